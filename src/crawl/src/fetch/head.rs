@@ -63,8 +63,6 @@ pub struct Head {
     pub content_type: Option<String>,
     /// What that type means to a crawler.
     pub class: ContentClass,
-    /// `Content-Language` as sent.
-    pub content_language: Option<String>,
     /// `ETag`, to be given back in [`Request::etag`](super::Request::etag).
     pub etag: Option<String>,
     /// `Last-Modified`, to be given back in [`Request::last_modified`](super::Request::last_modified).
@@ -104,7 +102,6 @@ impl Head {
             status,
             class: ContentClass::of(content_type.as_deref()),
             content_type,
-            content_language: text(header::CONTENT_LANGUAGE),
             etag: text(header::ETAG),
             last_modified: text(header::LAST_MODIFIED),
             content_length: text(header::CONTENT_LENGTH).and_then(|t| t.parse().ok()),

@@ -13,26 +13,6 @@ use super::network::Network;
 const USER_AGENT: &str = concat!("taojin/", env!("CARGO_PKG_VERSION"));
 /// Chinese pages first where a server has several languages.
 const ACCEPT_LANGUAGE: &str = "zh-CN,zh;q=0.9,en;q=0.5,*;q=0.3";
-/// A server that does not take a connection in this time is down or drops us.
-const CONNECT_TIMEOUT_MS: u64 = 10_000;
-/// Slow servers pause, dead ones stay silent.
-const IDLE_TIMEOUT_MS: u64 = 30_000;
-/// Bounds a server that sends a byte now and then.
-const WHOLE_TIMEOUT_MS: u64 = 60_000;
-/// The system resolver alone would wait up to half a minute.
-const DNS_TIMEOUT_MS: u64 = 5_000;
-/// The largest honest article pages are below 2 MiB of HTML.
-const MAX_BODY_BYTES: u64 = 4 << 20;
-/// The sitemap protocol allows 50 MB for one file, after decompression (sitemaps.org). They are read while they arrive.
-const MAX_SITEMAP_BYTES: u64 = 50 << 20;
-/// Text seldom compresses better than 20:1; bombs reach 1,000:1.
-const MAX_RATIO: u64 = 100;
-/// RFC 9309 §2.4: no longer than a day.
-const ROBOTS_TTL_MS: i64 = 24 * 3_600_000;
-/// RFC 9309 §2.3.1.2 for robots.txt; browsers follow 20, honest pages need two.
-const MAX_REDIRECTS: u32 = 5;
-/// A server that asks for more than a day is served by the next visit.
-const MAX_RETRY_AFTER_MS: i64 = 24 * 3_600_000;
 
 /// Settings of fetching, table `[fetch]`.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -81,16 +61,26 @@ impl Default for Config {
             user_agent: USER_AGENT.to_owned(),
             robots_agent: String::new(),
             accept_language: ACCEPT_LANGUAGE.to_owned(),
-            connect_timeout_ms: CONNECT_TIMEOUT_MS,
-            idle_timeout_ms: IDLE_TIMEOUT_MS,
-            whole_timeout_ms: WHOLE_TIMEOUT_MS,
-            dns_timeout_ms: DNS_TIMEOUT_MS,
-            max_body_bytes: MAX_BODY_BYTES,
-            max_sitemap_bytes: MAX_SITEMAP_BYTES,
-            max_ratio: MAX_RATIO,
-            max_redirects: MAX_REDIRECTS,
-            max_retry_after_ms: MAX_RETRY_AFTER_MS,
-            robots_ttl_ms: ROBOTS_TTL_MS,
+            // A server that does not take a connection in this time is down or drops us.
+            connect_timeout_ms: 10_000,
+            // Slow servers pause, dead ones stay silent.
+            idle_timeout_ms: 30_000,
+            // Bounds a server that sends a byte now and then.
+            whole_timeout_ms: 60_000,
+            // The system resolver alone would wait up to half a minute.
+            dns_timeout_ms: 5_000,
+            // The largest honest article pages are below 2 MiB of HTML.
+            max_body_bytes: 4 << 20,
+            // The sitemap protocol allows 50 MB for one file, after decompression (sitemaps.org). They are read while they arrive.
+            max_sitemap_bytes: 50 << 20,
+            // Text seldom compresses better than 20:1; bombs reach 1,000:1.
+            max_ratio: 100,
+            // RFC 9309 §2.3.1.2 for robots.txt; browsers follow 20, honest pages need two.
+            max_redirects: 5,
+            // A server that asks for more than a day is served by the next visit.
+            max_retry_after_ms: 24 * 3_600_000,
+            // RFC 9309 §2.4: no longer than a day.
+            robots_ttl_ms: 24 * 3_600_000,
             allow_addresses: Vec::new(),
             hosts: BTreeMap::new(),
             proxy: None,
@@ -150,9 +140,6 @@ impl Config {
     }
 }
 
-/// Large enough that a year's crawl is a few hundred files, small enough to be copied at once.
-const WARC_BYTES: u64 = 1 << 30;
-
 /// Settings of the archive, table `[warc]`.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -170,7 +157,8 @@ impl Default for WarcConfig {
         Self {
             enabled: false,
             dir: PathBuf::new(),
-            max_bytes: WARC_BYTES,
+            // Large enough that a year's crawl is a few hundred files, small enough to be copied at once.
+            max_bytes: 1 << 30,
         }
     }
 }

@@ -5,48 +5,38 @@ use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use std::str::FromStr;
 
+use ipnet::{IpNet, Ipv4Net, Ipv6Net};
 use serde::{Deserialize, Serialize};
 
 /// A range of addresses in CIDR notation; written as text in a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
-pub struct Network {
-    address: IpAddr,
-    bits: u8,
-}
+pub struct Network(IpNet);
 
 impl Network {
     /// The IPv4 range of the first `bits` of `address`.
-    pub const fn v4(address: [u8; 4], bits: u8) -> Self {
-        let [a, b, c, d] = address;
-        let address = IpAddr::V4(Ipv4Addr::new(a, b, c, d));
-        Self { address, bits }
+    pub const fn v4([a, b, c, d]: [u8; 4], bits: u8) -> Self {
+        Self(IpNet::V4(Ipv4Net::new_assert(
+            Ipv4Addr::new(a, b, c, d),
+            bits,
+        )))
     }
 
     /// The IPv6 range of the first `bits` of the address that starts with `head` and goes on with zeros.
-    pub const fn v6(head: [u16; 3], bits: u8) -> Self {
-        let [a, b, c] = head;
-        let address = IpAddr::V6(Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0));
-        Self { address, bits }
+    pub const fn v6([a, b, c]: [u16; 3], bits: u8) -> Self {
+        let address = Ipv6Addr::new(a, b, c, 0, 0, 0, 0, 0);
+        Self(IpNet::V6(Ipv6Net::new_assert(address, bits)))
     }
 
     /// Whether `address` lies in the range; never for the other family.
     pub fn contains(&self, address: IpAddr) -> bool {
-        match (self.address, address) {
-            (IpAddr::V4(a), IpAddr::V4(b)) => {
-                (a.to_bits() ^ b.to_bits()).leading_zeros() >= u32::from(self.bits)
-            }
-            (IpAddr::V6(a), IpAddr::V6(b)) => {
-                (a.to_bits() ^ b.to_bits()).leading_zeros() >= u32::from(self.bits)
-            }
-            _ => false,
-        }
+        self.0.contains(&address)
     }
 }
 
 impl fmt::Display for Network {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.address, self.bits)
+        self.0.fmt(f)
     }
 }
 
@@ -54,21 +44,11 @@ impl FromStr for Network {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("{text} is not an address range like 10.0.0.0/8 or fc00::/7");
-        let (address, bits) = match text.split_once('/') {
-            Some((address, bits)) => (address, Some(bits)),
-            None => (text, None),
-        };
-        let address: IpAddr = address.trim().parse().map_err(|_| wrong())?;
-        let widest = if address.is_ipv4() { 32 } else { 128 };
-        let bits = match bits {
-            Some(bits) => bits.trim().parse().map_err(|_| wrong())?,
-            None => widest,
-        };
-        if bits > widest {
-            return Err(wrong());
-        }
-        Ok(Self { address, bits })
+        let range = text.trim().parse::<IpNet>();
+        let range = range.or_else(|_| text.trim().parse::<IpAddr>().map(IpNet::from));
+        range
+            .map(Network)
+            .map_err(|_| format!("{text} is not an address range like 10.0.0.0/8 or fc00::/7"))
     }
 }
 

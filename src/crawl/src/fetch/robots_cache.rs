@@ -148,21 +148,6 @@ impl RobotsCache {
         known.verdict(uri, now_ms, requests)
     }
 
-    /// Forgets one authority, so that its file is asked for again: after a change of the operator's settings.
-    pub fn forget(&self, uri: &CrawlUri) {
-        self.locked().drop_file(uri.robots_txt().as_str());
-    }
-
-    /// How many files are known.
-    pub fn len(&self) -> usize {
-        self.locked().by_file.len()
-    }
-
-    /// Whether nothing is known yet.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
     /// Never held across an await; a panic elsewhere leaves it whole enough for a cache.
     pub(super) fn locked(&self) -> MutexGuard<'_, Slots> {
         self.slots.lock().unwrap_or_else(PoisonError::into_inner)

@@ -4,49 +4,6 @@ use serde::{Deserialize, Serialize};
 
 use taojin_uri::QueueHash;
 
-/// One second between two fetches is what nobody complains of.
-const MIN_DELAY_MS: i64 = 1_000;
-/// A server that needs longer than six seconds a page gets half a minute of rest.
-const MAX_DELAY_MS: i64 = 30_000;
-/// A fifth of the server's time is ours at most.
-const DELAY_FACTOR: f64 = 5.0;
-/// Keeps many crawlers from falling into step.
-const JITTER: f64 = 0.1;
-/// A longer `Crawl-delay` means fewer than 300 pages a day: taken for a mistake and cut to this.
-const MAX_CRAWL_DELAY_MS: i64 = 300_000;
-/// A longer `Retry-After` is cut to this, since the host is asked once a day anyway.
-const MAX_RETRY_AFTER_MS: i64 = 24 * 3_600_000;
-/// First rest after 429 or 503 without `Retry-After`; doubles each time.
-const THROTTLE_BACKOFF_MS: i64 = 60_000;
-/// After so long without trouble the doubling starts anew.
-const FORGIVE_AFTER_MS: i64 = 30 * 60_000;
-/// First rest after a failed connection or name look-up; doubles each time.
-const CONNECT_BACKOFF_MS: i64 = 15 * 60_000;
-/// Doubling ends here.
-const MAX_BACKOFF_MS: i64 = 24 * 3_600_000;
-/// So many failed fetches in a row are an outage.
-const PARK_AFTER_ERRORS: u32 = 20;
-/// An outage is looked at again the next day.
-const PARK_MS: i64 = 24 * 3_600_000;
-/// A person's browser opens six; a crawler that nobody invited opens one.
-const CONNECTIONS_PER_HOST: u32 = 1;
-/// Several hosts on one machine are one machine.
-const CONNECTIONS_PER_IP: u32 = 1;
-/// A trap that no rule knows ends here.
-const PAGES_PER_HOST_PER_CYCLE: i64 = 10_000;
-/// The largest news sites have about a million pages, and at one page a second two million take three weeks. In the store
-/// they take about 400 MB, which a hostile sitemap may cost and no more.
-const MAX_URLS_PER_SITE: i64 = 2_000_000;
-/// One refill reads this many index entries of a host: about 0.1 ms of reading for a minute of polite fetching.
-const QUEUE_BATCH: usize = 64;
-/// Hosts in memory at the same time, about 4 KB each.
-const ACTIVE_HOSTS: usize = 4_096;
-/// One new URL in a hundred is looked up for nothing, which costs less than a larger filter: a look-up is a few seeks,
-/// each bit of the filter a miss of the processor's cache.
-const SEEN_ERROR: f64 = 0.01;
-/// URLs that the first stage of the filter holds: 1.8 MB. Ten million then take three stages.
-const SEEN_CAPACITY: usize = 1_000_000;
-
 /// Settings of the frontier: politeness, limits and memory.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields, default)]
@@ -99,26 +56,48 @@ pub struct Config {
 impl Default for Config {
     fn default() -> Self {
         Config {
-            min_delay_ms: MIN_DELAY_MS,
-            max_delay_ms: MAX_DELAY_MS,
-            delay_factor: DELAY_FACTOR,
-            jitter: JITTER,
-            max_crawl_delay_ms: MAX_CRAWL_DELAY_MS,
-            max_retry_after_ms: MAX_RETRY_AFTER_MS,
-            throttle_backoff_ms: THROTTLE_BACKOFF_MS,
-            forgive_after_ms: FORGIVE_AFTER_MS,
-            connect_backoff_ms: CONNECT_BACKOFF_MS,
-            max_backoff_ms: MAX_BACKOFF_MS,
-            park_after_errors: PARK_AFTER_ERRORS,
-            park_ms: PARK_MS,
-            connections_per_host: CONNECTIONS_PER_HOST,
-            connections_per_ip: CONNECTIONS_PER_IP,
-            pages_per_host_per_cycle: PAGES_PER_HOST_PER_CYCLE,
-            max_urls_per_site: MAX_URLS_PER_SITE,
-            queue_batch: QUEUE_BATCH,
-            active_hosts: ACTIVE_HOSTS,
-            seen_error: SEEN_ERROR,
-            seen_capacity: SEEN_CAPACITY,
+            // One second between two fetches is what nobody complains of.
+            min_delay_ms: 1_000,
+            // A server that needs longer than six seconds a page gets half a minute of rest.
+            max_delay_ms: 30_000,
+            // A fifth of the server's time is ours at most.
+            delay_factor: 5.0,
+            // Keeps many crawlers from falling into step.
+            jitter: 0.1,
+            // A longer `Crawl-delay` means fewer than 300 pages a day: taken for a mistake and cut to this.
+            max_crawl_delay_ms: 300_000,
+            // A longer `Retry-After` is cut to this, since the host is asked once a day anyway.
+            max_retry_after_ms: 24 * 3_600_000,
+            // First rest after 429 or 503 without `Retry-After`; doubles each time.
+            throttle_backoff_ms: 60_000,
+            // After so long without trouble the doubling starts anew.
+            forgive_after_ms: 30 * 60_000,
+            // First rest after a failed connection or name look-up; doubles each time.
+            connect_backoff_ms: 15 * 60_000,
+            // Doubling ends here.
+            max_backoff_ms: 24 * 3_600_000,
+            // So many failed fetches in a row are an outage.
+            park_after_errors: 20,
+            // An outage is looked at again the next day.
+            park_ms: 24 * 3_600_000,
+            // A person's browser opens six; a crawler that nobody invited opens one.
+            connections_per_host: 1,
+            // Several hosts on one machine are one machine.
+            connections_per_ip: 1,
+            // A trap that no rule knows ends here.
+            pages_per_host_per_cycle: 10_000,
+            // The largest news sites have about a million pages, and at one page a second two million take three weeks. In the store
+            // they take about 400 MB, which a hostile sitemap may cost and no more.
+            max_urls_per_site: 2_000_000,
+            // One refill reads this many index entries of a host: about 0.1 ms of reading for a minute of polite fetching.
+            queue_batch: 64,
+            // Hosts in memory at the same time, about 4 KB each.
+            active_hosts: 4_096,
+            // One new URL in a hundred is looked up for nothing, which costs less than a larger filter: a look-up is a few seeks,
+            // each bit of the filter a miss of the processor's cache.
+            seen_error: 0.01,
+            // URLs that the first stage of the filter holds: 1.8 MB. Ten million then take three stages.
+            seen_capacity: 1_000_000,
             queue_hash: QueueHash::default(),
         }
     }

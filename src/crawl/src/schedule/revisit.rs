@@ -15,26 +15,10 @@ use crate::store::{UrlClass, UrlRecord, UrlState, Visit};
 
 const HOUR_MS: i64 = 3_600_000;
 const DAY_MS: i64 = 24 * HOUR_MS;
-/// Most corrections to a news article come within a day.
-const FIRST_MS: i64 = DAY_MS;
-/// More often than hourly, a page is a hub.
-const MIN_MS: i64 = HOUR_MS;
-/// A deletion is noticed within a month.
-const MAX_MS: i64 = 30 * DAY_MS;
-const GROW: f64 = 1.5;
-const SHRINK: f64 = 0.5;
-/// Two answers 404 or 410 must lie this far apart before a page is taken for gone.
-const GONE_AFTER_MS: i64 = DAY_MS;
-/// First pause after a failed visit; doubles.
-const RETRY_MS: i64 = 10 * 60_000;
 /// A page that always fails is asked for once a week.
 const MAX_RETRY_MS: i64 = 7 * DAY_MS;
-/// And given up after half a year of that.
-const GIVE_UP_ERRORS: u32 = 30;
 /// A refusal (robots.txt) is looked at again after this.
 const REFUSED_MS: i64 = 7 * DAY_MS;
-/// A list page that has not changed for a month is read once a week.
-const HUB_MAX_MS: i64 = 7 * DAY_MS;
 /// Share of the time since its last change that a hub may wait.
 const HUB_SHARE: i64 = 4;
 
@@ -71,16 +55,23 @@ impl Default for Config {
     fn default() -> Self {
         Config {
             articles: true,
-            first_ms: FIRST_MS,
-            min_ms: MIN_MS,
-            max_ms: MAX_MS,
-            grow: GROW,
-            shrink: SHRINK,
-            gone_after_ms: GONE_AFTER_MS,
-            retry_ms: RETRY_MS,
+            // Most corrections to a news article come within a day.
+            first_ms: DAY_MS,
+            // More often than hourly, a page is a hub.
+            min_ms: HOUR_MS,
+            // A deletion is noticed within a month.
+            max_ms: 30 * DAY_MS,
+            grow: 1.5,
+            shrink: 0.5,
+            // Two answers 404 or 410 must lie this far apart before a page is taken for gone.
+            gone_after_ms: DAY_MS,
+            // First pause after a failed visit; doubles.
+            retry_ms: 10 * 60_000,
             max_retry_ms: MAX_RETRY_MS,
-            give_up_errors: GIVE_UP_ERRORS,
-            hub_max_ms: HUB_MAX_MS,
+            // And given up after half a year of that.
+            give_up_errors: 30,
+            // A list page that has not changed for a month is read once a week.
+            hub_max_ms: 7 * DAY_MS,
         }
     }
 }

@@ -1,30 +1,13 @@
-//! Settings of one site: a file of `sites.d`. In: TOML. Out: [`Site`], checked, or an error that names the file's
-//! key, its value and the mend. Never reads a file.
+//! Settings of one site: a file of `sites.d`. [`Site::check`] gives an error that names the file's key, its value and the mend.
+//! Never reads a file.
 
 use serde::{Deserialize, Serialize};
 
 use super::cron::{Cron, CronError};
 use taojin_uri::CrawlUri;
 
-/// News sites add most of their pages by day; four looks a day find all of them soon enough.
-const SCHEDULE: &str = "0 */6 * * *";
-/// The sites that this program was made for.
-const TIME_ZONE: &str = "Asia/Shanghai";
-/// Links from a seed. The next page of a list counts none where the link says so; in other archives each may be one. What
-/// has no end is told by other rules (see `frontier`).
-const MAX_HOPS: u16 = 1000;
-/// As browsers and other crawlers have it, for one chain.
-const MAX_REDIRECTS: u8 = 5;
-/// Real paths have fewer than ten.
-const MAX_PATH_SEGMENTS: usize = 20;
-/// `/a/b/a/b/a/b/` comes from a wrong relative link.
-const MAX_REPEATED_SEGMENTS: usize = 2;
-/// Longer addresses are made by programs.
-const MAX_URL_BYTES: usize = 2048;
 /// Longer names of sites fit no list.
 const MAX_TITLE_CHARS: usize = 100;
-/// More queues than this bring nothing.
-const MAX_QUEUES: u32 = 64;
 
 /// One site, as a file in `sites.d` describes it.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -101,8 +84,10 @@ impl Default for Site {
             feeds: Vec::new(),
             sitemaps: Vec::new(),
             robots_sitemaps: true,
-            schedule: SCHEDULE.to_owned(),
-            time_zone: TIME_ZONE.to_owned(),
+            // News sites add most of their pages by day; four looks a day find all of them soon enough.
+            schedule: "0 */6 * * *".to_owned(),
+            // The sites that this program was made for.
+            time_zone: "Asia/Shanghai".to_owned(),
             scope: Scope::default(),
             lexicons: Vec::new(),
             synonyms: Vec::new(),
@@ -120,11 +105,17 @@ impl Default for Scope {
             include: Vec::new(),
             exclude: Vec::new(),
             documents: Vec::new(),
-            max_hops: MAX_HOPS,
-            max_redirects: MAX_REDIRECTS,
-            max_path_segments: MAX_PATH_SEGMENTS,
-            max_repeated_segments: MAX_REPEATED_SEGMENTS,
-            max_url_bytes: MAX_URL_BYTES,
+            // Links from a seed. The next page of a list counts none where the link says so; in other archives each may be one. What
+            // has no end is told by other rules (see `frontier`).
+            max_hops: 1000,
+            // As browsers and other crawlers have it, for one chain.
+            max_redirects: 5,
+            // Real paths have fewer than ten.
+            max_path_segments: 20,
+            // `/a/b/a/b/a/b/` comes from a wrong relative link.
+            max_repeated_segments: 2,
+            // Longer addresses are made by programs.
+            max_url_bytes: 2048,
         }
     }
 }
@@ -132,9 +123,6 @@ impl Default for Scope {
 /// What is wrong with a site's settings. The caller adds the file's name.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SiteError {
-    /// No TOML, or an unknown key, or a value of the wrong type.
-    #[error("{0}")]
-    Toml(String),
     /// A value cannot be used.
     #[error("{key} = {value:?}: {mend}")]
     Value {
@@ -157,17 +145,7 @@ pub enum SiteError {
 }
 
 impl Site {
-    /// Reads and checks a file. `stem` is the file's name without `.toml`, the site's name if the file has none.
-    pub fn parse(text: &str, stem: &str) -> Result<Self, SiteError> {
-        let mut site: Site = toml::from_str(text).map_err(|e| SiteError::Toml(toml_error(&e)))?;
-        if site.name.is_empty() {
-            stem.clone_into(&mut site.name);
-        }
-        site.check()?;
-        Ok(site)
-    }
-
-    /// Whether every value can be used.
+    /// Whether every text can be used; what numbers may be, the configuration says.
     pub fn check(&self) -> Result<(), SiteError> {
         let fault = |key, value: &str, mend: &str| {
             Err(SiteError::Value {
@@ -199,22 +177,6 @@ impl Site {
             return Err(SiteError::Empty { mend });
         }
         self.addresses()?;
-        if self.queues == 0 || self.queues > MAX_QUEUES {
-            let value = self.queues.to_string();
-            return fault("queues", &value, "use 1 to 64");
-        }
-        for (key, value) in [
-            ("max_pages_per_cycle", self.max_pages_per_cycle),
-            ("delay_ms", self.delay_ms),
-        ] {
-            if let Some(value) = value.filter(|v| *v < 0) {
-                return fault(
-                    key,
-                    &value.to_string(),
-                    "use a number from 0 up, for example 2000",
-                );
-            }
-        }
         for host in &self.scope.hosts {
             let bare = host.strip_prefix("*.").unwrap_or(host);
             if bare.is_empty() || bare.contains(['/', '*', ' ', '@']) {
@@ -294,24 +256,4 @@ pub struct Addresses {
     pub feeds: Vec<CrawlUri>,
     /// Sitemaps.
     pub sitemaps: Vec<CrawlUri>,
-}
-
-/// TOML's own message, with the nearest known key where one is unknown.
-fn toml_error(error: &toml::de::Error) -> String {
-    let text = error.to_string();
-    let mut quoted = text.split('`').skip(1).step_by(2);
-    let nearest = text
-        .contains("unknown field")
-        .then(|| quoted.next())
-        .flatten()
-        .and_then(|unknown| {
-            quoted
-                .map(|known| (strsim::damerau_levenshtein(unknown, known), known))
-                .min()
-                .filter(|(distance, _)| *distance <= 3)
-        });
-    match nearest {
-        Some((_, known)) => format!("{}\ndid you mean `{known}`?", text.trim_end()),
-        None => text.trim_end().to_owned(),
-    }
 }

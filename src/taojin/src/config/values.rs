@@ -34,7 +34,6 @@ pub(super) fn of_config(config: &Config, defaults: &Table) -> Vec<String> {
 pub(super) fn of_site(site: &Site, defaults: &Table) -> Vec<String> {
     let mut found = out_of_limits(site, defaults);
     found.extend(site.check().err().map(|e| e.to_string()));
-    found.extend(site.cron().err().map(|e| e.to_string()));
     for (key, patterns) in [
         ("scope.include", &site.scope.include),
         ("scope.exclude", &site.scope.exclude),

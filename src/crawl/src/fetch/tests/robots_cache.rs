@@ -44,6 +44,11 @@ async fn access_after(answer: Vec<u8>, path: &str) -> Access {
         .access
 }
 
+/// How many files are known.
+fn count(cache: &RobotsCache) -> usize {
+    cache.locked().by_file.len()
+}
+
 #[tokio::test]
 async fn what_cannot_be_had_refuses_and_what_is_not_there_allows() {
     let unreachable = |retry_at_ms, word, status| Access::Unreachable {
@@ -131,9 +136,6 @@ async fn a_file_is_asked_for_once_a_day_however_many_ask() {
             .to_ascii_lowercase()
             .contains("if-none-match: \"1\"")
     );
-    cache.forget(&uri("http://h.example/x"));
-    assert!(cache.is_empty());
-    assert_eq!(ask(&cache, &fetcher, "/no", 24 * HOUR_MS).await.requests, 1);
 }
 
 #[tokio::test]
@@ -232,7 +234,7 @@ async fn each_authority_has_its_own_file() {
                 .is_allowed()
         );
     }
-    assert_eq!((cache.len(), server.asked().len()), (3, 3));
+    assert_eq!((count(&cache), server.asked().len()), (3, 3));
 }
 
 #[tokio::test]
@@ -258,13 +260,14 @@ async fn what_is_known_outlives_the_program_and_damage_costs_only_requests() {
     );
     let later = ask(&second, &fetcher, "/secret/1", 24 * HOUR_MS + 1).await;
     assert_eq!(later.requests, 1, "a saved file lives no longer than a day");
-    assert_eq!(RobotsCache::open(&path, "another").len(), 0);
+    assert_eq!(count(&RobotsCache::open(&path, "another")), 0);
 
     let good = std::fs::read(&path).unwrap();
     for end in 0..good.len() {
         std::fs::write(&path, &good[..end]).unwrap();
-        assert!(
-            RobotsCache::open(&path, "taojin").is_empty(),
+        assert_eq!(
+            count(&RobotsCache::open(&path, "taojin")),
+            0,
             "cut at {end}"
         );
     }
