@@ -1,82 +1,41 @@
 //! How a visit ended: the one type for it from the fetch over the schedule and the frontier to the crawl log, and the one
 //! table of its words. Never decides what follows from an end.
 
-use serde::{Serialize, Serializer};
-
+words! {
 /// How a visit ended. What else is known of the end (status, redirect target, `Retry-After`) stands in the head of the
 /// answer; why there was no page, in [`Failure`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum VisitOutcome {
     /// A page, feed or sitemap came.
-    Page,
+    Page => "ok",
     /// The copy that is known is still the present one (304).
-    NotModified,
+    NotModified => "not_modified",
     /// The page is elsewhere; not followed within the visit.
-    Redirect,
+    Redirect => "redirect",
     /// Removed for good, says the server (410).
-    Gone,
+    Gone => "gone",
     /// Not found (404).
-    NotFound,
+    NotFound => "not_found",
     /// Refused to us by another 4xx.
-    Denied,
+    Denied => "denied",
     /// The server asks for fewer requests (429, 503).
-    Busy,
+    Busy => "busy",
     /// The server failed (another 5xx) or gave an answer that makes no sense.
-    ServerError,
+    ServerError => "server_error",
     /// No whole answer came.
-    Unreachable,
+    Unreachable => "unreachable",
     /// robots.txt forbids the page; it was not asked for.
-    Disallowed,
+    Disallowed => "robots",
     /// robots.txt itself could not be had, so the page was not asked for.
-    RobotsUnreachable,
+    RobotsUnreachable => "robots_unreachable",
     /// Not asked for: the address is not public or the port not for HTTP.
-    AddressRefused,
+    AddressRefused => "guard",
     /// An answer came that is not taken: its type, its size, its target.
-    Unwanted,
+    Unwanted => "unwanted",
+}
 }
 
 impl VisitOutcome {
-    /// All members.
-    pub const ALL: [VisitOutcome; 13] = [
-        VisitOutcome::Page,
-        VisitOutcome::NotModified,
-        VisitOutcome::Redirect,
-        VisitOutcome::Gone,
-        VisitOutcome::NotFound,
-        VisitOutcome::Denied,
-        VisitOutcome::Busy,
-        VisitOutcome::ServerError,
-        VisitOutcome::Unreachable,
-        VisitOutcome::Disallowed,
-        VisitOutcome::RobotsUnreachable,
-        VisitOutcome::AddressRefused,
-        VisitOutcome::Unwanted,
-    ];
-
-    /// The word of the crawl log, of metrics and of every JSON answer. The words are stable.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            VisitOutcome::Page => "ok",
-            VisitOutcome::NotModified => "not_modified",
-            VisitOutcome::Redirect => "redirect",
-            VisitOutcome::Gone => "gone",
-            VisitOutcome::NotFound => "not_found",
-            VisitOutcome::Denied => "denied",
-            VisitOutcome::Busy => "busy",
-            VisitOutcome::ServerError => "server_error",
-            VisitOutcome::Unreachable => "unreachable",
-            VisitOutcome::Disallowed => "robots",
-            VisitOutcome::RobotsUnreachable => "robots_unreachable",
-            VisitOutcome::AddressRefused => "guard",
-            VisitOutcome::Unwanted => "unwanted",
-        }
-    }
-
-    /// The outcome of a word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|o| o.as_str() == word)
-    }
-
     /// Whether the server said what there is to say of the page: the page, that it is unchanged, or where it is.
     pub fn is_success(self) -> bool {
         matches!(
@@ -94,89 +53,42 @@ impl VisitOutcome {
     }
 }
 
-impl Serialize for VisitOutcome {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
-}
-
+words! {
 /// Why a fetch brought no page, or not the whole of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Failure {
     /// The name has no address or the name server does not answer.
-    Dns,
+    Dns => "dns",
     /// Nothing listens at the port.
-    ConnectionRefused,
+    ConnectionRefused => "connection-refused",
     /// No connection otherwise: unroutable, dropped.
-    Connect,
+    Connect => "connect",
     /// No agreement on TLS: certificate, version.
-    Tls,
+    Tls => "tls",
     /// One of the time limits.
-    Timeout,
+    Timeout => "timeout",
     /// The connection broke before the whole header was there.
-    Reset,
+    Reset => "reset",
     /// The connection broke inside the body, or the body is shorter than declared.
-    Truncated,
+    Truncated => "truncated",
     /// The body is not in the encoding that its header declares.
-    Decode,
+    Decode => "decode",
     /// The answer is not HTTP.
-    Protocol,
+    Protocol => "protocol",
     /// The address is not public or the port not for HTTP.
-    Address,
+    Address => "guard",
     /// Its type is none that a page can have.
-    ContentType,
+    ContentType => "content-type",
     /// Its body is over the limit.
-    TooLarge,
+    TooLarge => "too-large",
     /// Its body grows beyond the allowed ratio when decompressed.
-    Bomb,
+    Bomb => "bomb",
     /// It redirects to what cannot be crawled.
-    BadRedirect,
+    BadRedirect => "bad-redirect",
+}
 }
 
 impl Failure {
-    /// All members.
-    pub const ALL: [Failure; 14] = [
-        Failure::Dns,
-        Failure::ConnectionRefused,
-        Failure::Connect,
-        Failure::Tls,
-        Failure::Timeout,
-        Failure::Reset,
-        Failure::Truncated,
-        Failure::Decode,
-        Failure::Protocol,
-        Failure::Address,
-        Failure::ContentType,
-        Failure::TooLarge,
-        Failure::Bomb,
-        Failure::BadRedirect,
-    ];
-
-    /// The word with which the reason in the crawl log and in the store begins. The words are stable.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Failure::Dns => "dns",
-            Failure::ConnectionRefused => "connection-refused",
-            Failure::Connect => "connect",
-            Failure::Tls => "tls",
-            Failure::Timeout => "timeout",
-            Failure::Reset => "reset",
-            Failure::Truncated => "truncated",
-            Failure::Decode => "decode",
-            Failure::Protocol => "protocol",
-            Failure::Address => "guard",
-            Failure::ContentType => "content-type",
-            Failure::TooLarge => "too-large",
-            Failure::Bomb => "bomb",
-            Failure::BadRedirect => "bad-redirect",
-        }
-    }
-
-    /// The failure of a word.
-    pub fn parse(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|f| f.as_str() == word)
-    }
-
     /// How a visit ends that fails so.
     pub fn outcome(self) -> VisitOutcome {
         match self {
@@ -202,55 +114,25 @@ impl Failure {
     }
 }
 
+words! {
 /// What a visit did to the document of a page, as the crawl log says it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DocumentChange {
     /// The page had none.
-    New,
+    New => "new",
     /// It says something else now.
-    Changed,
+    Changed => "changed",
     /// It says what it said.
-    Unchanged,
+    Unchanged => "unchanged",
     /// It stays, though the page did not show it.
-    Unconfirmed,
+    Unconfirmed => "unconfirmed",
     /// It left the index.
-    Deleted,
+    Deleted => "deleted",
     /// Another address of the site has it.
-    Duplicate,
+    Duplicate => "duplicate",
     /// Another address had it and names this one as canonical.
-    Moved,
+    Moved => "moved",
 }
-
-impl DocumentChange {
-    /// All members.
-    pub const ALL: [DocumentChange; 7] = [
-        DocumentChange::New,
-        DocumentChange::Changed,
-        DocumentChange::Unchanged,
-        DocumentChange::Unconfirmed,
-        DocumentChange::Deleted,
-        DocumentChange::Duplicate,
-        DocumentChange::Moved,
-    ];
-
-    /// The word of the crawl log. The words are stable.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            DocumentChange::New => "new",
-            DocumentChange::Changed => "changed",
-            DocumentChange::Unchanged => "unchanged",
-            DocumentChange::Unconfirmed => "unconfirmed",
-            DocumentChange::Deleted => "deleted",
-            DocumentChange::Duplicate => "duplicate",
-            DocumentChange::Moved => "moved",
-        }
-    }
-}
-
-impl Serialize for DocumentChange {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.as_str())
-    }
 }
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub fn queue_name(uri: &CrawlUri, queues: u32, hash: QueueHash) -> String {
 
 /// Place of a new URL among the due URLs of its host: links on hubs, then the rest, each by depth. The next page of a list
 /// takes turns with the pages that this one leads to.
-pub fn rank(class: UrlClass, hops: u16, on_hub: bool) -> u8 {
+pub(super) fn rank(class: UrlClass, hops: u16, on_hub: bool) -> u8 {
     let depth = u8::try_from(hops).unwrap_or(u8::MAX).min(DEEPEST);
     match class {
         UrlClass::Seed | UrlClass::Feed | UrlClass::Sitemap => HUB_RANK,

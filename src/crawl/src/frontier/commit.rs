@@ -47,12 +47,8 @@ fn is_named(link: &NewUrl) -> bool {
 /// What became of a batch.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CommitReport {
-    /// Pages written.
-    pub pages: usize,
     /// URLs that are new.
     pub new_urls: usize,
-    /// New URLs by the page that they were found on, in the order of `Batch::pages`; for the yield of hubs.
-    pub new_by_page: Vec<usize>,
     /// Links that were met before.
     pub seen: usize,
     /// Links refused, by rule.
@@ -69,10 +65,7 @@ impl Frontier {
         batch: &mut Batch,
         now_ms: i64,
     ) -> Result<CommitReport, StoreError> {
-        let mut report = CommitReport {
-            pages: batch.pages.len(),
-            ..CommitReport::default()
-        };
+        let mut report = CommitReport::default();
         self.seen.note_others(store, &self.parts)?;
         self.sift(store, batch, &mut report, now_ms)?;
         for page in &mut batch.pages {
@@ -127,7 +120,6 @@ impl Frontier {
         let known = self.look_up(store, &lists)?;
         let mut room = self.room();
         let mut foreign = Vec::new();
-        let last = lists.len() - 1;
         for (i, (_, links)) in lists.into_iter().enumerate() {
             links.retain_mut(|link| {
                 if !link.is_new && known.contains(&link.uri.fingerprint()) {
@@ -148,9 +140,6 @@ impl Frontier {
                 }
                 fits
             });
-            if i < last {
-                report.new_by_page.push(links.len());
-            }
         }
         batch.foreign.append(&mut foreign);
         Ok(())
@@ -196,7 +185,6 @@ impl Frontier {
                 }
                 link.rank = rank(link.class, link.hops, *on_hub);
                 if self.seen.is_confirmed(hash) || !here.insert(hash) {
-                    self.seen.without_store += 1;
                     report.seen += 1;
                     return false;
                 }

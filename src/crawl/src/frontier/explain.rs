@@ -5,8 +5,8 @@ use std::path::Path;
 use super::Frontier;
 use super::alike::Alike;
 use super::config::Config;
-use super::politeness::{self, Cause};
-use crate::store::{HostRecord, Reader, StoreError};
+use super::politeness;
+use crate::store::{Cause, HostRecord, Reader, StoreError};
 use taojin_uri::CrawlUri;
 
 /// What holds a host, for `taojin why` and the status page.
@@ -54,7 +54,7 @@ impl Explanation {
         let next_due = store.next_due(host.id, None)?;
         let held = host.not_before_ms > now_ms;
         let cause = if held {
-            Cause::from_code(host.cause)
+            host.cause
         } else if host.next_due_ms.is_some_and(|t| t >= crate::store::HELD_MS) {
             Cause::CycleLimit
         } else {
@@ -93,8 +93,8 @@ impl HostCounts {
             limited: held.limited,
             ..HostCounts::default()
         };
-        for (code, count) in held.by_cause {
-            match Cause::from_code(code) {
+        for (cause, count) in held.by_cause {
+            match cause {
                 Cause::Parked => counts.parked += count,
                 Cause::CycleLimit => counts.limited += count,
                 Cause::RetryAfter | Cause::Throttled | Cause::Unreachable | Cause::TurnedAway => {
@@ -108,23 +108,13 @@ impl HostCounts {
     }
 }
 
-/// Numbers of the running frontier.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
+/// Numbers of the filter of seen addresses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Hosts in memory.
-    pub active_hosts: usize,
-    /// Due URLs in memory.
-    pub queued: usize,
-    /// Leases that have not ended.
-    pub in_flight: usize,
-    /// Addresses in the filter of those that were met.
+    /// Addresses in the filter.
     pub seen_addresses: u64,
     /// New addresses that the filter knew to be new.
     pub seen_new: u64,
-    /// Links for which the filter alone was enough.
-    pub seen_without_store: u64,
-    /// Links that the store was asked about.
-    pub seen_with_store: u64,
     /// False positives of the filter, found out by the store.
     pub seen_false_positives: u64,
 }
@@ -133,13 +123,8 @@ impl Frontier {
     /// Numbers for metrics and the status page.
     pub fn stats(&self) -> Stats {
         Stats {
-            active_hosts: self.hosts.len(),
-            queued: self.hosts.values().map(super::queue::HostQueues::len).sum(),
-            in_flight: self.leases.len(),
             seen_addresses: u64::try_from(self.seen.addresses()).unwrap_or_default(),
             seen_new: self.seen.new,
-            seen_without_store: self.seen.without_store,
-            seen_with_store: self.seen.with_store,
             seen_false_positives: self.seen.false_positives,
         }
     }

@@ -16,8 +16,6 @@ pub struct Lease {
     pub queue: Arc<str>,
     /// Which of the queues of its host that is.
     pub(super) number: u32,
-    /// When it was given.
-    pub leased_ms: i64,
     /// The address that counts it as a connection, if the host's address was known.
     pub(super) ip: Option<IpAddr>,
 }
@@ -29,12 +27,11 @@ impl Lease {
     }
 
     /// A lease of a page that comes from an archive: no host is asked, so the frontier knows nothing of it.
-    pub fn archived(record: UrlRecord, now_ms: i64) -> Self {
+    pub fn archived(record: UrlRecord) -> Self {
         Lease {
             record,
             queue: Arc::from(""),
             number: 0,
-            leased_ms: now_ms,
             ip: None,
         }
     }

@@ -15,7 +15,6 @@ use super::lease::{FetchReport, Lease, Next};
 use super::politeness::{self, Addresses};
 use super::queue::HostQueues;
 use super::scope::queues_of;
-use super::seen::Seen;
 use super::site::SITE_LIMITS;
 use super::turns::LOOK_AGAIN_MS;
 use crate::store::{
@@ -168,7 +167,7 @@ impl Frontier {
             let until_ms = since_ms.saturating_add(delay_ms);
             if record.not_before_ms < until_ms {
                 record.not_before_ms = until_ms;
-                record.cause = cause as u8;
+                record.cause = cause;
             }
         }
         record
@@ -288,7 +287,6 @@ impl Frontier {
             queue: Arc::from(queue_name(&record.uri, count, self.config.queue_hash)),
             number,
             record,
-            leased_ms: now_ms,
             ip,
         }
     }
@@ -388,11 +386,6 @@ impl Frontier {
     /// Number of leases that have not ended.
     pub fn in_flight(&self) -> usize {
         self.leases.len()
-    }
-
-    /// The filter of seen URLs, for its tallies.
-    pub fn seen(&self) -> &Seen {
-        &self.seen
     }
 
     /// What pages look like, so that addresses whose pages hardly differ are not followed for ever. For the first visit

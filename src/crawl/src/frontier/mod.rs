@@ -40,20 +40,20 @@ use alike::Alike;
 use assign::SUSPECT_RANK;
 use politeness::Addresses;
 use queue::HostQueues;
+use seen::Seen;
 use site::Site;
 use turns::Turns;
 
+pub use crate::store::Cause;
 pub use asked::Asked;
-pub use assign::{queue_name, rank};
+pub use assign::queue_name;
 pub use budget::is_blind;
 pub use commit::CommitReport;
 pub use config::Config;
 pub use explain::{Explanation, HostCounts, Stats, leads_nowhere};
 pub use lease::{FetchReport, Lease, Next};
-pub use politeness::Cause;
 pub use remaining::{Resting, Span, longest_rest};
 pub use scope::{Patterns, Refusal, Scope, ScopeError, SiteScope, pattern_problem, queues_of};
-pub use seen::Seen;
 pub use site::{BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS};
 pub use sites::SetSitesError;
 

@@ -11,7 +11,7 @@ use std::net::IpAddr;
 use super::config::Config;
 use super::lease::FetchReport;
 use crate::outcome::VisitOutcome;
-use crate::store::HostRecord;
+use crate::store::{Cause, HostRecord};
 
 /// Doubling more often than this leads beyond any limit.
 const MAX_LEVEL: u8 = 20;
@@ -21,87 +21,6 @@ const TURNED_AWAY: u32 = 3;
 
 /// Addresses remembered; above it those at rest are forgotten.
 const MAX_ADDRESSES: usize = 10_000;
-
-/// Why a host is not asked sooner.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
-pub enum Cause {
-    /// It may be asked now.
-    #[default]
-    None = 0,
-    /// The usual delay, by the time that its last page took.
-    Delay = 1,
-    /// `Crawl-delay` of its robots.txt.
-    CrawlDelay = 2,
-    /// The delay that the site's settings ask for.
-    SiteDelay = 3,
-    /// It answered with `Retry-After`.
-    RetryAfter = 4,
-    /// It answered 429 or 503.
-    Throttled = 5,
-    /// It could not be reached.
-    Unreachable = 6,
-    /// Too many errors in a row.
-    Parked = 7,
-    /// Another host at the same address was asked just now.
-    SharedAddress = 8,
-    /// All connections that it may have are in use.
-    Connections = 9,
-    /// It had its pages of this cycle.
-    CycleLimit = 10,
-    /// It turns readers away: pages to sign in or to prove oneself at, or others in place of what was asked for.
-    TurnedAway = 11,
-}
-
-impl Cause {
-    /// In words, for `taojin why` and the status page.
-    pub fn describe(self) -> &'static str {
-        match self {
-            Cause::None => "nothing holds it",
-            Cause::Delay => "usual delay between two pages",
-            Cause::CrawlDelay => "Crawl-delay of robots.txt",
-            Cause::SiteDelay => "delay set for the site",
-            Cause::RetryAfter => "Retry-After of the server",
-            Cause::Throttled => "server answered 429 or 503, backing off",
-            Cause::Unreachable => "could not be reached, backing off",
-            Cause::Parked => "parked after too many errors in a row",
-            Cause::SharedAddress => "another host at the same address was asked just now",
-            Cause::Connections => "all allowed connections are in use",
-            Cause::CycleLimit => "page limit of this cycle reached",
-            Cause::TurnedAway => {
-                "shows a captcha, a sign-in or the like instead of its pages, backing off"
-            }
-        }
-    }
-
-    /// Backoffs are kept when a shorter delay would follow.
-    fn is_backoff(self) -> bool {
-        matches!(
-            self,
-            Cause::RetryAfter
-                | Cause::Throttled
-                | Cause::Unreachable
-                | Cause::Parked
-                | Cause::TurnedAway
-        )
-    }
-
-    pub(super) fn from_code(code: u8) -> Self {
-        match code {
-            1 => Cause::Delay,
-            2 => Cause::CrawlDelay,
-            3 => Cause::SiteDelay,
-            4 => Cause::RetryAfter,
-            5 => Cause::Throttled,
-            6 => Cause::Unreachable,
-            7 => Cause::Parked,
-            8 => Cause::SharedAddress,
-            9 => Cause::Connections,
-            10 => Cause::CycleLimit,
-            11 => Cause::TurnedAway,
-            _ => Cause::None,
-        }
-    }
-}
 
 /// The delay in force between two fetches from a host, with its cause, without backoff. `site_delay_ms` is what the
 /// site's settings ask for.
@@ -183,7 +102,7 @@ pub(super) fn record_fetch(
 
 fn answered(config: &Config, host: &mut HostRecord, now_ms: i64) {
     host.errors = 0;
-    let reached_again = Cause::from_code(host.cause) == Cause::Unreachable;
+    let reached_again = host.cause == Cause::Unreachable;
     let quiet = host
         .trouble_ms
         .is_none_or(|t| now_ms - t >= config.forgive_after_ms);
@@ -240,7 +159,7 @@ fn back_off(config: &Config, host: &mut HostRecord, first_ms: i64, cause: Cause,
     if forgiven {
         host.backoff_level = 0;
     }
-    let resting = host.not_before_ms > now_ms && Cause::from_code(host.cause) == cause;
+    let resting = host.not_before_ms > now_ms && host.cause == cause;
     if resting {
         return;
     }
@@ -256,12 +175,12 @@ fn back_off(config: &Config, host: &mut HostRecord, first_ms: i64, cause: Cause,
 
 /// The later of two times holds, with its cause; a backoff that still runs keeps its name.
 pub(super) fn hold(host: &mut HostRecord, until_ms: i64, cause: Cause, now_ms: i64) {
-    let running = host.not_before_ms > now_ms && Cause::from_code(host.cause).is_backoff();
+    let running = host.not_before_ms > now_ms && host.cause.is_backoff();
     if host.not_before_ms > until_ms && running {
         return;
     }
     host.not_before_ms = until_ms;
-    host.cause = cause as u8;
+    host.cause = cause;
 }
 
 /// What is remembered of an address while the program runs.

@@ -8,7 +8,8 @@ use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use super::assign;
 use super::lease::Lease;
-use super::politeness::{self, Cause};
+use super::politeness;
+use crate::store::Cause;
 use crate::store::{DueUrl, HELD_MS, HostRecord, Reader, StoreError, UrlId};
 use taojin_uri::QueueHash;
 
@@ -162,7 +163,7 @@ impl HostQueues {
         let until_ms = self.rested_ms();
         if until_ms > record.not_before_ms {
             record.not_before_ms = until_ms;
-            record.cause = Cause::Delay as u8;
+            record.cause = Cause::Delay;
         }
         record
     }
@@ -201,11 +202,6 @@ impl HostQueues {
         for queue in &mut self.list {
             queue.in_flight = 0;
         }
-    }
-
-    /// Due URLs in memory that are not leased.
-    pub(super) fn len(&self) -> usize {
-        self.ready.len()
     }
 
     /// At rest once these are committed.

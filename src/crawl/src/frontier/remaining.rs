@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use super::Frontier;
-use super::politeness::Cause;
 use super::queue::HostQueues;
+use crate::store::Cause;
 use crate::store::{HostId, HostRecord, Reader, SiteId, StoreError};
 
 /// Hosts at rest that are named.
@@ -33,7 +33,7 @@ impl Resting {
         Resting {
             host: Arc::clone(&record.authority),
             until_ms: record.not_before_ms,
-            cause: Cause::from_code(record.cause),
+            cause: record.cause,
         }
     }
 }

@@ -62,37 +62,39 @@ impl SiteScope {
     }
 }
 
+words! {
 /// The rule that refused a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Refusal {
     /// Its host belongs to no pattern of `hosts`.
-    Host,
+    Host => "refused.host",
     /// A pattern of `exclude` matches.
-    Excluded,
+    Excluded => "refused.excluded",
     /// No pattern of `include` matches.
-    NotIncluded,
+    NotIncluded => "refused.not_included",
     /// Too many links from a seed.
-    Hops,
+    Hops => "refused.hops",
     /// Too many redirects in a row.
-    Redirects,
+    Redirects => "refused.redirects",
     /// Too many path segments.
-    PathSegments,
+    PathSegments => "refused.path_segments",
     /// A path segment repeats itself.
-    RepeatedSegments,
+    RepeatedSegments => "refused.repeated_segments",
     /// The address is too long.
-    Length,
+    Length => "refused.length",
     /// The query is too long or repeats its keys.
-    Query,
+    Query => "refused.query",
     /// A calendar that leads away from the present.
-    Calendar,
+    Calendar => "refused.calendar",
     /// Addresses of this form lead to pages that hardly differ.
-    Alike,
+    Alike => "refused.alike",
     /// The site is not among those that are crawled.
-    UnknownSite,
+    UnknownSite => "refused.unknown_site",
     /// The operator has taken it down.
-    TakenDown,
+    TakenDown => "refused.taken_down",
     /// Its site has as many addresses as it may have.
-    SiteFull,
+    SiteFull => "refused.site_full",
+}
 }
 
 impl Refusal {
@@ -113,26 +115,6 @@ impl Refusal {
             Refusal::UnknownSite => "site is not crawled",
             Refusal::TakenDown => "taken down by the operator",
             Refusal::SiteFull => "the site has all the addresses it may have",
-        }
-    }
-
-    /// Name of the counter and in `taojin why`.
-    pub fn name(self) -> &'static str {
-        match self {
-            Refusal::Host => "refused.host",
-            Refusal::Excluded => "refused.excluded",
-            Refusal::NotIncluded => "refused.not_included",
-            Refusal::Hops => "refused.hops",
-            Refusal::Redirects => "refused.redirects",
-            Refusal::PathSegments => "refused.path_segments",
-            Refusal::RepeatedSegments => "refused.repeated_segments",
-            Refusal::Length => "refused.length",
-            Refusal::Query => "refused.query",
-            Refusal::Calendar => "refused.calendar",
-            Refusal::Alike => "refused.alike",
-            Refusal::UnknownSite => "refused.unknown_site",
-            Refusal::TakenDown => "refused.taken_down",
-            Refusal::SiteFull => "refused.site_full",
         }
     }
 }

@@ -42,7 +42,7 @@ const CONFIRMED_SLOTS: usize = 1 << 16;
 
 /// The filter and its tallies.
 #[derive(Debug)]
-pub struct Seen {
+pub(super) struct Seen {
     filter: GrowableBloom,
     confirmed: Vec<u64>,
     /// Row of the store up to which the filter is complete.
@@ -55,20 +55,16 @@ pub struct Seen {
     saved: UrlId,
     error: f64,
     /// URLs that the filter knew and the store did not: false positives, found out and kept.
-    pub false_positives: u64,
+    pub(super) false_positives: u64,
     /// New URLs that the filter knew to be new.
-    pub new: u64,
-    /// URLs that the filter did not know and the store did: the filter lagged behind.
-    pub missed: u64,
-    /// Questions answered without the store.
-    pub without_store: u64,
+    pub(super) new: u64,
     /// Questions that the store had to answer.
-    pub with_store: u64,
+    pub(super) with_store: u64,
 }
 
 impl Seen {
     /// An empty filter with at most `error` false positives in total, growing from `capacity`.
-    pub fn new(error: f64, capacity: usize) -> Self {
+    pub(super) fn new(error: f64, capacity: usize) -> Self {
         let first = (error * (1.0 - TIGHTENING)).clamp(1e-9, 0.5);
         Seen {
             filter: GrowableBloomBuilder::new()
@@ -84,8 +80,6 @@ impl Seen {
             error,
             false_positives: 0,
             new: 0,
-            missed: 0,
-            without_store: 0,
             with_store: 0,
         }
     }
@@ -186,13 +180,6 @@ impl Seen {
         }
     }
 
-    /// Fills the filter from the store.
-    pub fn rebuild(store: &Reader, error: f64, capacity: usize) -> Result<Self, StoreError> {
-        let mut seen = Seen::new(error, capacity);
-        seen.catch_up(store)?;
-        Ok(seen)
-    }
-
     /// Adds what the store has beyond the row that the filter is complete to.
     pub(super) fn catch_up(&mut self, store: &Reader) -> Result<(), StoreError> {
         let filter = &mut self.filter;
@@ -208,7 +195,7 @@ impl Seen {
     }
 
     /// Maybe met before.
-    pub fn contains(&self, hash: u64) -> bool {
+    pub(super) fn contains(&self, hash: u64) -> bool {
         self.filter.contains(hash)
     }
 
@@ -224,7 +211,7 @@ impl Seen {
     }
 
     /// Remembers it in the filter; whether that had never met it.
-    pub fn insert(&mut self, hash: u64) -> bool {
+    pub(super) fn insert(&mut self, hash: u64) -> bool {
         self.filter.insert(hash)
     }
 

@@ -142,10 +142,10 @@ pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salv
     let fill = |draft: &Path| {
         let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
         let copy = Connection::open(draft).map_err(failed)?;
-        schema::create_in_file(&copy).map_err(|e| StoreError::sql(draft, e))?;
+        schema::STORE.create(&copy, draft)?;
         let unreadable = |e: rusqlite::Error| StoreError::sql(file, e);
         let old = Connection::open(file).map_err(unreadable)?;
-        let found = schema::version_of_file(&old, file)?;
+        let found = schema::STORE.version_of(&old, file)?;
         if found != schema::VERSION {
             return Err(StoreError::Damaged {
                 path: file.to_owned(),
@@ -284,7 +284,7 @@ fn checked(copy: &Connection, path: &Path) -> Result<BackupFacts, StoreError> {
         path: path.to_owned(),
         detail,
     };
-    let version = schema::version_of_file(copy, path)?;
+    let version = schema::STORE.version_of(copy, path)?;
     if version == 0 {
         return Err(damaged("it is empty".to_owned()));
     }

@@ -135,8 +135,6 @@ pub struct Inserted {
 pub struct Committed {
     /// URLs added.
     pub inserted: Vec<Inserted>,
-    /// URLs offered as new that were there already.
-    pub known: u64,
     /// Number of the last change of a document; 0 if none ever changed.
     pub document_seq: i64,
     /// Pages that stood for a document that is gone or says something else now: due again.

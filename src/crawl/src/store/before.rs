@@ -1,12 +1,12 @@
 //! What a page was before its visit: what its counters and its document depend on. In: its row. Out: [`Before`].
 
-use super::record::{SiteId, Visit};
+use super::record::{SiteId, UrlState, Visit};
 use super::sql::{self, Row};
 
 /// What a page was before its visit.
 pub(super) struct Before {
     pub(super) site: SiteId,
-    pub(super) state: i64,
+    pub(super) state: UrlState,
     pub(super) documented: bool,
     pub(super) content: Option<i64>,
     pub(super) fetched_ms: Option<i64>,
@@ -33,7 +33,7 @@ impl Before {
     pub(super) fn after(site: SiteId, visit: &Visit) -> Self {
         Before {
             site,
-            state: visit.state as i64,
+            state: visit.state,
             documented: visit.documented,
             content: visit.content.map(u64::cast_signed),
             fetched_ms: visit.fetched_ms,

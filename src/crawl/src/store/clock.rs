@@ -47,7 +47,7 @@ impl Store {
             // What was never visited waits for nothing; the rest for no longer than its own interval.
             tx.execute(
                 "UPDATE url SET due_ms = ?2 WHERE state = ?1 AND due_ms > ?2 AND due_ms < ?3",
-                params![UrlState::New as i64, now_ms, HELD_MS],
+                params![UrlState::New, now_ms, HELD_MS],
             )?;
             tx.execute(
                 "UPDATE url SET due_ms = ?1 + interval_ms \

@@ -133,16 +133,17 @@ impl<'a> Writing<'a> {
         for url in &batch.urls {
             new_urls.insert(self.caches, url, url.via)?;
         }
-        (self.done.inserted, self.done.known) = new_urls.finish()?;
+        self.done.inserted = new_urls.finish()?;
         inbox::write(self.conn, batch, self.now_ms)?;
         self.count_inserted();
         for host in &batch.hosts {
             self.update_host(host)?;
         }
         for &(id, due_ms) in &batch.hold {
-            self.conn
-                .prepare_cached("UPDATE url SET due_ms = ?2 WHERE id = ?1 AND due_ms IS NOT NULL")?
-                .put([id, due_ms])?;
+            self.conn.put(
+                "UPDATE url SET due_ms = ?2 WHERE id = ?1 AND due_ms IS NOT NULL",
+                [id, due_ms],
+            )?;
         }
         self.wake_hosts()?;
         self.reschedule(&batch.reschedule)?;
@@ -160,9 +161,10 @@ impl<'a> Writing<'a> {
         }
         for (site, error) in &batch.site_errors {
             let site = site_id(self.conn, self.caches, site)?;
-            self.conn
-                .prepare_cached("UPDATE site SET last_error = ?2 WHERE id = ?1")?
-                .put(params![site, error])?;
+            self.conn.put(
+                "UPDATE site SET last_error = ?2 WHERE id = ?1",
+                params![site, error],
+            )?;
         }
         self.write_counters()?;
         self.write_log()?;
@@ -179,38 +181,39 @@ impl<'a> Writing<'a> {
         let after = Before::after(before.site, v);
         let added = after.counted();
         let before = std::mem::replace(before, after);
-        self.conn.prepare_cached(UPDATE_URL)?.put(params![
-            page.id,
-            v.state as i64,
-            v.class as i64,
-            v.due_ms,
-            v.rank,
-            v.interval_ms,
-            v.status,
-            v.etag,
-            v.last_modified,
-            v.digest.map(u64::cast_signed),
-            v.fetched_ms,
-            v.changed_ms,
-            v.not_found_since_ms,
-            v.unchanged,
-            v.errors,
-            v.documented,
-            v.target,
-            v.error,
-            v.content.map(u64::cast_signed),
-            v.alias_of,
-            v.confirmed_ms,
-            v.answer.map(u64::cast_signed),
-        ])?;
+        self.conn.put(
+            UPDATE_URL,
+            params![
+                page.id,
+                v.state,
+                v.class,
+                v.due_ms,
+                v.rank,
+                v.interval_ms,
+                v.status,
+                v.etag,
+                v.last_modified,
+                v.digest.map(u64::cast_signed),
+                v.fetched_ms,
+                v.changed_ms,
+                v.not_found_since_ms,
+                v.unchanged,
+                v.errors,
+                v.documented,
+                v.target,
+                v.error,
+                v.content.map(u64::cast_signed),
+                v.alias_of,
+                v.confirmed_ms,
+                v.answer.map(u64::cast_signed),
+            ],
+        )?;
         if let Some(due_ms) = v.due_ms {
             self.wake(page.host, due_ms);
         }
         let counts = self.counters.entry(before.site).or_default();
-        *counts
-            .entry(UrlState::from_code(before.state).name().into())
-            .or_default() -= 1;
-        *counts.entry(v.state.name().into()).or_default() += 1;
+        *counts.entry(before.state.as_str().into()).or_default() -= 1;
+        *counts.entry(v.state.as_str().into()).or_default() += 1;
         for (name, amount) in added {
             *counts.entry(name.into()).or_default() += amount;
         }
@@ -297,21 +300,24 @@ impl<'a> Writing<'a> {
     }
 
     fn update_host(&mut self, host: &HostRecord) -> sql::Result<()> {
-        self.conn.prepare_cached(UPDATE_HOST)?.put(params![
-            host.id,
-            host.not_before_ms,
-            host.cause,
-            host.backoff_level,
-            host.trouble_ms,
-            host.errors,
-            host.last_error,
-            host.crawl_delay_ms,
-            host.elapsed_ms,
-            host.ip.map(|ip| ip.to_string()),
-            host.fetched,
-            host.cycle_ms,
-            host.cycle_pages,
-        ])?;
+        self.conn.put(
+            UPDATE_HOST,
+            params![
+                host.id,
+                host.not_before_ms,
+                host.cause,
+                host.backoff_level,
+                host.trouble_ms,
+                host.errors,
+                host.last_error,
+                host.crawl_delay_ms,
+                host.elapsed_ms,
+                host.ip.map(|ip| ip.to_string()),
+                host.fetched,
+                host.cycle_ms,
+                host.cycle_pages,
+            ],
+        )?;
         Ok(())
     }
 
@@ -324,10 +330,10 @@ impl<'a> Writing<'a> {
     fn count_inserted(&mut self) {
         let inserted = std::mem::take(&mut self.done.inserted);
         for of_host in inserted.chunk_by(|a, b| (a.host, a.site) == (b.host, b.site)) {
-            let count = i64::try_from(of_host.len()).unwrap_or(i64::MAX);
+            let count = sql::limit(of_host.len());
             let counts = self.counters.entry(of_host[0].site).or_default();
             *counts.entry("urls".into()).or_default() += count;
-            *counts.entry(UrlState::New.name().into()).or_default() += count;
+            *counts.entry(UrlState::New.as_str().into()).or_default() += count;
             if let Some(due_ms) = of_host.iter().map(|url| url.due_ms).min() {
                 self.wake(of_host[0].host, due_ms);
             }
@@ -336,22 +342,18 @@ impl<'a> Writing<'a> {
     }
 
     fn wake_hosts(&mut self) -> sql::Result<()> {
-        let mut update = self.conn.prepare_cached(
-            "UPDATE host SET next_due_ms = ?2 WHERE id = ?1 AND (next_due_ms IS NULL OR next_due_ms > ?2)",
-        )?;
+        let sql = "UPDATE host SET next_due_ms = ?2 WHERE id = ?1 AND (next_due_ms IS NULL OR next_due_ms > ?2)";
         for (host, due_ms) in self.due.drain() {
-            update.put([host, due_ms])?;
+            self.conn.put(sql, [host, due_ms])?;
         }
         Ok(())
     }
 
     fn reschedule(&mut self, hosts: &[(HostId, i64)]) -> sql::Result<()> {
-        let mut update = self
-            .conn
-            .prepare_cached("UPDATE host SET next_due_ms = ?2 WHERE id = ?1")?;
+        let sql = "UPDATE host SET next_due_ms = ?2 WHERE id = ?1";
         for &(host, floor_ms) in hosts {
             let due_ms = earliest_due(self.conn, host, None)?.map(|due| due.max(floor_ms));
-            update.put(params![host, due_ms])?;
+            self.conn.put(sql, params![host, due_ms])?;
             self.done.rescheduled.push((host, due_ms));
         }
         Ok(())

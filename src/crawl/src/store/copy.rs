@@ -133,17 +133,16 @@ impl DocumentCopy {
 /// Puts a row in the place of what the copy has of the document.
 fn put(tx: &Connection, row: &DocumentRow) -> sql::Result<()> {
     let fingerprint = row.fingerprint.cast_signed();
-    tx.prepare_cached("DELETE FROM document WHERE fingerprint = ?1 AND state <> 1")?
-        .put([fingerprint])?;
+    tx.put(
+        "DELETE FROM document WHERE fingerprint = ?1 AND state <> 1",
+        [fingerprint],
+    )?;
     let (state, ended_ms) = match row.body {
         Some(_) => (PRESENT, None),
         None => (GONE, Some(row.changed_ms)),
     };
-    tx.prepare_cached(
-        "INSERT INTO document (seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, ended_ms, url, site, body) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)",
-    )?
-    .put(params![
+    tx.put("INSERT INTO document (seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, ended_ms, url, site, body) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)", params![
         row.seq,
         fingerprint,
         state,

@@ -42,11 +42,9 @@ impl Reader {
                 bytes: one(size)?,
                 sites: BTreeMap::new(),
             };
-            let mut select = self.conn.prepare_cached(
-                "SELECT site.name, counter.name, counter.value FROM site \
-                 LEFT JOIN counter ON counter.site_id = site.id",
-            )?;
-            select.each(NONE, |row| {
+            let sql = "SELECT site.name, counter.name, counter.value FROM site \
+                       LEFT JOIN counter ON counter.site_id = site.id";
+            self.conn.each(sql, NONE, |row| {
                 let site = counts.sites.entry(row.get(0)?).or_default();
                 if let Some(name) = row.get::<Option<String>>(1)? {
                     site.insert(name, row.get(2)?);

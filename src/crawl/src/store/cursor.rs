@@ -149,11 +149,10 @@ fn follow(
         "SELECT {COLUMNS} FROM document WHERE seq > ?1 AND state <> {REPLACED} AND (body IS NOT NULL OR seq > ?2) \
          ORDER BY seq LIMIT ?3"
     );
-    let mut statement = conn.prepare_cached(&sql)?;
     let (mut taken, mut seq, mut more) = (0, cursor.seq, false);
     let mut full = limit == 0;
-    let most = i64::try_from(limit.saturating_add(1)).unwrap_or(i64::MAX);
-    statement.each([cursor.seq, began, most], |row| {
+    let most = sql::limit(limit.saturating_add(1));
+    conn.each(&sql, [cursor.seq, began, most], |row| {
         if full {
             more = true;
             return Ok(false);

@@ -11,7 +11,7 @@ use super::error::StoreError;
 use super::keys::{meta, set_meta};
 use super::open::{FORGOTTEN_SEQ, LAST_SEQ, Reader, Store};
 use super::record::Retention;
-use super::sql::{self, Connection, NONE, Row};
+use super::sql::{self, Connection, NONE, Row, stored};
 
 /// Rows looked at in one step of forgetting, so that no transaction is long.
 const FORGOTTEN_AT_ONCE: i64 = 500;
@@ -50,26 +50,20 @@ pub struct NewDocument {
     pub body: Vec<u8>,
 }
 
+stored!(Change);
+
+words! {
 /// What a row of the log says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Change {
     /// A document that was not there before.
-    New,
+    New => "new",
     /// A document that was there says something else.
-    Changed,
+    Changed => "changed",
     /// A document is gone.
-    Deleted,
+    #[default]
+    Deleted => "deleted",
 }
-
-impl Change {
-    /// Name as printed and logged.
-    pub fn name(self) -> &'static str {
-        match self {
-            Change::New => "new",
-            Change::Changed => "changed",
-            Change::Deleted => "deleted",
-        }
-    }
 }
 
 /// A row of the log.
@@ -118,11 +112,10 @@ pub struct LastKnown {
 impl Reader {
     /// At most `limit` changes after number `seq`, in order; of a document that changed several times the last only.
     pub fn documents_after(&self, seq: i64, limit: usize) -> Result<Vec<DocumentRow>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
             "SELECT {COLUMNS} FROM document WHERE seq > ?1 AND state <> {REPLACED} ORDER BY seq LIMIT ?2"
         );
-        self.rows(&sql, [seq, limit], read)
+        self.rows(&sql, [seq, sql::limit(limit)], read)
     }
 
     /// The latest row of a document: its present version, or that it is gone.
@@ -229,9 +222,7 @@ fn forget(conn: &Connection, state: i64, before_ms: i64) -> sql::Result<Vec<i64>
         "DELETE FROM document WHERE seq IN (SELECT seq FROM document WHERE state = {state} AND ended_ms < ?1 \
          LIMIT {FORGOTTEN_AT_ONCE}) RETURNING seq"
     );
-    conn.prepare_cached(&sql)?
-        .query_map([before_ms], |row| row.get(0))?
-        .collect()
+    conn.rows(&sql, [before_ms], |row| row.get(0))
 }
 
 pub(super) fn read(row: &Row<'_>) -> sql::Result<DocumentRow> {

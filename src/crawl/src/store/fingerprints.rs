@@ -33,11 +33,10 @@ impl Reader {
                 runs::for_each(file, &mut each)?;
                 from = watermark(file)?;
             }
-            tx.prepare_cached("SELECT hash FROM url WHERE id > ?1")?
-                .each([from], |row| {
-                    each(row.get::<i64>(0)?.cast_unsigned());
-                    Ok(true)
-                })?;
+            tx.each("SELECT hash FROM url WHERE id > ?1", [from], |row| {
+                each(row.get::<i64>(0)?.cast_unsigned());
+                Ok(true)
+            })?;
             Ok(after.max(given))
         };
         read().map_err(|e| self.fail(e))

@@ -3,14 +3,10 @@
 
 use std::collections::HashSet;
 
-use super::sql::{self, Connection, Optional, ToSql, params};
+use super::sql::{self, Connection, ToSql, params};
 
+use super::documents::Change;
 use super::follows::FollowMark;
-
-/// Values of the column `change`.
-pub(super) const NEW: i64 = 0;
-pub(super) const CHANGED: i64 = 1;
-pub(super) const DELETED: i64 = 2;
 
 /// What a follower wants to be told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -61,8 +57,10 @@ pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> 
             "UPDATE follow_hit SET later = 1 WHERE follow = ?1 AND fingerprint = ?2",
             of,
         ),
-        Some(Standing::Settled { known: true }) if told.changed => again(tx, of, CHANGED),
-        Some(Standing::Settled { known: false }) if told.changed && told.new => again(tx, of, NEW),
+        Some(Standing::Settled { known: true }) if told.changed => again(tx, of, Change::Changed),
+        Some(Standing::Settled { known: false }) if told.changed && told.new => {
+            again(tx, of, Change::New)
+        }
         Some(_) => Ok(0),
     }
 }
@@ -76,7 +74,9 @@ pub(super) fn gone(
 ) -> sql::Result<usize> {
     let of = params![name, fingerprint];
     let sql = match standing(tx, name, fingerprint)? {
-        Some(Standing::Settled { known: true }) if told.gone => return again(tx, of, DELETED),
+        Some(Standing::Settled { known: true }) if told.gone => {
+            return again(tx, of, Change::Deleted);
+        }
         Some(Standing::Sent) if told.gone => {
             "UPDATE follow_hit SET later = 2 WHERE follow = ?1 AND fingerprint = ?2"
         }
@@ -105,27 +105,28 @@ enum Standing {
 }
 
 fn standing(tx: &Connection, name: &str, fingerprint: i64) -> sql::Result<Option<Standing>> {
-    tx.prepare_cached(
+    tx.row(
         "SELECT state, delivery, known FROM follow_hit WHERE follow = ?1 AND fingerprint = ?2",
-    )?
-    .query_row(params![name, fingerprint], |row| {
-        let (state, delivery): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
-        Ok(match (state, delivery) {
-            (0, None) => Standing::Waiting,
-            (0, Some(_)) => Standing::Sent,
-            _ => Standing::Settled { known: row.get(2)? },
-        })
-    })
-    .optional()
+        params![name, fingerprint],
+        |row| {
+            let (state, delivery): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
+            Ok(match (state, delivery) {
+                (0, None) => Standing::Waiting,
+                (0, Some(_)) => Standing::Sent,
+                _ => Standing::Settled { known: row.get(2)? },
+            })
+        },
+    )
 }
 
 /// Lets a settled document wait once more, behind all others.
-fn again(tx: &Connection, of: &[&dyn ToSql], change: i64) -> sql::Result<usize> {
+fn again(tx: &Connection, of: &[&dyn ToSql], change: Change) -> sql::Result<usize> {
+    let change = change as i64;
     let sql = format!(
         "UPDATE follow_hit SET id = (SELECT max(id) + 1 FROM follow_hit), state = 0, \
          delivery = NULL, change = {change} WHERE follow = ?1 AND fingerprint = ?2"
     );
-    tx.prepare_cached(&sql)?.execute(of)
+    tx.execute(&sql, of)
 }
 
 /// Documents that the follower may know, that changed up to `reached`, and that are there but none of the hits.
@@ -140,12 +141,14 @@ pub(super) fn lost(
         return Ok(Vec::new());
     }
     let hits: HashSet<i64> = hits.iter().map(|hit| hit.cast_signed()).collect();
-    let mut changed = tx.prepare_cached(
-        "SELECT d.fingerprint FROM follow f JOIN document d ON d.seq > f.seq AND d.seq <= ?2 \
+    let sql = "SELECT d.fingerprint FROM follow f JOIN document d ON d.seq > f.seq AND d.seq <= ?2 \
          JOIN follow_hit h ON h.follow = f.name AND h.fingerprint = d.fingerprint \
-         WHERE f.name = ?1 AND d.state = 0 ORDER BY d.seq",
-    )?;
-    let changed = changed.query_map(params![name, reached.seq.cast_signed()], |row| row.get(0))?;
-    let lost = changed.filter(|found| !found.as_ref().is_ok_and(|found| hits.contains(found)));
-    lost.collect()
+         WHERE f.name = ?1 AND d.state = 0 ORDER BY d.seq";
+    let changed: Vec<i64> = tx.rows(sql, params![name, reached.seq.cast_signed()], |row| {
+        row.get(0)
+    })?;
+    Ok(changed
+        .into_iter()
+        .filter(|found| !hits.contains(found))
+        .collect())
 }

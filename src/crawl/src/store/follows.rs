@@ -4,11 +4,11 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::sql::{self, Connection, NONE, Optional, params};
+use super::sql::{self, Connection, NONE, params};
 
 use super::documents::{Change, LastKnown};
 use super::error::StoreError;
-use super::follow_hits::{CHANGED, NEW, Told, gone, hit, lost};
+use super::follow_hits::{Told, gone, hit, lost};
 use super::open::{Reader, Store};
 
 /// Hits of one topic that are remembered as told; older ones count as new if they change again. About 50 bytes each.
@@ -123,10 +123,10 @@ impl Follows {
         told: Told,
     ) -> Result<usize, StoreError> {
         let nothing = |conn: &Connection| -> sql::Result<bool> {
-            let seq: Option<i64> = conn
-                .prepare_cached("SELECT seq FROM follow WHERE name = ?1")?
-                .query_row([name], |row| row.get(0))
-                .optional()?;
+            let seq: Option<i64> =
+                conn.row("SELECT seq FROM follow WHERE name = ?1", [name], |row| {
+                    row.get(0)
+                })?;
             let behind = reached.seq.cast_signed() - seq.unwrap_or_default();
             Ok(fingerprints.is_empty()
                 && behind < NOTED_EVERY
@@ -161,13 +161,13 @@ impl Follows {
             return Ok(0);
         };
         let ended: Vec<i64> = self.read(|conn| {
-            conn.prepare_cached(
+            conn.rows(
                 "SELECT d.fingerprint FROM document d JOIN follow_hit h \
                  ON h.follow = ?1 AND h.fingerprint = d.fingerprint \
                  WHERE d.seq > ?2 AND d.seq <= ?3 AND d.state = 2 ORDER BY d.seq",
-            )?
-            .query_map(params![name, after, last], |row| row.get(0))?
-            .collect()
+                params![name, after, last],
+                |row| row.get(0),
+            )
         })?;
         if ended.is_empty() && last - after < NOTED_EVERY {
             return Ok(0);
@@ -190,7 +190,6 @@ impl Follows {
 
     /// What is to be told next, `limit` hits at most; the same again until it is settled.
     pub fn next(&self, name: &str, limit: usize) -> Result<Option<Delivery>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.write(|tx| {
             let begun: Option<i64> = tx.query_row(
                 "SELECT min(delivery) FROM follow_hit WHERE follow = ?1 AND state = 0",
@@ -199,24 +198,19 @@ impl Follows {
             )?;
             let number = match begun {
                 Some(number) => number,
-                None => begin_delivery(tx, name, limit)?,
+                None => begin_delivery(tx, name, sql::limit(limit))?,
             };
-            let hits: Vec<DeliveredHit> = tx
-                .prepare_cached(
-                    "SELECT fingerprint, change FROM follow_hit \
+            let hits: Vec<DeliveredHit> = tx.rows(
+                "SELECT fingerprint, change FROM follow_hit \
                      WHERE follow = ?1 AND state = 0 AND delivery = ?2 ORDER BY id",
-                )?
-                .query_map(params![name, number], |row| {
+                params![name, number],
+                |row| {
                     Ok(DeliveredHit {
                         fingerprint: row.get::<i64>(0)?.cast_unsigned(),
-                        change: match row.get(1)? {
-                            NEW => Change::New,
-                            CHANGED => Change::Changed,
-                            _ => Change::Deleted,
-                        },
+                        change: row.get(1)?,
                     })
-                })?
-                .collect::<sql::Result<_>>()?;
+                },
+            )?;
             Ok((!hits.is_empty()).then_some(Delivery { number, hits }))
         })
     }
@@ -279,14 +273,7 @@ impl Follows {
     }
 
     fn write<T>(&self, work: impl FnOnce(&Connection) -> sql::Result<T>) -> Result<T, StoreError> {
-        let reader = self.lock();
-        let run = |conn: &Connection| {
-            let tx = conn.transaction()?;
-            let value = work(&tx)?;
-            tx.commit()?;
-            Ok(value)
-        };
-        run(&reader.conn).map_err(|e| reader.fail(e))
+        self.lock().write(work)
     }
 }
 
@@ -321,13 +308,12 @@ impl Reader {
 /// Numbers a new delivery and gives it the oldest hits that have none.
 fn begin_delivery(tx: &Connection, name: &str, limit: i64) -> sql::Result<i64> {
     let number: i64 = tx
-        .query_row(
+        .row(
             "UPDATE follow SET deliveries = deliveries + 1 WHERE name = ?1 AND EXISTS \
              (SELECT 1 FROM follow_hit WHERE follow = ?1 AND state = 0) RETURNING deliveries",
             [name],
             |row| row.get(0),
-        )
-        .optional()?
+        )?
         .unwrap_or_default();
     tx.execute(
         "UPDATE follow_hit SET delivery = ?2 WHERE id IN (SELECT id FROM follow_hit \
@@ -356,7 +342,7 @@ fn settle(tx: &Connection, name: &str, number: i64, state: i64) -> sql::Result<i
          WHERE follow = ?1 AND delivery = ?2 AND later IS NOT NULL",
         params![name, number],
     )?;
-    Ok(i64::try_from(settled).unwrap_or(i64::MAX))
+    Ok(sql::limit(settled))
 }
 
 /// Forgets what was told longest ago, and gives up what has waited longest, beyond the limits.
@@ -373,7 +359,7 @@ fn bound(tx: &Connection, name: &str) -> sql::Result<()> {
     )?;
     tx.execute(
         "UPDATE follow SET given_up = given_up + ?2 WHERE name = ?1",
-        params![name, i64::try_from(lost).unwrap_or(i64::MAX)],
+        params![name, sql::limit(lost)],
     )?;
     Ok(())
 }

@@ -7,7 +7,7 @@ use super::sql::{self, Row};
 use super::error::StoreError;
 use super::open::Reader;
 use super::partitions::Partitions;
-use super::record::{HELD_MS, HostId, HostRecord, SiteId};
+use super::record::{Cause, HELD_MS, HostId, HostRecord, SiteId};
 
 const COLUMNS: &str = "id, authority, next_due_ms, not_before_ms, cause, backoff_level, trouble_ms, errors, last_error, \
      crawl_delay_ms, elapsed_ms, ip, fetched, cycle_ms, cycle_pages";
@@ -17,8 +17,8 @@ const COLUMNS: &str = "id, authority, next_due_ms, not_before_ms, cause, backoff
 pub struct HostsHeld {
     /// All hosts, held or not.
     pub all: i64,
-    /// Held back to a certain time: code of the cause, and how many.
-    pub by_cause: Vec<(u8, i64)>,
+    /// Held back to a certain time: the cause, and how many.
+    pub by_cause: Vec<(Cause, i64)>,
     /// Had their pages of this cycle.
     pub limited: i64,
 }
@@ -59,7 +59,6 @@ impl Reader {
         until_ms: i64,
         limit: usize,
     ) -> Result<Vec<(HostId, i64)>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
             "SELECT id, next_due_ms FROM host WHERE next_due_ms > ?1 AND next_due_ms <= ?2 \
              AND next_due_ms IS NOT NULL{}{} ORDER BY next_due_ms, id LIMIT ?3",
@@ -67,7 +66,7 @@ impl Reader {
             parts.condition("id")
         );
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
-        self.rows(&sql, [after_ms, until_ms, limit], read)
+        self.rows(&sql, [after_ms, until_ms, sql::limit(limit)], read)
     }
 
     /// The earliest time after `after_ms` at which a host of these sites (of any, if none is named) in these partitions may
@@ -84,10 +83,8 @@ impl Reader {
             of_sites(sites),
             parts.condition("id")
         );
-        self.conn
-            .prepare_cached(&sql)
-            .and_then(|mut s| s.query_row([after_ms, HELD_MS], |row| row.get(0)))
-            .map_err(|e| self.fail(e))
+        let due = self.row(&sql, [after_ms, HELD_MS], |row| row.get(0))?;
+        Ok(due.flatten())
     }
 
     /// Hosts of these sites (of all, if none is named) that are not asked before `after_ms`, longest rest first.
@@ -97,13 +94,12 @@ impl Reader {
         after_ms: i64,
         limit: usize,
     ) -> Result<Vec<HostRecord>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
             "SELECT {COLUMNS} FROM host WHERE not_before_ms > ?1 AND next_due_ms < {HELD_MS}{} \
              ORDER BY not_before_ms DESC LIMIT ?2",
             of_sites(sites)
         );
-        self.rows(&sql, [after_ms, limit], host_record)
+        self.rows(&sql, [after_ms, sql::limit(limit)], host_record)
     }
 
     /// How many URLs are due at `now_ms` on hosts of these sites (of all, if none is named), `limit` at most.
@@ -113,13 +109,12 @@ impl Reader {
         now_ms: i64,
         limit: usize,
     ) -> Result<u64, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
             "SELECT count(*) FROM (SELECT 1 FROM url WHERE due_ms <= ?1 AND due_ms IS NOT NULL \
              AND host_id IN (SELECT id FROM host WHERE next_due_ms IS NOT NULL{}) LIMIT ?2) AS due",
             of_sites(sites)
         );
-        let count = self.row(&sql, [now_ms, limit], |row| row.get::<i64>(0))?;
+        let count = self.row(&sql, [now_ms, sql::limit(limit)], |row| row.get::<i64>(0))?;
         Ok(count.map_or(0, i64::cast_unsigned))
     }
 
@@ -129,14 +124,14 @@ impl Reader {
         self.rows(sql, [site], |row| row.get(0))
     }
 
-    /// How many hosts are held back beyond `now_ms`, by the code of the cause; how many wait for their next cycle; how
+    /// How many hosts are held back beyond `now_ms`, by the cause; how many wait for their next cycle; how
     /// many there are in all. One pass over the table of hosts.
     pub fn hosts_held(&self, now_ms: i64) -> Result<HostsHeld, StoreError> {
         let sql = "SELECT CASE WHEN not_before_ms > ?1 THEN cause END AS held_by, \
                    CASE WHEN not_before_ms <= ?1 AND next_due_ms >= ?2 THEN 1 ELSE 0 END AS limited, count(*) FROM host GROUP BY 1, 2";
         let row = |row: &Row<'_>| {
             Ok((
-                row.get::<Option<u8>>(0)?,
+                row.get::<Option<Cause>>(0)?,
                 row.get::<bool>(1)?,
                 row.get::<i64>(2)?,
             ))
@@ -145,7 +140,7 @@ impl Reader {
         for (cause, limited, count) in self.rows(sql, [now_ms, HELD_MS], row)? {
             held.all += count;
             match cause {
-                Some(code) => held.by_cause.push((code, count)),
+                Some(cause) => held.by_cause.push((cause, count)),
                 None if limited => held.limited += count,
                 None => {}
             }
@@ -159,12 +154,11 @@ impl Reader {
         now_ms: i64,
         limit: usize,
     ) -> Result<Vec<HostRecord>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         let sql = format!(
             "SELECT {COLUMNS} FROM host WHERE errors > 0 OR backoff_level > 0 OR not_before_ms > ?1 \
              ORDER BY not_before_ms DESC LIMIT ?2"
         );
-        self.rows(&sql, [now_ms, limit], host_record)
+        self.rows(&sql, [now_ms, sql::limit(limit)], host_record)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::numbers::Numbers;
 use super::open::Caches;
 use super::record::{HostId, SiteId};
-use super::sql::{self, Connection, Optional, params};
+use super::sql::{self, Connection, params};
 use taojin_uri::CrawlUri;
 
 /// Row number of a site by name, made if missing.
@@ -17,11 +17,13 @@ pub(super) fn site_id(
     if let Some(&id) = caches.sites.get(name) {
         return Ok(id);
     }
-    conn.prepare_cached("INSERT INTO site (name) VALUES (?1) ON CONFLICT DO NOTHING")?
-        .put([name])?;
-    let id = conn
-        .prepare_cached("SELECT id FROM site WHERE name = ?1")?
-        .query_row([name], |row| row.get(0))?;
+    conn.put(
+        "INSERT INTO site (name) VALUES (?1) ON CONFLICT DO NOTHING",
+        [name],
+    )?;
+    let id = conn.query_row("SELECT id FROM site WHERE name = ?1", [name], |row| {
+        row.get(0)
+    })?;
     caches.sites.insert(Arc::clone(name), id);
     Ok(id)
 }
@@ -37,15 +39,18 @@ pub(super) fn host_id(
     if let Some(&id) = caches.hosts.get(authority) {
         return Ok(id);
     }
-    let found = conn
-        .prepare_cached("SELECT id FROM host WHERE authority = ?1")?
-        .query_row([authority], |row| row.get(0))
-        .optional()?;
+    let found = conn.row(
+        "SELECT id FROM host WHERE authority = ?1",
+        [authority],
+        |row| row.get(0),
+    )?;
     let id = match found {
         Some(id) => id,
-        None => conn
-            .prepare_cached("INSERT INTO host (id, authority) VALUES (?1, ?2) RETURNING id")?
-            .query_row(params![numbers.next_host(uri), authority], |row| row.get(0))?,
+        None => conn.query_row(
+            "INSERT INTO host (id, authority) VALUES (?1, ?2) RETURNING id",
+            params![numbers.next_host(uri), authority],
+            |row| row.get(0),
+        )?,
     };
     caches.hosts.insert(authority.into(), id);
     Ok(id)

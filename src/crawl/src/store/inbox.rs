@@ -8,7 +8,6 @@ use super::batch::{Batch, NewUrl};
 use super::error::StoreError;
 use super::open::{Reader, Store};
 use super::partitions::{Partitions, partition};
-use super::record::UrlClass;
 use super::sql::{self, Connection, Row, list, params};
 use taojin_uri::CrawlUri;
 
@@ -16,31 +15,32 @@ use taojin_uri::CrawlUri;
 pub(super) fn write(conn: &Connection, batch: &Batch, now_ms: i64) -> sql::Result<()> {
     if !batch.taken_up.is_empty() {
         let taken = list(batch.taken_up.iter().map(|hash| hash.cast_signed()));
-        conn.prepare_cached(&format!("DELETE FROM inbox WHERE hash IN ({taken})"))?
-            .put(sql::NONE)?;
+        conn.put(
+            &format!("DELETE FROM inbox WHERE hash IN ({taken})"),
+            sql::NONE,
+        )?;
     }
     if batch.foreign.is_empty() {
         return Ok(());
     }
     let mut sent: Vec<&NewUrl> = batch.foreign.iter().collect();
     sent.sort_unstable_by_key(|url| url.uri.fingerprint());
-    let mut insert = conn.prepare_cached(
-        "INSERT INTO inbox (hash, part, url, site, class, hops, redirects, via, due_ms, sent_ms) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING",
-    )?;
+    let sql = "INSERT INTO inbox (hash, part, url, site, class, hops, redirects, via, due_ms, sent_ms) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
     for url in sent {
-        insert.put(params![
+        let values = params![
             url.uri.fingerprint().cast_signed(),
             partition(&url.uri),
             url.uri.as_str(),
             url.site,
-            url.class as i64,
+            url.class,
             url.hops,
             url.redirects,
             url.via,
             url.due_ms,
             now_ms,
-        ])?;
+        ];
+        conn.put(sql, values)?;
     }
     Ok(())
 }
@@ -88,7 +88,7 @@ fn read(row: &Row<'_>) -> sql::Result<(u64, Option<NewUrl>)> {
     };
     let site: Arc<str> = Arc::from(row.text(2)?);
     let url = NewUrl {
-        class: UrlClass::from_code(row.get(3)?),
+        class: row.get(3)?,
         redirects: row.get(5)?,
         via: row.get(6)?,
         due_ms: row.get(7)?,

@@ -14,7 +14,7 @@ use std::hash::{BuildHasherDefault, Hasher};
 
 use super::record::UrlId;
 use super::runs::{self, LAST_RUN, Merge, Run, RunId};
-use super::sql::{self, Connection, Optional, params};
+use super::sql::{self, Connection, params};
 
 /// Fingerprints in memory before they become a run: as many as a hash table of 2¹⁸ places takes, 4.5 MB.
 pub(super) const NEWEST: usize = (1 << 18) / 8 * 7;
@@ -84,7 +84,7 @@ impl Keys {
         let mut select =
             conn.prepare("SELECT hash, id FROM url WHERE id > ?1 ORDER BY id LIMIT ?2")?;
         loop {
-            let mut rows = select.query([from, i64::try_from(limit).unwrap_or(i64::MAX)])?;
+            let mut rows = select.query([from, sql::limit(limit)])?;
             while let Some(row) = rows.next()? {
                 from = row.get(1)?;
                 keys.newest
@@ -306,9 +306,8 @@ pub(super) fn find_beside(conn: &Connection, hash: u64) -> sql::Result<Option<Ur
 }
 
 fn find_by_index(conn: &Connection, hash: u64) -> sql::Result<Option<UrlId>> {
-    conn.prepare_cached("SELECT id FROM url WHERE hash = ?1")?
-        .query_row([hash.cast_signed()], |row| row.get(0))
-        .optional()
+    let sql = "SELECT id FROM url WHERE hash = ?1";
+    conn.row(sql, [hash.cast_signed()], |row| row.get(0))
 }
 
 /// The runs answer for all rows up to this one.
@@ -319,11 +318,11 @@ pub(super) fn watermark(conn: &rusqlite::Connection) -> rusqlite::Result<UrlId> 
 
 /// A number that is kept beside the tables; 0 where it never was.
 pub(super) fn meta(conn: &Connection, name: &str) -> sql::Result<i64> {
-    conn.prepare_cached("SELECT coalesce(max(value), 0) FROM meta WHERE name = ?1")?
-        .query_row([name], |row| row.get(0))
+    let sql = "SELECT coalesce(max(value), 0) FROM meta WHERE name = ?1";
+    conn.query_row(sql, [name], |row| row.get(0))
 }
 
 /// Keeps a number beside the tables.
 pub(super) fn set_meta(conn: &Connection, name: &str, value: i64) -> sql::Result<()> {
-    conn.prepare_cached(SET_META)?.put(params![name, value])
+    conn.put(SET_META, params![name, value])
 }

@@ -7,7 +7,7 @@ use super::bodies::Compressor;
 use super::documents::{DocOp, GONE, NewDocument, PRESENT, REPLACED};
 use super::keys::set_meta;
 use super::open::LAST_SEQ;
-use super::sql::{self, ALL, Connection, Optional, Row, Value, list};
+use super::sql::{self, ALL, Connection, Row, Value, list};
 
 const LATEST: &str = "seq, state, version, first_seq, first_seen_ms, url, site";
 
@@ -159,9 +159,7 @@ impl<'a> Log<'a> {
     pub(super) fn erase(&mut self, fingerprint: u64) -> sql::Result<()> {
         self.end(fingerprint)?;
         let sql = format!("DELETE FROM document WHERE fingerprint = ?1 AND state = {REPLACED}");
-        self.conn
-            .prepare_cached(&sql)?
-            .put([fingerprint.cast_signed()])?;
+        self.conn.put(&sql, [fingerprint.cast_signed()])?;
         Ok(())
     }
 
@@ -170,15 +168,12 @@ impl<'a> Log<'a> {
         self.write_rows()?;
         let sql =
             format!("SELECT {LATEST} FROM document WHERE fingerprint = ?1 AND state <> {REPLACED}");
-        self.conn
-            .prepare_cached(&sql)?
-            .query_row([fingerprint.cast_signed()], latest)
-            .optional()
+        self.conn.row(&sql, [fingerprint.cast_signed()], latest)
     }
 
     fn replace(&self, seq: i64) -> sql::Result<()> {
         let sql = format!("UPDATE document SET state = {REPLACED}, ended_ms = ?2 WHERE seq = ?1");
-        self.conn.prepare_cached(&sql)?.put([seq, self.now_ms])?;
+        self.conn.put(&sql, [seq, self.now_ms])?;
         Ok(())
     }
 
@@ -188,8 +183,7 @@ impl<'a> Log<'a> {
              ORDER BY seq DESC LIMIT {ALL} OFFSET ?2)"
         );
         self.conn
-            .prepare_cached(&sql)?
-            .put([fingerprint.cast_signed(), i64::from(self.versions)])?;
+            .put(&sql, [fingerprint.cast_signed(), i64::from(self.versions)])?;
         Ok(())
     }
 }

@@ -72,8 +72,8 @@ pub use partitions::{Partition, Partitions, first_row, part_of_row, partition};
 pub use place::{Duties, StorePlace};
 pub use purge::{Purged, Takedown};
 pub use record::{
-    DueUrl, HELD_MS, HostId, HostRecord, Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord,
-    UrlState, Visit,
+    Cause, DueUrl, HELD_MS, HostId, HostRecord, Retention, SiteId, SiteRecord, UrlClass, UrlId,
+    UrlRecord, UrlState, Visit,
 };
 pub use salvage::Salvaged;
 pub use sql::{Gained, NodeLease};

@@ -30,7 +30,6 @@ pub(super) struct NewUrls<'a> {
     numbers: &'a mut Numbers,
     now_ms: i64,
     inserted: Vec<Inserted>,
-    known: u64,
 }
 
 impl<'a> NewUrls<'a> {
@@ -49,17 +48,16 @@ impl<'a> NewUrls<'a> {
             numbers,
             now_ms,
             inserted: Vec::new(),
-            known: 0,
         })
     }
 
-    /// What was added, and how many URLs were known. After the last one.
-    pub(super) fn finish(&mut self) -> sql::Result<(Vec<Inserted>, u64)> {
+    /// What was added. After the last one.
+    pub(super) fn finish(&mut self) -> sql::Result<Vec<Inserted>> {
         self.conn
             .put_rows(INSERT_URL, "ON CONFLICT DO NOTHING", &self.rows)?;
         self.numbers.write(self.conn)?;
         self.keys.write_next(self.conn)?;
-        Ok((std::mem::take(&mut self.inserted), self.known))
+        Ok(std::mem::take(&mut self.inserted))
     }
 
     /// Adds a URL unless it is known.
@@ -75,7 +73,6 @@ impl<'a> NewUrls<'a> {
             false => self.keys.find(self.conn, hash)?.is_some(),
         };
         if known {
-            self.known += 1;
             return Ok(());
         }
         let (site, host) = self.home(caches, url)?;
@@ -112,7 +109,7 @@ impl<'a> NewUrls<'a> {
     fn home(&mut self, caches: &mut Caches, url: &NewUrl) -> sql::Result<(SiteId, HostId)> {
         let authority = url.uri.authority();
         if let Some(home) = &self.home
-            && Arc::ptr_eq(&home.site, &url.site)
+            && home.site == url.site
             && *home.authority == *authority
         {
             return Ok((home.site_id, home.host_id));
@@ -120,11 +117,10 @@ impl<'a> NewUrls<'a> {
         let site = site_id(self.conn, caches, &url.site)?;
         let host = host_id(self.conn, caches, &url.uri, self.numbers)?;
         if caches.host_sites.insert((site, host)) {
-            self.conn
-                .prepare_cached(
-                    "INSERT INTO host_site (site_id, host_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-                )?
-                .put([site, host])?;
+            self.conn.put(
+                "INSERT INTO host_site (site_id, host_id) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                [site, host],
+            )?;
         }
         self.home = Some(Home {
             site: Arc::clone(&url.site),

@@ -264,10 +264,7 @@ impl Store {
             parts.condition("url.id")
         );
         self.write(|tx| {
-            let hosts: Vec<i64> = tx
-                .prepare_cached(&due)?
-                .query_map(super::sql::params![now_ms, rank], |row| row.get(0))?
-                .collect::<super::sql::Result<_>>()?;
+            let hosts: Vec<i64> = tx.rows(&due, super::sql::params![now_ms, rank], |row| row.get(0))?;
             if !hosts.is_empty() {
                 let sql = format!(
                     "UPDATE host SET next_due_ms = ?1 WHERE id IN ({}){of_parts} AND (next_due_ms IS NULL OR next_due_ms > ?1)",

@@ -32,15 +32,14 @@ impl Numbers {
     /// Those that were given so far.
     pub(super) fn load(conn: &Connection) -> sql::Result<Self> {
         let is_partitioned = conn.postgres().is_some();
-        let last = match is_partitioned {
-            true => conn
-                .prepare_cached("SELECT part, last FROM part")?
-                .query_map(sql::NONE, |row| Ok((row.get(0)?, row.get(1)?)))?
-                .collect::<sql::Result<_>>()?,
-            false => BTreeMap::from([(0, meta(conn, LAST_URL)?)]),
+        let last = if is_partitioned {
+            let read = |row: &sql::Row<'_>| Ok((row.get(0)?, row.get(1)?));
+            conn.rows("SELECT part, last FROM part", sql::NONE, read)?
+        } else {
+            vec![(0, meta(conn, LAST_URL)?)]
         };
         Ok(Numbers {
-            last,
+            last: BTreeMap::from_iter(last),
             unwritten: BTreeSet::new(),
             is_partitioned,
         })
@@ -86,12 +85,11 @@ impl Numbers {
             let last = self.last.get(&part).copied().unwrap_or_default();
             match self.is_partitioned {
                 false => set_meta(conn, LAST_URL, last)?,
-                true => conn
-                    .prepare_cached(
-                        "INSERT INTO part (part, last) VALUES (?1, ?2) \
+                true => conn.put(
+                    "INSERT INTO part (part, last) VALUES (?1, ?2) \
                          ON CONFLICT (part) DO UPDATE SET last = excluded.last",
-                    )?
-                    .put(params![part, last])?,
+                    params![part, last],
+                )?,
             }
         }
         Ok(())

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use rusqlite::OpenFlags;
 
-use super::sql::{self, Connection, NodeLease, Optional, Params, Postgres, Row};
+use super::sql::{self, Connection, NodeLease, Params, Postgres, Row};
 
 use super::bodies::{Compressor, Decompressor};
 use super::error::StoreError;
@@ -50,7 +50,7 @@ const CHECKPOINT_PAGES: i64 = 8_000;
 const WAL_BYTES: i64 = 64 << 20;
 
 /// A reader that meets a lock waits this long; writers never hold one for longer than a commit.
-pub(super) const BUSY: Duration = Duration::from_secs(5);
+const BUSY: Duration = Duration::from_secs(5);
 
 /// Statements kept compiled.
 const STATEMENTS: usize = 64;
@@ -60,7 +60,6 @@ const STATEMENTS: usize = 64;
 pub struct Reader {
     pub(super) conn: Connection,
     pub(super) path: PathBuf,
-    pub(super) site_names: RefCell<HashMap<SiteId, Arc<str>>>,
     pub(super) bodies: RefCell<Decompressor>,
 }
 
@@ -127,22 +126,23 @@ impl Reader {
     }
 
     pub(super) fn connect(place: &StorePlace, flags: OpenFlags) -> Result<Self, StoreError> {
-        let (conn, path) = match place.server()? {
-            Some(server) => {
-                let conn = Postgres::connect(&server.way, &place.lease);
-                let conn = conn.map_err(|e| StoreError::sql(&server.at, e))?;
-                (Connection::Postgres(Box::new(conn)), server.at)
-            }
-            None => {
-                let path = place.dir.join(DATABASE);
-                let conn = connect_file(&path, flags).map_err(|e| StoreError::sql(&path, e))?;
-                (Connection::Sqlite(conn), path)
-            }
+        let Some(server) = place.server()? else {
+            return Self::connect_to_file(place.dir.join(DATABASE), flags);
         };
+        let conn = Postgres::connect(&server.way, &place.lease);
+        let conn = conn.map_err(|e| StoreError::sql(&server.at, e))?;
         Ok(Reader {
-            conn,
+            conn: Connection::Postgres(Box::new(conn)),
+            path: server.at,
+            bodies: RefCell::default(),
+        })
+    }
+
+    pub(super) fn connect_to_file(path: PathBuf, flags: OpenFlags) -> Result<Self, StoreError> {
+        let conn = connect_file(&path, flags).map_err(|e| StoreError::sql(&path, e))?;
+        Ok(Reader {
+            conn: Connection::Sqlite(conn),
             path,
-            site_names: RefCell::default(),
             bodies: RefCell::default(),
         })
     }
@@ -154,10 +154,7 @@ impl Reader {
         params: impl Params,
         map: impl FnMut(&Row<'_>) -> sql::Result<T>,
     ) -> Result<Vec<T>, StoreError> {
-        self.conn
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_map(params, map)?.collect())
-            .map_err(|e| self.fail(e))
+        self.conn.rows(sql, params, map).map_err(|e| self.fail(e))
     }
 
     /// The one row that a query gives, if any.
@@ -165,12 +162,23 @@ impl Reader {
         &self,
         sql: &str,
         params: impl Params,
-        map: impl FnOnce(&Row<'_>) -> sql::Result<T>,
+        map: impl FnMut(&Row<'_>) -> sql::Result<T>,
     ) -> Result<Option<T>, StoreError> {
-        self.conn
-            .prepare_cached(sql)
-            .and_then(|mut statement| statement.query_row(params, map).optional())
-            .map_err(|e| self.fail(e))
+        self.conn.row(sql, params, map).map_err(|e| self.fail(e))
+    }
+
+    /// One transaction: all of it is there afterwards, or nothing.
+    pub(super) fn write<T>(
+        &self,
+        change: impl FnOnce(&Connection) -> sql::Result<T>,
+    ) -> Result<T, StoreError> {
+        let write = || {
+            let tx = self.conn.transaction()?;
+            let result = change(&tx)?;
+            tx.commit()?;
+            Ok(result)
+        };
+        write().map_err(|e| self.fail(e))
     }
 
     pub(super) fn fail(&self, source: sql::Error) -> StoreError {
@@ -284,20 +292,6 @@ impl Store {
             Some(lease) => Ok(lease.is_held()),
             None => Ok(true),
         }
-    }
-
-    /// One transaction: all of it is there afterwards, or nothing.
-    pub(super) fn write<T>(
-        &self,
-        change: impl FnOnce(&Connection) -> sql::Result<T>,
-    ) -> Result<T, StoreError> {
-        let write = || {
-            let tx = self.conn.transaction()?;
-            let result = change(&tx)?;
-            tx.commit()?;
-            Ok(result)
-        };
-        write().map_err(|e| self.fail(e))
     }
 }
 

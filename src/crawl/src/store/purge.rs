@@ -103,13 +103,10 @@ impl Store {
                         r.get(0)
                     })?;
                 let visit = &record.visit;
-                tx.prepare_cached(
-                    "UPDATE url SET state = ?2, due_ms = NULL, etag = NULL, last_modified = NULL, digest = NULL, \
-                     content = NULL, documented = 0, target = NULL, alias_of = NULL, error = NULL, answer = NULL WHERE id = ?1",
-                )?
-                .execute(params![record.id, UrlState::Refused as i64])?;
-                count(tx, site, visit.state.name(), -1)?;
-                count(tx, site, UrlState::Refused.name(), 1)?;
+                tx.execute("UPDATE url SET state = ?2, due_ms = NULL, etag = NULL, last_modified = NULL, digest = NULL, \
+                     content = NULL, documented = 0, target = NULL, alias_of = NULL, error = NULL, answer = NULL WHERE id = ?1", params![record.id, UrlState::Refused])?;
+                count(tx, site, visit.state.as_str(), -1)?;
+                count(tx, site, UrlState::Refused.as_str(), 1)?;
                 for (name, amount) in Before::after(site, visit).counted() {
                     count(tx, site, name, -amount)?;
                 }
@@ -124,13 +121,9 @@ impl Store {
             }
             for address in &done.addresses {
                 let fingerprint = address.fingerprint().cast_signed();
-                tx.prepare_cached(
-                    "INSERT INTO takedown (fingerprint, url, named, at_ms) VALUES (?1, ?2, ?3, ?4) \
-                     ON CONFLICT (fingerprint) DO NOTHING",
-                )?
-                .execute(params![fingerprint, address.as_str(), named, now_ms])?;
-                tx.prepare_cached("DELETE FROM template_page WHERE url = ?1")?
-                    .execute([address.as_str()])?;
+                tx.execute("INSERT INTO takedown (fingerprint, url, named, at_ms) VALUES (?1, ?2, ?3, ?4) \
+                     ON CONFLICT (fingerprint) DO NOTHING", params![fingerprint, address.as_str(), named, now_ms])?;
+                tx.execute("DELETE FROM template_page WHERE url = ?1", [address.as_str()])?;
                 // Also of an imported document, whose address has no row.
                 log.erase(address.fingerprint())?;
             }
@@ -168,25 +161,19 @@ impl Store {
                 let (site, state) = tx.query_row(
                     "SELECT site_id, state FROM url WHERE id = ?1",
                     [id],
-                    |row| Ok((row.get::<SiteId>(0)?, row.get::<i64>(1)?)),
+                    |row| Ok((row.get::<SiteId>(0)?, row.get::<UrlState>(1)?)),
                 )?;
-                count(tx, site, UrlState::from_code(state).name(), -1)?;
-                count(tx, site, UrlState::New.name(), 1)?;
+                count(tx, site, state.as_str(), -1)?;
+                count(tx, site, UrlState::New.as_str(), 1)?;
                 tx.execute(
                     "UPDATE url SET state = ?2, due_ms = ?3 WHERE id = ?1",
-                    params![id, UrlState::New as i64, now_ms],
+                    params![id, UrlState::New, now_ms],
                 )?;
                 wake_host_of(tx, *id, now_ms)?;
             }
             Ok(())
         })?;
         Ok(all)
-    }
-
-    /// Forgets a site with all its URLs, counters and templates, and takes out their documents and those in
-    /// `more`. How many URLs it had.
-    pub fn forget_site(&mut self, name: &str, now_ms: i64) -> Result<usize, StoreError> {
-        Ok(self.purge_site(name, false, &[], now_ms, |_| {})?.urls)
     }
 
     /// Takes out everything of a site: its URLs, counters and templates, the documents of its URLs and
@@ -208,7 +195,6 @@ impl Store {
             let forgotten = self.forget_urls(site.id, now_ms, &mut done, &mut each);
             self.caches = Caches::default();
             self.keys = Keys::load(&self.conn, NEWEST).map_err(|e| self.fail(e))?;
-            self.site_names.borrow_mut().clear();
             forgotten?;
             end_site(&self.conn, site.id, keep).map_err(|e| self.fail(e))?;
         }
@@ -288,22 +274,18 @@ fn forget_some(
     let tx = conn.transaction()?;
     let mut log = Log::new(&tx, seq, now_ms);
     log.take_turn()?;
-    let doomed: Vec<(UrlId, i64, bool)> = tx
-        .prepare_cached(
-            "SELECT id, hash, documented FROM url WHERE id > ?2 AND site_id = ?1 ORDER BY id LIMIT ?3",
-        )?
-        .query_map([site, after, BATCH], |row| {
-            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
-        })?
-        .collect::<sql::Result<_>>()?;
+    let doomed: Vec<(UrlId, i64, bool)> = tx.rows(
+        "SELECT id, hash, documented FROM url WHERE id > ?2 AND site_id = ?1 ORDER BY id LIMIT ?3",
+        [site, after, BATCH],
+        |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
+    )?;
     let live = tx.sqlite().map(|file| Ok((file, runs::live(file)?)));
     let live: Option<(_, Vec<_>)> = live.transpose().map_err(sql::Error::Sqlite)?;
     for (id, hash, documented) in &doomed {
         if let Some((file, live)) = &live {
             runs::remove(file, live, hash.cast_unsigned())?;
         }
-        tx.prepare_cached("DELETE FROM url WHERE id = ?1")?
-            .execute([id])?;
+        tx.execute("DELETE FROM url WHERE id = ?1", [id])?;
         if *documented {
             log.erase(hash.cast_unsigned())?;
             done.documents.push(hash.cast_unsigned());
@@ -354,11 +336,11 @@ fn erase(conn: &Connection, documents: &[u64], (seq, now_ms): (i64, i64)) -> sql
 }
 
 fn count(conn: &Connection, site: SiteId, name: &str, amount: i64) -> sql::Result<()> {
-    conn.prepare_cached(
+    conn.execute(
         "INSERT INTO counter (site_id, name, value) VALUES (?1, ?2, ?3) \
          ON CONFLICT (site_id, name) DO UPDATE SET value = counter.value + excluded.value",
-    )?
-    .execute(params![site, name, amount])?;
+        params![site, name, amount],
+    )?;
     Ok(())
 }
 

@@ -2,14 +2,10 @@
 
 use std::sync::Arc;
 
+use super::sql::stored;
 use taojin_uri::CrawlUri;
 
-/// Versions before the present one that are kept by default.
-const DEFAULT_VERSIONS: u32 = 20;
-/// Days that a version is kept by default after a newer one came.
-const DEFAULT_VERSION_DAYS: u32 = 400;
-/// Days by default for which it is remembered that a document is gone: longer than anything that follows is down.
-const DEFAULT_TOMBSTONE_DAYS: u32 = 90;
+stored!(UrlClass, UrlState, Cause);
 
 /// Row number of a URL; rises with the order in which URLs were found.
 pub type UrlId = i64;
@@ -18,108 +14,54 @@ pub type HostId = i64;
 /// Row number of a site.
 pub type SiteId = i64;
 
+words! {
 /// What a URL is for. The numbers are stored; the first four are visited in every cycle of their site.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub enum UrlClass {
     /// Named in the site's settings.
-    Seed = 0,
+    Seed => "seed",
     /// A list page: its worth is its links.
-    Hub = 1,
+    Hub => "hub",
     /// An RSS, Atom or JSON feed.
-    Feed = 2,
+    Feed => "feed",
     /// A sitemap or a sitemap index.
-    Sitemap = 3,
+    Sitemap => "sitemap",
     /// A detail page.
-    Article = 4,
+    Article => "article",
     /// Not fetched yet, or none of these.
     #[default]
-    Unknown = 5,
+    Unknown => "unknown",
+}
 }
 
 impl UrlClass {
-    /// All classes, in the order of their numbers.
-    pub const ALL: [UrlClass; 6] = [
-        UrlClass::Seed,
-        UrlClass::Hub,
-        UrlClass::Feed,
-        UrlClass::Sitemap,
-        UrlClass::Article,
-        UrlClass::Unknown,
-    ];
-
     /// Whether it is visited again in each cycle for its links.
     pub fn is_hub(self) -> bool {
         self < UrlClass::Article
     }
-
-    /// Name as printed and logged.
-    pub fn name(self) -> &'static str {
-        match self {
-            UrlClass::Seed => "seed",
-            UrlClass::Hub => "hub",
-            UrlClass::Feed => "feed",
-            UrlClass::Sitemap => "sitemap",
-            UrlClass::Article => "article",
-            UrlClass::Unknown => "unknown",
-        }
-    }
-
-    pub(super) fn from_code(code: i64) -> Self {
-        usize::try_from(code)
-            .ok()
-            .and_then(|i| Self::ALL.get(i).copied())
-            .unwrap_or_default()
-    }
 }
 
+words! {
 /// What came of the last visit. The numbers are stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub enum UrlState {
     /// Found, not fetched yet.
     #[default]
-    New = 0,
+    New => "new",
     /// Fetched, also when the answer was "not modified".
-    Fetched = 1,
+    Fetched => "fetched",
     /// Leads elsewhere; the target stands in `target`.
-    Redirect = 2,
+    Redirect => "redirect",
     /// The server says that it is gone: 404 or 410, twice a day apart if it had a document.
-    Gone = 3,
+    Gone => "gone",
     /// Could not be fetched; tried again while it has a due time.
-    Failed = 4,
+    Failed => "failed",
     /// Not allowed: robots.txt, address guard, scope.
-    Refused = 5,
+    Refused => "refused",
+}
 }
 
-impl UrlState {
-    /// All states, in the order of their numbers.
-    pub const ALL: [UrlState; 6] = [
-        UrlState::New,
-        UrlState::Fetched,
-        UrlState::Redirect,
-        UrlState::Gone,
-        UrlState::Failed,
-        UrlState::Refused,
-    ];
-
-    /// Name as printed and logged.
-    pub fn name(self) -> &'static str {
-        match self {
-            UrlState::New => "new",
-            UrlState::Fetched => "fetched",
-            UrlState::Redirect => "redirect",
-            UrlState::Gone => "gone",
-            UrlState::Failed => "failed",
-            UrlState::Refused => "refused",
-        }
-    }
-
-    pub(super) fn from_code(code: i64) -> Self {
-        usize::try_from(code)
-            .ok()
-            .and_then(|i| Self::ALL.get(i).copied())
-            .unwrap_or_default()
-    }
-}
+impl UrlState {}
 
 /// How long the history of documents is kept. The present version of a document always is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,9 +77,12 @@ pub struct Retention {
 impl Default for Retention {
     fn default() -> Self {
         Retention {
-            versions: DEFAULT_VERSIONS,
-            version_days: DEFAULT_VERSION_DAYS,
-            tombstone_days: DEFAULT_TOMBSTONE_DAYS,
+            // Versions before the present one that are kept by default.
+            versions: 20,
+            // Days that a version is kept by default after a newer one came.
+            version_days: 400,
+            // Days by default for which it is remembered that a document is gone: longer than anything that follows is down.
+            tombstone_days: 90,
         }
     }
 }
@@ -254,6 +199,48 @@ pub struct SiteRecord {
     pub paused_ms: Option<i64>,
 }
 
+words! {
+/// Why a host is not asked sooner.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord)]
+pub enum Cause {
+    /// It may be asked now.
+    #[default]
+    None = 0 => "nothing holds it",
+    /// The usual delay, by the time that its last page took.
+    Delay = 1 => "usual delay between two pages",
+    /// `Crawl-delay` of its robots.txt.
+    CrawlDelay = 2 => "Crawl-delay of robots.txt",
+    /// The delay that the site's settings ask for.
+    SiteDelay = 3 => "delay set for the site",
+    /// It answered with `Retry-After`.
+    RetryAfter = 4 => "Retry-After of the server",
+    /// It answered 429 or 503.
+    Throttled = 5 => "server answered 429 or 503, backing off",
+    /// It could not be reached.
+    Unreachable = 6 => "could not be reached, backing off",
+    /// Too many errors in a row.
+    Parked = 7 => "parked after too many errors in a row",
+    /// It had its pages of this cycle.
+    CycleLimit = 10 => "page limit of this cycle reached",
+    /// It turns readers away: pages to sign in or to prove oneself at, or others in place of what was asked for.
+    TurnedAway = 11 => "shows a captcha, a sign-in or the like instead of its pages, backing off",
+}
+}
+
+impl Cause {
+    /// Backoffs are kept when a shorter delay would follow.
+    pub fn is_backoff(self) -> bool {
+        matches!(
+            self,
+            Cause::RetryAfter
+                | Cause::Throttled
+                | Cause::Unreachable
+                | Cause::Parked
+                | Cause::TurnedAway
+        )
+    }
+}
+
 /// What is remembered of a host between runs: politeness and its counters. Meaning belongs to the frontier.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HostRecord {
@@ -265,8 +252,8 @@ pub struct HostRecord {
     pub next_due_ms: Option<i64>,
     /// Nothing is fetched from it before this (delay, Retry-After, backoff, parking).
     pub not_before_ms: i64,
-    /// Code of the reason for `not_before_ms`.
-    pub cause: u8,
+    /// The reason for `not_before_ms`.
+    pub cause: Cause,
     /// Steps of the present backoff.
     pub backoff_level: u8,
     /// Last time the host asked for less or failed.

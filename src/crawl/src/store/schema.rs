@@ -6,16 +6,31 @@
 
 use std::path::Path;
 
-use super::error::StoreError;
-use super::sql::{self, Connection, Error, NONE, Optional, Postgres};
+use rusqlite::{Transaction, TransactionBehavior};
 
-/// `PRAGMA application_id`: "TaoJ".
-pub(super) const APPLICATION_ID: i64 = 0x5461_6F4A;
+use super::error::StoreError;
+use super::sql::{self, Connection, Error, NONE, Postgres};
 
 /// Version of the tables that this program makes, reads and writes. Nothing was released before the first.
 pub(super) const VERSION: i64 = 1;
 
-const SQLITE: &str = include_str!("schema.sqlite.sql");
+/// The tables of a file.
+pub(super) struct FileTables {
+    /// `PRAGMA application_id`.
+    pub(super) application_id: i64,
+    /// `PRAGMA user_version`.
+    pub(super) version: i64,
+    /// SQL that makes them.
+    pub(super) sql: &'static str,
+}
+
+/// Those of the store; its files say "TaoJ".
+pub(super) const STORE: FileTables = FileTables {
+    application_id: 0x5461_6F4A,
+    version: VERSION,
+    sql: include_str!("schema.sqlite.sql"),
+};
+
 const POSTGRES: &str = include_str!("schema.postgres.sql");
 
 /// Oldest PostgreSQL that this is tested with.
@@ -32,40 +47,64 @@ const NEXT_ONE: &str = "SELECT pg_advisory_unlock(1415664488, hashtext(current_s
 /// If it is another program's, of another version, or cannot hold a store.
 pub(super) fn version(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
     match conn {
-        Connection::Sqlite(conn) => version_of_file(conn, path),
+        Connection::Sqlite(conn) => STORE.version_of(conn, path),
         Connection::Postgres(_) => {
             let found = read_version(conn).map_err(|e| StoreError::sql(path, e))?;
-            check_version(found, path)
+            check_version(found, VERSION, path)
         }
     }
 }
 
-/// The same of a file.
-pub(super) fn version_of_file(conn: &rusqlite::Connection, path: &Path) -> Result<i64, StoreError> {
-    let failed = |e| StoreError::sql(path, e);
-    let pragma = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
-    let application = pragma("application_id").map_err(failed)?;
-    if application == APPLICATION_ID {
-        return check_version(pragma("user_version").map_err(failed)?, path);
+impl FileTables {
+    /// Their version in an open file: 0 if it has none yet. It is refused where it is another program's, or of a newer version.
+    pub(super) fn version_of(
+        &self,
+        conn: &rusqlite::Connection,
+        path: &Path,
+    ) -> Result<i64, StoreError> {
+        let failed = |e| StoreError::sql(path, e);
+        let pragma = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
+        let application = pragma("application_id").map_err(failed)?;
+        if application == self.application_id {
+            return check_version(pragma("user_version").map_err(failed)?, self.version, path);
+        }
+        let tables: i64 = conn
+            .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
+            .map_err(failed)?;
+        if application != 0 || tables > 0 {
+            return Err(StoreError::Damaged {
+                path: path.to_owned(),
+                detail: "another program's SQLite database".to_owned(),
+            });
+        }
+        Ok(0)
     }
-    let tables: i64 = conn
-        .query_row("SELECT count(*) FROM sqlite_master", [], |row| row.get(0))
-        .map_err(failed)?;
-    if application != 0 || tables > 0 {
-        return Err(StoreError::Damaged {
-            path: path.to_owned(),
-            detail: "another program's SQLite database".to_owned(),
-        });
+
+    /// Makes them in a file if they are missing, whichever process comes first.
+    pub(super) fn create(
+        &self,
+        conn: &rusqlite::Connection,
+        path: &Path,
+    ) -> Result<(), StoreError> {
+        let failed = |e| StoreError::sql(path, e);
+        let tx =
+            Transaction::new_unchecked(conn, TransactionBehavior::Immediate).map_err(failed)?;
+        if self.version_of(&tx, path)? == 0 {
+            tx.execute_batch(self.sql)
+                .and_then(|()| tx.pragma_update(None, "application_id", self.application_id))
+                .and_then(|()| tx.pragma_update(None, "user_version", self.version))
+                .map_err(failed)?;
+        }
+        tx.commit().map_err(failed)
     }
-    Ok(0)
 }
 
-fn check_version(found: i64, path: &Path) -> Result<i64, StoreError> {
-    if found > VERSION {
+fn check_version(found: i64, known: i64, path: &Path) -> Result<i64, StoreError> {
+    if found > known {
         return Err(StoreError::Newer {
             path: path.to_owned(),
             found,
-            known: VERSION,
+            known,
         });
     }
     Ok(found)
@@ -76,20 +115,12 @@ pub(super) fn create(conn: &Connection, path: &Path) -> Result<(), StoreError> {
     if version(conn, path)? == VERSION {
         return Ok(());
     }
-    let created = match conn {
-        Connection::Sqlite(conn) => create_in_file(conn),
-        Connection::Postgres(postgres) => create_in_postgres(conn, postgres),
-    };
-    created.map_err(|e| StoreError::sql(path, e))
-}
-
-/// Makes the tables in an empty file.
-pub(super) fn create_in_file(conn: &rusqlite::Connection) -> sql::Result<()> {
-    let tx = conn.unchecked_transaction()?;
-    tx.execute_batch(SQLITE)?;
-    tx.pragma_update(None, "application_id", APPLICATION_ID)?;
-    tx.pragma_update(None, "user_version", VERSION)?;
-    Ok(tx.commit()?)
+    match conn {
+        Connection::Sqlite(conn) => STORE.create(conn, path),
+        Connection::Postgres(postgres) => {
+            create_in_postgres(conn, postgres).map_err(|e| StoreError::sql(path, e))
+        }
+    }
 }
 
 fn create_in_postgres(conn: &Connection, postgres: &Postgres) -> sql::Result<()> {
@@ -145,8 +176,6 @@ fn read_version(conn: &Connection) -> sql::Result<i64> {
             "the schema {schema} holds another program's tables: make a database for taojin alone"
         )));
     }
-    conn.prepare_cached("SELECT version FROM taojin_store")?
-        .query_row(NONE, |row| row.get(0))
-        .optional()
+    conn.row("SELECT version FROM taojin_store", NONE, |row| row.get(0))
         .map(Option::unwrap_or_default)
 }

@@ -26,21 +26,6 @@ impl Reader {
         let sql = format!("SELECT {COLUMNS} FROM site ORDER BY name");
         self.rows(&sql, NONE, site_record)
     }
-
-    /// Name of a site; empty if it was forgotten.
-    pub fn site_name(&self, id: SiteId) -> Result<Arc<str>, StoreError> {
-        if let Some(name) = self.site_names.borrow().get(&id) {
-            return Ok(Arc::clone(name));
-        }
-        let sql = "SELECT name FROM site WHERE id = ?1";
-        let name = self.row(sql, [id], |row| row.get::<String>(0))?;
-        let Some(name) = name else {
-            return Ok(Arc::from(""));
-        };
-        let name: Arc<str> = Arc::from(name);
-        self.site_names.borrow_mut().insert(id, Arc::clone(&name));
-        Ok(name)
-    }
 }
 
 impl Store {
@@ -183,10 +168,9 @@ fn resume(conn: &Connection, site: SiteId, parts: &Partitions, now_ms: i64) -> s
          AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1){}",
         parts.condition("id")
     );
-    let mut update = conn.prepare_cached(&sql)?;
     let mut resumed = 0;
     for rank in 0..RANKS {
-        resumed += update.execute(params![site, now_ms, rank, HELD_MS])?;
+        resumed += conn.execute(&sql, params![site, now_ms, rank, HELD_MS])?;
     }
     Ok(resumed)
 }

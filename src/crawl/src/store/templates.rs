@@ -202,7 +202,6 @@ impl TemplateStore {
         most: usize,
         samples: usize,
     ) -> Result<BTreeMap<String, i64>, StoreError> {
-        let number = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
         let mut by_site: BTreeMap<&str, Vec<&TemplatePage>> = BTreeMap::new();
         for (site, page) in pages {
             by_site.entry(site).or_default().push(page);
@@ -210,10 +209,8 @@ impl TemplateStore {
         self.write(|tx| {
             let of_site = "FROM template_page WHERE site = ?1 AND template_id IS NULL";
             let sql = "SELECT url FROM takedown";
-            let taken_down: HashSet<String> = tx
-                .prepare_cached(sql)?
-                .query_map(NONE, |row| row.get(0))?
-                .collect::<sql::Result<_>>()?;
+            let taken_down = tx.rows(sql, NONE, |row| row.get::<String>(0))?;
+            let taken_down = HashSet::<String>::from_iter(taken_down);
             let mut waiting = BTreeMap::new();
             for (site, pages) in by_site {
                 let sql = format!("SELECT count(*) {of_site} AND html IS NOT NULL");
@@ -223,7 +220,7 @@ impl TemplateStore {
                     if taken_down.contains(&page.url) {
                         continue;
                     }
-                    let html = page.html.as_ref().filter(|_| saved < number(samples));
+                    let html = page.html.as_ref().filter(|_| saved < sql::limit(samples));
                     saved += i64::from(html.is_some());
                     rows.push([
                         site.to_owned().into(),
@@ -236,10 +233,9 @@ impl TemplateStore {
                 let insert = "INSERT INTO template_page (site, url, seen_ms, seen, html)";
                 tx.put_rows(insert, "", &rows)?;
                 // The latest of each address, the latest of all.
-                tx.prepare_cached(&format!(
+                tx.put(&format!(
                     "DELETE {of_site} AND id NOT IN (SELECT max(id) {of_site} GROUP BY url ORDER BY max(id) DESC LIMIT ?2)"
-                ))?
-                .put(params![site, number(most)])?;
+                ), params![site, sql::limit(most)])?;
                 let sql = format!("SELECT count(*) {of_site}");
                 let count = tx.query_row(&sql, [site], |row| row.get(0))?;
                 waiting.insert(site.to_owned(), count);
@@ -327,19 +323,6 @@ impl TemplateStore {
             raise(tx)?;
             Ok(found > 0)
         })
-    }
-
-    fn write<T>(
-        &mut self,
-        work: impl FnOnce(&Connection) -> sql::Result<T>,
-    ) -> Result<T, StoreError> {
-        let done = (|| {
-            let tx = self.reader.conn.transaction()?;
-            let done = work(&tx)?;
-            tx.commit()?;
-            Ok(done)
-        })();
-        done.map_err(|e| self.reader.fail(e))
     }
 }
 

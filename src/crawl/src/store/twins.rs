@@ -2,7 +2,7 @@
 //! names. In: row numbers, digests, addresses. Out: who has the document, and who stands for it. When a document goes
 //! or says something else, the pages that stood for it are fetched again, whole: none is lost by a wrong guess.
 
-use super::sql::{self, Connection, Optional, ToSql, params};
+use super::sql::{self, Connection, ToSql, params};
 
 use super::before::Before;
 use super::error::StoreError;
@@ -96,7 +96,7 @@ impl Reader {
         self.rows(
             "SELECT site.name, answer, min(not_found_since_ms) FROM url JOIN site ON site.id = site_id \
              WHERE answer IS NOT NULL AND not_found_since_ms IS NOT NULL GROUP BY site.name, answer HAVING count(*) > 1 LIMIT ?1",
-            params![i64::try_from(limit).unwrap_or(i64::MAX)],
+            params![sql::limit(limit)],
             |row| {
                 Ok(Wall {
                     site: row.get(0)?,
@@ -125,28 +125,26 @@ pub(super) fn give_way(
     id: UrlId,
     primary: UrlId,
 ) -> sql::Result<Option<GaveWay>> {
-    let before = conn
-        .prepare_cached(&format!(
+    let before = conn.row(
+        &format!(
             "SELECT {}, hash FROM url WHERE id = ?1 AND documented = 1",
             Before::COLUMNS
-        ))?
-        .query_row([id], |row| {
+        ),
+        [id],
+        |row| {
             Ok(GaveWay {
                 fingerprint: row.get::<i64>(6)?.cast_unsigned(),
                 before: Before::read(row)?,
             })
-        })
-        .optional()?;
+        },
+    )?;
     if before.is_some() {
         // The digest of its text goes as well: it stands for the other by its own word, whatever that says.
-        conn.prepare_cached(
+        conn.execute(
             "UPDATE url SET documented = 0, content = NULL, alias_of = ?2 WHERE id = ?1",
-        )?
-        .execute([id, primary])?;
-        conn.prepare_cached(
-            "UPDATE url SET alias_of = ?2, content = NULL WHERE alias_of = ?1 AND alias_of IS NOT NULL AND id <> ?2",
-        )?
-        .execute([id, primary])?;
+            [id, primary],
+        )?;
+        conn.execute("UPDATE url SET alias_of = ?2, content = NULL WHERE alias_of = ?1 AND alias_of IS NOT NULL AND id <> ?2", [id, primary])?;
     }
     Ok(before)
 }
@@ -160,13 +158,10 @@ pub(super) fn release(
     all: bool,
     now_ms: i64,
 ) -> sql::Result<Vec<(HostId, DueUrl)>> {
-    conn.prepare_cached(
-        "UPDATE url SET etag = NULL, last_modified = NULL, digest = NULL, content = NULL, alias_of = NULL, \
+    conn.rows("UPDATE url SET etag = NULL, last_modified = NULL, digest = NULL, content = NULL, alias_of = NULL, \
          target = NULL, due_ms = CASE WHEN due_ms >= ?5 THEN due_ms ELSE ?4 END \
          WHERE alias_of = ?1 AND alias_of IS NOT NULL AND (?3 OR content = ?2) \
-         RETURNING host_id, rank, id",
-    )?
-    .query_map(params![primary, content, all, now_ms, HELD_MS], |row| {
+         RETURNING host_id, rank, id", params![primary, content, all, now_ms, HELD_MS], |row| {
         Ok((
             row.get(0)?,
             DueUrl {
@@ -175,6 +170,5 @@ pub(super) fn release(
                 id: row.get(2)?,
             },
         ))
-    })?
-    .collect()
+    })
 }

@@ -1,19 +1,21 @@
 //! Reading URL records. In: a row number, an address, a host. Out: records, and what is due.
 
-use std::sync::Arc;
-
 use super::error::StoreError;
 use super::in_flight::{forget, left_in_flight};
 use super::keys::find_beside;
 use super::open::{Reader, Store};
-use super::record::{DueUrl, HELD_MS, HostId, SiteId, UrlClass, UrlId, UrlRecord, UrlState, Visit};
-use super::sql::{self, Connection, Optional, Row, ToSql, params};
+use super::record::{DueUrl, HELD_MS, HostId, UrlId, UrlRecord, Visit};
+use super::sql::{self, Connection, Row, ToSql, params};
 use taojin_uri::CrawlUri;
 
 /// Ranks that the frontier may use: 0 … `RANKS - 1`.
 pub const RANKS: u8 = 16;
 
-const COLUMNS: &str = "id, host_id, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms, crashes, \
+/// Begins a question that seeks once for each rank.
+const EACH_RANK: &str = "WITH RECURSIVE ranks (rank) AS \
+     (SELECT CAST(0 AS BIGINT) UNION ALL SELECT rank + 1 FROM ranks WHERE rank < 15)";
+
+const COLUMNS: &str = "id, host_id, url, coalesce((SELECT name FROM site WHERE site.id = site_id), ''), class, state, rank, due_ms, hops, redirects, via, first_seen_ms, crashes, \
      interval_ms, status, etag, last_modified, digest, fetched_ms, changed_ms, not_found_since_ms, unchanged, errors, \
      documented, target, error, content, alias_of, confirmed_ms, answer";
 
@@ -52,22 +54,7 @@ impl Reader {
         values: &[&dyn ToSql],
     ) -> Result<Option<UrlRecord>, StoreError> {
         let sql = format!("SELECT {COLUMNS} FROM url WHERE {condition}");
-        let found = self.row(&sql, values, |row| {
-            Ok((
-                row.get::<SiteId>(3)?,
-                row.get::<String>(2)?,
-                url_record(row)?,
-            ))
-        })?;
-        let Some((site, address, record)) = found else {
-            return Ok(None);
-        };
-        let Some(mut record) = record else {
-            tracing::warn!(url = address, "stored address does not parse any more");
-            return Ok(None);
-        };
-        record.site = self.site_name(site)?;
-        Ok(Some(record))
+        Ok(self.row(&sql, values, url_record)?.flatten())
     }
 
     /// The first `limit` URLs of `host` due at `now_ms`, in order of rank, due time and finding.
@@ -98,8 +85,7 @@ impl Reader {
         now_ms: i64,
         limit: usize,
     ) -> Result<Vec<DueUrl>, StoreError> {
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.rows(DUE, params![host, rank, now_ms, limit], |row| {
+        self.rows(DUE, params![host, rank, now_ms, sql::limit(limit)], |row| {
             Ok(DueUrl {
                 rank,
                 due_ms: row.get(0)?,
@@ -123,8 +109,7 @@ impl Reader {
             }
             return Ok(found);
         }
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let values = params![host, i64::MIN, now_ms, limit, i64::from(from)];
+        let values = params![host, i64::MIN, now_ms, sql::limit(limit), i64::from(from)];
         self.rows(DUE_OF_RANKS, values, |row| {
             Ok(DueUrl {
                 rank: row.get(0)?,
@@ -162,28 +147,13 @@ impl Reader {
         now_ms: i64,
         since_ms: i64,
     ) -> Result<bool, StoreError> {
-        let sql = "SELECT 1 FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 AND due_ms IS NOT NULL \
-                   AND (fetched_ms IS NULL OR fetched_ms < ?4 OR (errors = 0 AND due_ms < fetched_ms + interval_ms)) LIMIT 1";
-        if self.conn.sqlite().is_none() {
-            let sql = sql.replace("rank = ?2", "rank >= ?2");
-            let found = self.row(&sql, params![host, 0, now_ms, since_ms], |_| Ok(()))?;
-            return Ok(found.is_some());
-        }
-        for rank in 0..RANKS {
-            let found = self.row(sql, params![host, rank, now_ms, since_ms], |_| Ok(()))?;
-            if found.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
-    }
-
-    /// Site of a URL.
-    pub fn url_site(&self, id: UrlId) -> Result<Option<SiteId>, StoreError> {
-        self.conn
-            .prepare_cached("SELECT site_id FROM url WHERE id = ?1")
-            .and_then(|mut s| s.query_row([id], |row| row.get(0)).optional())
-            .map_err(|e| self.fail(e))
+        let sql = format!(
+            "{EACH_RANK} SELECT 1 FROM ranks WHERE EXISTS (SELECT 1 FROM url WHERE host_id = ?1 AND url.rank = ranks.rank \
+             AND due_ms <= ?2 AND due_ms IS NOT NULL \
+             AND (fetched_ms IS NULL OR fetched_ms < ?3 OR (errors = 0 AND due_ms < fetched_ms + interval_ms))) LIMIT 1"
+        );
+        let found = self.row(&sql, [host, now_ms, since_ms], |_| Ok(()))?;
+        Ok(found.is_some())
     }
 }
 
@@ -204,15 +174,12 @@ impl Store {
             ids.sort_unstable();
             ids.dedup();
             for id in &ids {
-                tx.prepare_cached(
-                    "UPDATE url SET crashes = crashes + 1, \
+                tx.execute("UPDATE url SET crashes = crashes + 1, \
                      rank = CASE WHEN crashes + 1 >= ?2 THEN ?4 ELSE rank END, \
                      due_ms = CASE WHEN crashes + 1 >= ?3 THEN NULL ELSE due_ms END, \
                      state = CASE WHEN crashes + 1 >= ?3 THEN 4 ELSE state END, \
                      error = CASE WHEN crashes + 1 >= ?3 THEN 'in flight at every crash' ELSE error END \
-                     WHERE id = ?1 AND crashes < 255",
-                )?
-                .execute(params![id, suspect, poison, rank])?;
+                     WHERE id = ?1 AND crashes < 255", params![id, suspect, poison, rank])?;
             }
             Ok(ids)
         })?;
@@ -227,53 +194,34 @@ pub(super) fn earliest_due(
     host: HostId,
     after_ms: Option<i64>,
 ) -> sql::Result<Option<i64>> {
-    let mut select = conn.prepare_cached(
-        "SELECT due_ms FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms > ?3 AND due_ms < ?4 \
-         AND due_ms IS NOT NULL ORDER BY due_ms LIMIT 1",
-    )?;
-    let after_ms = after_ms.unwrap_or(i64::MIN);
-    if conn.sqlite().is_none() {
-        let first_of_each = conn
-            .prepare_cached(DUE_OF_RANKS)?
-            .query_map(params![host, after_ms, HELD_MS - 1, 1, 0], |row| {
-                row.get::<i64>(1)
-            })?
-            .collect::<sql::Result<Vec<_>>>()?;
-        return Ok(first_of_each.into_iter().min());
-    }
-    let mut earliest: Option<i64> = None;
-    for rank in 0..RANKS {
-        let due = select
-            .query_row(params![host, rank, after_ms, HELD_MS], |row| {
-                row.get::<i64>(0)
-            })
-            .optional()?;
-        earliest = match (earliest, due) {
-            (Some(a), Some(b)) => Some(a.min(b)),
-            (a, b) => a.or(b),
-        };
-    }
-    Ok(earliest)
+    let sql = format!(
+        "{EACH_RANK} SELECT min((SELECT due_ms FROM url WHERE host_id = ?1 AND url.rank = ranks.rank AND due_ms > ?2 AND due_ms < ?3 \
+         AND due_ms IS NOT NULL ORDER BY due_ms LIMIT 1)) FROM ranks"
+    );
+    let values = [host, after_ms.unwrap_or(i64::MIN), HELD_MS];
+    conn.query_row(&sql, values, |row| row.get(0))
 }
 
-/// The record without its site's name; `None` if the address no longer parses.
+/// The record; `None` if the address no longer parses.
 fn url_record(row: &Row<'_>) -> sql::Result<Option<UrlRecord>> {
-    let Ok(uri) = CrawlUri::parse(row.text(2)?) else {
+    let address = row.text(2)?;
+    let Ok(uri) = CrawlUri::parse(address) else {
+        tracing::warn!(url = address, "stored address does not parse any more");
         return Ok(None);
     };
     Ok(Some(UrlRecord {
         id: row.get(0)?,
         host: row.get(1)?,
         uri,
-        site: Arc::from(""),
+        site: row.get(3)?,
         hops: row.get(8)?,
         redirects: row.get(9)?,
         via: row.get(10)?,
         first_seen_ms: row.get(11)?,
         crashes: row.get(12)?,
         visit: Visit {
-            class: UrlClass::from_code(row.get(4)?),
-            state: UrlState::from_code(row.get(5)?),
+            class: row.get(4)?,
+            state: row.get(5)?,
             rank: row.get(6)?,
             due_ms: row.get(7)?,
             interval_ms: row.get(13)?,

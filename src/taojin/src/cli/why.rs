@@ -134,9 +134,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     answer.host = host.map(|e| Host {
         host: e.host.authority.to_string(),
         delay_ms: e.delay_ms,
-        delay_cause: e.delay_cause.describe().to_owned(),
+        delay_cause: e.delay_cause.as_str().to_owned(),
         next_fetch_ms: e.next_fetch_ms,
-        wait_cause: e.cause.describe().to_owned(),
+        wait_cause: e.cause.as_str().to_owned(),
         due: e.due,
         queue_eta_ms: e.eta_ms / i64::from(queues),
         errors_in_a_row: e.host.errors,
@@ -177,8 +177,8 @@ fn queue(record: &UrlRecord, now_ms: i64) -> String {
 fn describe(answer: &mut Answer, record: &UrlRecord) {
     let visit = &record.visit;
     answer.site = Some(record.site.to_string());
-    visit.state.name().clone_into(&mut answer.state);
-    answer.class = Some(visit.class.name().to_owned());
+    visit.state.as_str().clone_into(&mut answer.state);
+    answer.class = Some(visit.class.as_str().to_owned());
     answer.status = visit.status;
     answer.fetched_ms = visit.fetched_ms;
     answer.next_due_ms = visit.due_ms;

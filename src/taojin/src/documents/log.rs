@@ -109,7 +109,7 @@ fn change_answer(
     let id = format!("{:016x}", row.fingerprint);
     let mut answer = ChangeAnswer {
         seq: row.seq,
-        change: change.name().to_owned(),
+        change: change.as_str().to_owned(),
         id: id.clone(),
         url: row.url.clone(),
         site: Some(row.site.clone()).filter(|site| !site.is_empty()),

@@ -153,7 +153,9 @@ impl Crawl {
                 }
                 Next::Idle => {
                     let changes = self.frontier.has_changes(self.now_ms);
-                    if self.commit().pages == 0 && !changes {
+                    let is_empty = self.batch.pages.is_empty();
+                    self.commit();
+                    if is_empty && !changes {
                         return fetched;
                     }
                 }

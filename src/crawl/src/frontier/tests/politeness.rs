@@ -42,7 +42,7 @@ fn rest(
 ) -> (i64, Cause) {
     let now_ms = host.not_before_ms.max(1_800_000_000_000);
     record_fetch(config, host, report, site, now_ms);
-    (host.not_before_ms - now_ms, Cause::from_code(host.cause))
+    (host.not_before_ms - now_ms, host.cause)
 }
 
 #[test]
@@ -162,7 +162,7 @@ fn requests_that_were_under_way_count_as_one_throttling() {
     let good = report(VisitOutcome::Page);
     record_fetch(&config, &mut host, &good, None, now_ms);
     assert_eq!(host.not_before_ms, now_ms + MINUTE);
-    assert_eq!(Cause::from_code(host.cause), Cause::Throttled);
+    assert_eq!(host.cause, Cause::Throttled);
 }
 
 #[test]

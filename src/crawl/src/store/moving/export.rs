@@ -77,6 +77,7 @@ fn fill_folder(
     let draft = folder.join(DATABASE);
     let unwritable = |e: sql::Error| StoreError::sql(&draft, e);
     let file = SqliteFile::open(&draft).map_err(|e| StoreError::sql(&draft, e))?;
+    schema::STORE.create(&file, &draft)?;
     let mut progress = Progress::new(&tx, each).map_err(failed)?;
     let moved = fill_file(&tx, &file, &mut progress).map_err(unwritable)?;
     drop(file);
@@ -92,7 +93,6 @@ fn fill_file(
     // Nothing of it counts before it is whole and has its name.
     file.pragma_update(None, "journal_mode", "off")?;
     file.pragma_update(None, "synchronous", "off")?;
-    schema::create_in_file(file)?;
     file.execute_batch(MAPS)?;
     let filled = file.unchecked_transaction()?;
     let last = number_one_by_one(tx, &filled)?;

@@ -126,7 +126,7 @@ fn copy_into_database(
         "SELECT {} FROM {table} {only} ORDER BY rowid",
         values.join(", ")
     );
-    let mut insert = tx.prepare_cached(&insert_into(table, &columns, |_, mark| mark))?;
+    let insert = insert_into(table, &columns, |_, mark| mark);
     let mut select = file.prepare(&select)?;
     let mut rows = select.query([])?;
     let mut copied = 0;
@@ -138,8 +138,8 @@ fn copy_into_database(
         copied += 1;
         match copied % TOGETHER {
             // Sends those before it as well.
-            0 => _ = insert.execute(values.as_slice())?,
-            _ => insert.put(values.as_slice())?,
+            0 => _ = tx.execute(&insert, values.as_slice())?,
+            _ => tx.put(&insert, values.as_slice())?,
         }
         progress.add(1);
     }

@@ -84,6 +84,31 @@ impl Error {
     }
 }
 
+/// Enums that are stored as the number of the member; one that is not known is the default.
+macro_rules! stored {
+    ($($name:ident),+) => {$(
+        impl rusqlite::ToSql for $name {
+            fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+                Ok((*self as i64).into())
+            }
+        }
+
+        impl rusqlite::types::FromSql for $name {
+            fn column_result(value: rusqlite::types::ValueRef<'_>) -> rusqlite::types::FromSqlResult<Self> {
+                let code = <i64 as rusqlite::types::FromSql>::column_result(value)?;
+                let known = $name::ALL.into_iter().find(|member| *member as i64 == code);
+                Ok(known.unwrap_or_default())
+            }
+        }
+    )+};
+}
+pub(super) use stored;
+
+/// A limit as the databases take it.
+pub(super) fn limit(rows: usize) -> i64 {
+    i64::try_from(rows).unwrap_or(i64::MAX)
+}
+
 /// Numbers as they stand between brackets.
 pub(super) fn list(numbers: impl Iterator<Item = i64>) -> String {
     let mut text = String::new();
@@ -106,22 +131,6 @@ fn places(rows: usize, values: usize) -> String {
     };
     let rows: Vec<String> = (0..rows).map(row).collect();
     rows.join(", ")
-}
-
-/// No row is an answer too.
-pub(super) trait Optional<T> {
-    /// None where the query gave no row.
-    fn optional(self) -> Result<Option<T>>;
-}
-
-impl<T> Optional<T> for Result<T> {
-    fn optional(self) -> Result<Option<T>> {
-        match self {
-            Ok(value) => Ok(Some(value)),
-            Err(Error::Sqlite(rusqlite::Error::QueryReturnedNoRows)) => Ok(None),
-            Err(error) => Err(error),
-        }
-    }
 }
 
 /// Values of a statement.
@@ -200,21 +209,28 @@ impl Connection {
         }
     }
 
-    /// A statement that is compiled once for each connection.
-    pub(super) fn prepare_cached(&self, sql: &str) -> Result<Statement<'_>> {
-        Ok(match self {
-            Connection::Sqlite(conn) => Statement::Sqlite(conn.prepare_cached(sql)?),
-            Connection::Postgres(conn) => Statement::Postgres(conn, sql.to_owned()),
+    /// Runs a statement; how many rows it changed. As all statements but those of [`Connection::query_once`] it is compiled once
+    /// for each connection.
+    pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
+        params.bind(|values| match self {
+            Connection::Sqlite(conn) => Ok(conn.prepare_cached(sql)?.execute(values)?),
+            Connection::Postgres(conn) => conn.execute(sql, values::bound(values)?),
         })
     }
 
-    /// Runs a statement; how many rows it changed.
-    pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
-        self.prepare_cached(sql)?.execute(params)
+    /// Runs it where nobody asks how many rows it changed. PostgreSQL gets many such statements in one message, before the
+    /// next one that has an answer: inside a transaction only.
+    pub(super) fn put(&self, sql: &str, params: impl Params) -> Result<()> {
+        match self {
+            Connection::Sqlite(_) => self.execute(sql, params).map(|_| ()),
+            Connection::Postgres(conn) => {
+                params.bind(|values| conn.put(sql, values::bound(values)?))
+            }
+        }
     }
 
-    /// Inserts rows with `INSERT … VALUES` before them and `conflict` behind, as [`Statement::put`] does. PostgreSQL gets many in one
-    /// statement, so no two of them may be in conflict where `conflict` changes a row.
+    /// Inserts rows with `INSERT … VALUES` before them and `conflict` behind, as [`Connection::put`] does. PostgreSQL gets many in
+    /// one statement, so no two of them may be in conflict where `conflict` changes a row.
     pub(super) fn put_rows<const N: usize>(
         &self,
         insert: &str,
@@ -222,23 +238,78 @@ impl Connection {
         rows: &[[Value; N]],
     ) -> Result<()> {
         let most = self.postgres().map_or(1, |_| ROWS_AT_ONCE);
-        let mut rest = rows;
-        let mut statement: Option<(usize, Statement<'_>)> = None;
+        let (mut rest, mut of, mut sql) = (rows, 0, String::new());
         while let Some(len) = rest.len().checked_ilog2() {
             // So that there are few statements to compile.
             let (some, others) = rest.split_at(most.min(1 << len));
             rest = others;
-            let values: Vec<&dyn ToSql> = some.as_flattened().iter().map(|v| v as _).collect();
-            match &mut statement {
-                Some((of, statement)) if *of == some.len() => statement.put(&values[..])?,
-                _ => {
-                    let sql = format!("{insert} VALUES {} {conflict}", places(some.len(), N));
-                    let (_, compiled) = statement.insert((some.len(), self.prepare_cached(&sql)?));
-                    compiled.put(&values[..])?;
-                }
+            if of != some.len() {
+                of = some.len();
+                sql = format!("{insert} VALUES {} {conflict}", places(of, N));
             }
+            let values: Vec<&dyn ToSql> = some.as_flattened().iter().map(|v| v as _).collect();
+            self.put(&sql, &values[..])?;
         }
         Ok(())
+    }
+
+    /// Calls `each` with the rows of an answer while it says true. PostgreSQL sends all of them, so bound their number.
+    pub(super) fn each(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut each: impl FnMut(&Row<'_>) -> Result<bool>,
+    ) -> Result<()> {
+        params.bind(|values| match self {
+            Connection::Sqlite(conn) => {
+                let mut statement = conn.prepare_cached(sql)?;
+                let mut rows = statement.query(values)?;
+                while let Some(row) = rows.next()? {
+                    if !each(&Row::Sqlite(row))? {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+            Connection::Postgres(conn) => {
+                for row in conn.query(sql, values::bound(values)?)? {
+                    if !each(&Row::Postgres(&row))? {
+                        break;
+                    }
+                }
+                Ok(())
+            }
+        })
+    }
+
+    /// The rows of an answer.
+    pub(super) fn rows<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Vec<T>> {
+        let mut found = Vec::new();
+        self.each(sql, params, |row| {
+            found.push(map(row)?);
+            Ok(true)
+        })?;
+        Ok(found)
+    }
+
+    /// The first row of an answer, if any.
+    pub(super) fn row<T>(
+        &self,
+        sql: &str,
+        params: impl Params,
+        mut map: impl FnMut(&Row<'_>) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let mut found = None;
+        self.each(sql, params, |row| {
+            found = Some(map(row)?);
+            Ok(false)
+        })?;
+        Ok(found)
     }
 
     /// The one row of an answer.
@@ -246,9 +317,9 @@ impl Connection {
         &self,
         sql: &str,
         params: impl Params,
-        map: impl FnOnce(&Row<'_>) -> Result<T>,
+        map: impl FnMut(&Row<'_>) -> Result<T>,
     ) -> Result<T> {
-        self.prepare_cached(sql)?.query_row(params, map)
+        self.row(sql, params, map)?.ok_or_else(Error::no_rows)
     }
 
     /// The rows of a statement that is not asked again soon and has its values in it.
@@ -344,94 +415,5 @@ impl Drop for Transaction<'_> {
         if let Some(Open::Postgres(conn)) = self.open.take() {
             conn.roll_back();
         }
-    }
-}
-
-/// A compiled statement.
-pub(super) enum Statement<'a> {
-    /// Of SQLite.
-    Sqlite(rusqlite::CachedStatement<'a>),
-    /// Of PostgreSQL, which compiles it when it is first run.
-    Postgres(&'a Postgres, String),
-}
-
-impl Statement<'_> {
-    /// Runs it; how many rows it changed.
-    pub(super) fn execute(&mut self, params: impl Params) -> Result<usize> {
-        params.bind(|values| match self {
-            Statement::Sqlite(statement) => Ok(statement.execute(values)?),
-            Statement::Postgres(conn, sql) => conn.execute(sql, values::bound(values)?),
-        })
-    }
-
-    /// Runs it where nobody asks how many rows it changed. PostgreSQL gets many such statements in one message, before the
-    /// next one that has an answer: inside a transaction only.
-    pub(super) fn put(&mut self, params: impl Params) -> Result<()> {
-        params.bind(|values| match self {
-            Statement::Sqlite(statement) => {
-                statement.execute(values)?;
-                Ok(())
-            }
-            Statement::Postgres(conn, sql) => conn.put(sql, values::bound(values)?),
-        })
-    }
-
-    /// The one row of the answer.
-    pub(super) fn query_row<T>(
-        &mut self,
-        params: impl Params,
-        map: impl FnOnce(&Row<'_>) -> Result<T>,
-    ) -> Result<T> {
-        params.bind(|values| match self {
-            Statement::Sqlite(statement) => {
-                let mut rows = statement.query(values)?;
-                map(&Row::Sqlite(rows.next()?.ok_or_else(Error::no_rows)?))
-            }
-            Statement::Postgres(conn, sql) => {
-                let rows = conn.query(sql, values::bound(values)?)?;
-                map(&Row::Postgres(rows.first().ok_or_else(Error::no_rows)?))
-            }
-        })
-    }
-
-    /// The rows of the answer.
-    pub(super) fn query_map<T>(
-        &mut self,
-        params: impl Params,
-        mut map: impl FnMut(&Row<'_>) -> Result<T>,
-    ) -> Result<std::vec::IntoIter<Result<T>>> {
-        let mut found = Vec::new();
-        self.each(params, |row| {
-            found.push(map(row));
-            Ok(true)
-        })?;
-        Ok(found.into_iter())
-    }
-
-    /// Calls `each` with the rows of the answer while it says true. PostgreSQL sends all of them, so bound their number.
-    pub(super) fn each(
-        &mut self,
-        params: impl Params,
-        mut each: impl FnMut(&Row<'_>) -> Result<bool>,
-    ) -> Result<()> {
-        params.bind(|values| match self {
-            Statement::Sqlite(statement) => {
-                let mut rows = statement.query(values)?;
-                while let Some(row) = rows.next()? {
-                    if !each(&Row::Sqlite(row))? {
-                        break;
-                    }
-                }
-                Ok(())
-            }
-            Statement::Postgres(conn, sql) => {
-                for row in conn.query(sql, values::bound(values)?)? {
-                    if !each(&Row::Postgres(&row))? {
-                        break;
-                    }
-                }
-                Ok(())
-            }
-        })
     }
 }

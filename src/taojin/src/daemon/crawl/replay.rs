@@ -94,7 +94,7 @@ impl Replay {
         let site = self.scopes.iter().find(|(_, scope)| takes(scope));
         let site = site.map_or(&self.other, |(name, _)| name);
         let at_ms = record.date.as_deref().and_then(time).unwrap_or(now_ms);
-        let lease = Lease::archived(unknown(uri, Arc::clone(site)), now_ms);
+        let lease = Lease::archived(unknown(uri, Arc::clone(site)));
         let archived = Archived {
             record,
             at_ms: at_ms.min(now_ms),

@@ -264,13 +264,13 @@ impl Topic {
                 gone.extend(known.map(|known| was(&known)));
             } else if let Some(document) = self.reader.document(hit.fingerprint)? {
                 documents.push(document);
-                changes.push(hit.change.name());
+                changes.push(hit.change.as_str());
             }
         }
         let wanted = self.follow.wanted(DELIVERY_HITS, now_ms());
         let hits = serve::as_hits(&self.reader, &wanted, documents).into_iter();
         let hits = hits.zip(changes).map(|(hit, change)| (hit.found, change));
-        let gone = gone.into_iter().map(|hit| (hit, Change::Deleted.name()));
+        let gone = gone.into_iter().map(|hit| (hit, Change::Deleted.as_str()));
         let hits: Vec<_> = hits.chain(gone).collect();
         let body = (!hits.is_empty()).then(|| serve::message(&self.follow, delivery.number, hits));
         Ok(Some((delivery, body)))

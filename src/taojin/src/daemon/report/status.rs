@@ -308,7 +308,7 @@ pub fn status_source(
 
 fn host_status(host: &HostRecord, explained: Option<&Explanation>) -> HostStatus {
     let cause = explained
-        .map(|e| e.cause.describe().to_owned())
+        .map(|e| e.cause.as_str().to_owned())
         .unwrap_or_default();
     HostStatus {
         host: host.authority.to_string(),

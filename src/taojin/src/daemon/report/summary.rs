@@ -133,7 +133,7 @@ impl Summary {
         let host = |rest: &Resting| RestingHost {
             host: rest.host.to_string(),
             until_ms: rest.until_ms,
-            cause: rest.cause.describe().to_owned(),
+            cause: rest.cause.as_str().to_owned(),
         };
         self.resting = resting.iter().map(host).collect();
     }

@@ -262,7 +262,7 @@ fn rest(facts: &Facts, resting: &Resting, text: &mut Text) {
     text.say(
         format!(
             "{host} is not asked before {until} ({}), longer than crawl.pass_patience_ms = {patience}",
-            cause.describe()
+            cause.as_str()
         ),
         format!(
             "{host} 在 {until} 之前不再请求（{}），超过 crawl.pass_patience_ms = {patience}",

@@ -88,8 +88,6 @@ pub(crate) fn cause_zh(cause: Cause) -> &'static str {
         Cause::Unreachable => "无法连接，正在退避",
         Cause::Parked => "连续出错过多，已搁置",
         Cause::TurnedAway => "返回验证码、登录之类的页面，正在退避",
-        Cause::SharedAddress => "同一地址的另一主机刚被访问",
-        Cause::Connections => "允许的连接已用完",
         Cause::CycleLimit => "已达到本轮页数上限",
     }
 }

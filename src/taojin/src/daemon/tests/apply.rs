@@ -62,7 +62,7 @@ fn applied_showing(
     duplicates: Duplicates,
 ) -> Applied {
     let finished = Finished {
-        lease: Lease::archived(record(PAGE, visit), NOW),
+        lease: Lease::archived(record(PAGE, visit)),
         visited,
         report: FetchReport::new(VisitOutcome::Page, 20),
         end: End::Whole,

@@ -90,7 +90,7 @@ async fn readers_are_answered_while_every_fetch_thread_is_busy_with_a_page() {
     };
     let fetching = fetching::start(visit, work, events, Arc::default()).unwrap();
     for _ in 0..PAGES {
-        let lease = Lease::archived(record("http://a.example/1", Visit::default()), NOW);
+        let lease = Lease::archived(record("http://a.example/1", Visit::default()));
         let work = Work {
             lease,
             archived: None,
