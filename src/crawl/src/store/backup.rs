@@ -14,7 +14,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::{Connection, OpenFlags};
 
 use super::documents::new_history;
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::open::{DATABASE, Reader, Store, lock};
 use super::salvage::{Salvaged, salvage};
 use super::sql;
@@ -51,11 +51,7 @@ pub struct CopyProgress {
 impl Reader {
     /// Writes a copy of the store, as it is now, to `file`, beside a daemon or without one. Takes the place of a file that
     /// is there. `each` is told how far it is.
-    pub fn back_up(
-        &self,
-        file: &Path,
-        mut each: impl FnMut(CopyProgress),
-    ) -> Result<BackupFacts, StoreError> {
+    pub fn back_up(&self, file: &Path, mut each: impl FnMut(CopyProgress)) -> Result<BackupFacts> {
         let draft = draft_of(file);
         let made = self.copy_to(&draft, &mut each);
         let named = made.and_then(|facts| {
@@ -70,22 +66,16 @@ impl Reader {
         named
     }
 
-    fn copy_to(
-        &self,
-        draft: &Path,
-        each: &mut dyn FnMut(CopyProgress),
-    ) -> Result<BackupFacts, StoreError> {
+    fn copy_to(&self, draft: &Path, each: &mut dyn FnMut(CopyProgress)) -> Result<BackupFacts> {
         let Some(file) = self.conn.sqlite() else {
-            return Err(StoreError::OnlyFiles {
-                path: self.path.clone(),
-                mend: "back it up with PostgreSQL's own means, such as pg_dump",
+            return Err(StoreError::Unfit {
+                path: self.path().to_owned(),
+                detail: "back it up with PostgreSQL's own means, such as pg_dump".to_owned(),
             });
         };
         create(draft)?;
         // While it is read from, a snapshot stays as it is, whatever the daemon writes.
-        let snapshot = file
-            .unchecked_transaction()
-            .map_err(|e| self.fail(e.into()))?;
+        let snapshot = self.conn.wrap(file.unchecked_transaction())?;
         self.last_document_seq()?;
         let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
         let mut copy = Connection::open(draft).map_err(failed)?;
@@ -94,7 +84,7 @@ impl Reader {
         // A file alone, without the log beside it that a database in use has.
         copy.pragma_update(None, "journal_mode", "delete")
             .map_err(failed)?;
-        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let folder = self.path().parent().unwrap_or(Path::new("."));
         if TermList::exists(folder) {
             TermList::open(folder)?.copy_into(&copy)?;
         }
@@ -108,7 +98,7 @@ impl Reader {
 
 /// What a copy of a store holds, after a look at every page of it. An error says that it is damaged, of a newer version, or
 /// no store at all.
-pub fn check_backup(file: &Path) -> Result<BackupFacts, StoreError> {
+pub fn check_backup(file: &Path) -> Result<BackupFacts> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     fs::metadata(file).map_err(|e| StoreError::io(file, e))?;
     let copy = Connection::open_with_flags(file, flags).map_err(|e| StoreError::sql(file, e))?;
@@ -121,7 +111,7 @@ pub fn restore(
     dir: &Path,
     file: &Path,
     mut each: impl FnMut(CopyProgress),
-) -> Result<Option<PathBuf>, StoreError> {
+) -> Result<Option<PathBuf>> {
     check_backup(file)?;
     let fill = |draft: &Path| {
         let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
@@ -137,7 +127,7 @@ pub fn restore(
 
 /// Puts what can still be read of the damaged store in `file` in the place of the store in `dir`, which may be that one.
 /// What is lost is crawled again. Gives where the store that was there is kept, and how much could be read.
-pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salvaged), StoreError> {
+pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salvaged)> {
     fs::metadata(file).map_err(|e| StoreError::io(file, e))?;
     let fill = |draft: &Path| {
         let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
@@ -168,10 +158,7 @@ pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salv
 }
 
 /// Has a store made beside the one in `dir`, and puts it in its place in one step.
-fn replace<T>(
-    dir: &Path,
-    fill: impl FnOnce(&Path) -> Result<T, StoreError>,
-) -> Result<(Option<PathBuf>, T), StoreError> {
+fn replace<T>(dir: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<(Option<PathBuf>, T)> {
     fs::create_dir_all(dir).map_err(|e| StoreError::io(dir, e))?;
     let held = lock(dir)?;
     let path = dir.join(DATABASE);
@@ -205,11 +192,11 @@ fn replace<T>(
     Ok((kept, done))
 }
 
-fn begin_new_history(draft: &Path, last_known: i64) -> Result<(), StoreError> {
+fn begin_new_history(draft: &Path, last_known: i64) -> Result<()> {
     let copy = Connection::open(draft).map_err(|e| StoreError::sql(draft, e))?;
-    let copy = sql::Connection::Sqlite(copy);
-    schema::create(&copy, draft)?;
-    new_history(&copy, last_known).map_err(|e| StoreError::sql(draft, e))?;
+    let copy = sql::Connection::to_file(copy, draft.to_owned());
+    schema::create(&copy)?;
+    new_history(&copy, last_known)?;
     Ok(())
 }
 
@@ -234,7 +221,7 @@ pub(super) fn give_to_owner(dir: &Path) -> io::Result<()> {
 
 /// Closes the store that is about to be replaced, so that nothing of it stays in a log beside it. Gives the number of its
 /// last change; none if there is no store.
-fn end_of_old_store(path: &Path) -> Result<Option<i64>, StoreError> {
+fn end_of_old_store(path: &Path) -> Result<Option<i64>> {
     if !path.try_exists().map_err(|e| StoreError::io(path, e))? {
         return Ok(None);
     }
@@ -278,7 +265,7 @@ fn copy_pages(
 }
 
 /// Looks at every page, and counts.
-fn checked(copy: &Connection, path: &Path) -> Result<BackupFacts, StoreError> {
+fn checked(copy: &Connection, path: &Path) -> Result<BackupFacts> {
     let failed = |e| StoreError::sql(path, e);
     let damaged = |detail: String| StoreError::Damaged {
         path: path.to_owned(),
@@ -307,21 +294,21 @@ fn checked(copy: &Connection, path: &Path) -> Result<BackupFacts, StoreError> {
 }
 
 /// A file that only its owner reads, empty.
-fn create(path: &Path) -> Result<(), StoreError> {
+fn create(path: &Path) -> Result<()> {
     remove(path)?;
     let mut options = fs::OpenOptions::new();
     let made = options.write(true).create_new(true).mode(0o600).open(path);
     made.map(drop).map_err(|e| StoreError::io(path, e))
 }
 
-fn remove(path: &Path) -> Result<(), StoreError> {
+fn remove(path: &Path) -> Result<()> {
     match fs::remove_file(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(StoreError::io(path, e)),
         _ => Ok(()),
     }
 }
 
-pub(super) fn sync_folder(path: &Path) -> Result<(), StoreError> {
+pub(super) fn sync_folder(path: &Path) -> Result<()> {
     let folder = folder_of(path);
     let synced = File::open(folder).and_then(|folder| folder.sync_all());
     synced.map_err(|e| StoreError::io(folder, e))

@@ -1,7 +1,7 @@
 //! What a page was before its visit: what its counters and its document depend on. In: its row. Out: [`Before`].
 
 use super::record::{SiteId, UrlState, Visit};
-use super::sql::{self, Row};
+use super::sql::Row;
 
 /// What a page was before its visit.
 pub(super) struct Before {
@@ -18,7 +18,7 @@ impl Before {
     pub(super) const COLUMNS: &str =
         "site_id, state, documented, content, fetched_ms, confirmed_ms";
 
-    pub(super) fn read(row: &Row<'_>) -> sql::Result<Self> {
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
         Ok(Before {
             site: row.get(0)?,
             state: row.get(1)?,

@@ -11,11 +11,11 @@ use std::collections::hash_map::Entry;
 use std::fmt;
 use std::num::NonZeroU32;
 
-use super::sql::{self, Connection, NONE, params};
+use super::sql::{Connection, NONE, params};
 use zstd::zstd_safe::{self, CCtx, CParameter, DCtx, DDict};
 
 use super::documents::DocumentRow;
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::open::{Reader, Store};
 
 /// Level of zstd. Level 6 takes 8 % less room, and cost 3 % of the processor time of a whole crawl.
@@ -110,7 +110,7 @@ pub(super) fn dictionary_of(row: &DocumentRow) -> Option<NonZeroU32> {
 
 impl Reader {
     /// The body of a document as it was given; none where the row says that the document is gone.
-    pub fn body(&self, row: &DocumentRow) -> Result<Option<Vec<u8>>, StoreError> {
+    pub fn body(&self, row: &DocumentRow) -> Result<Option<Vec<u8>>> {
         let Some(PackedBody(packed)) = &row.body else {
             return Ok(None);
         };
@@ -118,7 +118,7 @@ impl Reader {
             return Ok(Some(packed.clone()));
         }
         let damaged = |detail: &str| StoreError::Body {
-            path: self.path.clone(),
+            path: self.path().to_owned(),
             url: row.url.clone(),
             detail: detail.to_owned(),
         };
@@ -160,7 +160,7 @@ impl Reader {
 impl Store {
     /// Makes a dictionary of the documents there are, if it is time. What is written afterwards is made smaller with it.
     /// Where a damaged page of the database stands in its way, documents are stored without one: no commit may fail for it.
-    pub(super) fn renew_dictionary(&mut self) -> Result<(), StoreError> {
+    pub(super) fn renew_dictionary(&mut self) -> Result<()> {
         let Err(error) = self.try_renew_dictionary() else {
             return Ok(());
         };
@@ -172,7 +172,7 @@ impl Store {
         Ok(())
     }
 
-    fn try_renew_dictionary(&mut self) -> Result<(), StoreError> {
+    fn try_renew_dictionary(&mut self) -> Result<()> {
         if self.compressor.next_at == 0 {
             self.load_dictionary()?;
         }
@@ -197,7 +197,7 @@ impl Store {
         Ok(())
     }
 
-    fn load_dictionary(&mut self) -> Result<(), StoreError> {
+    fn load_dictionary(&mut self) -> Result<()> {
         let sql = "SELECT made_at, data FROM dictionary ORDER BY made_at DESC LIMIT 1";
         let latest = self.row(sql, NONE, |row| Ok((row.get(0)?, row.get(1)?)))?;
         let latest: Option<(i64, Vec<u8>)> = latest;
@@ -209,7 +209,7 @@ impl Store {
     }
 
     /// Bodies from all over the log.
-    fn samples(&self) -> Result<Vec<Vec<u8>>, StoreError> {
+    fn samples(&self) -> Result<Vec<Vec<u8>>> {
         let step = (self.document_seq / SAMPLES * NEIGHBOURS).max(NEIGHBOURS);
         let mut samples = Vec::new();
         let mut after = 0;
@@ -232,7 +232,7 @@ impl Store {
 }
 
 /// Keeps a dictionary. Should its number be taken, the one that has it is used from now on.
-fn add_dictionary(tx: &Connection, data: &[u8], seq: i64) -> sql::Result<()> {
+fn add_dictionary(tx: &Connection, data: &[u8], seq: i64) -> Result<()> {
     let id = zstd_safe::get_dict_id_from_dict(data).map(NonZeroU32::get);
     let sql = "INSERT INTO dictionary (id, made_at, data) VALUES (?1, ?2, ?3) \
                ON CONFLICT (id) DO UPDATE SET made_at = excluded.made_at";

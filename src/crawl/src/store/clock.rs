@@ -4,7 +4,7 @@
 
 use super::sql::params;
 
-use super::error::StoreError;
+use super::error::Result;
 use super::keys::set_meta;
 use super::open::Store;
 use super::record::{HELD_MS, UrlState};
@@ -18,11 +18,7 @@ const SLACK_MS: i64 = 60_000;
 impl Store {
     /// Cuts moments that were planned by a clock that was ahead of `now_ms`. Gives by how much it was, in milliseconds; none
     /// if it was not. `visit_ms` is the longest time between two visits of an address. Takes some seconds for millions of addresses, and does nothing otherwise.
-    pub fn set_clock_right(
-        &mut self,
-        now_ms: i64,
-        visit_ms: i64,
-    ) -> Result<Option<i64>, StoreError> {
+    pub fn set_clock_right(&mut self, now_ms: i64, visit_ms: i64) -> Result<Option<i64>> {
         let last = self.row("SELECT value FROM meta WHERE name = ?1", [CLOCK], |row| {
             row.get::<i64>(0)
         })?;

@@ -9,7 +9,7 @@ use super::before::Before;
 use super::bodies::Compressor;
 use super::clock::CLOCK;
 use super::documents::DocOp;
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::ids::site_id;
 use super::inbox;
 use super::keys::set_meta;
@@ -42,50 +42,57 @@ const UPDATE_HOST: &str = "UPDATE host SET not_before_ms = ?2, cause = ?3, backo
 impl Store {
     /// Writes the batch in one durable transaction. `now_ms` is the finding time of new URLs and the due time of
     /// those that name none.
-    pub fn commit(&mut self, batch: &Batch, now_ms: i64) -> Result<Committed, StoreError> {
+    pub fn commit(&mut self, batch: &Batch, now_ms: i64) -> Result<Committed> {
         self.renew_dictionary()?;
         for _ in 1..TRIES {
             match self.try_commit(batch, now_ms) {
-                Err(sql::Error::Deadlock) => tracing::debug!("two nodes waited for each other"),
-                done => return done.map_err(|e| self.fail(e)),
+                Err(StoreError::Deadlock { .. }) => {
+                    tracing::debug!("two nodes waited for each other")
+                }
+                done => return done,
             }
         }
-        self.try_commit(batch, now_ms).map_err(|e| self.fail(e))
+        self.try_commit(batch, now_ms)
     }
 
-    fn try_commit(&mut self, batch: &Batch, now_ms: i64) -> sql::Result<Committed> {
-        let mut caches = std::mem::take(&mut self.caches);
-        let mut compressor = std::mem::take(&mut self.compressor);
-        let (seq, versions) = (self.document_seq, self.retention.versions);
-        let mut keys = std::mem::take(&mut self.keys);
-        let mut numbers = self.numbers.clone();
+    fn try_commit(&mut self, batch: &Batch, now_ms: i64) -> Result<Committed> {
+        let Store {
+            reader,
+            caches,
+            keys,
+            numbers,
+            compressor,
+            ..
+        } = self;
         if caches.hosts.len() > CACHE_HOSTS || caches.host_sites.len() > CACHE_HOSTS {
-            caches = Caches::default();
+            *caches = Caches::default();
         }
-        let mut write = || -> sql::Result<Committed> {
-            let tx = self.conn.transaction()?;
-            let mut log = Log::new(&tx, seq, now_ms);
-            log.versions = versions;
-            let mut writing = Writing::new(log, &mut caches, &mut compressor);
-            let mut new_urls = NewUrls::new(&tx, &mut keys, &mut numbers, now_ms)?;
+        let numbers_before = numbers.clone();
+        let mut write = || {
+            let tx = reader.conn.transaction()?;
+            let mut log = Log::new(&tx, self.document_seq, now_ms);
+            log.versions = self.retention.versions;
+            let mut writing = Writing::new(log, caches, compressor);
+            let mut new_urls = NewUrls::new(&tx, keys, numbers, now_ms)?;
             let done = writing.run(batch, &mut new_urls)?;
             drop((writing, new_urls));
             set_meta(&tx, CLOCK, now_ms)?;
             tx.commit()?;
             Ok(done)
         };
-        let result = write();
+        let result: Result<Committed> = write();
         match &result {
-            Ok(_) => keys.settle(),
-            Err(_) => keys.undo(),
+            Ok(done) => {
+                keys.settle();
+                self.document_seq = done.document_seq;
+            }
+            Err(_) => {
+                keys.undo();
+                *numbers = numbers_before;
+                *caches = Caches::default();
+            }
         }
-        self.keys = keys;
-        self.compressor = compressor;
-        let done = result?;
-        self.document_seq = done.document_seq;
-        self.numbers = numbers;
-        self.caches = caches;
-        Ok(done)
+        result
     }
 }
 
@@ -120,7 +127,7 @@ impl<'a> Writing<'a> {
         }
     }
 
-    fn run(&mut self, batch: &'a Batch, new_urls: &mut NewUrls<'_>) -> sql::Result<Committed> {
+    fn run(&mut self, batch: &'a Batch, new_urls: &mut NewUrls<'_>) -> Result<Committed> {
         self.read_before(batch)?;
         for page in &batch.pages {
             // What was purged while the page was on its way leaves nothing to finish, and its links do not count.
@@ -152,12 +159,7 @@ impl<'a> Writing<'a> {
         }
         for ((site, name), amount) in &batch.counters {
             let site = site_id(self.conn, self.caches, site)?;
-            *self
-                .counters
-                .entry(site)
-                .or_default()
-                .entry(name.clone())
-                .or_default() += amount;
+            self.count(site, name.clone(), *amount);
         }
         for (site, error) in &batch.site_errors {
             let site = site_id(self.conn, self.caches, site)?;
@@ -173,7 +175,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Whether the page still has a row.
-    fn finish(&mut self, page: &'a FinishedPage) -> sql::Result<bool> {
+    fn finish(&mut self, page: &'a FinishedPage) -> Result<bool> {
         let v = &page.visit;
         let Some(before) = self.before.get_mut(&page.id) else {
             return Ok(false);
@@ -211,14 +213,13 @@ impl<'a> Writing<'a> {
         if let Some(due_ms) = v.due_ms {
             self.wake(page.host, due_ms);
         }
-        let counts = self.counters.entry(before.site).or_default();
-        *counts.entry(before.state.as_str().into()).or_default() -= 1;
-        *counts.entry(v.state.as_str().into()).or_default() += 1;
+        self.count(before.site, before.state.as_str(), -1);
+        self.count(before.site, v.state.as_str(), 1);
         for (name, amount) in added {
-            *counts.entry(name.into()).or_default() += amount;
+            self.count(before.site, name, amount);
         }
         for (name, amount) in before.counted() {
-            *counts.entry(name.into()).or_default() -= amount;
+            self.count(before.site, name, -amount);
         }
         if let Some(op) = &page.document {
             self.documents.push((page.fingerprint, Ending::Op(op)));
@@ -233,13 +234,12 @@ impl<'a> Writing<'a> {
         Ok(true)
     }
 
-    fn give_way(&mut self, id: UrlId, primary: UrlId, site: SiteId) -> sql::Result<()> {
+    fn give_way(&mut self, id: UrlId, primary: UrlId, site: SiteId) -> Result<()> {
         let Some(gave) = twins::give_way(self.conn, id, primary)? else {
             return Ok(());
         };
-        let counts = self.counters.entry(site).or_default();
         for (name, amount) in gave.before.counted() {
-            *counts.entry(name.into()).or_default() -= amount;
+            self.count(site, name, -amount);
         }
         if let Some(before) = self.before.get_mut(&id) {
             (before.documented, before.content) = (false, None);
@@ -250,7 +250,7 @@ impl<'a> Writing<'a> {
 
     /// Writes down what becomes of documents. From here to the end of the transaction no other node writes to the log: so its
     /// numbers have no gap, and whoever reads it sees them in their order.
-    fn write_log(&mut self) -> sql::Result<()> {
+    fn write_log(&mut self) -> Result<()> {
         if self.documents.is_empty() {
             return Ok(());
         }
@@ -269,7 +269,7 @@ impl<'a> Writing<'a> {
     }
 
     /// What the pages were before their visits: one question for all of them.
-    fn read_before(&mut self, batch: &Batch) -> sql::Result<()> {
+    fn read_before(&mut self, batch: &Batch) -> Result<()> {
         for pages in batch.pages.chunks(AT_ONCE) {
             let ids = list(pages.iter().map(|page| page.id));
             let sql = format!(
@@ -285,7 +285,7 @@ impl<'a> Writing<'a> {
     }
 
     /// Pages that stood for what this page's document was.
-    fn release(&mut self, page: &FinishedPage, before: &Before) -> sql::Result<()> {
+    fn release(&mut self, page: &FinishedPage, before: &Before) -> Result<()> {
         let content = page.visit.content.map(u64::cast_signed);
         if !before.documented || (page.visit.documented && before.content == content) {
             return Ok(());
@@ -299,7 +299,7 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    fn update_host(&mut self, host: &HostRecord) -> sql::Result<()> {
+    fn update_host(&mut self, host: &HostRecord) -> Result<()> {
         self.conn.put(
             UPDATE_HOST,
             params![
@@ -321,6 +321,11 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
+    fn count(&mut self, site: SiteId, name: impl Into<Cow<'static, str>>, amount: i64) {
+        let counts = self.counters.entry(site).or_default();
+        *counts.entry(name.into()).or_default() += amount;
+    }
+
     fn wake(&mut self, host: HostId, due_ms: i64) {
         let earliest = self.due.entry(host).or_insert(due_ms);
         *earliest = due_ms.min(*earliest);
@@ -331,9 +336,8 @@ impl<'a> Writing<'a> {
         let inserted = std::mem::take(&mut self.done.inserted);
         for of_host in inserted.chunk_by(|a, b| (a.host, a.site) == (b.host, b.site)) {
             let count = sql::limit(of_host.len());
-            let counts = self.counters.entry(of_host[0].site).or_default();
-            *counts.entry("urls".into()).or_default() += count;
-            *counts.entry(UrlState::New.as_str().into()).or_default() += count;
+            self.count(of_host[0].site, "urls", count);
+            self.count(of_host[0].site, UrlState::New.as_str(), count);
             if let Some(due_ms) = of_host.iter().map(|url| url.due_ms).min() {
                 self.wake(of_host[0].host, due_ms);
             }
@@ -341,7 +345,7 @@ impl<'a> Writing<'a> {
         self.done.inserted = inserted;
     }
 
-    fn wake_hosts(&mut self) -> sql::Result<()> {
+    fn wake_hosts(&mut self) -> Result<()> {
         let sql = "UPDATE host SET next_due_ms = ?2 WHERE id = ?1 AND (next_due_ms IS NULL OR next_due_ms > ?2)";
         for (host, due_ms) in self.due.drain() {
             self.conn.put(sql, [host, due_ms])?;
@@ -349,7 +353,7 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    fn reschedule(&mut self, hosts: &[(HostId, i64)]) -> sql::Result<()> {
+    fn reschedule(&mut self, hosts: &[(HostId, i64)]) -> Result<()> {
         let sql = "UPDATE host SET next_due_ms = ?2 WHERE id = ?1";
         for &(host, floor_ms) in hosts {
             let due_ms = earliest_due(self.conn, host, None)?.map(|due| due.max(floor_ms));
@@ -359,7 +363,7 @@ impl<'a> Writing<'a> {
         Ok(())
     }
 
-    fn write_counters(&mut self) -> sql::Result<()> {
+    fn write_counters(&mut self) -> Result<()> {
         let mut sums: Vec<_> = self
             .counters
             .iter()

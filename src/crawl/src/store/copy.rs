@@ -10,7 +10,7 @@ use rusqlite::OpenFlags;
 
 use super::bodies;
 use super::documents::{DocumentRow, GONE, PRESENT};
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::keys::{meta, set_meta};
 use super::open::{DATABASE, FORGOTTEN_SEQ, LAST_SEQ, Reader, configure};
 use super::place::StorePlace;
@@ -41,7 +41,7 @@ pub struct Copied {
 impl DocumentCopy {
     /// Opens the copy that belongs to this store ([`StorePlace::copy`]), or begins one: where there is none, or one of another store
     /// or history, or one that is damaged. The store is asked, once.
-    pub fn open(place: &StorePlace) -> Result<Self, StoreError> {
+    pub fn open(place: &StorePlace) -> Result<Self> {
         let source = Reader::open(place)?;
         source.set_patience(std::time::Duration::ZERO);
         let store_id = source.store_id()?;
@@ -58,13 +58,12 @@ impl DocumentCopy {
                 open_file(&at)?
             }
         };
-        let set_id = |conn: &Connection| set_meta(conn, STORE_ID, store_id);
-        set_id(&file.conn).map_err(|e| file.fail(e))?;
+        set_meta(&file.conn, STORE_ID, store_id)?;
         Ok(DocumentCopy { source, file })
     }
 
     /// Takes in at most `limit` of the changes that the copy lacks: durable and to be read afterwards.
-    pub fn take(&mut self, limit: usize) -> Result<Copied, StoreError> {
+    pub fn take(&mut self, limit: usize) -> Result<Copied> {
         let last_seq = self.source.last_document_seq()?;
         let mut copied = Copied {
             changes: 0,
@@ -84,25 +83,22 @@ impl DocumentCopy {
             Some(row) => row.seq.max(last_seq),
             None => last_seq,
         };
-        let write = || {
-            let tx = self.file.conn.transaction()?;
+        self.file.write(|tx| {
             for row in &rows {
-                put(&tx, row)?;
+                put(tx, row)?;
             }
-            if forgotten > meta(&tx, FORGOTTEN_SEQ)? {
+            if forgotten > meta(tx, FORGOTTEN_SEQ)? {
                 let sql = format!("DELETE FROM document WHERE state = {GONE} AND seq <= ?1");
                 tx.execute(&sql, [forgotten])?;
-                set_meta(&tx, FORGOTTEN_SEQ, forgotten)?;
+                set_meta(tx, FORGOTTEN_SEQ, forgotten)?;
             }
-            set_meta(&tx, LAST_SEQ, copied.seq)?;
-            tx.commit()
-        };
-        write().map_err(|e| self.file.fail(e))?;
+            set_meta(tx, LAST_SEQ, copied.seq)
+        })?;
         Ok(copied)
     }
 
     /// Copies the dictionaries that the bodies of these rows need.
-    fn take_dictionaries(&self, rows: &[DocumentRow]) -> Result<(), StoreError> {
+    fn take_dictionaries(&self, rows: &[DocumentRow]) -> Result<()> {
         let mut needed: Vec<NonZeroU32> = rows.iter().filter_map(bodies::dictionary_of).collect();
         needed.sort_unstable();
         needed.dedup();
@@ -119,11 +115,8 @@ impl DocumentCopy {
             let read = |row: &sql::Row<'_>| Ok((row.get::<i64>(0)?, row.get::<Vec<u8>>(1)?));
             if let Some((made_at, data)) = self.source.row(sql, [id.get()], read)? {
                 let sql = "INSERT INTO dictionary (id, made_at, data) VALUES (?1, ?2, ?3)";
-                let put = self
-                    .file
-                    .conn
-                    .execute(sql, params![id.get(), made_at, data]);
-                put.map_err(|e| self.file.fail(e))?;
+                let values = params![id.get(), made_at, data];
+                self.file.conn.execute(sql, values)?;
             }
         }
         Ok(())
@@ -131,7 +124,7 @@ impl DocumentCopy {
 }
 
 /// Puts a row in the place of what the copy has of the document.
-fn put(tx: &Connection, row: &DocumentRow) -> sql::Result<()> {
+fn put(tx: &Connection, row: &DocumentRow) -> Result<()> {
     let fingerprint = row.fingerprint.cast_signed();
     tx.put(
         "DELETE FROM document WHERE fingerprint = ?1 AND state <> 1",
@@ -158,19 +151,15 @@ fn put(tx: &Connection, row: &DocumentRow) -> sql::Result<()> {
 }
 
 /// The file, with its tables.
-fn open_file(at: &StorePlace) -> Result<Reader, StoreError> {
+fn open_file(at: &StorePlace) -> Result<Reader> {
     fs::create_dir_all(at.dir()).map_err(|e| StoreError::io(at.dir(), e))?;
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
     let file = Reader::connect(at, flags)?;
-    schema::version(&file.conn, &file.path)?;
-    configure(&file.conn).map_err(|e| file.fail(e))?;
-    schema::create(&file.conn, &file.path)?;
+    schema::version(&file.conn)?;
+    configure(&file.conn)?;
+    schema::create(&file.conn)?;
     // What a loss of power takes is taken in again.
-    let relaxed = |conn: &rusqlite::Connection| conn.pragma_update(None, "synchronous", "normal");
-    file.conn
-        .sqlite()
-        .map_or(Ok(()), relaxed)
-        .map_err(|e| StoreError::sql(&file.path, e))?;
+    file.conn.run_script("PRAGMA synchronous = normal")?;
     Ok(file)
 }
 

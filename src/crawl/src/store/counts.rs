@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use super::error::StoreError;
+use super::error::Result;
 use super::open::Reader;
-use super::sql::{self, NONE};
+use super::sql::NONE;
 
 /// Counts of the whole store.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
@@ -30,29 +30,26 @@ impl Counts {
 
 impl Reader {
     /// Counts of everything.
-    pub fn counts(&self) -> Result<Counts, StoreError> {
-        let read = || -> sql::Result<Counts> {
-            let one = |sql: &str| self.conn.query_row(sql, NONE, |row| row.get::<i64>(0));
-            let size = match self.conn.sqlite() {
-                Some(_) => "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
-                None => "SELECT pg_database_size(current_database())",
-            };
-            let mut counts = Counts {
-                hosts: one("SELECT count(*) FROM host")?,
-                bytes: one(size)?,
-                sites: BTreeMap::new(),
-            };
-            let sql = "SELECT site.name, counter.name, counter.value FROM site \
-                       LEFT JOIN counter ON counter.site_id = site.id";
-            self.conn.each(sql, NONE, |row| {
-                let site = counts.sites.entry(row.get(0)?).or_default();
-                if let Some(name) = row.get::<Option<String>>(1)? {
-                    site.insert(name, row.get(2)?);
-                }
-                Ok(true)
-            })?;
-            Ok(counts)
+    pub fn counts(&self) -> Result<Counts> {
+        let one = |sql: &str| self.conn.query_row(sql, NONE, |row| row.get::<i64>(0));
+        let size = match self.conn.sqlite() {
+            Some(_) => "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size",
+            None => "SELECT pg_database_size(current_database())",
         };
-        read().map_err(|e| self.fail(e))
+        let mut counts = Counts {
+            hosts: one("SELECT count(*) FROM host")?,
+            bytes: one(size)?,
+            sites: BTreeMap::new(),
+        };
+        let sql = "SELECT site.name, counter.name, counter.value FROM site \
+                   LEFT JOIN counter ON counter.site_id = site.id";
+        self.conn.each(sql, NONE, |row| {
+            let site = counts.sites.entry(row.get(0)?).or_default();
+            if let Some(name) = row.get::<Option<String>>(1)? {
+                site.insert(name, row.get(2)?);
+            }
+            Ok(true)
+        })?;
+        Ok(counts)
     }
 }

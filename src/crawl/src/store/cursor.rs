@@ -12,7 +12,7 @@ use std::str::FromStr;
 use super::sql::{self, Connection};
 
 use super::documents::{COLUMNS, Change, DocumentRow, REPLACED, read};
-use super::error::StoreError;
+use super::error::Result;
 use super::keys::meta;
 use super::open::{FORGOTTEN_SEQ, LAST_SEQ, Reader};
 
@@ -116,12 +116,8 @@ impl Reader {
         cursor: &Cursor,
         limit: usize,
         each: impl FnMut(DocumentRow, Change) -> bool,
-    ) -> Result<Result<Followed, CursorLost>, StoreError> {
-        let followed = || {
-            let tx = self.conn.snapshot()?;
-            follow(&tx, cursor, limit, each)
-        };
-        followed().map_err(|e| self.fail(e))
+    ) -> Result<Result<Followed, CursorLost>> {
+        follow(&*self.conn.snapshot()?, cursor, limit, each)
     }
 }
 
@@ -130,7 +126,7 @@ fn follow(
     cursor: &Cursor,
     limit: usize,
     mut each: impl FnMut(DocumentRow, Change) -> bool,
-) -> sql::Result<Result<Followed, CursorLost>> {
+) -> Result<Result<Followed, CursorLost>> {
     let store = meta(conn, "store_id")?;
     let last_seq = meta(conn, LAST_SEQ)?;
     let known = cursor.seq.max(cursor.began);

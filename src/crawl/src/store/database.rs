@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::open::Reader;
 use super::place::StorePlace;
 use super::schema;
@@ -45,9 +45,9 @@ pub struct DatabaseFacts {
 
 impl DatabaseFacts {
     /// Looks at the database of `place`. `now_ms` tells this machine's time in Unix milliseconds.
-    pub fn read(place: &StorePlace, now_ms: impl Fn() -> i64) -> Result<Self, StoreError> {
+    pub fn read(place: &StorePlace, now_ms: impl Fn() -> i64) -> Result<Self> {
         let reader = Reader::connect_database(place)?;
-        let tables = schema::version(&reader.conn, &reader.path)?;
+        let tables = schema::version(&reader.conn)?;
         let mut trips = Vec::with_capacity(ROUND_TRIPS);
         let mut ahead_ms = 0;
         for _ in 0..ROUND_TRIPS {
@@ -75,7 +75,7 @@ impl DatabaseFacts {
         );
         let found = reader.row(&sql, NONE, |row| {
             Ok(DatabaseFacts {
-                database: reader.path.display().to_string(),
+                database: reader.path().display().to_string(),
                 server: row.get(0)?,
                 is_encrypted: row.get(1)?,
                 tables,
@@ -89,14 +89,16 @@ impl DatabaseFacts {
                 nodes: row.get(6)?,
             })
         })?;
-        found.ok_or(StoreError::Missing { path: reader.path })
+        found.ok_or(StoreError::Missing {
+            path: reader.path().to_owned(),
+        })
     }
 
     /// Makes the tables of a store. True if they were missing.
-    pub fn set_up(place: &StorePlace) -> Result<bool, StoreError> {
+    pub fn set_up(place: &StorePlace) -> Result<bool> {
         let reader = Reader::connect_database(place)?;
-        let before = schema::version(&reader.conn, &reader.path)?;
-        schema::create(&reader.conn, &reader.path)?;
+        let before = schema::version(&reader.conn)?;
+        schema::create(&reader.conn)?;
         Ok(before == 0)
     }
 }

@@ -7,7 +7,7 @@
 //! gone; the rows before it are its history, and the only thing that is ever forgotten ([`Retention`]).
 
 use super::bodies::PackedBody;
-use super::error::StoreError;
+use super::error::Result;
 use super::keys::{meta, set_meta};
 use super::open::{FORGOTTEN_SEQ, LAST_SEQ, Reader, Store};
 use super::record::Retention;
@@ -111,7 +111,7 @@ pub struct LastKnown {
 
 impl Reader {
     /// At most `limit` changes after number `seq`, in order; of a document that changed several times the last only.
-    pub fn documents_after(&self, seq: i64, limit: usize) -> Result<Vec<DocumentRow>, StoreError> {
+    pub fn documents_after(&self, seq: i64, limit: usize) -> Result<Vec<DocumentRow>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM document WHERE seq > ?1 AND state <> {REPLACED} ORDER BY seq LIMIT ?2"
         );
@@ -119,7 +119,7 @@ impl Reader {
     }
 
     /// The latest row of a document: its present version, or that it is gone.
-    pub fn document(&self, fingerprint: u64) -> Result<Option<DocumentRow>, StoreError> {
+    pub fn document(&self, fingerprint: u64) -> Result<Option<DocumentRow>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM document WHERE fingerprint = ?1 AND state <> {REPLACED}"
         );
@@ -127,13 +127,13 @@ impl Reader {
     }
 
     /// The row with this number, also of a version that was replaced; none once it is forgotten.
-    pub fn document_version(&self, seq: i64) -> Result<Option<DocumentRow>, StoreError> {
+    pub fn document_version(&self, seq: i64) -> Result<Option<DocumentRow>> {
         let sql = format!("SELECT {COLUMNS} FROM document WHERE seq = ?1");
         self.row(&sql, [seq], read)
     }
 
     /// All rows of a document that are kept, the latest first.
-    pub fn document_history(&self, fingerprint: u64) -> Result<Vec<DocumentRow>, StoreError> {
+    pub fn document_history(&self, fingerprint: u64) -> Result<Vec<DocumentRow>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM document WHERE fingerprint = ?1 AND state = {REPLACED} ORDER BY seq DESC"
         );
@@ -143,7 +143,7 @@ impl Reader {
     }
 
     /// What is known of a document, also of one that is gone; none where nothing is.
-    pub fn last_known(&self, fingerprint: u64) -> Result<Option<LastKnown>, StoreError> {
+    pub fn last_known(&self, fingerprint: u64) -> Result<Option<LastKnown>> {
         let history = self.document_history(fingerprint)?;
         let with_body = history.iter().find(|row| row.body.is_some());
         // One that is damaged is as good as forgotten.
@@ -155,14 +155,14 @@ impl Reader {
     }
 
     /// How many documents change after number `seq`.
-    pub fn documents_waiting(&self, seq: i64) -> Result<i64, StoreError> {
+    pub fn documents_waiting(&self, seq: i64) -> Result<i64> {
         let sql = format!("SELECT count(*) FROM document WHERE seq > ?1 AND state <> {REPLACED}");
         let waiting = self.row(&sql, [seq], |row| row.get(0))?;
         Ok(waiting.unwrap_or_default())
     }
 
     /// A number that no other store has: what is derived from this one carries it too.
-    pub fn store_id(&self) -> Result<i64, StoreError> {
+    pub fn store_id(&self) -> Result<i64> {
         let sql = "SELECT value FROM meta WHERE name = 'store_id'";
         Ok(self.row(sql, NONE, |row| row.get(0))?.unwrap_or_default())
     }
@@ -176,15 +176,14 @@ impl Store {
 
     /// For a store that was set back, for example to a backup: what was made of its later changes is of another store from
     /// now on, and none of the numbers up to `seq` comes again.
-    pub fn begin_new_history(&mut self, seq: i64) -> Result<(), StoreError> {
-        let begun = new_history(&self.conn, seq.max(self.document_seq));
-        self.document_seq = begun.map_err(|e| self.fail(e))?;
+    pub fn begin_new_history(&mut self, seq: i64) -> Result<()> {
+        self.document_seq = new_history(&self.conn, seq.max(self.document_seq))?;
         Ok(())
     }
 
     /// Forgets some of what is older than the [`Retention`] allows, in a short transaction. Gives how many rows went: call
     /// it again soon where that is not 0.
-    pub fn forget_old_documents(&mut self, now_ms: i64) -> Result<usize, StoreError> {
+    pub fn forget_old_documents(&mut self, now_ms: i64) -> Result<usize> {
         let retention = self.retention;
         let before = |days: u32| now_ms.saturating_sub(i64::from(days).saturating_mul(DAY_MS));
         let (versions_ms, ends_ms) = (
@@ -203,13 +202,14 @@ impl Store {
 }
 
 /// Gives the store a new identity and has the next change come after number `seq`. Gives the number of the last change.
-pub(super) fn new_history(conn: &Connection, seq: i64) -> sql::Result<i64> {
+pub(super) fn new_history(conn: &Connection, seq: i64) -> Result<i64> {
     let tx = conn.transaction()?;
     let seq = seq.max(meta(&tx, LAST_SEQ)?);
-    let id = match tx.sqlite() {
-        Some(file) => file.query_row("SELECT random()", [], |row| row.get::<_, i64>(0))?,
-        None => tx.query_row(RANDOM, NONE, |row| row.get(0))?,
+    let random = match tx.sqlite() {
+        Some(_) => "SELECT random()",
+        None => RANDOM,
     };
+    let id: i64 = tx.query_row(random, NONE, |row| row.get(0))?;
     set_meta(&tx, "store_id", id)?;
     set_meta(&tx, LAST_SEQ, seq)?;
     tx.commit()?;
@@ -217,7 +217,7 @@ pub(super) fn new_history(conn: &Connection, seq: i64) -> sql::Result<i64> {
 }
 
 /// Deletes some rows in this state that ended before `before_ms`, and gives their numbers.
-fn forget(conn: &Connection, state: i64, before_ms: i64) -> sql::Result<Vec<i64>> {
+fn forget(conn: &Connection, state: i64, before_ms: i64) -> Result<Vec<i64>> {
     let sql = format!(
         "DELETE FROM document WHERE seq IN (SELECT seq FROM document WHERE state = {state} AND ended_ms < ?1 \
          LIMIT {FORGOTTEN_AT_ONCE}) RETURNING seq"
@@ -225,7 +225,7 @@ fn forget(conn: &Connection, state: i64, before_ms: i64) -> sql::Result<Vec<i64>
     conn.rows(&sql, [before_ms], |row| row.get(0))
 }
 
-pub(super) fn read(row: &Row<'_>) -> sql::Result<DocumentRow> {
+pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
     let state: i64 = row.get(2)?;
     let body: Option<Vec<u8>> = row.get(9)?;
     Ok(DocumentRow {

@@ -8,6 +8,9 @@ use tokio_postgres::error::SqlState;
 
 use super::sql;
 
+/// What came of a question to the store.
+pub(super) type Result<T, E = StoreError> = std::result::Result<T, E>;
+
 /// Why the store cannot be opened, read or written.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
@@ -125,39 +128,29 @@ pub enum StoreError {
         /// The database.
         path: PathBuf,
     },
-    /// Anything else that PostgreSQL reports.
+    /// Two nodes held what the other wanted, and nothing of this transaction was done.
+    #[error("store {path}: two nodes waited for each other; try again")]
+    Deadlock {
+        /// The database.
+        path: PathBuf,
+    },
+    /// Anything else that the database reports.
     #[error("store {path}: {detail}")]
-    Postgres {
+    Failed {
         /// The database.
         path: PathBuf,
         /// The reason.
         detail: String,
-    },
-    /// Only a store in a file can do this.
-    #[error("{path} is a PostgreSQL database: {mend}")]
-    OnlyFiles {
-        /// The database.
-        path: PathBuf,
-        /// What to do instead.
-        mend: &'static str,
-    },
-    /// Anything else that SQLite reports.
-    #[error("store {path}: {source}")]
-    Sql {
-        /// The database file.
-        path: PathBuf,
-        /// The reason.
-        source: rusqlite::Error,
     },
 }
 
 impl StoreError {
     /// Whether it is no mistake of the caller: the disk is full, the database fails or was taken over.
     pub fn is_of_operation(&self) -> bool {
-        use StoreError::{Fenced, Full, Postgres, Sql};
+        use StoreError::{Deadlock, Failed, Fenced, Full};
         matches!(
             self,
-            Full { .. } | Sql { .. } | Postgres { .. } | Fenced { .. }
+            Full { .. } | Failed { .. } | Deadlock { .. } | Fenced { .. }
         )
     }
 
@@ -168,20 +161,17 @@ impl StoreError {
             sql::Error::Sqlite(source) => source,
             sql::Error::Postgres(source) => return Self::postgres(path, &source),
             sql::Error::Unreachable(detail) => return StoreError::Unreachable { path, detail },
-            sql::Error::Deadlock => {
-                let detail = "two nodes waited for each other; try again".to_owned();
-                return StoreError::Postgres { path, detail };
-            }
+            sql::Error::Deadlock => return StoreError::Deadlock { path },
             sql::Error::Fenced => return StoreError::Fenced { path },
             sql::Error::Unfit(detail) => return StoreError::Unfit { path, detail },
         };
+        let detail = source.to_string();
         match source.sqlite_error_code() {
-            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => StoreError::Damaged {
-                path,
-                detail: source.to_string(),
-            },
+            Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
+                StoreError::Damaged { path, detail }
+            }
             Some(ErrorCode::DiskFull) => StoreError::Full { path },
-            _ => StoreError::Sql { path, source },
+            _ => StoreError::Failed { path, detail },
         }
     }
 
@@ -203,7 +193,7 @@ impl StoreError {
                 path,
                 detail: format!("{detail}; make it with CREATE DATABASE … ENCODING 'UTF8'"),
             },
-            _ => StoreError::Postgres { path, detail },
+            _ => StoreError::Failed { path, detail },
         }
     }
 

@@ -3,7 +3,8 @@
 
 use std::collections::HashSet;
 
-use super::sql::{self, Connection, ToSql, params};
+use super::error::Result;
+use super::sql::{Connection, ToSql, params};
 
 use super::documents::Change;
 use super::follows::FollowMark;
@@ -29,7 +30,7 @@ impl Told {
 }
 
 /// Notes that a document is a hit, new or changed. Gives 1 if there is something to tell.
-pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> sql::Result<usize> {
+pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> Result<usize> {
     let of = params![name, fingerprint];
     match standing(tx, name, fingerprint)? {
         None if told.new => tx.execute(
@@ -66,12 +67,7 @@ pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> 
 }
 
 /// Notes that a document is gone, or no hit any more. Gives 1 if there is something to tell.
-pub(super) fn gone(
-    tx: &Connection,
-    name: &str,
-    fingerprint: i64,
-    told: Told,
-) -> sql::Result<usize> {
+pub(super) fn gone(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> Result<usize> {
     let of = params![name, fingerprint];
     let sql = match standing(tx, name, fingerprint)? {
         Some(Standing::Settled { known: true }) if told.gone => {
@@ -104,7 +100,7 @@ enum Standing {
     Settled { known: bool },
 }
 
-fn standing(tx: &Connection, name: &str, fingerprint: i64) -> sql::Result<Option<Standing>> {
+fn standing(tx: &Connection, name: &str, fingerprint: i64) -> Result<Option<Standing>> {
     tx.row(
         "SELECT state, delivery, known FROM follow_hit WHERE follow = ?1 AND fingerprint = ?2",
         params![name, fingerprint],
@@ -120,7 +116,7 @@ fn standing(tx: &Connection, name: &str, fingerprint: i64) -> sql::Result<Option
 }
 
 /// Lets a settled document wait once more, behind all others.
-fn again(tx: &Connection, of: &[&dyn ToSql], change: Change) -> sql::Result<usize> {
+fn again(tx: &Connection, of: &[&dyn ToSql], change: Change) -> Result<usize> {
     let change = change as i64;
     let sql = format!(
         "UPDATE follow_hit SET id = (SELECT max(id) + 1 FROM follow_hit), state = 0, \
@@ -136,7 +132,7 @@ pub(super) fn lost(
     hits: &[u64],
     reached: FollowMark,
     told: Told,
-) -> sql::Result<Vec<i64>> {
+) -> Result<Vec<i64>> {
     if !told.gone {
         return Ok(Vec::new());
     }

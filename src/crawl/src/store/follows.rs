@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::sql::{self, Connection, NONE, params};
 
 use super::documents::{Change, LastKnown};
-use super::error::StoreError;
+use super::error::Result;
 use super::follow_hits::{Told, gone, hit, lost};
 use super::open::{Reader, Store};
 
@@ -76,7 +76,7 @@ pub struct Follows {
 
 impl Store {
     /// Opens the deliveries, to be written beside the crawl.
-    pub fn follows(&self) -> Result<Follows, StoreError> {
+    pub fn follows(&self) -> Result<Follows> {
         let reader = Reader::open_to_write(self.place())?;
         Ok(Follows {
             reader: Mutex::new(reader),
@@ -86,12 +86,7 @@ impl Store {
 
 impl Follows {
     /// Where to go on with a topic: at `present` if it is new, or if it asks for something else (`asked`) than before.
-    pub fn begin(
-        &self,
-        name: &str,
-        asked: &str,
-        present: FollowMark,
-    ) -> Result<FollowMark, StoreError> {
+    pub fn begin(&self, name: &str, asked: &str, present: FollowMark) -> Result<FollowMark> {
         self.write(|tx| {
             tx.execute(
                 "INSERT INTO follow (name, asked, seq, fetched_ms, log_seq) \
@@ -121,8 +116,8 @@ impl Follows {
         fingerprints: &[u64],
         reached: FollowMark,
         told: Told,
-    ) -> Result<usize, StoreError> {
-        let nothing = |conn: &Connection| -> sql::Result<bool> {
+    ) -> Result<usize> {
+        let nothing = |conn: &Connection| -> Result<bool> {
             let seq: Option<i64> =
                 conn.row("SELECT seq FROM follow WHERE name = ?1", [name], |row| {
                     row.get(0)
@@ -155,7 +150,7 @@ impl Follows {
     }
 
     /// Looks for documents that the follower was told of and that are gone since the last time. How many there are.
-    pub fn gone(&self, name: &str, told: Told) -> Result<usize, StoreError> {
+    pub fn gone(&self, name: &str, told: Told) -> Result<usize> {
         let looked = self.lock().last_of_log(name)?;
         let Some((after, last)) = looked.filter(|(after, last)| after < last) else {
             return Ok(0);
@@ -189,7 +184,7 @@ impl Follows {
     }
 
     /// What is to be told next, `limit` hits at most; the same again until it is settled.
-    pub fn next(&self, name: &str, limit: usize) -> Result<Option<Delivery>, StoreError> {
+    pub fn next(&self, name: &str, limit: usize) -> Result<Option<Delivery>> {
         self.write(|tx| {
             let begun: Option<i64> = tx.query_row(
                 "SELECT min(delivery) FROM follow_hit WHERE follow = ?1 AND state = 0",
@@ -216,7 +211,7 @@ impl Follows {
     }
 
     /// The delivery arrived.
-    pub fn told(&self, name: &str, number: i64, now_ms: i64) -> Result<(), StoreError> {
+    pub fn told(&self, name: &str, number: i64, now_ms: i64) -> Result<()> {
         self.write(|tx| {
             let told = settle(tx, name, number, 1)?;
             tx.execute(
@@ -229,7 +224,7 @@ impl Follows {
     }
 
     /// The delivery did not arrive; it is tried again at `next_ms`.
-    pub fn failed(&self, name: &str, next_ms: i64, error: &str) -> Result<(), StoreError> {
+    pub fn failed(&self, name: &str, next_ms: i64, error: &str) -> Result<()> {
         self.write(|tx| {
             tx.execute(
                 "UPDATE follow SET tries = tries + 1, next_ms = ?2, last_error = ?3 WHERE name = ?1",
@@ -240,7 +235,7 @@ impl Follows {
     }
 
     /// The delivery is not tried any more.
-    pub fn give_up(&self, name: &str, number: i64, error: &str) -> Result<(), StoreError> {
+    pub fn give_up(&self, name: &str, number: i64, error: &str) -> Result<()> {
         self.write(|tx| {
             let lost = settle(tx, name, number, 2)?;
             tx.execute(
@@ -253,13 +248,13 @@ impl Follows {
     }
 
     /// How telling stands.
-    pub fn record(&self, name: &str) -> Result<Option<FollowRecord>, StoreError> {
+    pub fn record(&self, name: &str) -> Result<Option<FollowRecord>> {
         let found = self.lock().follow_records()?;
         Ok(found.into_iter().find(|record| record.name == name))
     }
 
     /// What is known of a document, also of one that is gone; none where nothing is.
-    pub fn last_known(&self, fingerprint: u64) -> Result<Option<LastKnown>, StoreError> {
+    pub fn last_known(&self, fingerprint: u64) -> Result<Option<LastKnown>> {
         self.lock().last_known(fingerprint)
     }
 
@@ -267,26 +262,26 @@ impl Follows {
         self.reader.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn read<T>(&self, work: impl FnOnce(&Connection) -> sql::Result<T>) -> Result<T, StoreError> {
+    fn read<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         let reader = self.lock();
-        work(&reader.conn).map_err(|e| reader.fail(e))
+        work(&reader.conn)
     }
 
-    fn write<T>(&self, work: impl FnOnce(&Connection) -> sql::Result<T>) -> Result<T, StoreError> {
+    fn write<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.lock().write(work)
     }
 }
 
 impl Reader {
     /// Up to which change of the log a topic was looked at for documents that are gone, and the last change that there is.
-    fn last_of_log(&self, name: &str) -> Result<Option<(i64, i64)>, StoreError> {
+    fn last_of_log(&self, name: &str) -> Result<Option<(i64, i64)>> {
         let sql = "SELECT log_seq, (SELECT coalesce(max(seq), 0) FROM document) \
                    FROM follow WHERE name = ?1";
         self.row(sql, [name], |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// How telling the followers stands, by name of the topic.
-    pub fn follow_records(&self) -> Result<Vec<FollowRecord>, StoreError> {
+    pub fn follow_records(&self) -> Result<Vec<FollowRecord>> {
         let sql = "SELECT name, told, given_up, tries, next_ms, told_ms, last_error, \
                    (SELECT count(*) FROM follow_hit WHERE follow = name AND state = 0) \
                    FROM follow ORDER BY name";
@@ -306,7 +301,7 @@ impl Reader {
 }
 
 /// Numbers a new delivery and gives it the oldest hits that have none.
-fn begin_delivery(tx: &Connection, name: &str, limit: i64) -> sql::Result<i64> {
+fn begin_delivery(tx: &Connection, name: &str, limit: i64) -> Result<i64> {
     let number: i64 = tx
         .row(
             "UPDATE follow SET deliveries = deliveries + 1 WHERE name = ?1 AND EXISTS \
@@ -324,7 +319,7 @@ fn begin_delivery(tx: &Connection, name: &str, limit: i64) -> sql::Result<i64> {
 }
 
 /// Settles a delivery: its documents were told (`state` 1) or given up (2). What happened to them meanwhile waits next.
-fn settle(tx: &Connection, name: &str, number: i64, state: i64) -> sql::Result<i64> {
+fn settle(tx: &Connection, name: &str, number: i64, state: i64) -> Result<i64> {
     let settled = tx.execute(
         "UPDATE follow_hit SET state = ?3, known = CASE WHEN CAST(?3 AS BIGINT) = 1 THEN 1 ELSE known END \
          WHERE follow = ?1 AND state = 0 AND delivery = ?2",
@@ -346,7 +341,7 @@ fn settle(tx: &Connection, name: &str, number: i64, state: i64) -> sql::Result<i
 }
 
 /// Forgets what was told longest ago, and gives up what has waited longest, beyond the limits.
-fn bound(tx: &Connection, name: &str) -> sql::Result<()> {
+fn bound(tx: &Connection, name: &str) -> Result<()> {
     tx.execute(
         "DELETE FROM follow_hit WHERE id IN (SELECT id FROM follow_hit \
          WHERE follow = ?1 AND state <> 0 ORDER BY id DESC LIMIT 9223372036854775807 OFFSET ?2)",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::sql::{self, Row};
 
-use super::error::StoreError;
+use super::error::Result;
 use super::open::Reader;
 use super::partitions::Partitions;
 use super::record::{Cause, HELD_MS, HostId, HostRecord, SiteId};
@@ -25,13 +25,13 @@ pub struct HostsHeld {
 
 impl Reader {
     /// The record of a host by its authority (`host` or `host:port`).
-    pub fn host(&self, authority: &str) -> Result<Option<HostRecord>, StoreError> {
+    pub fn host(&self, authority: &str) -> Result<Option<HostRecord>> {
         let sql = format!("SELECT {COLUMNS} FROM host WHERE authority = ?1");
         self.row(&sql, [authority], host_record)
     }
 
     /// The record of a host by its row number.
-    pub fn host_by_id(&self, id: HostId) -> Result<Option<HostRecord>, StoreError> {
+    pub fn host_by_id(&self, id: HostId) -> Result<Option<HostRecord>> {
         let sql = format!("SELECT {COLUMNS} FROM host WHERE id = ?1");
         self.row(&sql, [id], host_record)
     }
@@ -44,7 +44,7 @@ impl Reader {
         parts: &Partitions,
         now_ms: i64,
         limit: usize,
-    ) -> Result<Vec<HostId>, StoreError> {
+    ) -> Result<Vec<HostId>> {
         let due = self.hosts_due_between(sites, parts, i64::MIN, now_ms, limit)?;
         Ok(due.into_iter().map(|(host, _)| host).collect())
     }
@@ -58,7 +58,7 @@ impl Reader {
         after_ms: i64,
         until_ms: i64,
         limit: usize,
-    ) -> Result<Vec<(HostId, i64)>, StoreError> {
+    ) -> Result<Vec<(HostId, i64)>> {
         let sql = format!(
             "SELECT id, next_due_ms FROM host WHERE next_due_ms > ?1 AND next_due_ms <= ?2 \
              AND next_due_ms IS NOT NULL{}{} ORDER BY next_due_ms, id LIMIT ?3",
@@ -76,7 +76,7 @@ impl Reader {
         sites: &[SiteId],
         parts: &Partitions,
         after_ms: i64,
-    ) -> Result<Option<i64>, StoreError> {
+    ) -> Result<Option<i64>> {
         let sql = format!(
             "SELECT min(next_due_ms) FROM host WHERE next_due_ms > ?1 AND next_due_ms < ?2 \
              AND next_due_ms IS NOT NULL{}{}",
@@ -93,7 +93,7 @@ impl Reader {
         sites: &[SiteId],
         after_ms: i64,
         limit: usize,
-    ) -> Result<Vec<HostRecord>, StoreError> {
+    ) -> Result<Vec<HostRecord>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM host WHERE not_before_ms > ?1 AND next_due_ms < {HELD_MS}{} \
              ORDER BY not_before_ms DESC LIMIT ?2",
@@ -103,12 +103,7 @@ impl Reader {
     }
 
     /// How many URLs are due at `now_ms` on hosts of these sites (of all, if none is named), `limit` at most.
-    pub fn count_due(
-        &self,
-        sites: &[SiteId],
-        now_ms: i64,
-        limit: usize,
-    ) -> Result<u64, StoreError> {
+    pub fn count_due(&self, sites: &[SiteId], now_ms: i64, limit: usize) -> Result<u64> {
         let sql = format!(
             "SELECT count(*) FROM (SELECT 1 FROM url WHERE due_ms <= ?1 AND due_ms IS NOT NULL \
              AND host_id IN (SELECT id FROM host WHERE next_due_ms IS NOT NULL{}) LIMIT ?2) AS due",
@@ -119,14 +114,14 @@ impl Reader {
     }
 
     /// All hosts on which a site has URLs.
-    pub fn hosts_of_site(&self, site: SiteId) -> Result<Vec<HostId>, StoreError> {
+    pub fn hosts_of_site(&self, site: SiteId) -> Result<Vec<HostId>> {
         let sql = "SELECT host_id FROM host_site WHERE site_id = ?1";
         self.rows(sql, [site], |row| row.get(0))
     }
 
     /// How many hosts are held back beyond `now_ms`, by the cause; how many wait for their next cycle; how
     /// many there are in all. One pass over the table of hosts.
-    pub fn hosts_held(&self, now_ms: i64) -> Result<HostsHeld, StoreError> {
+    pub fn hosts_held(&self, now_ms: i64) -> Result<HostsHeld> {
         let sql = "SELECT CASE WHEN not_before_ms > ?1 THEN cause END AS held_by, \
                    CASE WHEN not_before_ms <= ?1 AND next_due_ms >= ?2 THEN 1 ELSE 0 END AS limited, count(*) FROM host GROUP BY 1, 2";
         let row = |row: &Row<'_>| {
@@ -149,11 +144,7 @@ impl Reader {
     }
 
     /// Hosts in trouble (errors in a row, or held back beyond `now_ms`), longest held first: for the status page.
-    pub fn hosts_in_trouble(
-        &self,
-        now_ms: i64,
-        limit: usize,
-    ) -> Result<Vec<HostRecord>, StoreError> {
+    pub fn hosts_in_trouble(&self, now_ms: i64, limit: usize) -> Result<Vec<HostRecord>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM host WHERE errors > 0 OR backoff_level > 0 OR not_before_ms > ?1 \
              ORDER BY not_before_ms DESC LIMIT ?2"
@@ -172,7 +163,7 @@ fn of_sites(sites: &[SiteId]) -> String {
     format!(" AND id IN (SELECT host_id FROM host_site WHERE site_id IN ({ids}))")
 }
 
-fn host_record(row: &Row<'_>) -> sql::Result<HostRecord> {
+fn host_record(row: &Row<'_>) -> rusqlite::Result<HostRecord> {
     Ok(HostRecord {
         id: row.get(0)?,
         authority: Arc::from(row.text(1)?),

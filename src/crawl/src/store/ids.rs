@@ -2,18 +2,15 @@
 
 use std::sync::Arc;
 
+use super::error::Result;
 use super::numbers::Numbers;
 use super::open::Caches;
 use super::record::{HostId, SiteId};
-use super::sql::{self, Connection, params};
+use super::sql::{Connection, params};
 use taojin_uri::CrawlUri;
 
 /// Row number of a site by name, made if missing.
-pub(super) fn site_id(
-    conn: &Connection,
-    caches: &mut Caches,
-    name: &Arc<str>,
-) -> sql::Result<SiteId> {
+pub(super) fn site_id(conn: &Connection, caches: &mut Caches, name: &Arc<str>) -> Result<SiteId> {
     if let Some(&id) = caches.sites.get(name) {
         return Ok(id);
     }
@@ -34,7 +31,7 @@ pub(super) fn host_id(
     caches: &mut Caches,
     uri: &CrawlUri,
     numbers: &mut Numbers,
-) -> sql::Result<HostId> {
+) -> Result<HostId> {
     let authority = uri.authority();
     if let Some(&id) = caches.hosts.get(authority) {
         return Ok(id);

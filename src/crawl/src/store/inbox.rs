@@ -5,14 +5,14 @@
 use std::sync::Arc;
 
 use super::batch::{Batch, NewUrl};
-use super::error::StoreError;
+use super::error::Result;
 use super::open::{Reader, Store};
 use super::partitions::{Partitions, partition};
 use super::sql::{self, Connection, Row, list, params};
 use taojin_uri::CrawlUri;
 
 /// Sends and takes up in the open transaction. In the order of the fingerprints, so that two nodes seldom wait for each other.
-pub(super) fn write(conn: &Connection, batch: &Batch, now_ms: i64) -> sql::Result<()> {
+pub(super) fn write(conn: &Connection, batch: &Batch, now_ms: i64) -> Result<()> {
     if !batch.taken_up.is_empty() {
         let taken = list(batch.taken_up.iter().map(|hash| hash.cast_signed()));
         conn.put(
@@ -52,7 +52,7 @@ impl Store {
         &self,
         parts: &Partitions,
         limit: usize,
-    ) -> Result<Vec<(u64, Option<NewUrl>)>, StoreError> {
+    ) -> Result<Vec<(u64, Option<NewUrl>)>> {
         if !parts.are_shared() || parts.is_empty() {
             return Ok(Vec::new());
         }
@@ -60,28 +60,22 @@ impl Store {
             "SELECT hash, url, site, class, hops, redirects, via, due_ms FROM inbox WHERE part IN ({}) LIMIT {limit}",
             list(parts.iter())
         );
-        let found = self.conn.query_once(&sql, read);
-        found.map_err(|e| self.fail(e))
+        self.conn.query_once(&sql, read)
     }
 }
 
 impl Reader {
     /// The same of all partitions, in the order of their fingerprints, behind one of them.
-    pub(super) fn sent_after(
-        &self,
-        hash: i64,
-        limit: u64,
-    ) -> Result<Vec<(u64, Option<NewUrl>)>, StoreError> {
+    pub(super) fn sent_after(&self, hash: i64, limit: u64) -> Result<Vec<(u64, Option<NewUrl>)>> {
         let sql = format!(
             "SELECT hash, url, site, class, hops, redirects, via, due_ms FROM inbox \
              WHERE hash > {hash} ORDER BY hash LIMIT {limit}"
         );
-        let found = self.conn.query_once(&sql, read);
-        found.map_err(|e| self.fail(e))
+        self.conn.query_once(&sql, read)
     }
 }
 
-fn read(row: &Row<'_>) -> sql::Result<(u64, Option<NewUrl>)> {
+fn read(row: &Row<'_>) -> rusqlite::Result<(u64, Option<NewUrl>)> {
     let hash = row.get::<i64>(0)?.cast_unsigned();
     let Ok(uri) = CrawlUri::parse(row.text(1)?) else {
         return Ok((hash, None));

@@ -12,6 +12,7 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
+use super::error::Result;
 use super::record::UrlId;
 use super::runs::{self, LAST_RUN, Merge, Run, RunId};
 use super::sql::{self, Connection, params};
@@ -59,9 +60,9 @@ pub(super) struct Keys {
 impl Keys {
     /// Those of all rows that the runs do not answer for. More than `limit` of them, as after a migration, become runs
     /// at once.
-    pub(super) fn load(conn: &Connection, limit: usize) -> sql::Result<Self> {
+    pub(super) fn load(conn: &Connection, limit: usize) -> Result<Self> {
         match conn.sqlite() {
-            Some(file) => Ok(Self::load_file(file, limit)?),
+            Some(file) => conn.wrap(Self::load_file(file, limit)),
             None => Ok(Keys {
                 by_index: true,
                 limit: usize::MAX,
@@ -104,12 +105,12 @@ impl Keys {
     }
 
     /// The row of a fingerprint.
-    pub(super) fn find(&self, conn: &Connection, hash: u64) -> sql::Result<Option<UrlId>> {
+    pub(super) fn find(&self, conn: &Connection, hash: u64) -> Result<Option<UrlId>> {
         if let Some(id) = self.find_newest(hash) {
             return Ok(Some(id));
         }
         match conn.sqlite() {
-            Some(file) => Ok(find_in(file, &self.runs, hash)?),
+            Some(file) => conn.wrap(find_in(file, &self.runs, hash)),
             None => find_by_index(conn, hash),
         }
     }
@@ -131,8 +132,8 @@ impl Keys {
     }
 
     /// Writes the next piece of the runs that are being made, at the end of the open transaction.
-    pub(super) fn write_next(&mut self, conn: &Connection) -> sql::Result<()> {
-        let Some(conn) = conn.sqlite() else {
+    pub(super) fn write_next(&mut self, conn: &Connection) -> Result<()> {
+        let Some(file) = conn.sqlite() else {
             return Ok(());
         };
         let new = self.open.len();
@@ -140,7 +141,7 @@ impl Keys {
             true => usize::MAX,
             false => FLUSH_PACE * new,
         };
-        Ok(self.write_some(conn, flush, MERGE_PACE * new)?)
+        conn.wrap(self.write_some(file, flush, MERGE_PACE * new))
     }
 
     fn write_some(
@@ -293,19 +294,20 @@ impl Hasher for AsItIs {
 
 /// The row of a fingerprint without the memory of the writing side: the newest rows are looked through, which takes a
 /// tenth of a second at worst.
-pub(super) fn find_beside(conn: &Connection, hash: u64) -> sql::Result<Option<UrlId>> {
-    let Some(conn) = conn.sqlite() else {
+pub(super) fn find_beside(conn: &Connection, hash: u64) -> Result<Option<UrlId>> {
+    let Some(file) = conn.sqlite() else {
         return find_by_index(conn, hash);
     };
-    if let Some(id) = find_in(conn, &runs::live(conn)?, hash)? {
+    let runs = conn.wrap(runs::live(file))?;
+    if let Some(id) = conn.wrap(find_in(file, &runs, hash))? {
         return Ok(Some(id));
     }
-    let mut select = conn.prepare_cached("SELECT id FROM url WHERE id > ?1 AND hash = ?2")?;
-    let mut rows = select.query([watermark(conn)?, hash.cast_signed()])?;
-    Ok(rows.next()?.map(|row| row.get(0)).transpose()?)
+    let sql = "SELECT id FROM url WHERE id > ?1 AND hash = ?2";
+    let from = conn.wrap(watermark(file))?;
+    conn.row(sql, [from, hash.cast_signed()], |row| row.get(0))
 }
 
-fn find_by_index(conn: &Connection, hash: u64) -> sql::Result<Option<UrlId>> {
+fn find_by_index(conn: &Connection, hash: u64) -> Result<Option<UrlId>> {
     let sql = "SELECT id FROM url WHERE hash = ?1";
     conn.row(sql, [hash.cast_signed()], |row| row.get(0))
 }
@@ -317,12 +319,12 @@ pub(super) fn watermark(conn: &rusqlite::Connection) -> rusqlite::Result<UrlId> 
 }
 
 /// A number that is kept beside the tables; 0 where it never was.
-pub(super) fn meta(conn: &Connection, name: &str) -> sql::Result<i64> {
+pub(super) fn meta(conn: &Connection, name: &str) -> Result<i64> {
     let sql = "SELECT coalesce(max(value), 0) FROM meta WHERE name = ?1";
     conn.query_row(sql, [name], |row| row.get(0))
 }
 
 /// Keeps a number beside the tables.
-pub(super) fn set_meta(conn: &Connection, name: &str, value: i64) -> sql::Result<()> {
+pub(super) fn set_meta(conn: &Connection, name: &str, value: i64) -> Result<()> {
     conn.put(SET_META, params![name, value])
 }

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 
 use super::bodies::Compressor;
 use super::documents::{DocOp, GONE, NewDocument, PRESENT, REPLACED};
+use super::error::Result;
 use super::keys::set_meta;
 use super::open::LAST_SEQ;
-use super::sql::{self, ALL, Connection, Row, Value, list};
+use super::sql::{ALL, Connection, Row, Value, list};
 
 const LATEST: &str = "seq, state, version, first_seq, first_seen_ms, url, site";
 
@@ -59,7 +60,7 @@ impl<'a> Log<'a> {
         fingerprint: u64,
         op: &DocOp,
         compressor: &mut Compressor,
-    ) -> sql::Result<()> {
+    ) -> Result<()> {
         match op {
             DocOp::Upsert(new) => self.write(fingerprint, Some((new, compressor.pack(&new.body)))),
             DocOp::Delete => self.end(fingerprint),
@@ -67,11 +68,11 @@ impl<'a> Log<'a> {
     }
 
     /// Writes down that a document is gone. One that was not there is no change.
-    pub(super) fn end(&mut self, fingerprint: u64) -> sql::Result<()> {
+    pub(super) fn end(&mut self, fingerprint: u64) -> Result<()> {
         self.write(fingerprint, None)
     }
 
-    fn write(&mut self, fingerprint: u64, new: Option<(&NewDocument, Vec<u8>)>) -> sql::Result<()> {
+    fn write(&mut self, fingerprint: u64, new: Option<(&NewDocument, Vec<u8>)>) -> Result<()> {
         let before = match self.known.remove(&fingerprint) {
             Some(known) => known,
             None => self.latest(fingerprint)?,
@@ -111,13 +112,13 @@ impl<'a> Log<'a> {
     }
 
     /// Writes the new rows.
-    fn write_rows(&mut self) -> sql::Result<()> {
+    fn write_rows(&mut self) -> Result<()> {
         let rows = std::mem::take(&mut self.rows);
         self.conn.put_rows(INSERT, "", &rows)
     }
 
     /// Waits until no other node writes to the log, and reads how far it is. Until the end of the transaction it is this one's.
-    pub(super) fn take_turn(&mut self) -> sql::Result<()> {
+    pub(super) fn take_turn(&mut self) -> Result<()> {
         if self.conn.sqlite().is_some() {
             return Ok(());
         }
@@ -129,7 +130,7 @@ impl<'a> Log<'a> {
     }
 
     /// Reads the latest rows of several documents at once.
-    pub(super) fn look_up(&mut self, fingerprints: &[u64]) -> sql::Result<()> {
+    pub(super) fn look_up(&mut self, fingerprints: &[u64]) -> Result<()> {
         if fingerprints.is_empty() {
             return Ok(());
         }
@@ -147,7 +148,7 @@ impl<'a> Log<'a> {
 
     /// Writes what is not written yet and keeps the number of the last change, at the end of the transaction: it outlives its row, so
     /// that numbers never come twice.
-    pub(super) fn note_last(&mut self) -> sql::Result<()> {
+    pub(super) fn note_last(&mut self) -> Result<()> {
         self.write_rows()?;
         match self.seq == self.first_seq {
             true => Ok(()),
@@ -156,7 +157,7 @@ impl<'a> Log<'a> {
     }
 
     /// Takes a document out with all its versions: nothing of its text stays, only that it is gone.
-    pub(super) fn erase(&mut self, fingerprint: u64) -> sql::Result<()> {
+    pub(super) fn erase(&mut self, fingerprint: u64) -> Result<()> {
         self.end(fingerprint)?;
         let sql = format!("DELETE FROM document WHERE fingerprint = ?1 AND state = {REPLACED}");
         self.conn.put(&sql, [fingerprint.cast_signed()])?;
@@ -164,20 +165,20 @@ impl<'a> Log<'a> {
     }
 
     /// The latest row of a document without its body, which may fill many pages and is not needed to replace it.
-    fn latest(&mut self, fingerprint: u64) -> sql::Result<Option<Latest>> {
+    fn latest(&mut self, fingerprint: u64) -> Result<Option<Latest>> {
         self.write_rows()?;
         let sql =
             format!("SELECT {LATEST} FROM document WHERE fingerprint = ?1 AND state <> {REPLACED}");
         self.conn.row(&sql, [fingerprint.cast_signed()], latest)
     }
 
-    fn replace(&self, seq: i64) -> sql::Result<()> {
+    fn replace(&self, seq: i64) -> Result<()> {
         let sql = format!("UPDATE document SET state = {REPLACED}, ended_ms = ?2 WHERE seq = ?1");
         self.conn.put(&sql, [seq, self.now_ms])?;
         Ok(())
     }
 
-    fn forget_oldest(&self, fingerprint: u64) -> sql::Result<()> {
+    fn forget_oldest(&self, fingerprint: u64) -> Result<()> {
         let sql = format!(
             "DELETE FROM document WHERE seq IN (SELECT seq FROM document WHERE fingerprint = ?1 AND state = {REPLACED} \
              ORDER BY seq DESC LIMIT {ALL} OFFSET ?2)"
@@ -188,7 +189,7 @@ impl<'a> Log<'a> {
     }
 }
 
-fn latest(row: &Row<'_>) -> sql::Result<Latest> {
+fn latest(row: &Row<'_>) -> rusqlite::Result<Latest> {
     Ok(Latest {
         seq: row.get(0)?,
         state: row.get(1)?,

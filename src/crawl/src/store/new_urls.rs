@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::sql::{self, Connection, Value};
+use super::error::Result;
+use super::sql::{Connection, Value};
 
 use super::batch::{Inserted, NewUrl};
 use super::ids::{host_id, site_id};
@@ -39,7 +40,7 @@ impl<'a> NewUrls<'a> {
         keys: &'a mut Keys,
         numbers: &'a mut Numbers,
         now_ms: i64,
-    ) -> sql::Result<Self> {
+    ) -> Result<Self> {
         Ok(NewUrls {
             conn,
             keys,
@@ -52,7 +53,7 @@ impl<'a> NewUrls<'a> {
     }
 
     /// What was added. After the last one.
-    pub(super) fn finish(&mut self) -> sql::Result<Vec<Inserted>> {
+    pub(super) fn finish(&mut self) -> Result<Vec<Inserted>> {
         self.conn
             .put_rows(INSERT_URL, "ON CONFLICT DO NOTHING", &self.rows)?;
         self.numbers.write(self.conn)?;
@@ -66,7 +67,7 @@ impl<'a> NewUrls<'a> {
         caches: &mut Caches,
         url: &NewUrl,
         via: Option<UrlId>,
-    ) -> sql::Result<()> {
+    ) -> Result<()> {
         let hash = url.uri.fingerprint();
         let known = match url.is_new {
             true => self.keys.is_newest(hash),
@@ -106,7 +107,7 @@ impl<'a> NewUrls<'a> {
     }
 
     /// Row numbers of the site and the host, both made if missing.
-    fn home(&mut self, caches: &mut Caches, url: &NewUrl) -> sql::Result<(SiteId, HostId)> {
+    fn home(&mut self, caches: &mut Caches, url: &NewUrl) -> Result<(SiteId, HostId)> {
         let authority = url.uri.authority();
         if let Some(home) = &self.home
             && home.site == url.site

@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::open::{Reader, Store};
 use super::partitions::{Partition, Partitions};
 use super::place::StorePlace;
@@ -129,7 +129,7 @@ impl Reader {
     }
 
     /// The nodes of a store in PostgreSQL, in the order of their starts.
-    pub fn nodes(&self) -> Result<Vec<NodeRecord>, StoreError> {
+    pub fn nodes(&self) -> Result<Vec<NodeRecord>> {
         if self.conn.postgres().is_none() {
             return Ok(Vec::new());
         }
@@ -157,7 +157,7 @@ impl Reader {
     }
 
     /// What nodes have sent each other and nobody has taken up yet.
-    pub fn waiting(&self) -> Result<Waiting, StoreError> {
+    pub fn waiting(&self) -> Result<Waiting> {
         if self.conn.postgres().is_none() {
             return Ok(Waiting::default());
         }
@@ -172,10 +172,9 @@ impl Reader {
     }
 
     /// Tells a node to give its partitions back (`draining`) or to take its share again; false if there is no such node.
-    pub fn set_draining(&self, session: i64, draining: bool) -> Result<bool, StoreError> {
+    pub fn set_draining(&self, session: i64, draining: bool) -> Result<bool> {
         let sql = "UPDATE node SET draining = ?2 WHERE session = ?1";
-        let changed = self.conn.execute(sql, [session, i64::from(draining)]);
-        Ok(changed.map_err(|e| self.fail(e))? > 0)
+        Ok(self.conn.execute(sql, [session, i64::from(draining)])? > 0)
     }
 }
 
@@ -189,14 +188,14 @@ impl Store {
     }
 
     /// Asks for an even share of the partitions where `own` are this node's.
-    pub fn take_share(&mut self, own: &Partitions) -> Result<Moved, StoreError> {
+    pub fn take_share(&mut self, own: &Partitions) -> Result<Moved> {
         let Some(conn) = self.conn.postgres().filter(|_| own.are_shared()) else {
             return Ok(Moved {
                 leads: true,
                 ..Moved::default()
             });
         };
-        let share: Share = conn.take_share(own.len()).map_err(|e| self.fail(e))?;
+        let share: Share = self.conn.wrap(conn.take_share(own.len()))?;
         for gained in &share.gained {
             self.numbers.set_last(gained.part, gained.last);
         }
@@ -211,7 +210,7 @@ impl Store {
     }
 
     /// Tells other nodes what this one crawls: a line for each site, its name and a digest of its settings.
-    pub fn set_node_sites(&self, sites: &[(&str, u64)]) -> Result<(), StoreError> {
+    pub fn set_node_sites(&self, sites: &[(&str, u64)]) -> Result<()> {
         let Some(session) = self.conn.postgres().and_then(sql::Postgres::session_no) else {
             return Ok(());
         };
@@ -225,15 +224,14 @@ impl Store {
     }
 
     /// The partitions that this node has already.
-    pub fn held_partitions(&self) -> Result<Vec<Gained>, StoreError> {
+    pub fn held_partitions(&self) -> Result<Vec<Gained>> {
         let held = self.conn.postgres().map(sql::Postgres::held);
-        held.transpose()
-            .map(Option::unwrap_or_default)
-            .map_err(|e| self.fail(e))
+        let held = self.conn.wrap(held.transpose())?;
+        Ok(held.unwrap_or_default())
     }
 
     /// Gives partitions back of which nothing is under way: another node may have them at once.
-    pub fn give_back(&mut self, parts: &[Partition]) -> Result<(), StoreError> {
+    pub fn give_back(&mut self, parts: &[Partition]) -> Result<()> {
         if parts.is_empty() {
             return Ok(());
         }
@@ -250,12 +248,7 @@ impl Store {
 
     /// Makes lists and seeds due that were not asked for since the last cycle of their site began: the node that had these
     /// partitions may have been lost before it came to them.
-    pub fn catch_up_cycles(
-        &mut self,
-        parts: &Partitions,
-        rank: u8,
-        now_ms: i64,
-    ) -> Result<usize, StoreError> {
+    pub fn catch_up_cycles(&mut self, parts: &Partitions, rank: u8, now_ms: i64) -> Result<usize> {
         let of_parts = parts.condition("id");
         let due = format!(
             "UPDATE url SET due_ms = ?1, rank = ?2 FROM site WHERE site.id = url.site_id AND class < 4 AND state <> 3 \
@@ -278,18 +271,18 @@ impl Store {
 }
 
 /// Becomes a node. Nothing to do for a file.
-pub(super) fn join(reader: &Reader, place: &StorePlace) -> Result<(), StoreError> {
+pub(super) fn join(reader: &Reader, place: &StorePlace) -> Result<()> {
     let Some(conn) = reader.conn.postgres() else {
         return Ok(());
     };
     let id = name(reader, place.dir())?;
     let folder = folder(&place.dir().join(FILE))?;
     let joined = conn.join(&id, &folder, place.duties());
-    joined.map_err(|e| reader.fail(e))
+    reader.conn.wrap(joined)
 }
 
 /// Which file on which running machine keeps the name: a copy of it, or of the whole machine, is another one.
-fn folder(file: &Path) -> Result<String, StoreError> {
+fn folder(file: &Path) -> Result<String> {
     let found = fs::metadata(file).map_err(|e| StoreError::io(file, e))?;
     // Where the system does not tell, a copy on another machine is not noticed.
     let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
@@ -297,7 +290,7 @@ fn folder(file: &Path) -> Result<String, StoreError> {
 }
 
 /// The name of this node; made at its first start.
-fn name(reader: &Reader, dir: &Path) -> Result<String, StoreError> {
+fn name(reader: &Reader, dir: &Path) -> Result<String> {
     let file = dir.join(FILE);
     match fs::read_to_string(&file) {
         Ok(name) if !name.trim().is_empty() => return Ok(name.trim().to_owned()),

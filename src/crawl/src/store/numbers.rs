@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use taojin_uri::CrawlUri;
 
+use super::error::Result;
 use super::keys::{meta, set_meta};
 use super::partitions::{first_row, partition};
 use super::record::UrlId;
@@ -30,7 +31,7 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// Those that were given so far.
-    pub(super) fn load(conn: &Connection) -> sql::Result<Self> {
+    pub(super) fn load(conn: &Connection) -> Result<Self> {
         let is_partitioned = conn.postgres().is_some();
         let last = if is_partitioned {
             let read = |row: &sql::Row<'_>| Ok((row.get(0)?, row.get(1)?));
@@ -80,7 +81,7 @@ impl Numbers {
     }
 
     /// Writes down which were given.
-    pub(super) fn write(&mut self, conn: &Connection) -> sql::Result<()> {
+    pub(super) fn write(&mut self, conn: &Connection) -> Result<()> {
         for part in std::mem::take(&mut self.unwritten) {
             let last = self.last.get(&part).copied().unwrap_or_default();
             match self.is_partitioned {
@@ -97,7 +98,7 @@ impl Numbers {
 }
 
 /// How many numbers a store has ever given.
-pub(super) fn given(conn: &Connection) -> sql::Result<UrlId> {
+pub(super) fn given(conn: &Connection) -> Result<UrlId> {
     match conn.postgres() {
         None => meta(conn, LAST_URL),
         Some(_) => conn.query_row(

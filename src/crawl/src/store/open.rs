@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use rusqlite::OpenFlags;
 
-use super::sql::{self, Connection, NodeLease, Params, Postgres, Row};
+use super::sql::{Connection, NodeLease, Params, Postgres, Row};
 
 use super::bodies::{Compressor, Decompressor};
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::keys::{Keys, NEWEST, meta};
 use super::node;
 use super::numbers::Numbers;
@@ -59,44 +59,43 @@ const STATEMENTS: usize = 64;
 #[derive(Debug)]
 pub struct Reader {
     pub(super) conn: Connection,
-    pub(super) path: PathBuf,
     pub(super) bodies: RefCell<Decompressor>,
 }
 
 impl Reader {
     /// Opens the database for reading only, beside a daemon or without one.
-    pub fn open(place: impl Into<StorePlace>) -> Result<Self, StoreError> {
+    pub fn open(place: impl Into<StorePlace>) -> Result<Self> {
         Self::open_as(&place.into(), OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
 
     /// The same for small changes that need no lock: templates, followers.
-    pub(super) fn open_to_write(place: &StorePlace) -> Result<Self, StoreError> {
+    pub(super) fn open_to_write(place: &StorePlace) -> Result<Self> {
         Self::open_as(place, OpenFlags::SQLITE_OPEN_READ_WRITE)
     }
 
-    fn open_as(place: &StorePlace, flags: OpenFlags) -> Result<Self, StoreError> {
+    fn open_as(place: &StorePlace, flags: OpenFlags) -> Result<Self> {
         let path = place.dir.join(DATABASE);
         if !place.is_postgres() && !path.try_exists().map_err(|e| StoreError::io(&path, e))? {
             return Err(StoreError::Missing { path });
         }
         let reader = Self::connect(place, flags)?;
-        let found = schema::version(&reader.conn, &reader.path)?;
-        if found == 0 {
-            return Err(StoreError::Missing { path: reader.path });
+        if schema::version(&reader.conn)? == 0 {
+            let path = reader.path().to_owned();
+            return Err(StoreError::Missing { path });
         }
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
-            configure(&reader.conn).map_err(|e| reader.fail(e))?;
+            configure(&reader.conn)?;
         }
         Ok(reader)
     }
 
     /// The database file.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.conn.path()
     }
 
     /// Number of the last change ever made; 0 if none was.
-    pub fn last_document_seq(&self) -> Result<i64, StoreError> {
+    pub fn last_document_seq(&self) -> Result<i64> {
         let sql = "SELECT value FROM meta WHERE name = ?1";
         let last = self.row(sql, [LAST_SEQ], |row| row.get(0))?;
         Ok(last.unwrap_or_default())
@@ -110,39 +109,37 @@ impl Reader {
     }
 
     /// The highest number of an end of a document that was forgotten; 0 if none was.
-    pub(super) fn forgotten_seq(&self) -> Result<i64, StoreError> {
-        meta(&self.conn, FORGOTTEN_SEQ).map_err(|e| self.fail(e))
+    pub(super) fn forgotten_seq(&self) -> Result<i64> {
+        meta(&self.conn, FORGOTTEN_SEQ)
     }
 
     /// A connection to a PostgreSQL database that can hold a store, whether it has its tables or not.
-    pub(super) fn connect_database(place: &StorePlace) -> Result<Self, StoreError> {
+    pub(super) fn connect_database(place: &StorePlace) -> Result<Self> {
         if !place.is_postgres() {
             let detail = "it is empty".to_owned();
             return Err(StoreError::Address { detail });
         }
         let reader = Self::connect(place, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-        schema::version(&reader.conn, &reader.path)?;
+        schema::version(&reader.conn)?;
         Ok(reader)
     }
 
-    pub(super) fn connect(place: &StorePlace, flags: OpenFlags) -> Result<Self, StoreError> {
+    pub(super) fn connect(place: &StorePlace, flags: OpenFlags) -> Result<Self> {
         let Some(server) = place.server()? else {
             return Self::connect_to_file(place.dir.join(DATABASE), flags);
         };
         let conn = Postgres::connect(&server.way, &place.lease);
         let conn = conn.map_err(|e| StoreError::sql(&server.at, e))?;
         Ok(Reader {
-            conn: Connection::Postgres(Box::new(conn)),
-            path: server.at,
+            conn: Connection::to_server(conn, server.at),
             bodies: RefCell::default(),
         })
     }
 
-    pub(super) fn connect_to_file(path: PathBuf, flags: OpenFlags) -> Result<Self, StoreError> {
+    pub(super) fn connect_to_file(path: PathBuf, flags: OpenFlags) -> Result<Self> {
         let conn = connect_file(&path, flags).map_err(|e| StoreError::sql(&path, e))?;
         Ok(Reader {
-            conn: Connection::Sqlite(conn),
-            path,
+            conn: Connection::to_file(conn, path),
             bodies: RefCell::default(),
         })
     }
@@ -152,9 +149,9 @@ impl Reader {
         &self,
         sql: &str,
         params: impl Params,
-        map: impl FnMut(&Row<'_>) -> sql::Result<T>,
-    ) -> Result<Vec<T>, StoreError> {
-        self.conn.rows(sql, params, map).map_err(|e| self.fail(e))
+        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>> {
+        self.conn.rows(sql, params, map)
     }
 
     /// The one row that a query gives, if any.
@@ -162,34 +159,24 @@ impl Reader {
         &self,
         sql: &str,
         params: impl Params,
-        map: impl FnMut(&Row<'_>) -> sql::Result<T>,
-    ) -> Result<Option<T>, StoreError> {
-        self.conn.row(sql, params, map).map_err(|e| self.fail(e))
+        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>> {
+        self.conn.row(sql, params, map)
     }
 
     /// One transaction: all of it is there afterwards, or nothing.
-    pub(super) fn write<T>(
-        &self,
-        change: impl FnOnce(&Connection) -> sql::Result<T>,
-    ) -> Result<T, StoreError> {
-        let write = || {
-            let tx = self.conn.transaction()?;
-            let result = change(&tx)?;
-            tx.commit()?;
-            Ok(result)
-        };
-        write().map_err(|e| self.fail(e))
-    }
-
-    pub(super) fn fail(&self, source: sql::Error) -> StoreError {
-        StoreError::sql(&self.path, source)
+    pub(super) fn write<T>(&self, change: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
+        let tx = self.conn.transaction()?;
+        let result = change(&tx)?;
+        tx.commit()?;
+        Ok(result)
     }
 }
 
 /// The writing side. One process has it; dropping it releases the lock.
 #[derive(Debug)]
 pub struct Store {
-    reader: Reader,
+    pub(super) reader: Reader,
     pub(super) caches: Caches,
     pub(super) keys: Keys,
     /// Number of the last change of a document.
@@ -219,16 +206,16 @@ impl Deref for Store {
 
 impl Store {
     /// Takes the lock of the data folder (made if missing) and opens or creates the database.
-    pub fn open(place: impl Into<StorePlace>) -> Result<Self, StoreError> {
+    pub fn open(place: impl Into<StorePlace>) -> Result<Self> {
         let place = place.into();
         let dir = &place.dir;
         std::fs::create_dir_all(dir).map_err(|e| StoreError::io(dir, e))?;
         let lock = lock(dir)?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let reader = Reader::connect(&place, flags)?;
-        schema::version(&reader.conn, &reader.path)?;
-        configure(&reader.conn).map_err(|e| reader.fail(e))?;
-        schema::create(&reader.conn, &reader.path)?;
+        schema::version(&reader.conn)?;
+        configure(&reader.conn)?;
+        schema::create(&reader.conn)?;
         node::join(&reader, &place)?;
         let mut store = Store {
             reader,
@@ -246,27 +233,27 @@ impl Store {
     }
 
     /// Reads anew what is kept in memory.
-    fn reload(&mut self) -> Result<(), StoreError> {
+    fn reload(&mut self) -> Result<()> {
         self.caches = Caches::default();
         self.document_seq = self.last_document_seq()?;
-        self.numbers = Numbers::load(&self.conn).map_err(|e| self.fail(e))?;
-        self.keys = Keys::load(&self.conn, NEWEST).map_err(|e| self.fail(e))?;
+        self.numbers = Numbers::load(&self.conn)?;
+        self.keys = Keys::load(&self.conn, NEWEST)?;
         Ok(())
     }
 
     /// After a database did not answer: whether it does again, and whether the last transaction was carried out whose answer was
     /// lost. An error that is not [`StoreError::Unreachable`] is final.
-    pub fn settle(&mut self) -> Result<bool, StoreError> {
+    pub fn settle(&mut self) -> Result<bool> {
         let Some(conn) = self.conn.postgres() else {
             return Ok(false);
         };
-        let is_done = conn.settle().map_err(|e| self.fail(e))?;
+        let is_done = self.conn.wrap(conn.settle())?;
         self.reload()?;
         Ok(is_done)
     }
 
     /// A second connection that only reads.
-    pub fn reader(&self) -> Result<Reader, StoreError> {
+    pub fn reader(&self) -> Result<Reader> {
         Reader::open(&self.place)
     }
 
@@ -286,9 +273,11 @@ impl Store {
     }
 
     /// Whether this process may fetch now; an error once another one has taken its place.
-    pub fn is_leased(&self) -> Result<bool, StoreError> {
+    pub fn is_leased(&self) -> Result<bool> {
         match self.lease() {
-            Some(lease) if lease.is_lost() => Err(self.fail(sql::Error::Fenced)),
+            Some(lease) if lease.is_lost() => Err(StoreError::Fenced {
+                path: self.path().to_owned(),
+            }),
             Some(lease) => Ok(lease.is_held()),
             None => Ok(true),
         }
@@ -326,21 +315,21 @@ fn open_at_rest(path: &Path, flags: OpenFlags) -> rusqlite::Result<rusqlite::Con
     }
 }
 
-pub(super) fn configure(conn: &Connection) -> sql::Result<()> {
-    let Some(conn) = conn.sqlite() else {
-        return Ok(());
+pub(super) fn configure(conn: &Connection) -> Result<()> {
+    let configure = |file: &rusqlite::Connection| {
+        file.pragma_update(None, "journal_mode", "wal")?;
+        file.pragma_update(None, "synchronous", "full")?;
+        file.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        file.pragma_update(None, "journal_size_limit", WAL_BYTES)
     };
-    conn.pragma_update(None, "journal_mode", "wal")?;
-    conn.pragma_update(None, "synchronous", "full")?;
-    conn.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
-    Ok(conn.pragma_update(None, "journal_size_limit", WAL_BYTES)?)
+    conn.wrap(conn.sqlite().map_or(Ok(()), configure))
 }
 
 /// Takes the folder for this process, until the file is closed.
 ///
 /// A child that this process is starting holds its parent's locks until it runs its own program. A lock in this process' name is
 /// therefore waited for, [`FORK_WAITS`] times; another process' is not.
-pub(super) fn lock(dir: &Path) -> Result<File, StoreError> {
+pub(super) fn lock(dir: &Path) -> Result<File> {
     let path = dir.join(LOCK);
     let mut file = OpenOptions::new()
         .read(true)

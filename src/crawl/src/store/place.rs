@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tokio_postgres::Config;
 use tokio_postgres::config::Host;
 
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::sql::{NodeLease, Way};
 
 /// Where PostgreSQL listens unless it is told otherwise.
@@ -119,7 +119,7 @@ impl StorePlace {
     }
 
     /// How to connect; none where the store is a file.
-    pub(super) fn server(&self) -> Result<Option<Server>, StoreError> {
+    pub(super) fn server(&self) -> Result<Option<Server>> {
         let unusable = |detail: String| StoreError::Address { detail };
         let url = &self.url;
         if url.is_empty() {

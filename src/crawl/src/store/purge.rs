@@ -3,9 +3,9 @@
 //! back. Archives (WARC) are files of their own and stay as they are.
 
 use super::before::Before;
-use super::sql::{self, Connection, NONE, Row, params};
+use super::sql::{Connection, NONE, Row, params};
 
-use super::error::StoreError;
+use super::error::Result;
 use super::keys::{Keys, NEWEST};
 use super::log::Log;
 use super::open::{Caches, Reader, Store};
@@ -50,19 +50,19 @@ pub struct Purged {
 
 impl Reader {
     /// Whether an address was taken down, and when.
-    pub fn takedown(&self, uri: &CrawlUri) -> Result<Option<Takedown>, StoreError> {
+    pub fn takedown(&self, uri: &CrawlUri) -> Result<Option<Takedown>> {
         let sql = "SELECT fingerprint, url, named, at_ms FROM takedown WHERE fingerprint = ?1";
         self.row(sql, [uri.fingerprint().cast_signed()], takedown)
     }
 
     /// All addresses that were taken down.
-    pub fn takedowns(&self) -> Result<Vec<Takedown>, StoreError> {
+    pub fn takedowns(&self) -> Result<Vec<Takedown>> {
         let sql = "SELECT fingerprint, url, named, at_ms FROM takedown ORDER BY at_ms, url";
         self.rows(sql, NONE, takedown)
     }
 
     /// Row numbers of all pages that share a document with `id`, the page that has it first.
-    pub fn same_document(&self, id: UrlId) -> Result<Vec<UrlId>, StoreError> {
+    pub fn same_document(&self, id: UrlId) -> Result<Vec<UrlId>> {
         let sql = "SELECT coalesce(alias_of, id) FROM url WHERE id = ?1";
         let Some(primary) = self.row(sql, [id], |row| row.get::<UrlId>(0))? else {
             return Ok(Vec::new());
@@ -81,22 +81,20 @@ impl Reader {
 impl Store {
     /// Takes down an address: the document that stands for it, all its addresses, and the pages saved for templates. From
     /// now on none of these addresses is visited. Works also for an address that was never crawled.
-    pub fn take_down(&mut self, uri: &CrawlUri, now_ms: i64) -> Result<Purged, StoreError> {
+    pub fn take_down(&mut self, uri: &CrawlUri, now_ms: i64) -> Result<Purged> {
         let mut found = Vec::new();
         if let Some(record) = self.lookup(uri)? {
             for id in self.same_document(record.id)? {
                 found.extend(self.url(id)?);
             }
         }
-        let (seq, named) = (self.document_seq, uri.fingerprint().cast_signed());
+        let named = uri.fingerprint().cast_signed();
         let mut done = Purged {
             urls: found.len(),
             ..Purged::default()
         };
         self.begin_overwriting()?;
-        self.write(|tx| {
-            let mut log = Log::new(tx, seq, now_ms);
-            log.take_turn()?;
+        self.write_log(now_ms, |tx, log| {
             for record in &found {
                 let site: SiteId =
                     tx.query_row("SELECT site_id FROM url WHERE id = ?1", [record.id], |r| {
@@ -127,21 +125,15 @@ impl Store {
                 // Also of an imported document, whose address has no row.
                 log.erase(address.fingerprint())?;
             }
-            done.document_seq = log.seq;
-            log.note_last()?;
             templates::raise(tx)
         })?;
-        self.document_seq = done.document_seq;
+        done.document_seq = self.document_seq;
         self.end_overwriting();
         Ok(done)
     }
 
     /// Lifts a takedown, of all addresses that were named with this one. Those that have a row are due again.
-    pub fn allow_again(
-        &mut self,
-        uri: &CrawlUri,
-        now_ms: i64,
-    ) -> Result<Vec<Takedown>, StoreError> {
+    pub fn allow_again(&mut self, uri: &CrawlUri, now_ms: i64) -> Result<Vec<Takedown>> {
         let Some(this) = self.takedown(uri)? else {
             return Ok(Vec::new());
         };
@@ -186,7 +178,7 @@ impl Store {
         more: &[u64],
         now_ms: i64,
         mut each: impl FnMut(usize),
-    ) -> Result<Purged, StoreError> {
+    ) -> Result<Purged> {
         let mut done = Purged::default();
         self.begin_overwriting()?;
         if let Some(site) = self.site(name)? {
@@ -194,14 +186,15 @@ impl Store {
             self.keys = Keys::default();
             let forgotten = self.forget_urls(site.id, now_ms, &mut done, &mut each);
             self.caches = Caches::default();
-            self.keys = Keys::load(&self.conn, NEWEST).map_err(|e| self.fail(e))?;
+            self.keys = Keys::load(&self.conn, NEWEST)?;
             forgotten?;
-            end_site(&self.conn, site.id, keep).map_err(|e| self.fail(e))?;
+            self.write(|tx| end_site(tx, site.id, keep))?;
         }
-        drop_templates(&self.conn, name).map_err(|e| self.fail(e))?;
+        self.write(|tx| drop_templates(tx, name))?;
         for some in more.chunks(BATCH as usize) {
-            let log = (self.document_seq, now_ms);
-            self.document_seq = erase(&self.conn, some, log).map_err(|e| self.fail(e))?;
+            self.write_log(now_ms, |_, log| {
+                some.iter().try_for_each(|document| log.erase(*document))
+            })?;
             each(done.urls);
         }
         self.end_overwriting();
@@ -213,13 +206,9 @@ impl Store {
     }
 
     /// From now on the room of deleted rows is overwritten.
-    fn begin_overwriting(&self) -> Result<(), StoreError> {
-        match self.conn.sqlite() {
-            Some(file) => file
-                .pragma_update(None, "secure_delete", true)
-                .map_err(|e| self.fail(e.into())),
-            None => Ok(()),
-        }
+    fn begin_overwriting(&self) -> Result<()> {
+        let begin = |file: &rusqlite::Connection| file.pragma_update(None, "secure_delete", true);
+        self.conn.wrap(self.conn.sqlite().map_or(Ok(()), begin))
     }
 
     /// Afterwards nothing of the deleted rows is left in the files, unless a reader that is under way needs the log beside the
@@ -245,97 +234,92 @@ impl Store {
         now_ms: i64,
         done: &mut Purged,
         each: &mut impl FnMut(usize),
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let mut after = 0;
         loop {
-            let some = forget_some(&self.conn, site, after, (self.document_seq, now_ms));
-            let some = some.map_err(|e| self.fail(e))?;
-            self.document_seq = some.document_seq;
-            done.urls += some.urls;
-            done.documents.extend(some.documents);
-            match some.ids.last() {
-                Some(last) => after = *last,
+            let doomed = self.write_log(now_ms, |tx, log| forget_some(tx, log, site, after))?;
+            done.urls += doomed.len();
+            let documents = doomed.iter().filter(|(_, _, documented)| *documented);
+            done.documents
+                .extend(documents.map(|(_, hash, _)| hash.cast_unsigned()));
+            match doomed.last() {
+                Some((last, ..)) => after = *last,
                 None => return Ok(()),
             }
             each(done.urls);
         }
     }
+
+    /// One transaction that writes to the log of documents.
+    fn write_log<T>(
+        &mut self,
+        now_ms: i64,
+        change: impl FnOnce(&Connection, &mut Log<'_>) -> Result<T>,
+    ) -> Result<T> {
+        let (done, seq) = self.write(|tx| {
+            let mut log = Log::new(tx, self.document_seq, now_ms);
+            log.take_turn()?;
+            let done = change(tx, &mut log)?;
+            log.note_last()?;
+            Ok((done, log.seq))
+        })?;
+        self.document_seq = seq;
+        Ok(done)
+    }
 }
 
-/// Deletes some URLs of a site after row `after` and their documents. `log`: number of the last change of a document, and
-/// the time.
+/// Deletes some URLs of a site after row `after` and their documents. Gives their row numbers and fingerprints, and whether they
+/// had a document.
 fn forget_some(
-    conn: &Connection,
+    tx: &Connection,
+    log: &mut Log<'_>,
     site: SiteId,
     after: UrlId,
-    (seq, now_ms): (i64, i64),
-) -> sql::Result<Purged> {
-    let mut done = Purged::default();
-    let tx = conn.transaction()?;
-    let mut log = Log::new(&tx, seq, now_ms);
-    log.take_turn()?;
+) -> Result<Vec<(UrlId, i64, bool)>> {
     let doomed: Vec<(UrlId, i64, bool)> = tx.rows(
         "SELECT id, hash, documented FROM url WHERE id > ?2 AND site_id = ?1 ORDER BY id LIMIT ?3",
         [site, after, BATCH],
         |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)),
     )?;
-    let live = tx.sqlite().map(|file| Ok((file, runs::live(file)?)));
-    let live: Option<(_, Vec<_>)> = live.transpose().map_err(sql::Error::Sqlite)?;
+    let live = match tx.sqlite() {
+        Some(file) => Some((file, tx.wrap(runs::live(file))?)),
+        None => None,
+    };
     for (id, hash, documented) in &doomed {
         if let Some((file, live)) = &live {
-            runs::remove(file, live, hash.cast_unsigned())?;
+            tx.wrap(runs::remove(file, live, hash.cast_unsigned()))?;
         }
         tx.execute("DELETE FROM url WHERE id = ?1", [id])?;
         if *documented {
             log.erase(hash.cast_unsigned())?;
-            done.documents.push(hash.cast_unsigned());
         }
-        done.ids.push(*id);
     }
-    done.document_seq = log.seq;
-    log.note_last()?;
-    tx.commit()?;
-    done.urls = done.ids.len();
-    Ok(done)
+    Ok(doomed)
 }
 
 /// What a site has beside its URLs; with `keep` it stays as one that was crawled and has nothing.
-fn end_site(conn: &Connection, site: SiteId, keep: bool) -> sql::Result<()> {
-    let tx = conn.transaction()?;
+fn end_site(tx: &Connection, site: SiteId, keep: bool) -> Result<()> {
     tx.execute("DELETE FROM host_site WHERE site_id = ?1", [site])?;
     tx.execute("DELETE FROM counter WHERE site_id = ?1", [site])?;
-    match keep {
-        true => tx.execute("UPDATE site SET last_error = NULL WHERE id = ?1", [site])?,
-        false => tx.execute("DELETE FROM site WHERE id = ?1", [site])?,
+    let sql = if keep {
+        "UPDATE site SET last_error = NULL WHERE id = ?1"
+    } else {
+        "DELETE FROM site WHERE id = ?1"
     };
-    tx.commit()
+    tx.execute(sql, [site])?;
+    Ok(())
 }
 
 /// Deletes the templates of a site.
-fn drop_templates(conn: &Connection, name: &str) -> sql::Result<()> {
-    let tx = conn.transaction()?;
+fn drop_templates(tx: &Connection, name: &str) -> Result<()> {
     for table in ["template", "template_page", "template_fit"] {
         tx.execute(&format!("DELETE FROM {table} WHERE site = ?1"), [name])?;
     }
-    templates::raise(&tx)?;
-    tx.commit()
+    templates::raise(tx)?;
+    Ok(())
 }
 
-/// Takes out documents that may have no URL. Gives the number of the last change of a document.
-fn erase(conn: &Connection, documents: &[u64], (seq, now_ms): (i64, i64)) -> sql::Result<i64> {
-    let tx = conn.transaction()?;
-    let mut log = Log::new(&tx, seq, now_ms);
-    log.take_turn()?;
-    for fingerprint in documents {
-        log.erase(*fingerprint)?;
-    }
-    let seq = log.seq;
-    log.note_last()?;
-    tx.commit()?;
-    Ok(seq)
-}
-
-fn count(conn: &Connection, site: SiteId, name: &str, amount: i64) -> sql::Result<()> {
+fn count(conn: &Connection, site: SiteId, name: &str, amount: i64) -> Result<()> {
     conn.execute(
         "INSERT INTO counter (site_id, name, value) VALUES (?1, ?2, ?3) \
          ON CONFLICT (site_id, name) DO UPDATE SET value = counter.value + excluded.value",
@@ -344,7 +328,7 @@ fn count(conn: &Connection, site: SiteId, name: &str, amount: i64) -> sql::Resul
     Ok(())
 }
 
-fn takedown(row: &Row<'_>) -> sql::Result<Takedown> {
+fn takedown(row: &Row<'_>) -> rusqlite::Result<Takedown> {
     Ok(Takedown {
         fingerprint: row.get::<i64>(0)?.cast_unsigned(),
         url: row.get(1)?,

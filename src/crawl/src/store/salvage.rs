@@ -5,7 +5,7 @@ use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params_from_iter};
 
 use super::documents::{COLUMNS, DocumentRow, REPLACED, read};
-use super::error::StoreError;
+use super::error::Result;
 use super::open::Reader;
 
 /// Tables that are copied row by row, by a move too; sets of fingerprints are made from the addresses again.
@@ -67,7 +67,7 @@ pub struct Salvaged {
 impl Reader {
     /// The first change after number `seq` as if its document were gone: for a row whose body lies in a damaged page of the
     /// database.
-    pub fn document_after_without_body(&self, seq: i64) -> Result<Option<DocumentRow>, StoreError> {
+    pub fn document_after_without_body(&self, seq: i64) -> Result<Option<DocumentRow>> {
         let columns = COLUMNS.replace(", body", ", NULL");
         let sql = format!(
             "SELECT {columns} FROM document WHERE seq > ?1 AND state <> {REPLACED} ORDER BY seq LIMIT 1"

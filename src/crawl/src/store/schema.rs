@@ -8,8 +8,8 @@ use std::path::Path;
 
 use rusqlite::{Transaction, TransactionBehavior};
 
-use super::error::StoreError;
-use super::sql::{self, Connection, Error, NONE, Postgres};
+use super::error::{Result, StoreError};
+use super::sql::{Connection, NONE};
 
 /// Version of the tables that this program makes, reads and writes. Nothing was released before the first.
 pub(super) const VERSION: i64 = 1;
@@ -45,23 +45,16 @@ const NEXT_ONE: &str = "SELECT pg_advisory_unlock(1415664488, hashtext(current_s
 ///
 /// # Errors
 /// If it is another program's, of another version, or cannot hold a store.
-pub(super) fn version(conn: &Connection, path: &Path) -> Result<i64, StoreError> {
-    match conn {
-        Connection::Sqlite(conn) => STORE.version_of(conn, path),
-        Connection::Postgres(_) => {
-            let found = read_version(conn).map_err(|e| StoreError::sql(path, e))?;
-            check_version(found, VERSION, path)
-        }
+pub(super) fn version(conn: &Connection) -> Result<i64> {
+    match conn.sqlite() {
+        Some(file) => STORE.version_of(file, conn.path()),
+        None => check_version(read_version(conn)?, VERSION, conn.path()),
     }
 }
 
 impl FileTables {
     /// Their version in an open file: 0 if it has none yet. It is refused where it is another program's, or of a newer version.
-    pub(super) fn version_of(
-        &self,
-        conn: &rusqlite::Connection,
-        path: &Path,
-    ) -> Result<i64, StoreError> {
+    pub(super) fn version_of(&self, conn: &rusqlite::Connection, path: &Path) -> Result<i64> {
         let failed = |e| StoreError::sql(path, e);
         let pragma = |name: &str| conn.pragma_query_value(None, name, |row| row.get::<_, i64>(0));
         let application = pragma("application_id").map_err(failed)?;
@@ -81,11 +74,7 @@ impl FileTables {
     }
 
     /// Makes them in a file if they are missing, whichever process comes first.
-    pub(super) fn create(
-        &self,
-        conn: &rusqlite::Connection,
-        path: &Path,
-    ) -> Result<(), StoreError> {
+    pub(super) fn create(&self, conn: &rusqlite::Connection, path: &Path) -> Result<()> {
         let failed = |e| StoreError::sql(path, e);
         let tx =
             Transaction::new_unchecked(conn, TransactionBehavior::Immediate).map_err(failed)?;
@@ -99,7 +88,7 @@ impl FileTables {
     }
 }
 
-fn check_version(found: i64, known: i64, path: &Path) -> Result<i64, StoreError> {
+fn check_version(found: i64, known: i64, path: &Path) -> Result<i64> {
     if found > known {
         return Err(StoreError::Newer {
             path: path.to_owned(),
@@ -111,48 +100,40 @@ fn check_version(found: i64, known: i64, path: &Path) -> Result<i64, StoreError>
 }
 
 /// Makes the tables if they are missing.
-pub(super) fn create(conn: &Connection, path: &Path) -> Result<(), StoreError> {
-    if version(conn, path)? == VERSION {
+pub(super) fn create(conn: &Connection) -> Result<()> {
+    if version(conn)? == VERSION {
         return Ok(());
     }
-    match conn {
-        Connection::Sqlite(conn) => STORE.create(conn, path),
-        Connection::Postgres(postgres) => {
-            create_in_postgres(conn, postgres).map_err(|e| StoreError::sql(path, e))
-        }
+    if let Some(file) = conn.sqlite() {
+        return STORE.create(file, conn.path());
     }
-}
-
-fn create_in_postgres(conn: &Connection, postgres: &Postgres) -> sql::Result<()> {
-    postgres.run_script(ONE_BY_ONE)?;
-    let created = read_version(conn).and_then(|found| match found {
-        0 => postgres.run_script(&format!("BEGIN; {POSTGRES} COMMIT")),
-        _ => Ok(()),
-    });
+    conn.run_script(ONE_BY_ONE)?;
     // Callers drop the connection after an error, and the lock goes with it.
-    created?;
-    postgres.run_script(NEXT_ONE)
+    if read_version(conn)? == 0 {
+        conn.run_script(&format!("BEGIN; {POSTGRES} COMMIT"))?;
+    }
+    conn.run_script(NEXT_ONE)
 }
 
-fn read_version(conn: &Connection) -> sql::Result<i64> {
+fn read_version(conn: &Connection) -> Result<i64> {
     let text = |sql: &str| conn.query_row(sql, NONE, |row| row.get::<Option<String>>(0));
     let number = |sql: &str| conn.query_row(sql, NONE, |row| row.get::<i64>(0));
     let server = number("SELECT CAST(current_setting('server_version_num') AS BIGINT)")?;
     if server / 10_000 < OLDEST {
         let found = server / 10_000;
         let words = format!("it is PostgreSQL {found}: use {OLDEST} or later");
-        return Err(Error::Unfit(words));
+        return Err(conn.unfit(words));
     }
     let encoding = text("SELECT current_setting('server_encoding')")?.unwrap_or_default();
     if encoding != "UTF8" {
         let words = format!(
             "its encoding is {encoding}: make one for taojin with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE template0"
         );
-        return Err(Error::Unfit(words));
+        return Err(conn.unfit(words));
     }
     let Some(schema) = text("SELECT CAST(current_schema() AS TEXT)")? else {
         let words = "the user may use no schema of its search_path: GRANT USAGE, CREATE ON SCHEMA public TO the user";
-        return Err(Error::Unfit(words.to_owned()));
+        return Err(conn.unfit(words));
     };
     let tables = number(
         "SELECT count(*) FROM pg_class WHERE relkind IN ('r', 'p', 'v') \
@@ -162,7 +143,7 @@ fn read_version(conn: &Connection) -> sql::Result<i64> {
         let sql = "SELECT has_schema_privilege(current_schema(), 'CREATE')";
         return match conn.query_row(sql, NONE, |row| row.get::<bool>(0))? {
             true => Ok(0),
-            false => Err(Error::Unfit(format!(
+            false => Err(conn.unfit(format!(
                 "the user may not make tables in it: GRANT CREATE ON SCHEMA {schema} TO the user"
             ))),
         };
@@ -172,7 +153,7 @@ fn read_version(conn: &Connection) -> sql::Result<i64> {
          AND relnamespace = current_schema()::regnamespace",
     )?;
     if ours == 0 {
-        return Err(Error::Unfit(format!(
+        return Err(conn.unfit(format!(
             "the schema {schema} holds another program's tables: make a database for taojin alone"
         )));
     }

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::sql::{self, Connection, NONE, Row, ToSql, params};
+use super::sql::{Connection, NONE, Row, ToSql, params};
 
-use super::error::StoreError;
+use super::error::Result;
 use super::ids::site_id;
 use super::open::{Reader, Store};
 use super::partitions::Partitions;
@@ -16,13 +16,13 @@ const COLUMNS: &str = "id, name, paused, last_cycle_ms, cycles, last_error, paus
 
 impl Reader {
     /// A site by name.
-    pub fn site(&self, name: &str) -> Result<Option<SiteRecord>, StoreError> {
+    pub fn site(&self, name: &str) -> Result<Option<SiteRecord>> {
         let sql = format!("SELECT {COLUMNS} FROM site WHERE name = ?1");
         self.row(&sql, [name], site_record)
     }
 
     /// All sites by name.
-    pub fn sites(&self) -> Result<Vec<SiteRecord>, StoreError> {
+    pub fn sites(&self) -> Result<Vec<SiteRecord>> {
         let sql = format!("SELECT {COLUMNS} FROM site ORDER BY name");
         self.rows(&sql, NONE, site_record)
     }
@@ -30,7 +30,7 @@ impl Reader {
 
 impl Store {
     /// Row number of a site, made if missing.
-    pub fn add_site(&mut self, name: &Arc<str>) -> Result<SiteId, StoreError> {
+    pub fn add_site(&mut self, name: &Arc<str>) -> Result<SiteId> {
         let mut caches = std::mem::take(&mut self.caches);
         let id = match caches.sites.get(name) {
             Some(known) => *known,
@@ -49,7 +49,7 @@ impl Store {
         parts: &Partitions,
         rank: u8,
         now_ms: i64,
-    ) -> Result<usize, StoreError> {
+    ) -> Result<usize> {
         let site = self.add_site(name)?;
         self.write(|tx| {
             // A seed is asked for in every cycle; the others may have a longer interval when they bring nothing.
@@ -78,12 +78,7 @@ impl Store {
     }
 
     /// Makes the articles of a site due at once (`recrawl everything`). How many.
-    pub fn recheck_articles(
-        &mut self,
-        name: &Arc<str>,
-        rank: u8,
-        now_ms: i64,
-    ) -> Result<usize, StoreError> {
+    pub fn recheck_articles(&mut self, name: &Arc<str>, rank: u8, now_ms: i64) -> Result<usize> {
         let site = self.add_site(name)?;
         self.write(|tx| {
             let due = tx.execute(
@@ -98,12 +93,7 @@ impl Store {
 
     /// Marks a site as paused or not. Pausing holds no URL by itself: the frontier holds those of sites that it was
     /// not given. Resuming makes held URLs due again.
-    pub fn pause_site(
-        &mut self,
-        name: &Arc<str>,
-        paused: bool,
-        now_ms: i64,
-    ) -> Result<(), StoreError> {
+    pub fn pause_site(&mut self, name: &Arc<str>, paused: bool, now_ms: i64) -> Result<()> {
         let site = self.add_site(name)?;
         self.set_pause(
             site,
@@ -121,7 +111,7 @@ impl Store {
         name: &Arc<str>,
         since_ms: Option<i64>,
         now_ms: i64,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         let site = self.add_site(name)?;
         self.set_pause(
             site,
@@ -139,7 +129,7 @@ impl Store {
         values: &[&dyn ToSql],
         goes_on: bool,
         now_ms: i64,
-    ) -> Result<(), StoreError> {
+    ) -> Result<()> {
         self.write(|tx| {
             tx.execute(update, values)?;
             if goes_on && resume(tx, site, &Partitions::ALL, now_ms)? > 0 {
@@ -150,7 +140,7 @@ impl Store {
     }
 
     /// Makes a URL due now, whatever its schedule says.
-    pub fn make_due(&mut self, id: UrlId, now_ms: i64) -> Result<(), StoreError> {
+    pub fn make_due(&mut self, id: UrlId, now_ms: i64) -> Result<()> {
         self.write(|tx| {
             tx.execute(
                 "UPDATE url SET due_ms = ?2 WHERE id = ?1 AND (due_ms IS NULL OR due_ms > ?2)",
@@ -162,7 +152,7 @@ impl Store {
 }
 
 /// Makes the held URLs of a site due. How many.
-fn resume(conn: &Connection, site: SiteId, parts: &Partitions, now_ms: i64) -> sql::Result<usize> {
+fn resume(conn: &Connection, site: SiteId, parts: &Partitions, now_ms: i64) -> Result<usize> {
     let sql = format!(
         "UPDATE url SET due_ms = ?2 WHERE site_id = ?1 AND rank = ?3 AND due_ms = ?4 AND due_ms IS NOT NULL \
          AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1){}",
@@ -176,7 +166,7 @@ fn resume(conn: &Connection, site: SiteId, parts: &Partitions, now_ms: i64) -> s
 }
 
 /// The hosts of a site may have URLs due at `now_ms`.
-fn wake_hosts(conn: &Connection, site: SiteId, parts: &Partitions, now_ms: i64) -> sql::Result<()> {
+fn wake_hosts(conn: &Connection, site: SiteId, parts: &Partitions, now_ms: i64) -> Result<()> {
     let sql = format!(
         "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
          AND id IN (SELECT host_id FROM host_site WHERE site_id = ?1){}",
@@ -187,7 +177,7 @@ fn wake_hosts(conn: &Connection, site: SiteId, parts: &Partitions, now_ms: i64) 
 }
 
 /// The host of a URL may have one due at `now_ms`.
-pub(super) fn wake_host_of(conn: &Connection, id: UrlId, now_ms: i64) -> sql::Result<()> {
+pub(super) fn wake_host_of(conn: &Connection, id: UrlId, now_ms: i64) -> Result<()> {
     conn.execute(
         "UPDATE host SET next_due_ms = ?2 WHERE (next_due_ms IS NULL OR next_due_ms > ?2) \
          AND id = (SELECT host_id FROM url WHERE id = ?1)",
@@ -196,7 +186,7 @@ pub(super) fn wake_host_of(conn: &Connection, id: UrlId, now_ms: i64) -> sql::Re
     Ok(())
 }
 
-fn site_record(row: &Row<'_>) -> sql::Result<SiteRecord> {
+fn site_record(row: &Row<'_>) -> rusqlite::Result<SiteRecord> {
     Ok(SiteRecord {
         id: row.get(0)?,
         name: Arc::from(row.text(1)?),

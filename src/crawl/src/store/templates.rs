@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::sql::{self, Connection, NONE, Params, Row, params};
 
-use super::error::StoreError;
+use super::error::Result;
 use super::open::Reader;
 use super::place::StorePlace;
 
@@ -66,7 +66,7 @@ pub struct TemplateFit {
 
 impl Reader {
     /// Templates of a site, or of all, in order of site and version.
-    pub fn templates(&self, site: Option<&str>) -> Result<Vec<TemplateRow>, StoreError> {
+    pub fn templates(&self, site: Option<&str>) -> Result<Vec<TemplateRow>> {
         let sql = format!(
             "SELECT {TEMPLATE} FROM template WHERE CAST(?1 AS TEXT) IS NULL OR site = ?1 ORDER BY site, version"
         );
@@ -74,35 +74,35 @@ impl Reader {
     }
 
     /// One template.
-    pub fn template(&self, id: i64) -> Result<Option<TemplateRow>, StoreError> {
+    pub fn template(&self, id: i64) -> Result<Option<TemplateRow>> {
         let sql = format!("SELECT {TEMPLATE} FROM template WHERE id = ?1");
         self.row(&sql, [id], template)
     }
 
     /// Pages of a site that wait to be learned from, oldest first.
-    pub fn waiting_pages(&self, site: &str) -> Result<Vec<TemplatePage>, StoreError> {
+    pub fn waiting_pages(&self, site: &str) -> Result<Vec<TemplatePage>> {
         self.pages_where("site = ?1 AND template_id IS NULL", params![site])
     }
 
     /// Saved pages of a template, oldest first.
-    pub fn template_pages(&self, id: i64) -> Result<Vec<TemplatePage>, StoreError> {
+    pub fn template_pages(&self, id: i64) -> Result<Vec<TemplatePage>> {
         self.pages_where("template_id = ?1 AND html IS NOT NULL", params![id])
     }
 
     /// Number of pages that wait, by site.
-    pub fn waiting_counts(&self) -> Result<Vec<(String, i64)>, StoreError> {
+    pub fn waiting_counts(&self) -> Result<Vec<(String, i64)>> {
         let sql = "SELECT site, count(*) FROM template_page WHERE template_id IS NULL GROUP BY site ORDER BY site";
         self.rows(sql, NONE, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// By site: the number of templates in use, and of articles that all its templates were learned from.
-    pub fn template_counts(&self) -> Result<Vec<(String, i64, i64)>, StoreError> {
+    pub fn template_counts(&self) -> Result<Vec<(String, i64, i64)>> {
         let sql = "SELECT site, count(*) FILTER (WHERE disabled = 0), CAST(sum(pages) AS BIGINT) FROM template GROUP BY site ORDER BY site";
         self.rows(sql, NONE, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
     /// How the pages of each site fit.
-    pub fn template_fits(&self) -> Result<Vec<TemplateFit>, StoreError> {
+    pub fn template_fits(&self) -> Result<Vec<TemplateFit>> {
         let sql = "SELECT site, matched, unmatched, note, note_ms FROM template_fit ORDER BY site";
         let fit = |row: &Row<'_>| {
             Ok(TemplateFit {
@@ -117,21 +117,15 @@ impl Reader {
     }
 
     /// A number that rises with every change of templates.
-    pub fn template_revision(&self) -> Result<i64, StoreError> {
-        self.conn
-            .query_row(
-                "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'template_revision'",
-                NONE,
-                |row| row.get(0),
-            )
-            .map_err(|e| self.fail(e))
+    pub fn template_revision(&self) -> Result<i64> {
+        self.conn.query_row(
+            "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'template_revision'",
+            NONE,
+            |row| row.get(0),
+        )
     }
 
-    fn pages_where(
-        &self,
-        condition: &str,
-        params: impl Params,
-    ) -> Result<Vec<TemplatePage>, StoreError> {
+    fn pages_where(&self, condition: &str, params: impl Params) -> Result<Vec<TemplatePage>> {
         let sql = format!(
             "SELECT id, url, seen_ms, seen, html FROM template_page WHERE {condition} ORDER BY id"
         );
@@ -148,7 +142,7 @@ impl Reader {
     }
 }
 
-fn template(row: &Row<'_>) -> sql::Result<TemplateRow> {
+fn template(row: &Row<'_>) -> rusqlite::Result<TemplateRow> {
     Ok(TemplateRow {
         id: row.get(0)?,
         site: row.get(1)?,
@@ -189,7 +183,7 @@ impl std::ops::Deref for TemplateStore {
 
 impl TemplateStore {
     /// Opens the templates of the database in `dir`, which must be there and of this version.
-    pub fn open(place: impl Into<StorePlace>) -> Result<Self, StoreError> {
+    pub fn open(place: impl Into<StorePlace>) -> Result<Self> {
         let reader = Reader::open_to_write(&place.into())?;
         Ok(Self { reader })
     }
@@ -201,7 +195,7 @@ impl TemplateStore {
         pages: &[(String, TemplatePage)],
         most: usize,
         samples: usize,
-    ) -> Result<BTreeMap<String, i64>, StoreError> {
+    ) -> Result<BTreeMap<String, i64>> {
         let mut by_site: BTreeMap<&str, Vec<&TemplatePage>> = BTreeMap::new();
         for (site, page) in pages {
             by_site.entry(site).or_default().push(page);
@@ -245,12 +239,7 @@ impl TemplateStore {
     }
 
     /// Adds templates of a site; gives their numbers.
-    pub fn add(
-        &mut self,
-        site: &str,
-        templates: &[NewTemplate],
-        now_ms: i64,
-    ) -> Result<Vec<i64>, StoreError> {
+    pub fn add(&mut self, site: &str, templates: &[NewTemplate], now_ms: i64) -> Result<Vec<i64>> {
         self.write(|tx| {
             let mut ids = Vec::with_capacity(templates.len());
             for new in templates {
@@ -277,7 +266,7 @@ impl TemplateStore {
     }
 
     /// Replaces what a template says; false if there is none of this number.
-    pub fn replace(&mut self, id: i64, data: &[u8]) -> Result<bool, StoreError> {
+    pub fn replace(&mut self, id: i64, data: &[u8]) -> Result<bool> {
         self.change(
             "UPDATE template SET data = ?2 WHERE id = ?1",
             params![id, data],
@@ -285,7 +274,7 @@ impl TemplateStore {
     }
 
     /// Takes a template out of use or back into it; false if there is none of this number.
-    pub fn set_disabled(&mut self, id: i64, disabled: bool) -> Result<bool, StoreError> {
+    pub fn set_disabled(&mut self, id: i64, disabled: bool) -> Result<bool> {
         self.change(
             "UPDATE template SET disabled = ?2 WHERE id = ?1",
             params![id, disabled],
@@ -293,7 +282,7 @@ impl TemplateStore {
     }
 
     /// Deletes a template with its saved pages; false if there is none of this number.
-    pub fn delete(&mut self, id: i64) -> Result<bool, StoreError> {
+    pub fn delete(&mut self, id: i64) -> Result<bool> {
         self.write(|tx| {
             tx.execute("DELETE FROM template_page WHERE template_id = ?1", [id])?;
             let found = tx.execute("DELETE FROM template WHERE id = ?1", [id])?;
@@ -303,7 +292,7 @@ impl TemplateStore {
     }
 
     /// Writes how the pages of sites fit.
-    pub fn set_fits(&mut self, fits: &[TemplateFit]) -> Result<(), StoreError> {
+    pub fn set_fits(&mut self, fits: &[TemplateFit]) -> Result<()> {
         self.write(|tx| {
             for fit in fits {
                 tx.execute(
@@ -317,7 +306,7 @@ impl TemplateStore {
         })
     }
 
-    fn change(&mut self, sql: &str, params: impl Params) -> Result<bool, StoreError> {
+    fn change(&mut self, sql: &str, params: impl Params) -> Result<bool> {
         self.write(|tx| {
             let found = tx.execute(sql, params)?;
             raise(tx)?;
@@ -326,7 +315,7 @@ impl TemplateStore {
     }
 }
 
-pub(super) fn raise(tx: &Connection) -> sql::Result<usize> {
+pub(super) fn raise(tx: &Connection) -> Result<usize> {
     tx.execute(
         "INSERT INTO meta (name, value) VALUES ('template_revision', 1) \
          ON CONFLICT (name) DO UPDATE SET value = meta.value + 1",

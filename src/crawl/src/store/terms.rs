@@ -10,7 +10,7 @@ use std::path::Path;
 
 use rusqlite::OpenFlags;
 
-use super::error::StoreError;
+use super::error::{Result, StoreError};
 use super::keys::{meta, set_meta};
 use super::open::{Reader, configure};
 use super::schema::FileTables;
@@ -112,13 +112,13 @@ pub struct TermList {
 
 impl TermList {
     /// Opens the list in `dir`, or makes an empty one there.
-    pub fn open(dir: &Path) -> Result<Self, StoreError> {
+    pub fn open(dir: &Path) -> Result<Self> {
         std::fs::create_dir_all(dir).map_err(|e| StoreError::io(dir, e))?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE;
         let reader = Reader::connect_to_file(dir.join(DATABASE), flags)?;
-        configure(&reader.conn).map_err(|e| reader.fail(e))?;
-        if let Some(conn) = reader.conn.sqlite() {
-            TABLES.create(conn, &reader.path)?;
+        configure(&reader.conn)?;
+        if let Some(file) = reader.conn.sqlite() {
+            TABLES.create(file, reader.path())?;
         }
         Ok(Self { reader })
     }
@@ -129,8 +129,8 @@ impl TermList {
     }
 
     /// Copies what people decided into a backup of the store.
-    pub(super) fn copy_into(&self, backup: &rusqlite::Connection) -> Result<(), StoreError> {
-        let from = self.reader.path.to_string_lossy();
+    pub(super) fn copy_into(&self, backup: &rusqlite::Connection) -> Result<()> {
+        let from = self.reader.path().to_string_lossy();
         let sql = "CREATE TABLE backup_term AS SELECT * FROM list.term; \
                    CREATE TABLE backup_term_meta AS SELECT * FROM list.meta;";
         let copy = || -> rusqlite::Result<()> {
@@ -138,12 +138,12 @@ impl TermList {
             backup.execute_batch(sql)?;
             backup.execute_batch("DETACH list")
         };
-        copy().map_err(|e| self.reader.fail(e.into()))
+        self.reader.conn.wrap(copy())
     }
 
     /// Moves the list that a backup of the store carries to `dir`, in the place of the one there. A backup without one
     /// leaves it as it is.
-    pub(super) fn take_out_of(backup: &rusqlite::Connection, dir: &Path) -> Result<(), StoreError> {
+    pub(super) fn take_out_of(backup: &rusqlite::Connection, dir: &Path) -> Result<()> {
         let path = dir.join(DATABASE);
         let fail = |e: rusqlite::Error| StoreError::sql(&path, e);
         if !backup.table_exists(None, "backup_term").map_err(fail)? {
@@ -165,7 +165,7 @@ impl TermList {
 
     /// Puts what was found in place of what is only proposed. What was decided stays decided. In one transaction,
     /// with the mark up to which was looked.
-    pub fn propose(&mut self, found: &[TermRecord], mark: TermMark) -> Result<(), StoreError> {
+    pub fn propose(&mut self, found: &[TermRecord], mark: TermMark) -> Result<()> {
         self.reader.write(|tx| {
             tx.execute("UPDATE term SET documents = -1 WHERE state = 0", NONE)?;
             for term in found {
@@ -192,12 +192,7 @@ impl TermList {
     }
 
     /// Terms of a state, best first.
-    pub fn list(
-        &self,
-        state: TermState,
-        offset: usize,
-        limit: usize,
-    ) -> Result<Vec<TermRecord>, StoreError> {
+    pub fn list(&self, state: TermState, offset: usize, limit: usize) -> Result<Vec<TermRecord>> {
         let sql = format!(
             "SELECT {COLUMNS} FROM term WHERE state = ?1 ORDER BY termhood DESC, normal LIMIT ?2 OFFSET ?3"
         );
@@ -206,13 +201,13 @@ impl TermList {
     }
 
     /// What is known of a term in normal form.
-    pub fn get(&self, normal: &str) -> Result<Option<TermRecord>, StoreError> {
+    pub fn get(&self, normal: &str) -> Result<Option<TermRecord>> {
         let sql = format!("SELECT {COLUMNS} FROM term WHERE normal = ?1");
         self.reader.row(&sql, [normal], record)
     }
 
     /// How many terms there are of each state.
-    pub fn counts(&self) -> Result<TermCounts, StoreError> {
+    pub fn counts(&self) -> Result<TermCounts> {
         let sql = "SELECT state, count(*) FROM term GROUP BY state";
         let read = |row: &Row<'_>| Ok((row.get(0)?, row.get::<i64>(1)?.cast_unsigned()));
         let mut counts = TermCounts::default();
@@ -227,8 +222,8 @@ impl TermList {
     }
 
     /// Up to where was looked last.
-    pub fn mark(&self) -> Result<TermMark, StoreError> {
-        let value = |name: &str| meta(&self.reader.conn, name).map_err(|e| self.reader.fail(e));
+    pub fn mark(&self) -> Result<TermMark> {
+        let value = |name: &str| meta(&self.reader.conn, name);
         Ok(TermMark {
             seq: value("seq")?.cast_unsigned(),
             at_ms: value("at_ms")?,
@@ -243,8 +238,7 @@ impl TermList {
         now_ms: i64,
         work: impl FnOnce() -> Result<Vec<(String, String)>, E>,
     ) -> Result<usize, E> {
-        let failed = |e| self.reader.fail(e);
-        let tx = self.reader.conn.transaction().map_err(failed)?;
+        let tx = self.reader.conn.transaction()?;
         let terms = work()?;
         for (normal, term) in &terms {
             tx.execute(
@@ -252,15 +246,14 @@ impl TermList {
                  VALUES (?1, ?2, 0, 0, 0, '', ?3, ?4, ?4)
                  ON CONFLICT (normal) DO UPDATE SET state = excluded.state, decided_ms = excluded.decided_ms",
                 params![normal, term, state, now_ms],
-            )
-            .map_err(failed)?;
+            )?;
         }
-        tx.commit().map_err(failed)?;
+        tx.commit()?;
         Ok(terms.len())
     }
 }
 
-fn record(row: &Row<'_>) -> sql::Result<TermRecord> {
+fn record(row: &Row<'_>) -> rusqlite::Result<TermRecord> {
     Ok(TermRecord {
         normal: row.get(0)?,
         term: row.get(1)?,

@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 use std::net::IpAddr;
 
-use super::error::StoreError;
+use super::error::Result;
 use super::open::Store;
 use super::partitions::PARTITION_SHIFT;
 use super::sql::{self, NONE, NOW_MS, Row};
@@ -14,7 +14,7 @@ const TERM_MS: i64 = 20_000;
 
 impl Store {
     /// IP addresses of hosts in more than one partition. Reads all hosts.
-    pub fn shared_ips(&self) -> Result<HashSet<IpAddr>, StoreError> {
+    pub fn shared_ips(&self) -> Result<HashSet<IpAddr>> {
         let sql = format!(
             "SELECT ip FROM host WHERE ip IS NOT NULL GROUP BY ip \
              HAVING min(id >> {PARTITION_SHIFT}) <> max(id >> {PARTITION_SHIFT})"
@@ -24,7 +24,7 @@ impl Store {
     }
 
     /// Asks for turns, or renews them. Which of these addresses are this node's now; the others are another node's, or rest.
-    pub fn take_turns(&self, ips: &[IpAddr]) -> Result<Vec<IpAddr>, StoreError> {
+    pub fn take_turns(&self, ips: &[IpAddr]) -> Result<Vec<IpAddr>> {
         let session = self.conn.postgres().and_then(sql::Postgres::session_no);
         let (Some(session), false) = (session, ips.is_empty()) else {
             return Ok(Vec::new());
@@ -42,16 +42,14 @@ impl Store {
              WHERE turn.session = excluded.session OR turn.until_ms <= {NOW_MS} RETURNING ip",
             rows.join(", ")
         );
-        let taken = self
-            .conn
-            .query_once(&sql, |row: &Row<'_>| Ok(row.text(0)?.parse().ok()));
-        let taken = taken.map_err(|e| self.fail(e))?;
+        let read = |row: &Row<'_>| Ok(row.text(0)?.parse().ok());
+        let taken = self.conn.query_once(&sql, read)?;
         Ok(taken.into_iter().flatten().collect())
     }
 
     /// This node is done with addresses, each of which rests for so long, in milliseconds: another node may have the next turn
     /// afterwards.
-    pub fn end_turns(&self, turns: &[(IpAddr, i64)]) -> Result<(), StoreError> {
+    pub fn end_turns(&self, turns: &[(IpAddr, i64)]) -> Result<()> {
         let session = self.conn.postgres().and_then(sql::Postgres::session_no);
         let (Some(session), false) = (session, turns.is_empty()) else {
             return Ok(());
@@ -68,9 +66,7 @@ impl Store {
              WHERE ip = of_ip AND session = {session}",
             rests.join(", ")
         );
-        self.conn
-            .query_once(&sql, |_| Ok(()))
-            .map_err(|e| self.fail(e))?;
+        self.conn.query_once(&sql, |_| Ok(()))?;
         Ok(())
     }
 }

@@ -5,7 +5,7 @@
 use super::sql::{self, Connection, ToSql, params};
 
 use super::before::Before;
-use super::error::StoreError;
+use super::error::Result;
 use super::open::Reader;
 use super::record::{DueUrl, HELD_MS, HostId, UrlId};
 use taojin_uri::CrawlUri;
@@ -42,12 +42,7 @@ pub struct Wall {
 
 impl Reader {
     /// What a document of `site` with this digest, at this address, may have to do with.
-    pub fn relatives(
-        &self,
-        uri: &CrawlUri,
-        site: &str,
-        content: u64,
-    ) -> Result<Relatives, StoreError> {
+    pub fn relatives(&self, uri: &CrawlUri, site: &str, content: u64) -> Result<Relatives> {
         let sql = format!(
             "SELECT 0, id FROM ({NAMING}) AS naming UNION ALL SELECT 1, id FROM ({ALIKE}) AS alike ORDER BY 1, 2"
         );
@@ -62,12 +57,12 @@ impl Reader {
     }
 
     /// Pages with a document that name `uri` as their canonical address.
-    pub fn naming(&self, uri: &CrawlUri) -> Result<Vec<UrlId>, StoreError> {
+    pub fn naming(&self, uri: &CrawlUri) -> Result<Vec<UrlId>> {
         self.ids(NAMING, params![MAX_PAGES, uri.as_str()])
     }
 
     /// Pages that the document of `id` stands for as well.
-    pub fn aliases(&self, id: UrlId) -> Result<Vec<UrlId>, StoreError> {
+    pub fn aliases(&self, id: UrlId) -> Result<Vec<UrlId>> {
         self.ids(
             "SELECT id FROM url WHERE alias_of = ?1 AND alias_of IS NOT NULL ORDER BY id LIMIT ?2",
             params![id, MAX_PAGES],
@@ -76,12 +71,7 @@ impl Reader {
 
     /// Pages of `site` that showed a page of these words instead of their document, and since when the first of them did, Unix
     /// milliseconds; `not` is not counted.
-    pub fn answering(
-        &self,
-        site: &str,
-        answer: u64,
-        not: UrlId,
-    ) -> Result<(i64, Option<i64>), StoreError> {
+    pub fn answering(&self, site: &str, answer: u64, not: UrlId) -> Result<(i64, Option<i64>)> {
         let found = self.rows(
             "SELECT count(*), min(not_found_since_ms) FROM url \
              WHERE site_id = (SELECT id FROM site WHERE name = ?1) AND answer = ?2 AND answer IS NOT NULL AND id <> ?3",
@@ -92,7 +82,7 @@ impl Reader {
     }
 
     /// What several pages of a site show instead of their documents: at most so many.
-    pub fn walls(&self, limit: usize) -> Result<Vec<Wall>, StoreError> {
+    pub fn walls(&self, limit: usize) -> Result<Vec<Wall>> {
         self.rows(
             "SELECT site.name, answer, min(not_found_since_ms) FROM url JOIN site ON site.id = site_id \
              WHERE answer IS NOT NULL AND not_found_since_ms IS NOT NULL GROUP BY site.name, answer HAVING count(*) > 1 LIMIT ?1",
@@ -107,7 +97,7 @@ impl Reader {
         )
     }
 
-    fn ids(&self, sql: &str, values: &[&dyn ToSql]) -> Result<Vec<UrlId>, StoreError> {
+    fn ids(&self, sql: &str, values: &[&dyn ToSql]) -> Result<Vec<UrlId>> {
         self.rows(sql, values, |row| row.get(0))
     }
 }
@@ -120,11 +110,7 @@ pub(super) struct GaveWay {
 
 /// Page `id` no longer has a document of its own: it and all that stood for it stand for `primary` now. None if it had
 /// no document.
-pub(super) fn give_way(
-    conn: &Connection,
-    id: UrlId,
-    primary: UrlId,
-) -> sql::Result<Option<GaveWay>> {
+pub(super) fn give_way(conn: &Connection, id: UrlId, primary: UrlId) -> Result<Option<GaveWay>> {
     let before = conn.row(
         &format!(
             "SELECT {}, hash FROM url WHERE id = ?1 AND documented = 1",
@@ -157,7 +143,7 @@ pub(super) fn release(
     content: Option<i64>,
     all: bool,
     now_ms: i64,
-) -> sql::Result<Vec<(HostId, DueUrl)>> {
+) -> Result<Vec<(HostId, DueUrl)>> {
     conn.rows("UPDATE url SET etag = NULL, last_modified = NULL, digest = NULL, content = NULL, alias_of = NULL, \
          target = NULL, due_ms = CASE WHEN due_ms >= ?5 THEN due_ms ELSE ?4 END \
          WHERE alias_of = ?1 AND alias_of IS NOT NULL AND (?3 OR content = ?2) \

@@ -1,6 +1,6 @@
 //! Reading URL records. In: a row number, an address, a host. Out: records, and what is due.
 
-use super::error::StoreError;
+use super::error::Result;
 use super::in_flight::{forget, left_in_flight};
 use super::keys::find_beside;
 use super::open::{Reader, Store};
@@ -31,34 +31,30 @@ const DUE_OF_RANKS: &str = "SELECT x.rank, x.due_ms, x.id FROM generate_series(C
 
 impl Reader {
     /// The record of a URL by its row number; `None` if there is none, or if its address no longer parses.
-    pub fn url(&self, id: UrlId) -> Result<Option<UrlRecord>, StoreError> {
+    pub fn url(&self, id: UrlId) -> Result<Option<UrlRecord>> {
         self.url_where("id = ?1", params![id])
     }
 
     /// The record of an address.
-    pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>, StoreError> {
+    pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>> {
         self.lookup_fingerprint(uri.fingerprint())
     }
 
     /// The record of the address with this fingerprint.
-    pub fn lookup_fingerprint(&self, fingerprint: u64) -> Result<Option<UrlRecord>, StoreError> {
-        match find_beside(&self.conn, fingerprint).map_err(|e| self.fail(e))? {
+    pub fn lookup_fingerprint(&self, fingerprint: u64) -> Result<Option<UrlRecord>> {
+        match find_beside(&self.conn, fingerprint)? {
             Some(id) => self.url(id),
             None => Ok(None),
         }
     }
 
-    fn url_where(
-        &self,
-        condition: &str,
-        values: &[&dyn ToSql],
-    ) -> Result<Option<UrlRecord>, StoreError> {
+    fn url_where(&self, condition: &str, values: &[&dyn ToSql]) -> Result<Option<UrlRecord>> {
         let sql = format!("SELECT {COLUMNS} FROM url WHERE {condition}");
         Ok(self.row(&sql, values, url_record)?.flatten())
     }
 
     /// The first `limit` URLs of `host` due at `now_ms`, in order of rank, due time and finding.
-    pub fn due(&self, host: HostId, now_ms: i64, limit: usize) -> Result<Vec<DueUrl>, StoreError> {
+    pub fn due(&self, host: HostId, now_ms: i64, limit: usize) -> Result<Vec<DueUrl>> {
         let mut found = match self.conn.sqlite() {
             None => self.due_of_ranks(host, 0, now_ms, limit)?,
             Some(_) => {
@@ -84,7 +80,7 @@ impl Reader {
         rank: u8,
         now_ms: i64,
         limit: usize,
-    ) -> Result<Vec<DueUrl>, StoreError> {
+    ) -> Result<Vec<DueUrl>> {
         self.rows(DUE, params![host, rank, now_ms, sql::limit(limit)], |row| {
             Ok(DueUrl {
                 rank,
@@ -101,7 +97,7 @@ impl Reader {
         from: u8,
         now_ms: i64,
         limit: usize,
-    ) -> Result<Vec<DueUrl>, StoreError> {
+    ) -> Result<Vec<DueUrl>> {
         let mut found = Vec::new();
         if self.conn.sqlite().is_some() {
             for rank in from..RANKS {
@@ -126,7 +122,7 @@ impl Reader {
         now_ms: i64,
         from: u8,
         limit: usize,
-    ) -> Result<Vec<DueUrl>, StoreError> {
+    ) -> Result<Vec<DueUrl>> {
         let mut found = self.due_of_ranks(host, from, now_ms, limit)?;
         found.sort_by_key(|url| (url.due_ms, url.id));
         found.truncate(limit);
@@ -134,19 +130,14 @@ impl Reader {
     }
 
     /// The earliest due time of `host`; only times after `after_ms` if one is given.
-    pub fn next_due(&self, host: HostId, after_ms: Option<i64>) -> Result<Option<i64>, StoreError> {
-        earliest_due(&self.conn, host, after_ms).map_err(|e| self.fail(e))
+    pub fn next_due(&self, host: HostId, after_ms: Option<i64>) -> Result<Option<i64>> {
+        earliest_due(&self.conn, host, after_ms)
     }
 
     /// Whether `host` has a URL due at `now_ms` that was not visited since `since_ms`, or that is due sooner after its
     /// visit than its interval asks, since something else wants it. One that failed since then does not count: trying it
     /// again is work for later.
-    pub fn has_due_since(
-        &self,
-        host: HostId,
-        now_ms: i64,
-        since_ms: i64,
-    ) -> Result<bool, StoreError> {
+    pub fn has_due_since(&self, host: HostId, now_ms: i64, since_ms: i64) -> Result<bool> {
         let sql = format!(
             "{EACH_RANK} SELECT 1 FROM ranks WHERE EXISTS (SELECT 1 FROM url WHERE host_id = ?1 AND url.rank = ranks.rank \
              AND due_ms <= ?2 AND due_ms IS NOT NULL \
@@ -159,8 +150,8 @@ impl Reader {
 
 impl Store {
     /// The record of an address, quicker than beside the writing side.
-    pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>, StoreError> {
-        match self.find(uri).map_err(|e| self.fail(e))? {
+    pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>> {
+        match self.find(uri)? {
             Some(id) => self.url(id),
             None => Ok(None),
         }
@@ -168,7 +159,7 @@ impl Store {
 
     /// After an unclean stop: the URLs that were being visited then ([`InFlight`](super::InFlight)). Each has its `crashes` raised by one; those at
     /// `suspect` crashes or more go to the end of their host with `rank`, those at `poison` or more are given up.
-    pub fn recover(&mut self, suspect: u8, poison: u8, rank: u8) -> Result<Vec<UrlId>, StoreError> {
+    pub fn recover(&mut self, suspect: u8, poison: u8, rank: u8) -> Result<Vec<UrlId>> {
         let ids = self.write(|tx| {
             let mut ids = left_in_flight(self.dir());
             ids.sort_unstable();
@@ -193,7 +184,7 @@ pub(super) fn earliest_due(
     conn: &Connection,
     host: HostId,
     after_ms: Option<i64>,
-) -> sql::Result<Option<i64>> {
+) -> Result<Option<i64>> {
     let sql = format!(
         "{EACH_RANK} SELECT min((SELECT due_ms FROM url WHERE host_id = ?1 AND url.rank = ranks.rank AND due_ms > ?2 AND due_ms < ?3 \
          AND due_ms IS NOT NULL ORDER BY due_ms LIMIT 1)) FROM ranks"
@@ -203,7 +194,7 @@ pub(super) fn earliest_due(
 }
 
 /// The record; `None` if the address no longer parses.
-fn url_record(row: &Row<'_>) -> sql::Result<Option<UrlRecord>> {
+fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
     let address = row.text(2)?;
     let Ok(uri) = CrawlUri::parse(address) else {
         tracing::warn!(url = address, "stored address does not parse any more");

@@ -13,8 +13,12 @@ mod tls;
 mod values;
 
 use std::ops::Deref;
+use std::path::{Path, PathBuf};
 
+use rusqlite::types::{Type, ValueRef};
 use tokio_postgres::error::SqlState;
+
+use super::error::{self as store, StoreError};
 
 pub(super) use answers::in_words;
 pub use lease::NodeLease;
@@ -26,8 +30,8 @@ pub(super) use rusqlite::types::{FromSql, Value};
 pub(super) use rusqlite::{ToSql, params};
 pub(super) use tls::Way;
 
-/// What came of a statement.
-pub(super) type Result<T> = std::result::Result<T, Error>;
+/// What came of a statement, before the path of the database is added.
+type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// No values.
 pub(super) const NONE: [i64; 0] = [];
@@ -145,6 +149,13 @@ impl Params for &[&dyn ToSql] {
     }
 }
 
+impl Params for &[Value] {
+    fn bind<R>(&self, with: impl FnOnce(&[&dyn ToSql]) -> R) -> R {
+        let values: Vec<&dyn ToSql> = self.iter().map(|value| value as _).collect();
+        with(&values)
+    }
+}
+
 impl<T: ToSql, const N: usize> Params for [T; N] {
     fn bind<R>(&self, with: impl FnOnce(&[&dyn ToSql]) -> R) -> R {
         with(&self.each_ref().map(|value| value as &dyn ToSql))
@@ -161,31 +172,37 @@ pub(super) enum Row<'a> {
 
 impl Row<'_> {
     /// The value of a column, counted from 0.
-    pub(super) fn get<T: FromSql>(&self, column: usize) -> Result<T> {
+    pub(super) fn get<T: FromSql>(&self, column: usize) -> rusqlite::Result<T> {
         match self {
-            Row::Sqlite(row) => Ok(row.get(column)?),
-            Row::Postgres(row) => {
-                let cell: values::Cell<'_> = row.try_get(column)?;
-                Ok(T::column_result(cell.0)?)
-            }
+            Row::Sqlite(row) => row.get(column),
+            Row::Postgres(row) => Ok(T::column_result(cell(row, column)?)?),
         }
     }
 
     /// The text of a column, counted from 0.
-    pub(super) fn text(&self, column: usize) -> Result<&str> {
+    pub(super) fn text(&self, column: usize) -> rusqlite::Result<&str> {
         match self {
             Row::Sqlite(row) => Ok(row.get_ref(column)?.as_str()?),
-            Row::Postgres(row) => {
-                let cell: values::Cell<'_> = row.try_get(column)?;
-                Ok(cell.0.as_str()?)
-            }
+            Row::Postgres(row) => Ok(cell(row, column)?.as_str()?),
         }
     }
 }
 
-/// A connection to one of the two databases.
+fn cell(row: &tokio_postgres::Row, column: usize) -> rusqlite::Result<ValueRef<'_>> {
+    let cell: Result<values::Cell<'_>, _> = row.try_get(column);
+    let wrong = |e| rusqlite::Error::FromSqlConversionFailure(column, Type::Null, Box::new(e));
+    Ok(cell.map_err(wrong)?.0)
+}
+
+/// A connection to one of the two databases. Its errors name the database.
 #[derive(Debug)]
-pub(super) enum Connection {
+pub(super) struct Connection {
+    database: Database,
+    path: PathBuf,
+}
+
+#[derive(Debug)]
+enum Database {
     /// A file.
     Sqlite(rusqlite::Connection),
     /// A server.
@@ -193,40 +210,73 @@ pub(super) enum Connection {
 }
 
 impl Connection {
+    /// A connection to a file.
+    pub(super) fn to_file(conn: rusqlite::Connection, path: PathBuf) -> Self {
+        let database = Database::Sqlite(conn);
+        Connection { database, path }
+    }
+
+    /// A connection to a server.
+    pub(super) fn to_server(conn: Postgres, path: PathBuf) -> Self {
+        let database = Database::Postgres(Box::new(conn));
+        Connection { database, path }
+    }
+
+    /// The file, or what stands for the server.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// SQLite's own connection, for what only SQLite has.
     pub(super) fn sqlite(&self) -> Option<&rusqlite::Connection> {
-        match self {
-            Connection::Sqlite(conn) => Some(conn),
-            Connection::Postgres(_) => None,
+        match &self.database {
+            Database::Sqlite(conn) => Some(conn),
+            Database::Postgres(_) => None,
         }
     }
 
     /// PostgreSQL's own connection.
     pub(super) fn postgres(&self) -> Option<&Postgres> {
-        match self {
-            Connection::Sqlite(_) => None,
-            Connection::Postgres(conn) => Some(conn),
+        match &self.database {
+            Database::Sqlite(_) => None,
+            Database::Postgres(conn) => Some(conn),
         }
+    }
+
+    /// This database cannot be used: what is wrong, and the mend.
+    pub(super) fn unfit(&self, detail: impl Into<String>) -> StoreError {
+        StoreError::sql(&self.path, Error::Unfit(detail.into()))
+    }
+
+    /// Runs several statements without values.
+    pub(super) fn run_script(&self, sql: &str) -> store::Result<()> {
+        match &self.database {
+            Database::Sqlite(conn) => self.wrap(conn.execute_batch(sql)),
+            Database::Postgres(conn) => self.wrap(conn.run_script(sql)),
+        }
+    }
+
+    /// What came of a connection of their own.
+    pub(super) fn wrap<T>(&self, result: Result<T, impl Into<Error>>) -> store::Result<T> {
+        result.map_err(|e| StoreError::sql(&self.path, e))
     }
 
     /// Runs a statement; how many rows it changed. As all statements but those of [`Connection::query_once`] it is compiled once
     /// for each connection.
-    pub(super) fn execute(&self, sql: &str, params: impl Params) -> Result<usize> {
-        params.bind(|values| match self {
-            Connection::Sqlite(conn) => Ok(conn.prepare_cached(sql)?.execute(values)?),
-            Connection::Postgres(conn) => conn.execute(sql, values::bound(values)?),
-        })
+    pub(super) fn execute(&self, sql: &str, params: impl Params) -> store::Result<usize> {
+        self.wrap(params.bind(|values| match &self.database {
+            Database::Sqlite(conn) => Ok(conn.prepare_cached(sql)?.execute(values)?),
+            Database::Postgres(conn) => conn.execute(sql, values::bound(values)?),
+        }))
     }
 
     /// Runs it where nobody asks how many rows it changed. PostgreSQL gets many such statements in one message, before the
     /// next one that has an answer: inside a transaction only.
-    pub(super) fn put(&self, sql: &str, params: impl Params) -> Result<()> {
-        match self {
-            Connection::Sqlite(_) => self.execute(sql, params).map(|_| ()),
-            Connection::Postgres(conn) => {
-                params.bind(|values| conn.put(sql, values::bound(values)?))
-            }
-        }
+    pub(super) fn put(&self, sql: &str, params: impl Params) -> store::Result<()> {
+        let Some(conn) = self.postgres() else {
+            return self.execute(sql, params).map(|_| ());
+        };
+        self.wrap(params.bind(|values| conn.put(sql, values::bound(values)?)))
     }
 
     /// Inserts rows with `INSERT … VALUES` before them and `conflict` behind, as [`Connection::put`] does. PostgreSQL gets many in
@@ -236,7 +286,7 @@ impl Connection {
         insert: &str,
         conflict: &str,
         rows: &[[Value; N]],
-    ) -> Result<()> {
+    ) -> store::Result<()> {
         let most = self.postgres().map_or(1, |_| ROWS_AT_ONCE);
         let (mut rest, mut of, mut sql) = (rows, 0, String::new());
         while let Some(len) = rest.len().checked_ilog2() {
@@ -247,8 +297,7 @@ impl Connection {
                 of = some.len();
                 sql = format!("{insert} VALUES {} {conflict}", places(of, N));
             }
-            let values: Vec<&dyn ToSql> = some.as_flattened().iter().map(|v| v as _).collect();
-            self.put(&sql, &values[..])?;
+            self.put(&sql, some.as_flattened())?;
         }
         Ok(())
     }
@@ -258,10 +307,10 @@ impl Connection {
         &self,
         sql: &str,
         params: impl Params,
-        mut each: impl FnMut(&Row<'_>) -> Result<bool>,
-    ) -> Result<()> {
-        params.bind(|values| match self {
-            Connection::Sqlite(conn) => {
+        mut each: impl FnMut(&Row<'_>) -> rusqlite::Result<bool>,
+    ) -> store::Result<()> {
+        self.wrap(params.bind(|values| match &self.database {
+            Database::Sqlite(conn) => {
                 let mut statement = conn.prepare_cached(sql)?;
                 let mut rows = statement.query(values)?;
                 while let Some(row) = rows.next()? {
@@ -269,9 +318,9 @@ impl Connection {
                         break;
                     }
                 }
-                Ok(())
+                Ok::<_, Error>(())
             }
-            Connection::Postgres(conn) => {
+            Database::Postgres(conn) => {
                 for row in conn.query(sql, values::bound(values)?)? {
                     if !each(&Row::Postgres(&row))? {
                         break;
@@ -279,7 +328,7 @@ impl Connection {
                 }
                 Ok(())
             }
-        })
+        }))
     }
 
     /// The rows of an answer.
@@ -287,8 +336,8 @@ impl Connection {
         &self,
         sql: &str,
         params: impl Params,
-        mut map: impl FnMut(&Row<'_>) -> Result<T>,
-    ) -> Result<Vec<T>> {
+        mut map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> store::Result<Vec<T>> {
         let mut found = Vec::new();
         self.each(sql, params, |row| {
             found.push(map(row)?);
@@ -302,8 +351,8 @@ impl Connection {
         &self,
         sql: &str,
         params: impl Params,
-        mut map: impl FnMut(&Row<'_>) -> Result<T>,
-    ) -> Result<Option<T>> {
+        mut map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> store::Result<Option<T>> {
         let mut found = None;
         self.each(sql, params, |row| {
             found = Some(map(row)?);
@@ -317,42 +366,47 @@ impl Connection {
         &self,
         sql: &str,
         params: impl Params,
-        map: impl FnMut(&Row<'_>) -> Result<T>,
-    ) -> Result<T> {
-        self.row(sql, params, map)?.ok_or_else(Error::no_rows)
+        map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> store::Result<T> {
+        let row = self.row(sql, params, map)?;
+        self.wrap(row.ok_or_else(Error::no_rows))
     }
 
     /// The rows of a statement that is not asked again soon and has its values in it.
     pub(super) fn query_once<T>(
         &self,
         sql: &str,
-        mut map: impl FnMut(&Row<'_>) -> Result<T>,
-    ) -> Result<Vec<T>> {
+        mut map: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> store::Result<Vec<T>> {
         let mut found = Vec::new();
-        match self {
-            Connection::Sqlite(conn) => {
-                let mut statement = conn.prepare(sql)?;
-                let mut rows = statement.query([])?;
-                while let Some(row) = rows.next()? {
-                    found.push(map(&Row::Sqlite(row))?);
+        let mut read = || -> Result<()> {
+            match &self.database {
+                Database::Sqlite(conn) => {
+                    let mut statement = conn.prepare(sql)?;
+                    let mut rows = statement.query([])?;
+                    while let Some(row) = rows.next()? {
+                        found.push(map(&Row::Sqlite(row))?);
+                    }
+                }
+                Database::Postgres(conn) => {
+                    for row in conn.query_unprepared(sql)? {
+                        found.push(map(&Row::Postgres(&row))?);
+                    }
                 }
             }
-            Connection::Postgres(conn) => {
-                for row in conn.query_unprepared(sql)? {
-                    found.push(map(&Row::Postgres(&row))?);
-                }
-            }
-        }
+            Ok(())
+        };
+        self.wrap(read())?;
         Ok(found)
     }
 
     /// What a transaction that writes does is there as a whole or not at all.
-    pub(super) fn transaction(&self) -> Result<Transaction<'_>> {
+    pub(super) fn transaction(&self) -> store::Result<Transaction<'_>> {
         self.begin(rusqlite::TransactionBehavior::Immediate, "BEGIN")
     }
 
     /// All that is read in it is of one moment.
-    pub(super) fn snapshot(&self) -> Result<Transaction<'_>> {
+    pub(super) fn snapshot(&self) -> store::Result<Transaction<'_>> {
         self.begin(
             rusqlite::TransactionBehavior::Deferred,
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
@@ -363,13 +417,13 @@ impl Connection {
         &self,
         behavior: rusqlite::TransactionBehavior,
         begin: &str,
-    ) -> Result<Transaction<'_>> {
-        let open = match self {
-            Connection::Sqlite(conn) => {
-                Open::Sqlite(rusqlite::Transaction::new_unchecked(conn, behavior)?)
+    ) -> store::Result<Transaction<'_>> {
+        let open = match &self.database {
+            Database::Sqlite(conn) => {
+                Open::Sqlite(self.wrap(rusqlite::Transaction::new_unchecked(conn, behavior))?)
             }
-            Connection::Postgres(conn) => {
-                conn.begin(begin)?;
+            Database::Postgres(conn) => {
+                self.wrap(conn.begin(begin))?;
                 Open::Postgres(conn)
             }
         };
@@ -393,10 +447,10 @@ enum Open<'a> {
 
 impl Transaction<'_> {
     /// Makes it durable.
-    pub(super) fn commit(mut self) -> Result<()> {
+    pub(super) fn commit(mut self) -> store::Result<()> {
         match self.open.take() {
-            Some(Open::Sqlite(tx)) => Ok(tx.commit()?),
-            Some(Open::Postgres(conn)) => conn.commit(),
+            Some(Open::Sqlite(tx)) => self.conn.wrap(tx.commit()),
+            Some(Open::Postgres(conn)) => self.conn.wrap(conn.commit()),
             None => Ok(()),
         }
     }
