@@ -16,7 +16,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use taojin_crawl::VisitOutcome;
-use taojin_crawl::frontier::{Config, FetchReport, Frontier, Lease, Next, SiteScope};
+use taojin_crawl::frontier::{Config, FetchReport, Frontier, Lease, Next, Scope};
+use taojin_crawl::schedule::Site;
 use taojin_crawl::store::{Batch, FinishedPage, NewUrl, Store, UrlClass, UrlState};
 use taojin_uri::CrawlUri;
 
@@ -143,9 +144,14 @@ impl Crawl {
             ..Config::default()
         };
         let mut frontier = Frontier::open(&mut store, config).expect("frontier");
-        let sites = [SiteScope::new("bench", &["*.test"])];
+        let mut site = Site {
+            name: "bench".to_owned(),
+            ..Site::default()
+        };
+        site.scope.hosts = vec!["*.test".to_owned()];
+        let scope = Scope::new(&site).expect("rules");
         frontier
-            .set_sites(&mut store, &sites, NOW_MS)
+            .set_sites(&mut store, vec![scope], NOW_MS)
             .expect("sites");
         Self {
             store,

@@ -22,7 +22,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("search/query", &["analyze", "index"]),
     ("crawl/store", &[]),
     ("crawl/schedule", &["store"]),
-    ("crawl/frontier", &["store"]),
+    ("crawl/frontier", &["store", "schedule"]),
     ("crawl/fetch", &[]),
     ("taojin/serve", &[]),
     ("taojin/export", &[]),

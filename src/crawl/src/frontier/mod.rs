@@ -53,9 +53,8 @@ pub use config::Config;
 pub use explain::{Explanation, HostCounts, Stats, leads_nowhere};
 pub use lease::{FetchReport, Lease, Next};
 pub use remaining::{Resting, Span, longest_rest};
-pub use scope::{Patterns, Refusal, Scope, ScopeError, SiteScope, pattern_problem, queues_of};
+pub use scope::{Patterns, Refusal, Scope, ScopeError, pattern_problem, queues_of};
 pub use site::{BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS};
-pub use sites::SetSitesError;
 
 /// A page that was being fetched at this many crashes in a row goes last.
 const SUSPECT_CRASHES: u8 = 3;

@@ -1,66 +1,16 @@
 //! What belongs to a site. In: the site's rules and a URL. Out: yes, or the rule that refused it. Pure: safe to ask
 //! from any task.
 
-use std::sync::Arc;
-
 use regex::Regex;
 
 use super::trap;
+use crate::schedule::Site;
 use taojin_uri::CrawlUri;
 
 /// Longest query in bytes.
 const MAX_QUERY: usize = 512;
 /// Most parameters of a query.
 const MAX_PARAMETERS: usize = 16;
-
-/// The rules of one site, as the frontier takes them. Built by the daemon from the site's settings.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SiteScope {
-    /// Name of the site.
-    pub name: Arc<str>,
-    /// Hosts that belong to it, `host` or `host:port`; `*.example.com` takes the domain and all below it.
-    pub hosts: Vec<String>,
-    /// Path prefixes, globs (`/news/*/list`) or regular expressions (`~^/a/\d+`) of which one must match; empty: all.
-    pub include: Vec<String>,
-    /// The same, of which none may match.
-    pub exclude: Vec<String>,
-    /// Links from a seed.
-    pub max_hops: u16,
-    /// Redirects in a row.
-    pub max_redirects: u8,
-    /// Path segments.
-    pub max_path_segments: usize,
-    /// Times that a path segment may be repeated.
-    pub max_repeated_segments: usize,
-    /// Bytes of the address.
-    pub max_url_bytes: usize,
-    /// Least delay between two fetches from one of its hosts; `None`: the frontier's.
-    pub delay_ms: Option<i64>,
-    /// Pages in a cycle; `None`: no limit but the one of each host.
-    pub max_pages_per_cycle: Option<i64>,
-    /// Queues of each of its hosts; each fetches one page at a time.
-    pub queues: u32,
-}
-
-impl SiteScope {
-    /// Default rules: these hosts, everything on them.
-    pub fn new(name: &str, hosts: &[&str]) -> Self {
-        SiteScope {
-            name: Arc::from(name),
-            hosts: hosts.iter().map(|h| (*h).to_owned()).collect(),
-            include: Vec::new(),
-            exclude: Vec::new(),
-            max_hops: 1000,
-            max_redirects: 5,
-            max_path_segments: 20,
-            max_repeated_segments: 2,
-            max_url_bytes: 2048,
-            delay_ms: None,
-            max_pages_per_cycle: None,
-            queues: 1,
-        }
-    }
-}
 
 words! {
 /// The rule that refused a URL.
@@ -134,7 +84,8 @@ pub struct ScopeError {
 /// The rules of a site, ready to be asked.
 #[derive(Debug, Clone)]
 pub struct Scope {
-    rules: SiteScope,
+    rules: Site,
+    hosts: Vec<String>,
     include: Patterns,
     exclude: Patterns,
 }
@@ -168,24 +119,25 @@ enum Pattern {
 }
 
 impl Scope {
-    /// Compiles the patterns.
-    pub fn new(rules: &SiteScope) -> Result<Self, ScopeError> {
+    /// The rules of a site's settings, with its patterns compiled.
+    pub fn new(rules: &Site) -> Result<Self, ScopeError> {
         let compile = |texts: &[String]| {
             Patterns::new(texts).map_err(|(pattern, reason)| ScopeError {
-                site: rules.name.to_string(),
+                site: rules.name.clone(),
                 pattern,
                 reason,
             })
         };
         Ok(Scope {
-            include: compile(&rules.include)?,
-            exclude: compile(&rules.exclude)?,
+            include: compile(&rules.scope.include)?,
+            exclude: compile(&rules.scope.exclude)?,
+            hosts: rules.hosts(),
             rules: rules.clone(),
         })
     }
 
-    /// The rules as given.
-    pub fn rules(&self) -> &SiteScope {
+    /// The settings as given.
+    pub fn rules(&self) -> &Site {
         &self.rules
     }
 
@@ -198,37 +150,37 @@ impl Scope {
         redirects: u8,
         now_ms: i64,
     ) -> Result<(), Refusal> {
-        let rules = &self.rules;
-        let refuse = |refused: bool, why: Refusal| if refused { Err(why) } else { Ok(()) };
-        refuse(!self.has_host(uri), Refusal::Host)?;
-        refuse(uri.as_str().len() > rules.max_url_bytes, Refusal::Length)?;
-        refuse(hops > rules.max_hops, Refusal::Hops)?;
-        refuse(redirects > rules.max_redirects, Refusal::Redirects)?;
-        refuse(self.exclude.match_any(uri), Refusal::Excluded)?;
+        let rules = &self.rules.scope;
         // Seeds are what the operator named: they need no pattern.
-        let included = hops == 0 || self.include.is_empty() || self.include.match_any(uri);
-        refuse(!included, Refusal::NotIncluded)?;
-        if hops == 0 {
-            return Ok(());
-        }
-        refuse(
-            trap::path_segments(uri) > rules.max_path_segments,
-            Refusal::PathSegments,
-        )?;
-        refuse(
-            trap::repeated_segments(uri, rules.max_repeated_segments),
-            Refusal::RepeatedSegments,
-        )?;
+        let is_seed = hops == 0;
+        let is_included = || is_seed || self.include.is_empty() || self.include.match_any(uri);
         let query = uri.query().map_or(0, str::len);
-        refuse(
-            query > MAX_QUERY || trap::growing_query(uri, MAX_PARAMETERS),
-            Refusal::Query,
-        )?;
-        refuse(trap::calendar(uri, now_ms), Refusal::Calendar)
-    }
-
-    fn has_host(&self, uri: &CrawlUri) -> bool {
-        self.has_authority(uri.authority())
+        let refusal = if !self.has_authority(uri.authority()) {
+            Refusal::Host
+        } else if uri.as_str().len() > rules.max_url_bytes {
+            Refusal::Length
+        } else if hops > rules.max_hops {
+            Refusal::Hops
+        } else if redirects > rules.max_redirects {
+            Refusal::Redirects
+        } else if self.exclude.match_any(uri) {
+            Refusal::Excluded
+        } else if !is_included() {
+            Refusal::NotIncluded
+        } else if is_seed {
+            return Ok(());
+        } else if trap::path_segments(uri) > rules.max_path_segments {
+            Refusal::PathSegments
+        } else if trap::repeated_segments(uri, rules.max_repeated_segments) {
+            Refusal::RepeatedSegments
+        } else if query > MAX_QUERY || trap::growing_query(uri, MAX_PARAMETERS) {
+            Refusal::Query
+        } else if trap::calendar(uri, now_ms) {
+            Refusal::Calendar
+        } else {
+            return Ok(());
+        };
+        Err(refusal)
     }
 
     /// Whether a host, `host` or `host:port`, is one of the site's.
@@ -236,8 +188,7 @@ impl Scope {
         let port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
         let host = authority.rsplit_once(':').filter(|(_, p)| port(p));
         let host = host.map_or(authority, |(host, _)| host);
-        self.rules
-            .hosts
+        self.hosts
             .iter()
             .any(|allowed| match allowed.strip_prefix("*.") {
                 Some(domain) => {

@@ -6,27 +6,22 @@ use std::sync::Arc;
 use super::Frontier;
 use super::assign::{HUB_RANK, RECHECK_RANK};
 use super::queue::HostQueues;
-use super::scope::{Scope, ScopeError, SiteScope};
+use super::scope::Scope;
 use super::site::{BLIND_SPENT, CYCLE_PAGES, Site, URLS};
 use crate::store::{HostId, Store, StoreError};
 
 impl Frontier {
-    /// Takes up the sites that are crawled from now on. URLs of other sites are held until their site comes back;
-    /// nothing changes if a pattern is wrong.
+    /// Takes up the sites that are crawled from now on. URLs of other sites are held until their site comes back.
     pub fn set_sites(
         &mut self,
         store: &mut Store,
-        sites: &[SiteScope],
+        scopes: Vec<Scope>,
         now_ms: i64,
-    ) -> Result<(), SetSitesError> {
-        let scopes = sites
-            .iter()
-            .map(Scope::new)
-            .collect::<Result<Vec<Scope>, ScopeError>>()?;
+    ) -> Result<(), StoreError> {
         let counts = store.counts()?;
         let mut taken = HashMap::new();
         for scope in scopes {
-            let name = Arc::clone(&scope.rules().name);
+            let name: Arc<str> = Arc::from(scope.rules().name.as_str());
             let known = store.site(&name)?;
             let id = store.add_site(&name)?;
             if known.as_ref().is_none_or(|site| site.paused) {
@@ -131,15 +126,4 @@ impl Frontier {
         }
         self.activate_ms = i64::MIN;
     }
-}
-
-/// Why sites could not be taken up.
-#[derive(Debug, thiserror::Error)]
-pub enum SetSitesError {
-    /// A pattern is wrong.
-    #[error(transparent)]
-    Scope(#[from] ScopeError),
-    /// The store failed.
-    #[error(transparent)]
-    Store(#[from] StoreError),
 }

@@ -95,9 +95,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         ..Answer::default()
     };
     let sites = loaded.sites.iter().filter(|site| site.enabled);
-    let scopes: Vec<Scope> = sites
-        .filter_map(|site| Scope::new(&crate::config::scope(site)).ok())
-        .collect();
+    let scopes: Vec<Scope> = sites.filter_map(|site| Scope::new(site).ok()).collect();
     let queues = queues_of(scopes.iter(), uri.authority());
     if has_scheme {
         match reader.lookup(&uri)? {
@@ -250,8 +248,7 @@ fn plain(error: Option<&str>) -> &str {
 fn refusal(sites: &[Site], uri: &CrawlUri) -> Option<String> {
     let mut reasons = Vec::new();
     for site in sites.iter().filter(|s| s.enabled) {
-        match Scope::new(&crate::config::scope(site)).map(|scope| scope.check(uri, 1, 0, now_ms()))
-        {
+        match Scope::new(site).map(|scope| scope.check(uri, 1, 0, now_ms())) {
             Ok(Ok(())) => return None,
             Ok(Err(refusal)) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),
             Err(error) => reasons.push(format!("site {}: {error}", site.name)),
@@ -273,7 +270,7 @@ fn full(loaded: &Loaded, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Opti
         urls.is_some_and(|urls| *urls >= most)
     };
     let takes = |site: &&Site| {
-        let scope = Scope::new(&crate::config::scope(site));
+        let scope = Scope::new(site);
         scope.is_ok_and(|scope| scope.check(uri, 1, 0, now_ms()).is_ok())
     };
     let mut sites = loaded.sites.iter().filter(|site| site.enabled);

@@ -21,7 +21,6 @@ use serde::{Deserialize, Serialize};
 pub use origins::Origin;
 pub use problem::{ConfigError, Problem};
 pub use read::{load, parse_site, read, read_site, read_sites, site_files};
-pub use values::scope;
 pub use weights::read_weights;
 
 use crate::serve;

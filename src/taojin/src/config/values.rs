@@ -7,7 +7,7 @@ use super::Config;
 use super::limits;
 use super::problem::key_of;
 use crate::serve;
-use taojin_crawl::frontier::{Refusal, Scope, SiteScope, pattern_problem};
+use taojin_crawl::frontier::{Refusal, Scope, pattern_problem};
 use taojin_crawl::schedule::Site;
 use taojin_uri::CrawlUri;
 
@@ -53,27 +53,9 @@ pub(super) fn of_site(site: &Site, defaults: &Table) -> Vec<String> {
     one_a_key(found)
 }
 
-/// The rules of a site as the frontier takes them.
-pub fn scope(site: &Site) -> SiteScope {
-    SiteScope {
-        name: std::sync::Arc::from(site.name.as_str()),
-        hosts: site.hosts(),
-        include: site.scope.include.clone(),
-        exclude: site.scope.exclude.clone(),
-        max_hops: site.scope.max_hops,
-        max_redirects: site.scope.max_redirects,
-        max_path_segments: site.scope.max_path_segments,
-        max_repeated_segments: site.scope.max_repeated_segments,
-        max_url_bytes: site.scope.max_url_bytes,
-        delay_ms: site.delay_ms,
-        max_pages_per_cycle: site.max_pages_per_cycle,
-        queues: site.queues,
-    }
-}
-
 /// Entries that the site's own scope refuses: they would never be fetched, and nobody would hear why.
 fn outside(site: &Site) -> Vec<String> {
-    let (Ok(entries), Ok(rules)) = (site.addresses(), Scope::new(&scope(site))) else {
+    let (Ok(entries), Ok(rules)) = (site.addresses(), Scope::new(site)) else {
         return Vec::new();
     };
     let lists = [

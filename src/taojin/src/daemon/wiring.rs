@@ -20,7 +20,7 @@ use super::learn::learner::Learner;
 use super::learn::templates::{Seen, Templates};
 use super::report::summary::Summary;
 use super::shared::Shared;
-use crate::config::{Loaded, scope};
+use crate::config::Loaded;
 use taojin_crawl::frontier::{Frontier, Scope};
 use taojin_crawl::schedule::{self, Site};
 use taojin_crawl::store::{self, Store, StorePlace};
@@ -149,8 +149,7 @@ pub(super) fn learner(
 fn scopes(sites: &[Site]) -> anyhow::Result<Vec<(Arc<str>, Arc<Scope>)>> {
     let mut scopes = Vec::new();
     for site in sites.iter().filter(|s| s.enabled) {
-        let rules = scope(site);
-        scopes.push((Arc::clone(&rules.name), Arc::new(Scope::new(&rules)?)));
+        scopes.push((Arc::from(site.name.as_str()), Arc::new(Scope::new(site)?)));
     }
     Ok(scopes)
 }

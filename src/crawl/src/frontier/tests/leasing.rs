@@ -206,14 +206,14 @@ fn pages_of_a_host_and_of_a_site_are_limited_until_the_next_cycle() {
             pages_per_host_per_cycle: of_host,
             ..at_once()
         });
-        let site = SiteScope {
+        let site = Site {
             max_pages_per_cycle: of_site,
-            ..SiteScope::new("s", &["*.test"])
+            ..site("s", &["*.test"])
         };
-        let name = Arc::clone(&site.name);
+        let name = Arc::from("s");
         crawl
             .frontier
-            .set_sites(&mut crawl.store, &[site], crawl.now_ms)
+            .set_sites(&mut crawl.store, scopes(&[site]), crawl.now_ms)
             .unwrap();
         let urls: Vec<String> = (0..5).map(|i| format!("http://a.test/{i}")).collect();
         crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
@@ -231,16 +231,16 @@ fn pages_of_a_host_and_of_a_site_are_limited_until_the_next_cycle() {
 fn urls_of_a_site_that_is_taken_out_wait_until_it_comes_back() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
-    let other = SiteScope::new("other", &["b.test"]);
+    let other = site("other", &["b.test"]);
     crawl
         .frontier
-        .set_sites(&mut crawl.store, &[other], crawl.now_ms)
+        .set_sites(&mut crawl.store, scopes(&[other]), crawl.now_ms)
         .unwrap();
     assert_eq!(crawl.drain().len(), 0);
-    let site = SiteScope::new("s", &["*.test"]);
+    let site = site("s", &["*.test"]);
     crawl
         .frontier
-        .set_sites(&mut crawl.store, &[site], crawl.now_ms)
+        .set_sites(&mut crawl.store, scopes(&[site]), crawl.now_ms)
         .unwrap();
     assert_eq!(crawl.drain().len(), 2);
 }

@@ -16,6 +16,7 @@ use std::sync::Arc;
 use super::turns::LOOK_AGAIN_MS;
 use super::*;
 use crate::outcome::{Failure, VisitOutcome};
+use crate::schedule::Site;
 use crate::store::{Batch, FinishedPage, InFlight, NewUrl, Store, UrlClass, UrlState};
 use taojin_uri::CrawlUri;
 
@@ -49,8 +50,10 @@ impl Crawl {
         let mut store = Store::open(dir.path()).unwrap();
         let mut frontier = Frontier::open(&mut store, config).unwrap();
         let now_ms = 1_800_000_000_000;
-        let site = SiteScope::new("s", &["*.test"]);
-        frontier.set_sites(&mut store, &[site], now_ms).unwrap();
+        let site = site("s", &["*.test"]);
+        frontier
+            .set_sites(&mut store, scopes(&[site]), now_ms)
+            .unwrap();
         Crawl {
             _dir: dir,
             store,
@@ -62,13 +65,13 @@ impl Crawl {
 
     /// Each host of the site has so many queues from now on.
     fn set_queues(&mut self, queues: u32) {
-        let site = SiteScope {
+        let site = Site {
             queues,
-            ..SiteScope::new("s", &["*.test"])
+            ..site("s", &["*.test"])
         };
         let set = self
             .frontier
-            .set_sites(&mut self.store, &[site], self.now_ms);
+            .set_sites(&mut self.store, scopes(&[site]), self.now_ms);
         set.unwrap();
     }
 
@@ -177,8 +180,10 @@ impl Crawl {
         drop((frontier, store));
         let mut store = Store::open(_dir.path()).unwrap();
         let mut frontier = Frontier::open(&mut store, config).unwrap();
-        let site = SiteScope::new("s", &["*.test"]);
-        frontier.set_sites(&mut store, &[site], now_ms).unwrap();
+        let site = site("s", &["*.test"]);
+        frontier
+            .set_sites(&mut store, scopes(&[site]), now_ms)
+            .unwrap();
         Crawl {
             _dir,
             store,
@@ -187,4 +192,18 @@ impl Crawl {
             now_ms,
         }
     }
+}
+
+/// A site of these hosts, with default rules.
+fn site(name: &str, hosts: &[&str]) -> Site {
+    let mut site = Site {
+        name: name.to_owned(),
+        ..Site::default()
+    };
+    site.scope.hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+    site
+}
+
+fn scopes(sites: &[Site]) -> Vec<Scope> {
+    sites.iter().map(|site| Scope::new(site).unwrap()).collect()
 }

@@ -31,9 +31,9 @@ fn beside(first: &Crawl) -> Crawl {
     let mut store = Store::open(place).unwrap();
     let config = first.frontier.config().clone();
     let mut frontier = Frontier::open(&mut store, config).unwrap();
-    let site = SiteScope::new("s", &["*.test"]);
+    let site = site("s", &["*.test"]);
     frontier
-        .set_sites(&mut store, &[site], first.now_ms)
+        .set_sites(&mut store, scopes(&[site]), first.now_ms)
         .unwrap();
     Crawl {
         _dir: dir,

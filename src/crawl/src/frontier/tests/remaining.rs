@@ -92,13 +92,13 @@ fn what_comes_due_again_by_its_interval_is_work_for_another_day() {
 fn only_the_sites_of_a_pass_are_given_out() {
     let mut crawl = Crawl::new(at_once());
     let sites = [
-        SiteScope::new("s", &["a.test", "shared.test"]),
-        SiteScope::new("t", &["b.test", "shared.test"]),
+        site("s", &["a.test", "shared.test"]),
+        site("t", &["b.test", "shared.test"]),
     ];
     let now_ms = crawl.now_ms;
     crawl
         .frontier
-        .set_sites(&mut crawl.store, &sites, now_ms)
+        .set_sites(&mut crawl.store, scopes(&sites), now_ms)
         .unwrap();
     let url = |text: &str, site: &str| NewUrl::link(uri(text), &Arc::from(site), 1);
     crawl.batch.urls = vec![
@@ -127,15 +127,13 @@ fn only_the_sites_of_a_pass_are_given_out() {
 #[test]
 fn addresses_that_a_setting_keeps_out_are_counted_once() {
     let mut crawl = Crawl::new(at_once());
-    let site = SiteScope {
-        max_hops: 1,
-        exclude: vec!["/no/".to_owned()],
-        ..SiteScope::new("s", &["*.test"])
-    };
+    let mut site = site("s", &["*.test"]);
+    site.scope.max_hops = 1;
+    site.scope.exclude = vec!["/no/".to_owned()];
     let now_ms = crawl.now_ms;
     crawl
         .frontier
-        .set_sites(&mut crawl.store, &[site], now_ms)
+        .set_sites(&mut crawl.store, scopes(&[site]), now_ms)
         .unwrap();
     crawl.offer(&["http://a.test/1", "http://a.test/no/1", "http://b.other/"]);
     let far = |text: &str| Crawl::link(text, 2);

@@ -105,7 +105,7 @@ fn refuse_known(loaded: &Loaded, uri: &CrawlUri, name: Option<&str>) -> Result<(
             )));
         }
         let takes = || {
-            let scope = Scope::new(&config::scope(site)).ok()?;
+            let scope = Scope::new(site).ok()?;
             scope.check(uri, 0, 0, 0).ok()
         };
         if name.is_none() && takes().is_some() {

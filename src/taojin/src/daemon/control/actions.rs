@@ -114,7 +114,7 @@ pub(super) fn home(sites: &[Site], uri: &CrawlUri) -> Outcome<(Arc<str>, u16)> {
             .chain(&entries.feeds)
             .chain(&entries.sitemaps);
         let hops = u16::from(!named.any(|entry| entry == uri));
-        let Ok(scope) = Scope::new(&config::scope(site)) else {
+        let Ok(scope) = Scope::new(site) else {
             continue;
         };
         match scope.check(uri, hops, 0, now_ms()) {

@@ -9,9 +9,8 @@ use super::cycle;
 use super::site_run;
 use super::site_run::SiteRun;
 use super::state::CrawlLoop;
-use crate::config;
 use crate::daemon::local_time;
-use taojin_crawl::frontier::SiteScope;
+use taojin_crawl::frontier::Scope;
 use taojin_crawl::schedule::Site;
 use taojin_crawl::store::StoreError;
 use xxhash_rust::xxh3::xxh3_64;
@@ -52,12 +51,9 @@ impl CrawlLoop {
                 .going_on(last_cycle_ms.filter(|_| !is_over));
             runs.insert(Arc::clone(run.name()), run);
         }
-        let scopes: Vec<SiteScope> = sites
-            .iter()
-            .filter(|s| s.enabled)
-            .map(config::scope)
-            .collect();
-        self.frontier.set_sites(&mut self.store, &scopes, now)?;
+        let scopes = sites.iter().filter(|s| s.enabled).map(Scope::new);
+        let scopes = scopes.collect::<Result<Vec<_>, _>>()?;
+        self.frontier.set_sites(&mut self.store, scopes, now)?;
         let digests = sites.iter().filter(|s| s.enabled).map(digest);
         self.store.set_node_sites(&digests.collect::<Vec<_>>())?;
         self.configured = sites.to_vec();
