@@ -13,7 +13,9 @@ use super::scope::Refusal;
 use super::site::{BLIND_SPENT, CYCLE_PAGES, Site};
 use taojin_uri::CrawlUri;
 
-use crate::store::{Batch, Committed, DueUrl, HELD_MS, NewUrl, Store, StoreError, UrlClass, UrlId};
+use crate::store::{
+    Batch, Committed, DueUrl, HELD_MS, HostId, NewUrl, Store, StoreError, UrlClass, UrlId,
+};
 
 /// A host whose rest is longer than this gives up its place in memory when others wait for one.
 const LONG_REST_MS: i64 = 60_000;
@@ -324,40 +326,18 @@ impl Frontier {
         for page in &batch.pages {
             if let Some(queues) = self.hosts.get_mut(&page.host) {
                 queues.put_down(page.id);
-                if let Some(due_ms) = page.visit.due_ms {
-                    let (rank, id) = (page.visit.rank, page.id);
-                    queues.add(DueUrl { rank, due_ms, id }, size, now_ms);
-                    touched.insert(page.host);
-                }
-            } else if let Some(due_ms) = page.visit.due_ms {
-                self.activate_ms = self.activate_ms.min(due_ms);
+            }
+            if let Some(due_ms) = page.visit.due_ms {
+                let (rank, id) = (page.visit.rank, page.id);
+                self.add_due(page.host, DueUrl { rank, due_ms, id }, now_ms, &mut touched);
             }
         }
         for (host, _) in &done.rescheduled {
             self.hosts.remove(host);
         }
-        for url in &done.inserted {
-            let due = DueUrl {
-                rank: url.rank,
-                due_ms: url.due_ms,
-                id: url.id,
-            };
-            match self.hosts.get_mut(&url.host) {
-                Some(queues) => {
-                    queues.add(due, size, now_ms);
-                    touched.insert(url.host);
-                }
-                None => self.activate_ms = self.activate_ms.min(url.due_ms),
-            }
-        }
-        for &(host, due) in &done.released {
-            match self.hosts.get_mut(&host) {
-                Some(queues) => {
-                    queues.add(due, size, now_ms);
-                    touched.insert(host);
-                }
-                None => self.activate_ms = self.activate_ms.min(due.due_ms),
-            }
+        let inserted = done.inserted.iter().map(|url| (url.host, url.due));
+        for (host, due) in inserted.chain(done.released.iter().copied()) {
+            self.add_due(host, due, now_ms, &mut touched);
         }
         self.count_urls(done);
         for (_, due_ms) in &done.rescheduled {
@@ -368,6 +348,16 @@ impl Frontier {
         }
         for host in touched {
             self.enqueue(host, now_ms);
+        }
+    }
+    /// A URL is due at some time: it waits in the queue of its host, or for its host to come into memory.
+    fn add_due(&mut self, host: HostId, url: DueUrl, now_ms: i64, touched: &mut HashSet<HostId>) {
+        match self.hosts.get_mut(&host) {
+            Some(queues) => {
+                queues.add(url, self.config.queue_batch, now_ms);
+                touched.insert(host);
+            }
+            None => self.activate_ms = self.activate_ms.min(url.due_ms),
         }
     }
 }

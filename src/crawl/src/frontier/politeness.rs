@@ -80,97 +80,95 @@ pub(super) fn record_fetch(
     }
     let usual = delay(config, host, site_delay_ms);
     let has_broken = report.failure.is_some_and(|f| !f.is_no_connection());
+    let mut booking = Booking {
+        config,
+        host,
+        report,
+        now_ms,
+    };
     match report.outcome {
-        Busy => throttled(config, host, report, now_ms),
-        ServerError => failed(config, host, report, now_ms),
-        Unreachable if has_broken => failed(config, host, report, now_ms),
+        Busy => booking.throttled(),
+        ServerError => booking.failed(),
+        Unreachable if has_broken => booking.failed(),
         Unreachable | RobotsUnreachable => {
-            failed(config, host, report, now_ms);
-            back_off(
-                config,
-                host,
-                config.connect_backoff_ms,
-                Cause::Unreachable,
-                now_ms,
-            );
+            booking.failed();
+            booking.back_off(config.connect_backoff_ms, Cause::Unreachable);
         }
-        _ if report.turned_away => turned_away(config, host, report, now_ms),
-        _ => answered(config, host, now_ms),
+        _ if report.turned_away => booking.turned_away(),
+        _ => booking.answered(),
     }
     Some(usual)
 }
 
-fn answered(config: &Config, host: &mut HostRecord, now_ms: i64) {
-    host.errors = 0;
-    let reached_again = host.cause == Cause::Unreachable;
-    let quiet = host
-        .trouble_ms
-        .is_none_or(|t| now_ms - t >= config.forgive_after_ms);
-    if reached_again || quiet {
-        host.backoff_level = 0;
-        host.trouble_ms = None;
-    }
+/// The end of a fetch on its way into the record of its host.
+struct Booking<'a> {
+    config: &'a Config,
+    host: &'a mut HostRecord,
+    report: &'a FetchReport,
+    now_ms: i64,
 }
 
-fn throttled(config: &Config, host: &mut HostRecord, report: &FetchReport, now_ms: i64) {
-    host.last_error.clone_from(&report.error);
-    match report.retry_after_ms {
-        Some(asked) => {
-            let until_ms = now_ms + asked.clamp(0, config.max_retry_after_ms.max(0));
-            hold(host, until_ms, Cause::RetryAfter, now_ms);
-            host.trouble_ms = Some(until_ms.max(host.trouble_ms.unwrap_or(until_ms)));
+impl Booking<'_> {
+    /// Whether there was trouble, and none for so long that the doubling starts anew.
+    fn is_forgiven(&self) -> bool {
+        let trouble_ms = self.host.trouble_ms;
+        trouble_ms.is_some_and(|t| self.now_ms - t >= self.config.forgive_after_ms)
+    }
+
+    fn hold(&mut self, until_ms: i64, cause: Cause) {
+        hold(self.host, until_ms, cause, self.now_ms);
+    }
+
+    fn answered(&mut self) {
+        self.host.errors = 0;
+        let reached_again = self.host.cause == Cause::Unreachable;
+        if reached_again || self.host.trouble_ms.is_none() || self.is_forgiven() {
+            self.host.backoff_level = 0;
+            self.host.trouble_ms = None;
         }
-        None => back_off(
-            config,
-            host,
-            config.throttle_backoff_ms,
-            Cause::Throttled,
-            now_ms,
-        ),
     }
-}
 
-fn failed(config: &Config, host: &mut HostRecord, report: &FetchReport, now_ms: i64) {
-    host.errors = host.errors.saturating_add(1);
-    host.last_error.clone_from(&report.error);
-    if config.park_after_errors > 0 && host.errors >= config.park_after_errors {
-        hold(host, now_ms + config.park_ms.max(0), Cause::Parked, now_ms);
+    fn throttled(&mut self) {
+        self.host.last_error.clone_from(&self.report.error);
+        let Some(asked) = self.report.retry_after_ms else {
+            return self.back_off(self.config.throttle_backoff_ms, Cause::Throttled);
+        };
+        let until_ms = self.now_ms + asked.clamp(0, self.config.max_retry_after_ms.max(0));
+        self.hold(until_ms, Cause::RetryAfter);
+        self.host.trouble_ms = Some(until_ms.max(self.host.trouble_ms.unwrap_or(until_ms)));
     }
-}
 
-fn turned_away(config: &Config, host: &mut HostRecord, report: &FetchReport, now_ms: i64) {
-    failed(config, host, report, now_ms);
-    if host.errors >= TURNED_AWAY {
-        back_off(
-            config,
-            host,
-            config.throttle_backoff_ms,
-            Cause::TurnedAway,
-            now_ms,
-        );
+    fn failed(&mut self) {
+        self.host.errors = self.host.errors.saturating_add(1);
+        self.host.last_error.clone_from(&self.report.error);
+        let most = self.config.park_after_errors;
+        if most > 0 && self.host.errors >= most {
+            self.hold(self.now_ms + self.config.park_ms.max(0), Cause::Parked);
+        }
     }
-}
 
-/// Doubles the rest. Several fetches that were under way when the trouble began count once.
-fn back_off(config: &Config, host: &mut HostRecord, first_ms: i64, cause: Cause, now_ms: i64) {
-    let forgiven = host
-        .trouble_ms
-        .is_some_and(|t| now_ms - t >= config.forgive_after_ms);
-    if forgiven {
-        host.backoff_level = 0;
+    fn turned_away(&mut self) {
+        self.failed();
+        if self.host.errors >= TURNED_AWAY {
+            self.back_off(self.config.throttle_backoff_ms, Cause::TurnedAway);
+        }
     }
-    let resting = host.not_before_ms > now_ms && host.cause == cause;
-    if resting {
-        return;
+
+    /// Doubles the rest. Several fetches that were under way when the trouble began count once.
+    fn back_off(&mut self, first_ms: i64, cause: Cause) {
+        if self.is_forgiven() {
+            self.host.backoff_level = 0;
+        }
+        if self.host.not_before_ms > self.now_ms && self.host.cause == cause {
+            return;
+        }
+        let level = self.host.backoff_level.min(MAX_LEVEL);
+        let rest_ms = first_ms.max(0).saturating_mul(1i64 << level);
+        let rest_ms = rest_ms.min(self.config.max_backoff_ms.max(0));
+        self.host.backoff_level = (level + 1).min(MAX_LEVEL);
+        self.host.trouble_ms = Some(self.now_ms + rest_ms);
+        self.hold(self.now_ms + rest_ms, cause);
     }
-    let factor = 1i64 << host.backoff_level.min(MAX_LEVEL);
-    let rest_ms = first_ms
-        .max(0)
-        .saturating_mul(factor)
-        .min(config.max_backoff_ms.max(0));
-    host.backoff_level = (host.backoff_level + 1).min(MAX_LEVEL);
-    host.trouble_ms = Some(now_ms + rest_ms);
-    hold(host, now_ms + rest_ms, cause, now_ms);
 }
 
 /// The later of two times holds, with its cause; a backoff that still runs keeps its name.

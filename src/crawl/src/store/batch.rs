@@ -116,18 +116,12 @@ impl Batch {
 /// A URL that a transaction has added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Inserted {
-    /// Row number.
-    pub id: UrlId,
     /// Its host.
     pub host: HostId,
     /// Its site.
     pub site: SiteId,
-    /// Fingerprint of the address.
-    pub hash: u64,
-    /// Place among the due URLs of its host.
-    pub rank: u8,
-    /// When it is due.
-    pub due_ms: i64,
+    /// Its row, and when it is due.
+    pub due: DueUrl,
 }
 
 /// What a transaction did.

@@ -338,7 +338,7 @@ impl<'a> Writing<'a> {
             let count = sql::limit(of_host.len());
             self.count(of_host[0].site, "urls", count);
             self.count(of_host[0].site, UrlState::New.as_str(), count);
-            if let Some(due_ms) = of_host.iter().map(|url| url.due_ms).min() {
+            if let Some(due_ms) = of_host.iter().map(|url| url.due.due_ms).min() {
                 self.wake(of_host[0].host, due_ms);
             }
         }

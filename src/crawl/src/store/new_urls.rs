@@ -10,7 +10,7 @@ use super::ids::{host_id, site_id};
 use super::keys::Keys;
 use super::numbers::Numbers;
 use super::open::Caches;
-use super::record::{HostId, SiteId, UrlId, UrlState};
+use super::record::{DueUrl, HostId, SiteId, UrlId, UrlState};
 
 const INSERT_URL: &str = "INSERT INTO url (id, host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms)";
 
@@ -95,14 +95,9 @@ impl<'a> NewUrls<'a> {
             self.now_ms.into(),
         ]);
         self.keys.add(hash, id);
-        self.inserted.push(Inserted {
-            id,
-            host,
-            site,
-            hash,
-            rank: url.rank,
-            due_ms,
-        });
+        let rank = url.rank;
+        let due = DueUrl { rank, due_ms, id };
+        self.inserted.push(Inserted { host, site, due });
         Ok(())
     }
 

@@ -172,5 +172,5 @@ fn row_numbers_never_come_twice_even_when_the_last_rows_are_forgotten() {
     assert!(store.lookup(&uri("http://a.cn/1")).unwrap().is_none());
     let second = offer(&mut store, &["http://a.cn/2", "http://a.cn/3"]);
     assert_eq!(second.inserted.len(), 2);
-    assert!(second.inserted[0].id > first.inserted[1].id);
+    assert!(second.inserted[0].due.id > first.inserted[1].due.id);
 }
