@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::network::Network;
+use super::guard::Network;
 
 /// Names the program; an operator should add where to complain.
 const USER_AGENT: &str = concat!("taojin/", env!("CARGO_PKG_VERSION"));

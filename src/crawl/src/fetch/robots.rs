@@ -9,12 +9,15 @@
 //! There are two ways to ask. [`Robots::decide_written`] compares escapes as they are written, as the reference
 //! does. [`Robots::decide`] takes an address in canonical form and brings the patterns into the same form first
 //! (RFC 9309 §2.2.2), so that `%7E` in a file meets `~` in an address.
+//!
+//! The lines of a robots.txt. In: its bytes and the name of our agent. Out: the rules of the groups that concern
+//! it, in the order of the file, with their lines. Never weighs one rule against another.
+//!
+//! As sloppy as google/robotstxt: any line end, missing colons, frequent typos, keys with something behind them.
 
 use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
-
-use super::robots_reader::{self, Rule};
 use taojin_uri::{self as uri, CrawlUri};
 
 /// What a robots.txt says to one agent.
@@ -33,7 +36,7 @@ impl Robots {
     /// Reads a file for the agent of this product token; a file over [`MAX_ROBOTS_BYTES`](super::MAX_ROBOTS_BYTES) up to the last whole line
     /// before the limit.
     pub fn parse(bytes: &[u8], agent: &str) -> Self {
-        let group = robots_reader::read(bytes, agent);
+        let group = read(bytes, agent);
         let written = sorted(group.rules);
         let canonical: Vec<Rule> = written.iter().map(canonical).collect();
         Robots {
@@ -169,4 +172,325 @@ fn canonical(rule: &Rule) -> Rule {
         pattern,
         ..rule.clone()
     }
+}
+
+/// How much of a file is read, bytes (RFC 9309 §2.5: at least 500 KiB).
+pub const MAX_ROBOTS_BYTES: usize = 500 << 10;
+
+/// The reference cuts lines at eight times the longest URL of old browsers, less the final zero.
+const MAX_LINE_BYTES: usize = 2083 * 8 - 1;
+
+/// No site needs more entry points to its sitemaps.
+const MAX_SITEMAPS: usize = 1000;
+
+/// A crawl delay of more than a day is a way to say no, or a mistake; the frontier clamps further.
+const MAX_CRAWL_DELAY_MS: i64 = 24 * 3_600_000;
+
+/// One rule, as far as it concerns our agent.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Rule {
+    /// Allow or Disallow.
+    pub allow: bool,
+    /// The pattern with `*` and `$`, everything outside ASCII percent-encoded.
+    pub pattern: String,
+    /// The line of the file where it stands, from 1.
+    pub line: u32,
+}
+
+/// What concerns our agent.
+pub(super) struct Ours {
+    pub(super) rules: Vec<Rule>,
+    pub(super) crawl_delay_ms: Option<i64>,
+    pub(super) sitemaps: Vec<String>,
+}
+
+/// Reads the rules for the agent of this product token.
+pub(super) fn read(bytes: &[u8], agent: &str) -> Ours {
+    let utf8 = utf16_to_utf8(bytes);
+    let bytes = utf8.as_deref().map_or(bytes, str::as_bytes);
+    let mut reader = Reader::new(agent);
+    for (number, line) in lines(bounded(without_bom(bytes))) {
+        if let Some((key, value)) = key_and_value(line) {
+            reader.read(Key::of(key), value, number);
+        }
+    }
+    reader.finish()
+}
+
+fn utf16_to_utf8(bytes: &[u8]) -> Option<String> {
+    let bytes = bytes.get(..2 * MAX_ROBOTS_BYTES).unwrap_or(bytes);
+    match bytes {
+        [0xFF, 0xFE, ..] => Some(encoding_rs::UTF_16LE.decode(bytes).0.into_owned()),
+        [0xFE, 0xFF, ..] => Some(encoding_rs::UTF_16BE.decode(bytes).0.into_owned()),
+        _ => None,
+    }
+}
+
+/// Skips a byte order mark, or the beginning of one, as the reference does.
+fn without_bom(mut bytes: &[u8]) -> &[u8] {
+    for mark in [0xEF, 0xBB, 0xBF] {
+        match bytes.split_first() {
+            Some((&first, rest)) if first == mark => bytes = rest,
+            _ => break,
+        }
+    }
+    bytes
+}
+
+/// A rule cut short would mean more than it says: the last line before the limit goes with the rest.
+fn bounded(bytes: &[u8]) -> &[u8] {
+    let Some(head) = bytes.get(..MAX_ROBOTS_BYTES) else {
+        return bytes;
+    };
+    let end = head.iter().rposition(|b| matches!(b, b'\n' | b'\r'));
+    head.get(..end.unwrap_or(0)).unwrap_or_default()
+}
+
+/// Lines by LF, CR or CRLF with their numbers, cut to the longest that is read.
+fn lines(bytes: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
+    let mut previous = 0;
+    let mut number = 0;
+    bytes
+        .split_inclusive(|b| matches!(b, b'\n' | b'\r'))
+        .filter_map(move |line| {
+            let is_second_half = line == b"\n" && previous == b'\r';
+            previous = line.last().copied().unwrap_or_default();
+            if is_second_half {
+                return None;
+            }
+            number += 1;
+            Some((number, line.get(..MAX_LINE_BYTES).unwrap_or(line)))
+        })
+}
+
+/// `key: value` with comment and white space removed; without a colon, two words.
+fn key_and_value(line: &[u8]) -> Option<(&[u8], &[u8])> {
+    let line = line
+        .split(|b| matches!(b, b'#' | 0))
+        .next()
+        .unwrap_or_default();
+    let line = trim(line);
+    if let Some(colon) = line.iter().position(|&b| b == b':') {
+        let (key, value) = line.split_at(colon);
+        return Some((trim(key), trim(value.get(1..).unwrap_or_default())));
+    }
+    let blank = |b: &u8| matches!(b, b' ' | b'\t');
+    let (key, value) = line.split_at(line.iter().position(blank)?);
+    let value = trim(value);
+    // three words are prose
+    (!value.iter().any(blank)).then_some((key, value))
+}
+
+/// Without the white space of C at both ends: what `trim_ascii` takes, and the vertical tab.
+fn trim(mut text: &[u8]) -> &[u8] {
+    let blank = |b: &u8| b.is_ascii_whitespace() || *b == 0x0B;
+    while let Some((first, rest)) = text.split_first()
+        && blank(first)
+    {
+        text = rest;
+    }
+    while let Some((last, rest)) = text.split_last()
+        && blank(last)
+    {
+        text = rest;
+    }
+    text
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Key {
+    UserAgent,
+    Allow,
+    Disallow,
+    Sitemap,
+    CrawlDelay,
+    Other,
+}
+
+/// How a key may start, the frequent typos included.
+const KEYS: &[(&str, Key)] = &[
+    ("user-agent", Key::UserAgent),
+    ("useragent", Key::UserAgent),
+    ("user agent", Key::UserAgent),
+    ("allow", Key::Allow),
+    ("disallow", Key::Disallow),
+    ("dissallow", Key::Disallow),
+    ("dissalow", Key::Disallow),
+    ("disalow", Key::Disallow),
+    ("diasllow", Key::Disallow),
+    ("disallaw", Key::Disallow),
+    ("sitemap", Key::Sitemap),
+    ("site-map", Key::Sitemap),
+    ("crawl-delay", Key::CrawlDelay),
+    ("crawldelay", Key::CrawlDelay),
+    ("crawl delay", Key::CrawlDelay),
+];
+
+impl Key {
+    fn of(text: &[u8]) -> Self {
+        let starts = |word: &str| {
+            let head = text.get(..word.len());
+            head.is_some_and(|h| h.eq_ignore_ascii_case(word.as_bytes()))
+        };
+        let found = KEYS.iter().find(|(word, _)| starts(word));
+        found.map_or(Key::Other, |&(_, key)| key)
+    }
+}
+
+/// What the groups for one kind of agent (ours by name, or all) say.
+#[derive(Default)]
+struct Group {
+    /// The lines read now belong to it.
+    open: bool,
+    seen: bool,
+    rules: Vec<Rule>,
+    crawl_delay_ms: Option<i64>,
+}
+
+struct Reader<'a> {
+    agent: &'a str,
+    named: Group,
+    all: Group,
+    /// A rule came after the last user-agent line: the next one starts a new group.
+    in_rules: bool,
+    sitemaps: Vec<String>,
+}
+
+impl<'a> Reader<'a> {
+    fn new(agent: &'a str) -> Self {
+        Self {
+            agent,
+            named: Group::default(),
+            all: Group::default(),
+            in_rules: false,
+            sitemaps: Vec::new(),
+        }
+    }
+
+    fn read(&mut self, key: Key, value: &[u8], line: u32) {
+        match key {
+            Key::UserAgent => self.user_agent(value),
+            Key::Allow | Key::Disallow => self.rule(key == Key::Allow, value, line),
+            Key::CrawlDelay => self.crawl_delay(value),
+            Key::Sitemap if self.sitemaps.len() < MAX_SITEMAPS => {
+                self.sitemaps
+                    .push(String::from_utf8_lossy(value).into_owned());
+            }
+            Key::Sitemap | Key::Other => {}
+        }
+    }
+
+    fn user_agent(&mut self, value: &[u8]) {
+        if self.in_rules {
+            self.in_rules = false;
+            self.named.open = false;
+            self.all.open = false;
+        }
+        if let [b'*'] | [b'*', b' ' | b'\t' | 0x0B | 0x0C, ..] = value {
+            self.all.open = true;
+            self.all.seen = true;
+            return;
+        }
+        let in_token = |b: &u8| b.is_ascii_alphabetic() || matches!(b, b'-' | b'_');
+        let end = value
+            .iter()
+            .position(|b| !in_token(b))
+            .unwrap_or(value.len());
+        let token = value.get(..end).unwrap_or_default();
+        if token.eq_ignore_ascii_case(self.agent.as_bytes()) {
+            self.named.open = true;
+            self.named.seen = true;
+        }
+    }
+
+    /// The group that the present lines count for: by name goes before all.
+    fn open_group(&mut self) -> Option<&mut Group> {
+        match (self.named.open, self.all.open) {
+            (true, _) => Some(&mut self.named),
+            (false, true) => Some(&mut self.all),
+            (false, false) => None,
+        }
+    }
+
+    fn rule(&mut self, allow: bool, value: &[u8], line: u32) {
+        let Some(group) = self.open_group() else {
+            return;
+        };
+        // an empty rule says nothing, but it is one: the next user-agent line starts a new group
+        if !value.is_empty() {
+            let pattern = escaped(value);
+            if allow && let Some(folder) = index_folder(&pattern) {
+                group.rules.push(Rule {
+                    allow,
+                    pattern: folder,
+                    line,
+                });
+            }
+            group.rules.push(Rule {
+                allow,
+                pattern,
+                line,
+            });
+        }
+        self.in_rules = true;
+    }
+
+    fn crawl_delay(&mut self, value: &[u8]) {
+        let number = |b: &u8| b.is_ascii_digit() || *b == b'.';
+        let end = value.iter().position(|b| !number(b)).unwrap_or(value.len());
+        let text = value.get(..end).and_then(|v| std::str::from_utf8(v).ok());
+        let Some(seconds) = text.and_then(|t| t.parse::<f64>().ok()) else {
+            return;
+        };
+        if let Some(group) = self.open_group() {
+            // a cast of too large a number saturates
+            let delay_ms = ((seconds * 1000.0) as i64).min(MAX_CRAWL_DELAY_MS);
+            group.crawl_delay_ms = group.crawl_delay_ms.max(Some(delay_ms));
+        }
+    }
+
+    fn finish(self) -> Ours {
+        let group = if self.named.seen {
+            self.named
+        } else {
+            self.all
+        };
+        Ours {
+            rules: group.rules,
+            crawl_delay_ms: group.crawl_delay_ms,
+            sitemaps: self.sitemaps,
+        }
+    }
+}
+
+/// A pattern in ASCII: hex digits of escapes in upper case, other bytes than ASCII escaped.
+fn escaped(value: &[u8]) -> String {
+    let mut pattern = String::with_capacity(value.len());
+    let mut escape_left = 0;
+    for (i, &b) in value.iter().enumerate() {
+        if b == b'%' && escape_left == 0 {
+            let digits = value.get(i + 1..i + 3).unwrap_or_default();
+            if digits.len() == 2 && digits.iter().all(u8::is_ascii_hexdigit) {
+                escape_left = 3;
+            }
+        }
+        if b.is_ascii() {
+            let c = if escape_left > 0 {
+                b.to_ascii_uppercase()
+            } else {
+                b
+            };
+            pattern.push(char::from(c));
+        } else {
+            pattern.push_str(&format!("%{b:02X}"));
+        }
+        escape_left = escape_left.max(1) - 1;
+    }
+    pattern
+}
+
+/// `/a/index.html` allowed allows `/a/` as well: the pattern of that.
+fn index_folder(pattern: &str) -> Option<String> {
+    let (folder, file) = pattern.rsplit_once('/')?;
+    file.starts_with("index.htm").then(|| format!("{folder}/$"))
 }

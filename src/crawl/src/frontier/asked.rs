@@ -1,11 +1,10 @@
 //! What a person asks for beside the schedule: one URL now, addresses that are never to be fetched. In: the wish, the
 //! time. Out: a lease ahead of the queue, or when there may be one. The rest of a host and of an address is kept.
 
-use super::lease::{FetchReport, Lease};
+use super::leasing::{FetchReport, Lease, Wait};
 
 use super::Frontier;
-use super::assign::queue_number;
-use super::leasing::Wait;
+use super::queue::queue_number;
 use super::turns::LOOK_AGAIN_MS;
 use crate::store::{Reader, StoreError, UrlId};
 use taojin_uri::CrawlUri;

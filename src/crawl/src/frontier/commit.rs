@@ -7,10 +7,9 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 use super::Frontier;
-use super::assign::{self, rank};
-use super::queue::HostQueues;
+use super::queue::{HostQueues, rank, revisit_rank};
 use super::scope::Refusal;
-use super::site::{BLIND_SPENT, CYCLE_PAGES, Site};
+use super::sites::{BLIND_SPENT, CYCLE_PAGES, Site};
 use taojin_uri::CrawlUri;
 
 use crate::store::{
@@ -71,7 +70,7 @@ impl Frontier {
         self.seen.note_others(store, &self.parts)?;
         self.sift(store, batch, &mut report, now_ms)?;
         for page in &mut batch.pages {
-            page.visit.rank = assign::revisit_rank(page.visit.class, page.visit.state);
+            page.visit.rank = revisit_rank(page.visit.class, page.visit.state);
         }
         self.add_hosts(batch, now_ms);
         let done = store.commit(batch, now_ms)?;

@@ -9,22 +9,16 @@
 mod admission;
 mod alike;
 mod asked;
-mod assign;
-mod budget;
 mod commit;
 mod config;
 mod explain;
-mod lease;
 mod leasing;
 mod partitions;
 mod politeness;
 mod queue;
-mod remaining;
 mod scope;
 mod seen;
-mod site;
 mod sites;
-mod trap;
 mod turns;
 
 #[cfg(test)]
@@ -37,24 +31,23 @@ use std::sync::Arc;
 
 use crate::store::{DueUrl, HostId, Partition, Partitions, SiteId, Store, StoreError, UrlId};
 use alike::Alike;
-use assign::SUSPECT_RANK;
 use politeness::Addresses;
 use queue::HostQueues;
+use queue::SUSPECT_RANK;
 use seen::Seen;
-use site::Site;
+use sites::Site;
 use turns::Turns;
 
 pub use crate::store::Cause;
+pub use admission::is_blind;
 pub use asked::Asked;
-pub use assign::queue_name;
-pub use budget::is_blind;
 pub use commit::CommitReport;
 pub use config::Config;
-pub use explain::{Explanation, HostCounts, Stats, leads_nowhere};
-pub use lease::{FetchReport, Lease, Next};
-pub use remaining::{Resting, Span, longest_rest};
+pub use explain::{Explanation, HostCounts, Resting, Span, Stats, leads_nowhere, longest_rest};
+pub use leasing::{FetchReport, Lease, Next};
+pub use queue::queue_name;
 pub use scope::{Patterns, Refusal, Scope, ScopeError, pattern_problem, queues_of};
-pub use site::{BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS};
+pub use sites::{BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS};
 
 /// A page that was being fetched at this many crashes in a row goes last.
 const SUSPECT_CRASHES: u8 = 3;

@@ -2,7 +2,7 @@
 //! begins with, hosts that it ends with before another node has them; addresses that other nodes found for it.
 
 use super::Frontier;
-use super::assign::HUB_RANK;
+use super::queue::HUB_RANK;
 use crate::store::{Batch, Gained, Moved, Partition, Partitions, Store, StoreError, part_of_row};
 
 /// Addresses of other nodes taken up at once.

@@ -1,14 +1,15 @@
 //! The sites that are crawled at present. In: their rules, the beginning of a cycle. Out: which URLs may be leased.
+//!
+//! One site in the frontier: its rules, its cycle, what is counted of it and not in the store yet.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::Frontier;
-use super::assign::{HUB_RANK, RECHECK_RANK};
-use super::queue::HostQueues;
-use super::scope::Scope;
-use super::site::{BLIND_SPENT, CYCLE_PAGES, Site, URLS};
-use crate::store::{HostId, Store, StoreError};
+use super::admission::Budget;
+use super::queue::{HUB_RANK, HostQueues, RECHECK_RANK};
+use super::scope::{Refusal, Scope};
+use crate::store::{HostId, SiteId, Store, StoreError};
 
 impl Frontier {
     /// Takes up the sites that are crawled from now on. URLs of other sites are held until their site comes back.
@@ -125,5 +126,118 @@ impl Frontier {
             self.enqueue(host, i64::MIN);
         }
         self.activate_ms = i64::MIN;
+    }
+}
+
+/// Counter of a site that the store sets back when a cycle begins.
+pub(super) const CYCLE_PAGES: &str = "cycle_pages";
+
+/// Counter of a site: its addresses. The store keeps it up.
+pub(super) const URLS: &str = "urls";
+
+/// Counter of a site: what its blind rechecks have cost, in thousandths. The word is stored.
+pub(super) const BLIND_SPENT: &str = "blind_debt";
+
+/// Counter of a cycle: URLs that `max_pages_per_cycle` of the site puts off to the next one.
+pub const SITE_LIMITS: &str = "cycle_site_limits";
+
+/// Counter of a cycle: hosts that had their `pages_per_host_per_cycle`.
+pub const HOST_LIMITS: &str = "cycle_host_limits";
+
+/// Counter of a cycle: addresses that were found and are not followed, since they are beyond `max_hops`.
+pub const BEYOND_HOPS: &str = "cycle_beyond_hops";
+
+/// Counter of a cycle: addresses of the site's hosts that were found and are not followed, since `include` or `exclude`
+/// keeps them out.
+pub const OUT_OF_SCOPE: &str = "cycle_out_of_scope";
+
+/// Counter of a cycle: addresses that were found and are not taken up, since the site has its `max_urls_per_site`.
+pub const SITE_FULL: &str = "cycle_site_full";
+
+/// Addresses of a site remembered as not followed, 24 bytes each; what is beyond is not counted.
+pub const MAX_SKIPPED: usize = 10_000;
+
+/// A site in the frontier.
+#[derive(Debug)]
+pub(super) struct Site {
+    pub(super) id: SiteId,
+    pub(super) scope: Arc<Scope>,
+    pub(super) last_cycle_ms: i64,
+    pub(super) cycle_pages: i64,
+    /// Its addresses in the store.
+    pub(super) urls: i64,
+    /// Part of `cycle_pages` that is not in the store yet.
+    pub(super) unsaved_pages: i64,
+    /// What its blind rechecks have cost.
+    pub(super) budget: Budget,
+    /// The same in the store, in thousandths.
+    pub(super) saved_spent: i64,
+    /// Counters of the cycle that are not in the store yet.
+    pub(super) unsaved: BTreeMap<&'static str, i64>,
+    /// Addresses found in this cycle that are not followed, with the counter of the rule that says so.
+    skipped: HashMap<u64, &'static str>,
+    /// The log has been told in this cycle that addresses are left out.
+    told_full: bool,
+    /// The operator has paused it.
+    pub(super) paused: bool,
+}
+
+impl Site {
+    /// A site that was never crawled.
+    pub(super) fn new(id: SiteId, scope: Arc<Scope>) -> Self {
+        Site {
+            id,
+            scope,
+            last_cycle_ms: 0,
+            cycle_pages: 0,
+            urls: 0,
+            unsaved_pages: 0,
+            budget: Budget::default(),
+            saved_spent: 0,
+            unsaved: BTreeMap::new(),
+            skipped: HashMap::new(),
+            told_full: false,
+            paused: false,
+        }
+    }
+
+    /// A cycle begins.
+    pub(super) fn begin_cycle(&mut self, now_ms: i64) {
+        self.last_cycle_ms = now_ms;
+        self.cycle_pages = 0;
+        self.unsaved_pages = 0;
+        self.budget.waived = false;
+        self.unsaved.clear();
+        self.skipped.clear();
+        self.told_full = false;
+    }
+
+    /// An address that was never met is refused: counted once a cycle, under the setting that could be changed.
+    pub(super) fn skip(&mut self, hash: u64, refusal: Refusal) {
+        let counter = match refusal {
+            Refusal::Hops => BEYOND_HOPS,
+            Refusal::Excluded | Refusal::NotIncluded => OUT_OF_SCOPE,
+            Refusal::SiteFull => SITE_FULL,
+            _ => return,
+        };
+        if counter == SITE_FULL && !std::mem::replace(&mut self.told_full, true) {
+            let (site, urls) = (&self.scope.rules().name, self.urls);
+            tracing::warn!(%site, urls, "site has its frontier.max_urls_per_site, new addresses of it are left out");
+        }
+        if self.skipped.len() < MAX_SKIPPED && self.skipped.insert(hash, counter).is_none() {
+            *self.unsaved.entry(counter).or_default() += 1;
+        }
+    }
+
+    /// It is followed after all: a shorter way leads to it.
+    pub(super) fn follow(&mut self, hash: u64) {
+        if let Some(counter) = self.skipped.remove(&hash) {
+            *self.unsaved.entry(counter).or_default() -= 1;
+        }
+    }
+
+    /// What the store is to add to what it has as spent, in thousandths.
+    pub(super) fn unsaved_spent(&self) -> i64 {
+        (self.budget.spent * 1e3) as i64 - self.saved_spent
     }
 }

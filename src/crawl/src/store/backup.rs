@@ -17,8 +17,7 @@ use super::documents::new_history;
 use super::error::{Result, StoreError};
 use super::open::{DATABASE, Reader, Store, lock};
 use super::salvage::{Salvaged, salvage};
-use super::sql;
-use super::{TermList, schema};
+use super::{TermList, schema, sql};
 
 /// Pages copied at once, between two reports of how far it is: 16 MiB.
 const PAGES: i32 = 4_096;

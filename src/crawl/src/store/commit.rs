@@ -1,25 +1,25 @@
 //! The one transaction of the crawl. In: a [`Batch`]. Out: a [`Committed`] after it is durable, or an error after
 //! which nothing of it is there and the same batch may be tried again.
+//!
+//! What a page was before its visit: what its counters and its document depend on. In: its row. Out: [`Before`].
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::batch::{Batch, Committed, FinishedPage};
-use super::before::Before;
 use super::bodies::Compressor;
 use super::clock::CLOCK;
 use super::documents::DocOp;
 use super::error::{Result, StoreError};
-use super::ids::site_id;
-use super::inbox;
 use super::keys::set_meta;
 use super::log::Log;
-use super::new_urls::NewUrls;
+use super::new_urls::{NewUrls, site_id};
 use super::open::{Caches, Store};
-use super::record::{HostId, HostRecord, SiteId, UrlId, UrlState};
-use super::sql::{self, Connection, list, params};
-use super::twins;
+use super::record::{
+    Batch, Committed, FinishedPage, HostId, HostRecord, SiteId, UrlId, UrlState, Visit,
+};
+use super::sql::{self, Connection, Row, list, params};
 use super::urls::earliest_due;
+use super::{inbox, twins};
 
 /// Ids kept by name; above it the cache starts anew. About 100 bytes each.
 const CACHE_HOSTS: usize = 100_000;
@@ -389,4 +389,60 @@ enum Ending<'a> {
     Op(&'a DocOp),
     /// Its page gave way to another address of the same document.
     GaveWay,
+}
+
+/// What a page was before its visit.
+pub(super) struct Before {
+    pub(super) site: SiteId,
+    pub(super) state: UrlState,
+    pub(super) documented: bool,
+    pub(super) content: Option<i64>,
+    pub(super) fetched_ms: Option<i64>,
+    pub(super) confirmed_ms: Option<i64>,
+}
+
+impl Before {
+    /// The columns that [`read`](Self::read) reads.
+    pub(super) const COLUMNS: &str =
+        "site_id, state, documented, content, fetched_ms, confirmed_ms";
+
+    pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
+        Ok(Before {
+            site: row.get(0)?,
+            state: row.get(1)?,
+            documented: row.get(2)?,
+            content: row.get(3)?,
+            fetched_ms: row.get(4)?,
+            confirmed_ms: row.get(5)?,
+        })
+    }
+
+    /// What the page is to be after a visit.
+    pub(super) fn after(site: SiteId, visit: &Visit) -> Self {
+        Before {
+            site,
+            state: visit.state,
+            documented: visit.documented,
+            content: visit.content.map(u64::cast_signed),
+            fetched_ms: visit.fetched_ms,
+            confirmed_ms: visit.confirmed_ms,
+        }
+    }
+
+    /// What its document, if it has one, adds to counters of its site: documents, the sum of the times at which they were
+    /// confirmed, in seconds (in milliseconds the sum of ten million would overflow), and how many their last visit did not show.
+    pub(super) fn counted(&self) -> [(&'static str, i64); 3] {
+        let number = |n: i64| if self.documented { n } else { 0 };
+        [
+            ("documents", number(1)),
+            (
+                "checked_s",
+                number(self.confirmed_ms.unwrap_or_default() / 1000),
+            ),
+            (
+                "unconfirmed",
+                number(i64::from(self.confirmed_ms < self.fetched_ms)),
+            ),
+        ]
+    }
 }

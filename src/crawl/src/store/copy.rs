@@ -8,14 +8,13 @@ use std::path::Path;
 
 use rusqlite::OpenFlags;
 
-use super::bodies;
 use super::documents::{DocumentRow, GONE, PRESENT};
 use super::error::{Result, StoreError};
 use super::keys::{meta, set_meta};
 use super::open::{DATABASE, FORGOTTEN_SEQ, LAST_SEQ, Reader, configure};
 use super::place::StorePlace;
-use super::schema;
 use super::sql::{self, Connection, params};
+use super::{bodies, schema};
 
 /// The identity of the store that it is a copy of.
 const STORE_ID: &str = "store_id";

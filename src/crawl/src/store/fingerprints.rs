@@ -5,9 +5,8 @@ use std::collections::HashSet;
 
 use super::error::Result;
 use super::keys::watermark;
-use super::numbers::given;
 use super::open::{Reader, Store};
-use super::partitions::{Partition, first_row};
+use super::partitions::{Partition, first_row, given};
 use super::record::UrlId;
 use super::runs;
 use super::sql::{Connection, Row, list};

@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
-use super::batch::{Batch, NewUrl};
 use super::error::Result;
 use super::open::{Reader, Store};
 use super::partitions::{Partitions, partition};
+use super::record::{Batch, NewUrl};
 use super::sql::{self, Connection, Row, list, params};
 use taojin_uri::CrawlUri;
 

@@ -8,22 +8,16 @@
 //! beside it. The SQL is plain, so that PostgreSQL runs it too; there any number of nodes write, each to its own partitions.
 
 mod backup;
-mod batch;
-mod before;
 mod bodies;
 mod clock;
 mod commit;
 mod copy;
-mod counts;
 mod cursor;
-mod database;
 mod documents;
 mod error;
 mod fingerprints;
-mod follow_hits;
 mod follows;
 mod hosts;
-mod ids;
 mod in_flight;
 mod inbox;
 mod keys;
@@ -31,7 +25,6 @@ mod log;
 mod moving;
 mod new_urls;
 mod node;
-mod numbers;
 mod open;
 mod partitions;
 mod place;
@@ -52,30 +45,26 @@ mod urls;
 pub(crate) mod tests;
 
 pub use backup::{BackupFacts, CopyProgress, check_backup, restore, restore_damaged};
-pub use batch::{Batch, Committed, FinishedPage, Inserted, NewUrl};
 pub use bodies::PackedBody;
 pub use copy::{Copied, DocumentCopy};
-pub use counts::{Counts, SiteCounts};
 pub use cursor::{Cursor, CursorLost, Followed, NoCursor};
-pub use database::DatabaseFacts;
 pub use documents::{Change, DocOp, DocumentRow, LastKnown, NewDocument};
 pub use error::StoreError;
-pub use follow_hits::Told;
-pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows};
+pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows, Told};
 pub use hosts::HostsHeld;
 pub use in_flight::{InFlight, UnderWay};
 pub use moving::{MovedRows, export, import};
 pub use node::{Moved, NodeRecord, SiteDifferences, Waiting};
-pub use numbers::PARTITIONS;
 pub use open::{Reader, Store};
-pub use partitions::{Partition, Partitions, first_row, part_of_row, partition};
-pub use place::{Duties, StorePlace};
+pub use partitions::{PARTITIONS, Partition, Partitions, first_row, part_of_row, partition};
+pub use place::{DatabaseFacts, Duties, StorePlace};
 pub use purge::{Purged, Takedown};
 pub use record::{
-    Cause, DueUrl, HELD_MS, HostId, HostRecord, Retention, SiteId, SiteRecord, UrlClass, UrlId,
-    UrlRecord, UrlState, Visit,
+    Batch, Cause, Committed, DueUrl, FinishedPage, HELD_MS, HostId, HostRecord, Inserted, NewUrl,
+    Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState, Visit,
 };
 pub use salvage::Salvaged;
+pub use sites::{Counts, SiteCounts};
 pub use sql::{Gained, NodeLease};
 pub use templates::{NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore};
 pub use terms::{TermCounts, TermList, TermMark, TermRecord, TermState};

@@ -13,13 +13,13 @@ use rusqlite::OpenFlags;
 use taojin_uri::CrawlUri;
 
 use super::backup::{CopyProgress, give_to_owner, open_like_folder, sync_folder};
-use super::batch::Batch;
 use super::clock::CLOCK;
 use super::error::{Result, StoreError};
 use super::keys::meta;
 use super::open::{DATABASE, Reader, Store, lock};
 use super::partitions::{first_row, partition};
 use super::place::StorePlace;
+use super::record::Batch;
 use super::salvage::TABLES;
 use super::sql::{Connection, NONE, Row, Value};
 use super::urls::RANKS;

@@ -17,11 +17,10 @@ use super::sql::{Connection, NodeLease, Params, Postgres, Row};
 use super::bodies::{Compressor, Decompressor};
 use super::error::{Result, StoreError};
 use super::keys::{Keys, NEWEST, meta};
-use super::node;
-use super::numbers::Numbers;
+use super::partitions::Numbers;
 use super::place::StorePlace;
 use super::record::{HostId, Retention, SiteId};
-use super::schema;
+use super::{node, schema};
 
 /// The database inside the data directory.
 pub(super) const DATABASE: &str = "crawl.sqlite";

@@ -2,7 +2,7 @@
 //! log of documents says that they are gone. An address that was taken down is remembered, so that no link brings it
 //! back. Archives (WARC) are files of their own and stay as they are.
 
-use super::before::Before;
+use super::commit::Before;
 use super::sql::{Connection, NONE, Row, params};
 
 use super::error::Result;

@@ -4,7 +4,7 @@
 
 use super::sql::{self, Connection, ToSql, params};
 
-use super::before::Before;
+use super::commit::Before;
 use super::error::Result;
 use super::open::Reader;
 use super::record::{DueUrl, HELD_MS, HostId, UrlId};

@@ -5,7 +5,6 @@
 //! and values whose type follows from the column that they meet. What one of them has alone stands behind
 //! [`Connection::sqlite`].
 
-mod answers;
 mod lease;
 mod node;
 mod postgres;
@@ -20,12 +19,12 @@ use tokio_postgres::error::SqlState;
 
 use super::error::{self as store, StoreError};
 
-pub(super) use answers::in_words;
 pub use lease::NodeLease;
 pub use node::Gained;
 pub(in crate::store) use node::NOW_MS;
 pub(super) use node::Share;
 pub(super) use postgres::Postgres;
+pub(super) use postgres::in_words;
 pub(super) use rusqlite::types::{FromSql, Value};
 pub(super) use rusqlite::{ToSql, params};
 pub(super) use tls::Way;
@@ -75,7 +74,7 @@ impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.code() {
             Some(code) if *code == SqlState::T_R_DEADLOCK_DETECTED => Error::Deadlock,
-            _ if answers::is_passing(&error) => Error::Unreachable(answers::in_words(&error)),
+            _ if postgres::is_passing(&error) => Error::Unreachable(postgres::in_words(&error)),
             _ => Error::Postgres(error),
         }
     }

@@ -18,7 +18,7 @@ use super::lease::{Heartbeat, NodeLease, TERM, ms, since_start_ms};
 use super::postgres::{Postgres, Writer};
 use super::values::{Bound, bound};
 use super::{Error, Result, params};
-use crate::store::numbers::PARTITIONS;
+use crate::store::partitions::PARTITIONS;
 use crate::store::partitions::Partition;
 use crate::store::place::Duties;
 
