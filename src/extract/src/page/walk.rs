@@ -66,48 +66,6 @@ impl Page {
             .unwrap_or(0)
     }
 
-    /// Text of the range for reading: blocks and `<br>` begin lines, cells of a row are parted by a tab, inline
-    /// elements join. Lines are trimmed, none is empty; form controls are left out.
-    pub fn visible_text(&self, range: Range<NodeId>) -> String {
-        let mut lines = Lines::default();
-        let mut block_end = range.start;
-        let mut skip_to = range.start;
-        for id in self.shown(range) {
-            if id < skip_to {
-                continue;
-            }
-            let node = self.node(id);
-            if id >= block_end {
-                block_end = NodeId::MAX;
-                lines.break_with(self.separator(id));
-            }
-            match node.tag {
-                Tag::TEXT => {
-                    lines.text(self.text(id));
-                    block_end = self.node(self.block_of(id)).end;
-                }
-                Tag::BR => lines.break_with('\n'),
-                Tag::SELECT | Tag::TEXTAREA | Tag::RP => skip_to = node.end,
-                Tag::TD | Tag::TH => lines.break_with(self.separator(id)),
-                tag if tag.is_block() => lines.break_with('\n'),
-                _ => {}
-            }
-        }
-        lines.finish()
-    }
-
-    /// What parts a node from the text before it: cells of one row stand in one line.
-    fn separator(&self, id: NodeId) -> char {
-        let node = self.node(id);
-        let cell = matches!(node.tag, Tag::TD | Tag::TH);
-        // The first cell directly follows its row.
-        if cell && node.parent + 1 != id {
-            '\t'
-        } else {
-            '\n'
-        }
-    }
-
     /// The text of `<title>`.
     pub(super) fn title_text(&self) -> Option<String> {
         let at = self.nodes().iter().position(|n| n.tag == Tag::TITLE)?;
@@ -220,49 +178,5 @@ fn push_collapsed(out: &mut String, text: &str) {
             Some(char) => out.push(char),
         }
         rest = chars.as_str();
-    }
-}
-
-/// Lines as they grow.
-#[derive(Default)]
-struct Lines {
-    out: String,
-    /// What has to come before the next character, if anything.
-    pending: Option<char>,
-}
-
-impl Lines {
-    /// A line break is stronger than a tab, and a tab than a blank.
-    fn break_with(&mut self, separator: char) {
-        let rank = |c: Option<char>| match c {
-            Some('\n') => 3,
-            Some('\t') => 2,
-            Some(_) => 1,
-            None => 0,
-        };
-        if rank(Some(separator)) > rank(self.pending) {
-            self.pending = Some(separator);
-        }
-    }
-
-    fn text(&mut self, text: &str) {
-        for char in text.chars() {
-            if char == '\n' {
-                self.break_with('\n');
-            } else if char.is_whitespace() {
-                self.break_with(' ');
-            } else if !is_nothing(char) {
-                if let Some(separator) = self.pending.take()
-                    && !self.out.is_empty()
-                {
-                    self.out.push(separator);
-                }
-                self.out.push(char);
-            }
-        }
-    }
-
-    fn finish(self) -> String {
-        self.out
     }
 }

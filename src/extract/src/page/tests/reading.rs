@@ -8,20 +8,6 @@ fn all(page: &Page) -> std::ops::Range<NodeId> {
 }
 
 #[test]
-fn text_for_reading_has_a_line_for_each_block() {
-    let page = page(
-        "<head><title>t</title></head><h1>标题</h1><p>一 <b>二</b>三<br>四</p>五<ul><li>六<li>七</ul>\
-         <table><tr><th>a<th>b<tr><td>c<td>d</table><pre>x\n y</pre><script>no</script><p hidden>no\
-         <p style='color:red; DISPLAY : none !important'>no<p>\u{3000}\u{3000}八&nbsp;九\u{200b}",
-    );
-    assert_eq!(
-        page.visible_text(all(&page)),
-        "标题\n一 二三\n四\n五\n六\n七\na\tb\nc\td\nx\ny\n八 九"
-    );
-    assert_eq!(page.visible_text(0..0), "");
-}
-
-#[test]
 fn a_written_out_end_of_line_shows_as_a_blank() {
     let page = page("<p>&#13;\n  14.12.2019 &#13;\n<span>21:42</span>&#13;\n<pre>a&#13;\nb</pre>");
     let texts: Vec<&str> = page
