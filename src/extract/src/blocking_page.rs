@@ -16,31 +16,13 @@ const MAX_CHARS_OF_NOTICE: usize = 200;
 /// A title of more characters speaks of signing in and does not ask for it.
 const MAX_TITLE_CHARS: usize = 24;
 /// Parts of addresses to which sites lead readers that they do not know.
-const PARTS: [&str; 12] = [
-    "login",
-    "logon",
-    "signin",
-    "sign-in",
-    "log-in",
-    "passport",
-    "sso",
-    "cas",
-    "captcha",
-    "verify",
-    "challenge",
-    "antispam",
-];
+static PARTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.login"));
 
 const SAYS: u32 = 1;
 const LOGIN: u32 = 2;
 
-static WORDS: LazyLock<Literals> = LazyLock::new(|| {
-    let of = |section, bits| {
-        let words = cues::words_in_cases(section);
-        words.into_iter().map(move |word| (word, bits))
-    };
-    Literals::of(of("blocking.says", SAYS).chain(of("blocking.login", LOGIN)))
-});
+static WORDS: LazyLock<Literals> =
+    LazyLock::new(|| cues::seen(&[("blocking.says", SAYS), ("blocking.login", LOGIN)]));
 
 impl Document {
     /// Whether a page that looks like an article is a notice to readers that are not let in: short, without a day, and in such

@@ -7,180 +7,42 @@ use crate::cues;
 use crate::fields::head::Head;
 use crate::page::Page;
 
-/// Words of a path that belong to threads.
-const TALK: &[&str] = &[
-    "forum",
-    "forums",
-    "thread",
-    "threads",
-    "topic",
-    "topics",
-    "discussion",
-    "discussions",
-    "questions",
-    "question",
-    "viewtopic",
-    "showthread",
-    "bbs",
-    "community",
-    "comments",
-    "talk",
-    "boards",
-    "board",
-    "viewthread",
-    "ask",
-];
-/// … to manuals.
-const REFERENCE: &[&str] = &[
-    "docs",
-    "doc",
-    "documentation",
-    "guide",
-    "guides",
-    "reference",
-    "manual",
-    "api",
-    "wiki",
-    "help",
-    "kb",
-    "tutorial",
-    "tutorials",
-    "install",
-    "usage",
-    "configuration",
-    "getting-started",
-    "user_guide",
-];
-/// … to shops.
-const SHOP: &[&str] = &[
-    "product",
-    "products",
-    "collections",
-    "collection",
-    "shop",
-    "store",
-    "item",
-    "category",
-    "cat",
-    "sale",
-    "catalog",
-    "buy",
-    "categories",
-    "departments",
-];
-/// … to texts.
-const TEXT: &[&str] = &[
-    "blog",
-    "news",
-    "article",
-    "articles",
-    "story",
-    "stories",
-    "post",
-    "posts",
-    "magazine",
-    "resources",
-    "learn",
-    "insights",
-    "press",
-    "opinion",
-    "features",
-    "blogs",
-    "advice",
-    "library",
-    "review",
-    "reviews",
-];
-/// … to companies and authorities.
-const SERVICE: &[&str] = &[
-    "about",
-    "services",
-    "service",
-    "contact",
-    "solutions",
-    "pricing",
-    "locations",
-    "calendar",
-    "events",
-    "local",
-    "insurance",
-    "industries",
-    "company",
-    "programs",
-    "membership",
-    "classes",
-    "about-us",
-];
-/// … to lists.
-const LIST: &[&str] = &[
-    "list",
-    "lists",
-    "tag",
-    "tags",
-    "search",
-    "index",
-    "rankings",
-    "directory",
-    "archive",
-    "top",
-];
+/// Features with the words that make each.
+type Groups<const N: usize> = LazyLock<[(&'static str, Vec<String>); N]>;
 
-/// The words of a path and the first label of a host that belong together, with the feature they make.
-const GROUPS: [(&str, &[&str]); 6] = [
-    ("path: talk", TALK),
-    ("path: reference", REFERENCE),
-    ("path: shop", SHOP),
-    ("path: text", TEXT),
-    ("path: service", SERVICE),
-    ("path: list", LIST),
-];
+/// The words of a feature `path: talk` are those of the section `path.talk`.
+fn groups<const N: usize>(names: [&'static str; N]) -> [(&'static str, Vec<String>); N] {
+    names.map(|name| (name, cues::words(&name.replace(": ", "."))))
+}
 
-const HOSTS: [(&str, &[&str]); 4] = [
-    (
-        "host: talk",
-        &[
-            "forum",
-            "forums",
-            "bbs",
-            "community",
-            "discuss",
-            "boards",
-            "ask",
-            "discussion",
-            "discussions",
-            "answers",
-            "club",
-        ],
-    ),
-    (
-        "host: reference",
-        &[
-            "docs",
-            "doc",
-            "developer",
-            "developers",
-            "help",
-            "support",
-            "wiki",
-            "api",
-            "learn",
-            "readthedocs",
-        ],
-    ),
-    ("host: shop", &["shop", "store", "buy"]),
-    (
-        "host: text",
-        &[
-            "blog",
-            "news",
-            "newsletter",
-            "medium",
-            "substack",
-            "wordpress",
-            "blogspot",
-        ],
-    ),
-];
+static PATHS: Groups<6> = LazyLock::new(|| {
+    groups([
+        "path: talk",
+        "path: reference",
+        "path: shop",
+        "path: text",
+        "path: service",
+        "path: list",
+    ])
+});
+static HOSTS: Groups<4> =
+    LazyLock::new(|| groups(["host: talk", "host: reference", "host: shop", "host: text"]));
+/// Words that stand anywhere in the host of a forum.
+static FORUM_HOSTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("host.inside"));
+/// Types of structured data.
+static TYPES: Groups<6> = LazyLock::new(|| {
+    groups([
+        "json: article",
+        "json: product",
+        "json: talk",
+        "json: list",
+        "json: questions",
+        "json: company",
+    ])
+});
+/// Programs that make pages.
+static GENERATORS: Groups<3> =
+    LazyLock::new(|| groups(["generator: talk", "generator: reference", "generator: blog"]));
 
 /// Features of the address.
 pub(crate) fn address<const NAMED: bool>(page: &Page, cells: &mut FeatureVector<NAMED>) {
@@ -206,28 +68,25 @@ pub(crate) fn address<const NAMED: bool>(page: &Page, cells: &mut FeatureVector<
     cells.flag("path: ends in slash", path.len() > 1 && path.ends_with('/'));
     cells.flag("path: file", last.contains('.'));
     cells.flag("query", url.is_some_and(|u| u.query().is_some()));
-    for (name, list) in GROUPS {
-        let named = |s: &&str| list.contains(&stem(s).split(['-', '_']).next().unwrap_or_default());
-        let exact = above.iter().any(|s| list.contains(s)) || list.contains(&stem(last).as_str());
-        let begins = segments.iter().any(named);
-        cells.put(
-            name,
-            if exact {
-                1.0
-            } else {
-                f32::from(u8::from(begins)) * 0.5
-            },
-        );
+    for (name, list) in &*PATHS {
+        let has = |word: &str| list.iter().any(|known| known == word);
+        let first = |s: &str| has(stem(s).split(['-', '_']).next().unwrap_or_default());
+        let exact = above.iter().any(|s| has(s)) || has(&stem(last));
+        let value = if exact {
+            1.0
+        } else {
+            f32::from(u8::from(segments.iter().any(|s| first(s)))) * 0.5
+        };
+        cells.put(name, value);
     }
     let host = url
         .map(|u| u.host().to_ascii_lowercase())
         .unwrap_or_default();
-    for (name, list) in HOSTS {
-        cells.flag(name, host.split('.').any(|label| list.contains(&label)));
+    for (name, list) in &*HOSTS {
+        let has = |label: &str| list.iter().any(|known| known == label);
+        cells.flag(name, host.split('.').any(has));
     }
-    let inside = ["forum", "talk", "exchange", "community"]
-        .iter()
-        .any(|w| host.contains(w));
+    let inside = FORUM_HOSTS.iter().any(|word| host.contains(word.as_str()));
     cells.flag("host: names a forum", inside);
 }
 
@@ -237,48 +96,9 @@ pub(crate) fn declared<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVe
     cells.flag("og: article", kind == "article");
     cells.flag("og: product", kind.contains("product"));
     cells.flag("og: website", kind == "website");
-    let is = |names: &[&str]| head.json.types.iter().any(|t| names.contains(&t.as_str()));
-    cells.flag(
-        "json: article",
-        is(&[
-            "Article",
-            "NewsArticle",
-            "BlogPosting",
-            "ReportageNewsArticle",
-            "TechArticle",
-            "MedicalScholarlyArticle",
-        ]),
-    );
-    cells.flag(
-        "json: product",
-        is(&["Product", "ProductGroup", "Offer", "AggregateOffer"]),
-    );
-    cells.flag(
-        "json: talk",
-        is(&["DiscussionForumPosting", "QAPage", "Question"]),
-    );
-    cells.flag(
-        "json: list",
-        is(&[
-            "ItemList",
-            "CollectionPage",
-            "SearchResultsPage",
-            "ProductCollection",
-        ]),
-    );
-    cells.flag("json: questions", is(&["FAQPage"]));
-    cells.flag(
-        "json: company",
-        is(&[
-            "LocalBusiness",
-            "Service",
-            "Store",
-            "MovingCompany",
-            "Event",
-            "Place",
-            "EducationalOrganization",
-        ]),
-    );
+    for (name, types) in &*TYPES {
+        cells.flag(name, head.json.types.iter().any(|t| types.contains(t)));
+    }
     cells.flag(
         "head: published",
         !head.published.is_empty() || head.json.published.is_some(),
@@ -293,37 +113,10 @@ pub(crate) fn declared<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVe
 
 fn generator<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVector<NAMED>) {
     let generator = head.generator.unwrap_or_default().to_ascii_lowercase();
-    let made_by = |names: &[&str]| names.iter().any(|n| generator.contains(n));
-    cells.flag(
-        "generator: talk",
-        made_by(&[
-            "discourse",
-            "phpbb",
-            "xenforo",
-            "vbulletin",
-            "mybb",
-            "invision",
-            "discuz",
-            "nodebb",
-            "flarum",
-        ]),
-    );
-    cells.flag(
-        "generator: reference",
-        made_by(&[
-            "sphinx",
-            "docusaurus",
-            "mkdocs",
-            "gitbook",
-            "docfx",
-            "vuepress",
-            "hugo",
-        ]),
-    );
-    cells.flag(
-        "generator: blog",
-        made_by(&["wordpress", "ghost", "substack", "medium", "jekyll", "hexo"]),
-    );
+    for (name, programs) in &*GENERATORS {
+        let made_by = programs.iter().any(|p| generator.contains(p.as_str()));
+        cells.flag(name, made_by);
+    }
 }
 
 /// The words that a title may say, and those that it begins with.

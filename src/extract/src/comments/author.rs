@@ -210,6 +210,9 @@ fn in_tag(page: &Page, record: &Record, piece: &Piece, tags: &[Tag]) -> bool {
         .any(|e| tags.contains(&page.node(record.elements[e].node).tag))
 }
 
+/// Classes of a writer's name.
+static WRITERS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("class.writer"));
+
 /// The markup itself says that this is the writer.
 fn is_declared(page: &Page, node: NodeId) -> bool {
     let prop = page.attr(node, Attr::Itemprop).unwrap_or_default();
@@ -217,20 +220,9 @@ fn is_declared(page: &Page, node: NodeId) -> bool {
     let class = page.attr(node, Attr::Class).unwrap_or_default();
     matches!(prop, "author" | "creator")
         || rel.split_ascii_whitespace().any(|r| r == "author")
-        || class.split_ascii_whitespace().any(|c| {
-            matches!(
-                c,
-                "fn" | "vcard"
-                    | "author"
-                    | "username"
-                    | "user-name"
-                    | "nickname"
-                    | "nick"
-                    | "name"
-                    | "uname"
-                    | "comment-author"
-            )
-        })
+        || class
+            .split_ascii_whitespace()
+            .any(|c| WRITERS.iter().any(|known| known == c))
 }
 
 /// True when the elements around the piece are called a writer.
@@ -247,35 +239,12 @@ pub(super) fn looks_named(page: &Page, record: &Record, piece: &Piece) -> bool {
 
 /// Addresses of people's pages.
 pub(super) fn is_person(href: &str) -> bool {
-    const PARTS: [&str; 22] = [
-        "/user",
-        "/u/",
-        "/people/",
-        "/profile",
-        "/member",
-        "uid=",
-        "uid-",
-        "/space",
-        "/author/",
-        "userid",
-        "/users/",
-        "/home/",
-        "/@",
-        "/i/user",
-        "memberlist",
-        "u=",
-        "/person",
-        "/ta/",
-        "/account",
-        "/usercenter",
-        "showuser",
-        "/p/home",
-    ];
-    let begins = |part: &&str| {
+    static PARTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.person"));
+    let begins = |part: &String| {
         let name = part.strip_prefix('/');
         name.is_some_and(|name| href.starts_with(name))
     };
-    PARTS.iter().any(|part| href.contains(part)) || PARTS.iter().any(begins)
+    PARTS.iter().any(|part| href.contains(part.as_str())) || PARTS.iter().any(begins)
 }
 
 /// Short, without the signs of a sentence.

@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use crate::cues;
 use crate::literals::Literals;
 use crate::page::{Attr, NodeId, Page, Tag};
 
@@ -12,34 +13,10 @@ const MAX_SCRIPT: usize = 200_000;
 const MAX_FOUND: usize = 8;
 
 /// What an address of comments has in it.
-const WORDS: [&str; 23] = [
-    "comment",
-    "pinglun",
-    "gentie",
-    "/reply",
-    "replies",
-    "/cmt",
-    "liuyan",
-    "disqus",
-    "changyan",
-    "duoshuo",
-    "livere",
-    "giscus",
-    "utteranc",
-    "gitalk",
-    "valine",
-    "waline",
-    "twikoo",
-    "artalk",
-    "isso",
-    "commento",
-    "remark42",
-    "hypercomments",
-    "coral",
-];
+static WORDS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.comments"));
 
 /// One look whether any of them is there: most scripts and addresses have none.
-static ANY_WORD: LazyLock<Literals> = LazyLock::new(|| Literals::of(WORDS.map(|w| (w, 1))));
+static ANY_WORD: LazyLock<Literals> = LazyLock::new(|| cues::seen(&[("link.comments", 1)]));
 
 /// Longest way from the beginning of an address to such a word, and behind it, in characters.
 const MAX_SIDE: usize = 200;
@@ -134,7 +111,7 @@ fn is_address(text: &str) -> bool {
         .nth(MAX_SIDE - 1)
         .map_or(0, |c| c.0);
     WORDS.iter().any(|word| {
-        let mut places = rest.match_indices(word).map(|(at, _)| at);
+        let mut places = rest.match_indices(word.as_str()).map(|(at, _)| at);
         places.any(|at| at <= most && at + word.len() >= least)
     })
 }

@@ -302,10 +302,7 @@ fn votes(page: &Page, record: &Record, roles: &[Role]) -> Option<i64> {
 }
 
 /// Words beside the number of votes for a comment.
-static VOTED: LazyLock<Literals> = LazyLock::new(|| {
-    let words = cues::words("comment.voted").into_iter();
-    Literals::of(words.map(|word| (word, 1)))
-});
+static VOTED: LazyLock<Literals> = LazyLock::new(|| cues::seen(&[("comment.voted", 1)]));
 
 /// What stands before the name of the one whom a comment answers.
 static REPLY: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("comment.reply_to"));

@@ -7,41 +7,27 @@ use regex::Regex;
 
 use crate::cues;
 use crate::cues::phrases::without_signs;
-use crate::literals::{Beginnings, Literals, compiled};
+use crate::literals::{Beginnings, Literals};
 
 /// Longest heading, in bytes.
 const MAX_BYTES: usize = 90;
 
-/// The sections of its words: counters and what else stands before, the words themselves, what stands behind.
-const SECTIONS: [&str; 4] = [
-    "comment.heading.counter",
-    "comment.heading.before",
-    "comment.heading",
-    "comment.heading.after",
-];
-
 pub(super) static HEADING: LazyLock<Regex> = LazyLock::new(|| {
-    let [counter, before, words, after] = SECTIONS.map(cues::alternatives);
-    let on = cues::alternatives("comment.heading.on");
-    let number = r"(?:\d[\d,.]*\s*)?";
-    compiled(&format!(
-        r"(?i)^[\W_]*{number}(?:{counter})?\s*(?:(?:{before})\s*(?:{number}(?:{counter}))?\s*)*(?:{words})(?:\s*(?:{after}))?(?:\s*[（(]?\s*(?:{before})?\s*\d+\s*(?:{counter})?\s*[）)]?)?(?:\s+(?:{on})(?-u:\b).{{0,80}})?[\W\d_]*$",
-    ))
+    cues::pattern(
+        r"(?i)^[\W_]*(?:\d[\d,.]*\s*)?(?:<comment.heading.counter>)?\s*(?:(?:<comment.heading.before>)\s*(?:(?:\d[\d,.]*\s*)?(?:<comment.heading.counter>))?\s*)*(?:<comment.heading>)(?:\s*(?:<comment.heading.after>))?(?:\s*[（(]?\s*(?:<comment.heading.before>)?\s*\d+\s*(?:<comment.heading.counter>)?\s*[）)]?)?(?:\s+(?:<comment.heading.on>)(?-u:\b).{0,80})?[\W\d_]*$",
+    )
 });
 
 /// One of them stands in every heading of comments.
-static WORDS: LazyLock<Literals> = LazyLock::new(|| {
-    let words = cues::words_in_cases(SECTIONS[2]).into_iter();
-    Literals::of(words.map(|word| (word, 1)))
-});
+static WORDS: LazyLock<Literals> = LazyLock::new(|| cues::seen(&[("comment.heading", 1)]));
 
 /// Every heading begins with one of these, behind signs and a number.
 static FIRST: LazyLock<Beginnings> = LazyLock::new(|| {
-    let words = SECTIONS
-        .iter()
-        .take(3)
-        .flat_map(|section| cues::words_in_cases(section));
-    Beginnings::of(words.map(|word| (word, 1)))
+    cues::begun(&[
+        "comment.heading.counter",
+        "comment.heading.before",
+        "comment.heading",
+    ])
 });
 
 /// The heading of a list of comments.

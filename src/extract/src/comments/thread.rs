@@ -2,9 +2,12 @@
 //! is a record like its answers. Told by the address, by what the records are called, and by whether a text stands
 //! before them.
 
+use std::sync::LazyLock;
+
 use std::collections::HashSet;
 
 use super::{Block, Comment, Found, headings};
+use crate::cues;
 use crate::page::{NodeId, Page, Tag};
 
 /// Bytes of plain text in long pieces before the first record from which an article stands there.
@@ -136,44 +139,12 @@ fn above_is_heading(page: &Page, start: NodeId) -> bool {
 
 /// Addresses of forums and of sites of questions and answers.
 pub(super) fn is_forum(url: &str) -> bool {
-    const PARTS: [&str; 22] = [
-        "//bbs.",
-        "//forum.",
-        "//forums.",
-        "//club.",
-        "//tieba.",
-        "//ask.",
-        "//discuss.",
-        "/bbs/",
-        "/forum/",
-        "/forums/",
-        "forum.php",
-        "/threads/",
-        "/thread/",
-        "/thread-",
-        "viewthread",
-        "viewtopic",
-        "showthread",
-        "/topic/",
-        "/topics/",
-        "/questions/",
-        "/ubbthreads",
-        "/comments/",
-    ];
-    PARTS.iter().any(|part| url.contains(part))
+    static PARTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.forum"));
+    PARTS.iter().any(|part| url.contains(part.as_str()))
 }
 
 /// The same for words that other sites use too.
 fn may_be_forum(url: &str) -> bool {
-    const PARTS: [&str; 8] = [
-        "/t/",
-        "/talk/",
-        "/d/",
-        "/question",
-        "/discussion",
-        "/comments/",
-        "/answer",
-        "//community.",
-    ];
-    PARTS.iter().any(|part| url.contains(part))
+    static PARTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.forum.perhaps"));
+    PARTS.iter().any(|part| url.contains(part.as_str()))
 }

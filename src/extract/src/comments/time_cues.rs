@@ -3,6 +3,7 @@
 
 use std::sync::LazyLock;
 
+use crate::cues;
 use crate::literals::Literals;
 use crate::page::{Attr, NodeId, Page, Tag};
 use crate::times::{self, forms};
@@ -33,30 +34,7 @@ pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {
 }
 
 /// Between a number and its unit stand other letters than these only in words for other things.
-const UNITS: [&str; 20] = [
-    "前",
-    "月",
-    "ago",
-    "전",
-    "назад",
-    "önce",
-    "vor ",
-    "il y a",
-    "hace",
-    "há ",
-    " fa",
-    "atrás",
-    "昨",
-    "今",
-    "at ",
-    "小时",
-    "小時",
-    "分钟",
-    "个月",
-    "個月",
-];
-
-static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| Literals::of(UNITS.map(|unit| (unit, 1))));
+static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| cues::seen(&[("time.units", 1)]));
 
 /// Days and moments of short texts with a number.
 static ANY_DAY: LazyLock<Literals> = LazyLock::new(|| {

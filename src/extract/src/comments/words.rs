@@ -32,152 +32,19 @@ pub(super) const VOTES: Parts = Parts(1 << 8);
 /// Parts of the same for votes against.
 pub(super) const VOTES_AGAINST: Parts = Parts(1 << 9);
 
-/// What stands in each list.
-const PARTS: [(Parts, &[&str]); 10] = [
-    (
-        AUTHOR,
-        &[
-            "author", "user", "nick", "name", "poster", "screen", "uname", "writer", "owner",
-            "byline", "member", "authi", "who", "zuozhe",
-        ],
-    ),
-    (
-        NOT_AUTHOR,
-        &[
-            "avatar",
-            "level",
-            "badge",
-            "rank",
-            "location",
-            "count",
-            "reply-to",
-            "replyto",
-            "replied",
-            "quote",
-            "title",
-            "role",
-            "sign",
-            "area",
-            "desp",
-            "tag",
-            "address",
-            "desc",
-            "rep-",
-            "reputation",
-            "time",
-            "date",
-            "floor",
-            "like",
-            "vote",
-            "content",
-            "action",
-            "group",
-            "dateline",
-        ],
-    ),
-    (
-        CONTENT,
-        &[
-            "content",
-            "body",
-            "text",
-            "txt",
-            "message",
-            "msg",
-            "t_f",
-            "cnt",
-            "detail",
-            "markdown",
-            "words",
-            "cont",
-            "prose",
-            "entry",
-            "description",
-        ],
-    ),
-    (
-        BESIDE,
-        &[
-            "user", "author", "avatar", "sign", "card", "profile", "member", "pls", "side", "meta",
-            "poster", "action", "tool", "footer", "info", "badge", "operat", "button", "btn",
-            "opts", "menu", "likes", "head",
-        ],
-    ),
-    (
-        ANSWERED,
-        &[
-            "reply-to",
-            "replyto",
-            "in-reply",
-            "floor-tie",
-            "parent-comment",
-            "reply_quote",
-            "quote-comment",
-        ],
-    ),
-    (
-        QUOTE,
-        &[
-            "quote",
-            "reply-to",
-            "replyto",
-            "in-reply",
-            "parent-comment",
-            "floor-tie",
-            "refer",
-            "original",
-            "yinyong",
-        ],
-    ),
-    (
-        POST,
-        &[
-            "post", "answer", "thread", "topic", "floor", "message", "bbs",
-        ],
-    ),
-    (
-        COMMENT,
-        &[
-            "comment",
-            "reply",
-            "replies",
-            "review",
-            "pinglun",
-            "cmt",
-            "gentie",
-            "liuyan",
-            "guestbook",
-            "feedback",
-            "answer",
-            "tie-",
-            "talkback",
-            "discuss",
-            "msgboard",
-            "respon",
-            "huifu",
-            "huida",
-            "dianping",
-            "gbook",
-        ],
-    ),
-    (
-        VOTES,
-        &[
-            "like", "vote", "zan", "praise", "up", "digg", "score", "agree", "ding", "support",
-            "thumb", "u-num", "useful", "point", "heart", "upvote",
-        ],
-    ),
-    (
-        VOTES_AGAINST,
-        &[
-            "down", "dislike", "tread", "oppose", "against", "cai", "disagree", "boo",
-        ],
-    ),
-];
-
 static ALL_PARTS: LazyLock<Literals> = LazyLock::new(|| {
-    let lists = PARTS.iter();
-    Literals::of(lists.flat_map(|(list, parts)| parts.iter().map(|part| (part, list.0))))
+    cues::seen(&[
+        ("parts.author", AUTHOR.0),
+        ("parts.not_author", NOT_AUTHOR.0),
+        ("parts.content", CONTENT.0),
+        ("parts.beside", BESIDE.0),
+        ("parts.answered", ANSWERED.0),
+        ("parts.quote", QUOTE.0),
+        ("parts.post", POST.0),
+        ("parts.comment", COMMENT.0),
+        ("parts.votes", VOTES.0),
+        ("parts.votes_against", VOTES_AGAINST.0),
+    ])
 });
 
 impl Parts {
@@ -238,10 +105,7 @@ static TOOL_WORDS: LazyLock<Words> =
     LazyLock::new(|| Words::of(&["comment.tools", "comment.answer_tools"]));
 static ANSWER_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&["comment.answer_tools"]));
 static COUNTED_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&["comment.counted"]));
-static BEGINNINGS: LazyLock<Beginnings> = LazyLock::new(|| {
-    let words = cues::words("comment.tools.begins").into_iter();
-    Beginnings::of(words.map(|word| (word, 1)))
-});
+static BEGINNINGS: LazyLock<Beginnings> = LazyLock::new(|| cues::begun(&["comment.tools.begins"]));
 
 /// A short text without signs at its ends and without the number before or behind it.
 fn core(text: &str) -> &str {

@@ -2,7 +2,10 @@
 //!
 //! Each language has one file in `languages`. Under a heading `[section]` stand words, one or several on a line with `|`
 //! between; letters count alike in both cases. `colou?r`, `[ab]`, `(a|b)c` stand for several words, `␣` for a blank at either
-//! end. A new language is a new file and a line in [`LANGUAGES`]; a section that a language has no words for is left out.
+//! end. A new language is a new file and a line in [`FILES`]; a section that a language has no words for is left out.
+//!
+//! Names of classes, of meta elements and of parts of addresses, which are the same in all languages, are in `web.txt`, whose
+//! head explains its sections.
 //!
 //! | section | words |
 //! |---|---|
@@ -42,44 +45,27 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::literals::spelled;
+use regex::Regex;
+
+use crate::literals::{Beginnings, Literals, compiled, spelled};
 
 /// The file of Chinese.
 const CHINESE: &str = include_str!("languages/zh.txt");
 
-/// The files of all languages.
-const LANGUAGES: [&str; 30] = [
-    include_str!("languages/ar.txt"),
-    include_str!("languages/cs.txt"),
-    include_str!("languages/da.txt"),
-    include_str!("languages/de.txt"),
-    include_str!("languages/el.txt"),
-    include_str!("languages/en.txt"),
-    include_str!("languages/es.txt"),
-    include_str!("languages/fi.txt"),
-    include_str!("languages/fr.txt"),
-    include_str!("languages/hi.txt"),
-    include_str!("languages/hu.txt"),
-    include_str!("languages/id.txt"),
-    include_str!("languages/is.txt"),
-    include_str!("languages/it.txt"),
-    include_str!("languages/ja.txt"),
-    include_str!("languages/ko.txt"),
-    include_str!("languages/lt.txt"),
-    include_str!("languages/nl.txt"),
-    include_str!("languages/no.txt"),
-    include_str!("languages/pl.txt"),
-    include_str!("languages/pt.txt"),
-    include_str!("languages/ro.txt"),
-    include_str!("languages/ru.txt"),
-    include_str!("languages/sk.txt"),
-    include_str!("languages/sv.txt"),
-    include_str!("languages/th.txt"),
-    include_str!("languages/tr.txt"),
-    include_str!("languages/uk.txt"),
-    include_str!("languages/vi.txt"),
-    CHINESE,
-];
+macro_rules! files {
+    ($($language:literal)*) => {
+        [$(include_str!(concat!("languages/", $language, ".txt")),)* CHINESE, WEB]
+    };
+}
+
+/// The files of all languages, and that of the web.
+const FILES: [&str; 31] = files! {
+    "ar" "cs" "da" "de" "el" "en" "es" "fi" "fr" "hi" "hu" "id" "is" "it" "ja" "ko" "lt" "nl" "no" "pl" "pt" "ro" "ru" "sk" "sv"
+    "th" "tr" "uk" "vi"
+};
+
+/// The words that belong to no language.
+const WEB: &str = include_str!("web.txt");
 
 /// The characters of the Chinese words that are written otherwise in Taiwan and Hong Kong, as pairs.
 const TRADITIONAL: &str = include_str!("languages/zh.traditional.txt");
@@ -97,7 +83,7 @@ static SECTIONS: LazyLock<HashMap<&str, Vec<String>>> = LazyLock::new(|| {
         chars.map(|c| pairs.get(&c).copied().unwrap_or(c)).collect()
     };
     let mut sections: HashMap<&str, Vec<String>> = HashMap::new();
-    for file in LANGUAGES {
+    for file in FILES {
         let mut section = "";
         let lines = file
             .lines()
@@ -144,7 +130,7 @@ pub(crate) fn words(section: &str) -> Vec<String> {
 
 /// Each word of a section, and where a letter outside ASCII has two cases also with a capital first and all in capitals: for
 /// matchers that know the two cases of ASCII only.
-pub(crate) fn words_in_cases(section: &str) -> Vec<String> {
+fn words_in_cases(section: &str) -> Vec<String> {
     let cases = |word: String| {
         let mut cases = vec![word];
         if !cases[0].is_ascii() {
@@ -158,4 +144,33 @@ pub(crate) fn words_in_cases(section: &str) -> Vec<String> {
         cases
     };
     words(section).into_iter().flat_map(cases).collect()
+}
+
+/// A matcher of the words of sections, with the bits for those of each.
+pub(crate) fn seen(sections: &[(&str, u32)]) -> Literals {
+    let words = sections.iter().flat_map(|(section, bits)| {
+        let words = words_in_cases(section).into_iter();
+        words.map(|word| (word, *bits))
+    });
+    Literals::of(words)
+}
+
+/// A matcher of the words of sections at the beginning of a text.
+pub(crate) fn begun(sections: &[&str]) -> Beginnings {
+    let words = sections.iter().flat_map(|section| words_in_cases(section));
+    Beginnings::of(words.map(|word| (word, 1)))
+}
+
+/// A pattern in which `<SECTION>` stands for the words of a section.
+pub(crate) fn pattern(pattern: &str) -> Regex {
+    compiled(&with_words(pattern))
+}
+
+fn with_words(pattern: &str) -> String {
+    let mut parts = pattern.split('<');
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |out, part| {
+        let (section, behind) = part.split_once('>').unwrap_or_default();
+        out + &alternatives(section) + behind
+    })
 }

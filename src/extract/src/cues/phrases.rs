@@ -6,7 +6,7 @@ use std::sync::{LazyLock, OnceLock};
 use regex::Regex;
 
 use crate::classify::line_cues as line_signs;
-use crate::cues::{alternatives, lines, words_in_cases};
+use crate::cues::{lines, with_words, words_in_cases};
 use crate::literals::{Beginnings, Literals, compiled};
 
 /// Longest line that is looked at, in bytes.
@@ -167,14 +167,7 @@ impl Rule {
 
     /// All patterns of the kind as one.
     fn compiled(&self) -> Regex {
-        let with_words = self.patterns.iter().map(|pattern| {
-            let mut parts = pattern.split('<');
-            let first = parts.next().unwrap_or_default().to_owned();
-            parts.fold(first, |out, part| {
-                let (section, behind) = part.split_once('>').unwrap_or_default();
-                out + &alternatives(section) + behind
-            })
-        });
+        let with_words = self.patterns.iter().map(|pattern| with_words(pattern));
         let of_language = lines(&self.section("pattern")).iter().cloned();
         let all: Vec<String> = with_words.chain(of_language).collect();
         compiled(&format!("(?i){}", all.join("|")))

@@ -3,7 +3,7 @@ use crate::literals::compiled;
 
 #[test]
 fn every_section_is_one_that_the_code_knows() {
-    let table = include_str!("mod.rs");
+    let table = concat!(include_str!("mod.rs"), include_str!("web.txt"));
     let kinds = [
         "begins",
         "alone",

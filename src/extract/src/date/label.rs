@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::cues;
-use crate::literals::{Literals, compiled};
+use crate::literals::Literals;
 
 /// What the words before a date call it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -20,27 +20,16 @@ pub(crate) enum Label {
 }
 
 static PUBLISHED: LazyLock<Regex> = LazyLock::new(|| {
-    let [words, alone, after] = PUBLISHED_SECTIONS.map(cues::alternatives);
-    compiled(&format!(
-        r"(?i)(?:^|[^\p{{Han}}]|{after})(?:{alone})|{words}"
-    ))
+    cues::pattern(
+        r"(?i)(?:^|[^\p{Han}]|<date.published.after>)(?:<date.published.alone>)|<date.published>",
+    )
 });
-static MODIFIED: LazyLock<Regex> =
-    LazyLock::new(|| compiled(&format!("(?i){}", cues::alternatives(MODIFIED_SECTION))));
-
-/// The words of publication, those that are none within a word of Chinese, and what may stand before these.
-const PUBLISHED_SECTIONS: [&str; 3] = [
-    "date.published",
-    "date.published.alone",
-    "date.published.after",
-];
-const MODIFIED_SECTION: &str = "date.modified";
+static MODIFIED: LazyLock<Regex> = LazyLock::new(|| cues::pattern("(?i)<date.modified>"));
 
 /// One of them stands in every label of a date.
 static ANY_LABEL: LazyLock<Literals> = LazyLock::new(|| {
-    let [words, alone, _] = PUBLISHED_SECTIONS;
-    let words = [words, alone, MODIFIED_SECTION].map(cues::words_in_cases);
-    Literals::of(words.into_iter().flatten().map(|word| (word, 1)))
+    let sections = ["date.published", "date.published.alone", "date.modified"];
+    cues::seen(&sections.map(|section| (section, 1)))
 });
 
 /// What the words right before a date call it.

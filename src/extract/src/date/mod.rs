@@ -14,8 +14,11 @@ pub(crate) mod stamp;
 pub(crate) mod text;
 pub(crate) mod years;
 
+use std::sync::LazyLock;
+
 use std::collections::BTreeMap;
 
+use crate::cues;
 use crate::fields::head::Head;
 use crate::lines::Line;
 use crate::lines::hints::Marks;
@@ -41,20 +44,7 @@ const TEASER_TOKENS: u32 = 9;
 pub(super) const MAX_CANDIDATES: usize = 200;
 
 /// Names of meta elements that do not say which date they mean.
-const WEAK_META: &[&str] = &[
-    "date",
-    "dc.date",
-    "dcterms.date",
-    "created",
-    "datecreated",
-    "eprints.date",
-    "citation_date",
-    "release_date",
-    "og:release_date",
-    "video:release_date",
-    "date.release",
-    "releasedate",
-];
+static WEAK_META: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("meta.published.weak"));
 
 /// Where a date comes from, in order of trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -188,7 +178,7 @@ impl Sources<'_> {
             published.and_then(|v| parse_value(v, clock)),
         ));
         all.extend(head.published.iter().filter_map(|(name, v)| {
-            let weak = WEAK_META.contains(name);
+            let weak = WEAK_META.iter().any(|weak| weak == name);
             let origin = if weak { Origin::WeakMeta } else { Origin::Meta };
             of(origin, parse_value(v, clock))
         }));

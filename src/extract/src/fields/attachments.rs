@@ -1,6 +1,9 @@
 //! The files that a page offers beside its text: 附件1：…docx. In: the links of a page and where they stand. Out:
 //! [`Attachment`]s in the order of the page. Never fetches: what a file is tell its address, its name, or the list it stands in.
 
+use std::sync::LazyLock;
+
+use crate::cues;
 use crate::document::Attachment;
 use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
@@ -22,16 +25,7 @@ const SENDERS: [&str; 6] = [
 /// What begins a list of attachments.
 const HEADS: [&str; 5] = ["附件", "附表", "相关附件", "attachment", "附："];
 /// Link texts that name no file.
-const NAMELESS: [&str; 8] = [
-    "下载",
-    "点击下载",
-    "附件下载",
-    "下载附件",
-    "立即下载",
-    "附件",
-    "download",
-    "pdf",
-];
+static NAMELESS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("attachment.nameless"));
 
 /// The attachments among the links of a page; `title` is the line of its headline.
 pub(crate) fn attachments(

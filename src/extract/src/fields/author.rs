@@ -6,14 +6,14 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use super::head::Head;
-use crate::cues;
 use crate::cues::phrases::without_signs;
+use crate::cues::{self, pattern};
 use crate::date::Anchors;
 use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
 use crate::lines::render::{element_text, line_text};
-use crate::literals::{Beginnings, Literals, compiled};
+use crate::literals::{Beginnings, Literals};
 use crate::page::measure::Measure;
 use crate::page::{Attr, NodeId, Page};
 use serde::Serialize;
@@ -23,77 +23,61 @@ const MAX_NAME: usize = 60;
 /// Longest line that may name writer and source, in tokens.
 const MAX_TOKENS: u32 = 60;
 
-/// A pattern in which `<SECTION>` stands for the words of a section.
-fn worded(pattern: &str) -> Regex {
-    let mut parts = pattern.split('<');
-    let first = parts.next().unwrap_or_default().to_owned();
-    let whole = parts.fold(first, |out, part| {
-        let (section, behind) = part.split_once('>').unwrap_or_default();
-        out + &cues::alternatives(section) + behind
-    });
-    compiled(&whole)
-}
-
 pub(crate) static SOURCE: LazyLock<Regex> = LazyLock::new(|| {
-    worded(
+    pattern(
         r"(?:^|[\s|丨【\[（(\x3e])(?:<source.named>)\s*[：:丨]\s*([^\s|丨，,；;。】\]）)]{2,30})",
     )
 });
 pub(crate) static AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
-    worded(
+    pattern(
         r"(?:^|[\s|丨【\[（(/])(?:<author.desk>)*(?:<author.named>)\s*[：:/丨|]\s*([^\s|丨，,；;。:：】\]）)/]{2,20}(?:[ 、]\p{Han}{2,4}){0,4})",
     )
 });
 /// The photographer is the author of a picture story.
 pub(crate) static PHOTOGRAPHER: LazyLock<Regex> = LazyLock::new(|| {
-    worded(
+    pattern(
         r"(?:^|[\s|丨【\[（(])(?:<author.photographer>)\s*[：:/丨|]\s*(\p{Han}{2,4})(?:\s|$|[）)】\]])",
     )
 });
 /// A writer whose label has no sign behind it: the field ends with the name.
 static BARE_AUTHOR: LazyLock<Regex> =
-    LazyLock::new(|| worded(r"(?:^|[\s|丨·])(?:<author.bare>)\s*(\p{Han}{2,4})\s*(?:$|[\s|丨·])"));
+    LazyLock::new(|| pattern(r"(?:^|[\s|丨·])(?:<author.bare>)\s*(\p{Han}{2,4})\s*(?:$|[\s|丨·])"));
 /// The same for the source, which is a field of its own.
 static BARE_SOURCE: LazyLock<Regex> = LazyLock::new(|| {
-    worded(r"(?:^|[\s|丨·])(?:<source.bare>)\s+([^\s|丨·，,；;。：:、（(]{2,20})\s*(?:$|[\s|丨·])")
+    pattern(r"(?:^|[\s|丨·])(?:<source.bare>)\s+([^\s|丨·，,；;。：:、（(]{2,20})\s*(?:$|[\s|丨·])")
 });
 /// What stands behind such a label and is no name.
 static NO_NAME: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("author.not"));
 
 /// Reporters in brackets, before the first sentence or behind the last: `（记者 宋一帆 通讯员 白薇）`.
 static REPORTER: LazyLock<Regex> = LazyLock::new(|| {
-    worded(
+    pattern(
         r"[（(](?:[^（）()]{0,12}?[\s　])?(?:<author.desk>)*(?:<author.reporter>)[\s　：:]*((?:\p{Han}{2,4}[、，,\s　]?){1,4}?)[\s　]*(?:(?:<author.beside>)[^（）()]{0,30})?[）)]",
     )
 });
 /// Words that begin the next field of an information line; a name ends before them.
-static NEXT_FIELD: LazyLock<Regex> = LazyLock::new(|| worded(r"[\s、]*(?:<author.next>).*$"));
+static NEXT_FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\s、]*(?:<author.next>).*$"));
 pub(crate) static BY: LazyLock<Regex> = LazyLock::new(|| {
-    worded(
+    pattern(
         r"(?i)^\W*(?:<author.by>)\s*:?\s+([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]+(?:\s+(?:[\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]*|de|von|van|der|la|and|und|et|y|&|,)){0,7})",
     )
 });
 
 /// The agency that a report begins with: `新华社北京11月19日电`, `新浪科技讯`.
 static DATELINE: LazyLock<Regex> = LazyLock::new(|| {
-    worded(
+    pattern(
         r"^[\s（(【]*(\p{Han}{1,6}?(?:<agency.ends>))(?:\p{Han}{0,8}\s?\d{1,2}月\d{1,2}日\p{Han}{0,2}[电讯電訊]|[讯訊])(?:[\s　（(）)】，：:]|$)",
     )
 });
 
 /// The labels, by the pattern they stand in: few lines have one, and the patterns are dear.
 static LABEL_WORDS: LazyLock<Literals> = LazyLock::new(|| {
-    let sections = [
+    cues::seen(&[
         ("source.named", OF_SOURCE),
         ("author.named", OF_AUTHOR),
         ("author.photographer", OF_PHOTOGRAPHER),
         ("author.reporter", OF_REPORTER),
-    ];
-    let words = sections.into_iter().flat_map(|(section, bits)| {
-        let words = cues::words(section).into_iter();
-        words.map(move |word| (word, bits))
-    });
-    Literals::of(words)
+    ])
 });
 pub(crate) const OF_SOURCE: u32 = 1;
 pub(crate) const OF_AUTHOR: u32 = 2;
@@ -110,10 +94,7 @@ pub(crate) fn may_label(line: &str, pattern: u32) -> bool {
 }
 
 /// What [`BY`] may begin with.
-static BEFORE_NAME: LazyLock<Beginnings> = LazyLock::new(|| {
-    let words = cues::words_in_cases("author.by").into_iter();
-    Beginnings::of(words.map(|word| (word, 1)))
-});
+static BEFORE_NAME: LazyLock<Beginnings> = LazyLock::new(|| cues::begun(&["author.by"]));
 
 /// Whether a line may begin as [`BY`] does.
 pub(crate) fn may_begin_by(line: &str) -> bool {
@@ -290,14 +271,7 @@ fn spaced_text(page: &Page, line: &Line, out: &mut String) {
 fn account(page: &Page, outline: &Outline, title: usize) -> Option<String> {
     /// Nodes below the headline.
     const NEAR: usize = 200;
-    const NAMES: [&str; 6] = [
-        "js_name",
-        "medianame",
-        "media-name",
-        "media_name",
-        "account-name",
-        "account_name",
-    ];
+    static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("class.account"));
     let first = outline.lines.get(title)?.first;
     let end = (first as usize + NEAR).min(page.nodes().len()) as NodeId;
     let named = |id: &NodeId| {

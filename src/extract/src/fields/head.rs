@@ -1,144 +1,78 @@
 //! What the head of a page (and its structured data) says. In: a [`Page`]. Out: a [`Head`]. One pass over the
 //! array; nothing is judged here.
 
+use std::sync::LazyLock;
+
+use foldhash::HashMap;
+
 use super::json_ld as jsonld;
 use super::json_ld::JsonLd;
+use crate::cues;
 use crate::page::{Attr, NodeId, Page, Tag};
-
-/// Names of meta elements that hold the time of first publication, surest first.
-const PUBLISHED: &[&str] = &[
-    "article:published_time",
-    "og:published_time",
-    "og:article:published_time",
-    "article:create_at",
-    "apub:time",
-    "_pubtime",
-    "datepublished",
-    "publishdate",
-    "pubdate",
-    "publish_date",
-    "publish-date",
-    "publish_time",
-    "publication_date",
-    "published_time",
-    "article_date_original",
-    "originalpublicationdate",
-    "dc.date.issued",
-    "dcterms.issued",
-    "dc.date.created",
-    "dcterms.created",
-    "dcterms.date",
-    "dc.date",
-    "dcterms.available",
-    "parsely-pub-date",
-    "sailthru.date",
-    "cxenseparse:recs:publishtime",
-    "cxenseparse:publishtime",
-    "rnews:datepublished",
-    "article.published",
-    "published-date",
-    "date.release",
-    "releasedate",
-    "release_date",
-    "og:release_date",
-    "video:release_date",
-    "bt:pubdate",
-    "prism.publicationdate",
-    "citation_publication_date",
-    "citation_date",
-    "article:published",
-    "article-published",
-    "weibo:article:create_at",
-    "created",
-    "datecreated",
-    "date",
-    "eprints.date",
-    "pub_date",
-];
-
-/// Names of meta elements that hold the writer, surest first.
-const AUTHORS: &[&str] = &[
-    "author",
-    "article:author_name",
-    "byl",
-    "parsely-author",
-    "sailthru.author",
-    "dc.creator",
-    "dcterms.creator",
-    "citation_author",
-    "article:author",
-    "og:article:author",
-    "contentauthor",
-    "cxenseparse:author",
-    "bt:author",
-];
 
 /// More of a `<title>` is not looked at; what is longer is no title.
 const MAX_TITLE_CHARS: usize = 1000;
 
-/// One name-value pair of a meta element.
+/// The section of each name of a meta element that is asked for, and its place there: surest first.
+static NAMES: LazyLock<HashMap<String, (&str, usize)>> = LazyLock::new(|| {
+    let names = SECTIONS.iter().flat_map(|section| {
+        let names = cues::words(section).into_iter().enumerate();
+        names.map(|(rank, name)| (name, (*section, rank)))
+    });
+    names.collect()
+});
+
+const SECTIONS: [&str; 14] = [
+    "meta.titles",
+    "meta.site",
+    "meta.published",
+    "meta.modified",
+    "meta.authors",
+    "meta.source",
+    "meta.address",
+    "meta.robots",
+    "meta.language",
+    "meta.locale",
+    "meta.description",
+    "meta.type",
+    "meta.image",
+    "meta.generator",
+];
+
+/// What a meta element says.
 #[derive(Debug, Clone, Copy)]
 struct Meta<'a> {
-    name: &'a str,
+    section: &'static str,
+    rank: usize,
+    name: &'static str,
     value: &'a str,
 }
 
-/// The meta elements of a page, found by name. A page has dozens, and more than a hundred names are asked for.
-#[derive(Debug, Default)]
-struct Metas<'a> {
-    /// Ordered by the length of their names, else as the page has them.
-    all: Vec<Meta<'a>>,
-    /// Where those with names of each length begin, and the end; what is longer than the last is not asked for.
-    begin: [usize; Metas::LONGEST + 2],
-}
-
-impl<'a> Metas<'a> {
-    /// Length of the longest name that is asked for.
-    const LONGEST: usize = 30;
-
-    fn add(&mut self, page: &'a Page, id: NodeId) {
-        let (mut value, mut names) = (None, [None; 4]);
-        for (attr, text) in page.attributes_of(id) {
-            let slot = match attr {
-                Attr::Content => &mut value,
-                Attr::Property => &mut names[0],
-                Attr::Name => &mut names[1],
-                Attr::Itemprop => &mut names[2],
-                Attr::HttpEquiv => &mut names[3],
-                _ => continue,
-            };
-            slot.get_or_insert(text);
-        }
-        let Some(value) = value.map(str::trim).filter(|v| !v.is_empty()) else {
-            return;
+/// Adds what a meta element says that is asked for, for each of its names.
+fn read_meta<'a>(page: &'a Page, id: NodeId, metas: &mut Vec<Meta<'a>>) {
+    let (mut value, mut names) = (None, [None; 4]);
+    for (attr, text) in page.attributes_of(id) {
+        let slot = match attr {
+            Attr::Content => &mut value,
+            Attr::Property => &mut names[0],
+            Attr::Name => &mut names[1],
+            Attr::Itemprop => &mut names[2],
+            Attr::HttpEquiv => &mut names[3],
+            _ => continue,
         };
-        let metas = names.into_iter().flatten().map(|name| Meta {
-            name: name.trim(),
+        slot.get_or_insert(text);
+    }
+    let Some(value) = value.map(str::trim).filter(|v| !v.is_empty()) else {
+        return;
+    };
+    for name in names.into_iter().flatten() {
+        let known = NAMES.get_key_value(&name.trim().to_ascii_lowercase());
+        metas.extend(known.map(|(name, (section, rank))| Meta {
+            section,
+            rank: *rank,
+            name,
             value,
-        });
-        self.all
-            .extend(metas.filter(|m| m.name.len() <= Self::LONGEST));
-    }
-
-    fn order(&mut self) {
-        self.all.sort_by_key(|m| m.name.len());
-        for meta in &self.all {
-            self.begin[meta.name.len() + 1] += 1;
-        }
-        let mut before = 0;
-        for begin in &mut self.begin {
-            before += *begin;
-            *begin = before;
-        }
-    }
-
-    /// Values of the elements of that name, in any case.
-    fn called(&self, name: &'static str) -> impl Iterator<Item = &'a str> {
-        let range = self.begin[name.len()]..self.begin[name.len() + 1];
-        self.all[range]
-            .iter()
-            .filter(move |m| m.name.eq_ignore_ascii_case(name))
-            .map(|m| m.value)
+        }));
     }
 }
 
@@ -185,11 +119,11 @@ impl<'a> Head<'a> {
     /// Reads the head data of `page`, wherever they stand in it.
     pub(crate) fn of(page: &'a Page) -> Self {
         let mut head = Head::default();
-        let mut metas = Metas::default();
+        let mut metas = Vec::new();
         for (at, node) in page.nodes().iter().enumerate() {
             let id = at as NodeId;
             match node.tag {
-                Tag::META => metas.add(page, id),
+                Tag::META => read_meta(page, id, &mut metas),
                 Tag::HTML => head.language = page.attr(id, Attr::Lang).or(head.language),
                 Tag::TITLE if head.title.is_empty() && !in_svg(page, id) => {
                     head.title = children_text(page, id);
@@ -210,65 +144,35 @@ impl<'a> Head<'a> {
                 _ => {}
             }
         }
-        metas.order();
+        metas.sort_by_key(|meta| meta.rank);
         head.sort(&metas);
         head
     }
 
-    fn sort(&mut self, metas: &Metas<'a>) {
-        let all = |name| metas.called(name);
-        let first = |name: &'static str| all(name).next();
-        for name in [
-            "og:title",
-            "twitter:title",
-            "headline",
-            "parsely-title",
-            "sailthru.title",
-            "dc.title",
-            "dcterms.title",
-            "citation_title",
-            "title",
-            "articletitle",
-        ] {
-            self.titles.extend(all(name));
-        }
-        self.site_name = first("og:site_name")
-            .or_else(|| first("application-name"))
-            .or_else(|| first("sitename"));
-        for name in PUBLISHED {
-            self.published.extend(all(name).map(|v| (*name, v)));
-        }
-        for name in [
-            "article:modified_time",
-            "og:updated_time",
-            "datemodified",
-            "last-modified",
-            "lastmod",
-            "dcterms.modified",
-            "revised",
-        ] {
-            self.modified.extend(all(name));
-        }
-        for name in AUTHORS {
-            self.authors.extend(all(name));
-        }
-        self.source = first("source")
-            .or_else(|| first("article:source"))
-            .or_else(|| first("contentsource"));
-        self.canonical = self.canonical.or_else(|| first("og:url"));
-        for name in ["robots", "taojin", "googlebot"] {
-            self.robots.extend(all(name));
-        }
+    /// Takes what meta elements say, surest first.
+    fn sort(&mut self, metas: &[Meta<'a>]) {
+        let said = |section| metas.iter().filter(move |meta| meta.section == section);
+        let all = |section| said(section).map(|meta| meta.value);
+        let first = |section| all(section).next();
+        self.titles.extend(all("meta.titles"));
+        self.site_name = first("meta.site");
+        let published = said("meta.published").map(|meta| (meta.name, meta.value));
+        self.published.extend(published);
+        self.modified.extend(all("meta.modified"));
+        self.authors.extend(all("meta.authors"));
+        self.source = first("meta.source");
+        self.canonical = self.canonical.or_else(|| first("meta.address"));
+        self.robots.extend(all("meta.robots"));
+        self.locale = first("meta.locale");
         self.language = self
             .language
             .filter(|l| !l.is_empty())
-            .or_else(|| first("content-language"))
-            .or_else(|| first("og:locale"));
-        self.description = first("description").or_else(|| first("og:description"));
-        self.og_type = first("og:type");
-        self.locale = first("og:locale");
-        self.image = first("og:image").or_else(|| first("twitter:image"));
-        self.generator = first("generator");
+            .or_else(|| first("meta.language"))
+            .or(self.locale);
+        self.description = first("meta.description");
+        self.og_type = first("meta.type");
+        self.image = first("meta.image");
+        self.generator = first("meta.generator");
     }
 
     /// True if the page asks for `directive` (`noindex`, `nofollow`) or for `none`.

@@ -5,9 +5,12 @@
 //! and a link in the text or right below it says that number, or "next page". Either alone is no sign: the next article has
 //! a number too, and a list has a next page.
 
+use std::sync::LazyLock;
+
 use std::collections::HashSet;
 
 use super::links::{Paging, paging};
+use crate::cues;
 use crate::date::Anchors;
 use crate::document::{Document, Link};
 use crate::lines::hints::Marks;
@@ -22,17 +25,7 @@ const MOST: usize = 200;
 /// Digits of a page's number: what has more is a date or the number of an article.
 const DIGITS: usize = 3;
 /// Names of the number in a query.
-const PARAMETERS: [&str; 9] = [
-    "page",
-    "p",
-    "pn",
-    "pg",
-    "pageno",
-    "page_no",
-    "pagenum",
-    "paged",
-    "pageindex",
-];
+static PARAMETERS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("query.page"));
 
 /// The other pages of an article.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
 
+use crate::cues;
 use crate::literals::{Literals, spelled};
 use crate::page::{Attr, Attrs, NodeId, Page, Tag};
 
@@ -101,85 +102,33 @@ impl Marks {
     }
 }
 
-/// Word stems of class and id values, Chinese sites' pinyin and habits among them, with what they hint at.
-/// `^`, `$` stand for the bounds of a word (a change of case, a digit or a sign).
-const STEMS: &[(&str, Marks)] = &[
-    (
-        r"breadcrumb|crumbs?|pagination|paginat|pager|page-?nav|menu|navbar|navigation|nav$|^nav$|nav-?list|nav-?wrap|nav-?box|toc$|^toc|skip-?link|sitemap|weizhi|mianbao|dangqian| location ",
-        Marks::NAV,
-    ),
-    (
-        r"masthead|site-?header|page-?header|topbar|top-?bar|banner|^head$|^header$|^hd$| top |head-?top|page-?top|site-?top|top-?nav|toolbar",
-        Marks::HEADER,
-    ),
-    (
-        r"foot|footer|colophon|bottom-?bar|^ft$| bottom |page-?bottom|site-?bottom|bottom-?nav",
-        Marks::FOOTER,
-    ),
-    (
-        r"side-?bar|aside| side |side-?col|side-?nav|side-?menu|side-?box|side-?panel|side-?list|side-?widget|side-?module|side-?block|side-?content|side-?right|side-?left|left-?side$|right-?side$|sider$|rail$|^rail|right-?col|col-?right|widget| right$|main-?right|con-?right|content-?right|wrap-?right|box-?right|area-?right|gadget",
-        Marks::ASIDE,
-    ),
-    (
-        r"comment|disqus|^reply|replies|respond$|pinglun|^cmt|cmt$|gentie|tie-area|livefyre|^talkback|liuyan|discussion",
-        Marks::COMMENT,
-    ),
-    (
-        r"relate|relation|recommend|^hot|hot-?list|hotnews|popular|trending|most-?read|most-?view|ranking|^rank|rank$|tuijian|xiangguan|^xgxw|paihang|more-?news|more-?stories|more-?from|see-?also|also-?read|read-?more|readmore|read-?next|up-?next|next-?article|prev-?next|post-?nav|teaser|suggest|yarpp|outbrain|taboola|zergnet|you-?may|youmay|latest|guess|feed-?list|news-?list|list-?news|kandian|rel-?news|about-?news",
-        Marks::RELATED,
-    ),
-    (
-        r"share|sharing|social|addthis|jiathis|bdsharebuttonbox|bshare|fenxiang|follow-?us|sns|qrcode|qr-?code|erweima|weixin|weibo|twitter|facebook|whatsapp|like-?button|digg|zan$|reaction|print-?mail",
-        Marks::SHARE,
-    ),
-    (
-        r"^ads?$|^ads?-|-ads?$|^adv$|advert|^advertis|adsense|^adbox|^ad-?wrap|^ad-?area|^ad-?slot|guanggao|^gg$|sponsor|promo|newsletter|subscri|sign-?up|signup|^donat|call-?to-?action|^cta|app-?download|download-?app|^dfp|marketing|affiliate",
-        Marks::PROMO,
-    ),
-    (
-        r"meta$|^meta|byline|dateline|timestamp|post-?info|pub-?info|publish-?info|article-?info|pub-?time|publish-?time|post-?time|^time$|^date$|pubdate|laiyuan|source$|^source| info |news-?info|art-?info|info-?bar| editor |editor-?name|bianji|zebian|ep-?editor| tags? |tag-?list|post-?tags|article-?tags|keywords?$|categories|entry-?utility|reading-?time| views? |page-?views?$|post-?views?$|view-?count|hits$|read-?count",
-        Marks::ABOUT,
-    ),
-    (
-        r"author|authi|user-?name|writer|about-?the|bio$|^bio|zuozhe|profile|contributor|account-?card|gzh|signature|user-?info|user-?details|user-?card|user-?title|user-?stats|message-?user$|member-?info|member-?card",
-        Marks::AUTHOR,
-    ),
-    (
-        r"article-?body|article-?content|article-?text|story-?body|story-?content|body-?content|post-?body|post-?content|entry-?content|news-?content|content-?body|content-?text|rich-?text|main-?text|text-?content|content-?main|^content$|^cont$|^article$|articletext|zhengwen|neirong|trs-?editor|trs-?view|artibody|art-?body|news-?text|newstext|^endtext|^post$|^entry$|rm-?txt|text-?con|show-?text|text-?main|hentry|js-?content|wenzhang|detail-?content|con-?text|vsb-?content|article-?detail|news-?detail|news-?body|article-?main|article-?con$|markdown|prose|wysiwyg|story-?text|body-?text|bodytext|body-?copy|field-?body|article__body",
-        Marks::BODY,
-    ),
-    (
-        r"caption|img-?desc|pic-?desc|pictext|tuzhu|img-?note|photo-?credit",
-        Marks::CAPTION,
-    ),
-    (
-        r"headline|^title$|article-?title|post-?title|entry-?title|news-?title|biaoti|^h1$|main-?title|story-?title",
-        Marks::TITLE,
-    ),
-    (
-        r"^lead$|^lede|summary|^intro$|^excerpt|standfirst|abstract|zhaiyao|daodu|subhead|sub-?title|^dek$|teaser-?text|article-?desc",
-        Marks::LEAD,
-    ),
-    (
-        r"copyright|^legal|disclaim|licen[cs]e|banquan|statement|shengming|declare$|terms-?of",
-        Marks::LEGAL,
-    ),
-    (
-        r"cookie|consent|gdpr|modal|popup|pop-?up|overlay|dialog|lightbox|tooltip|drop-?down| hidden |is-?hidden|visually-?hidden|login|sign-?in|register|search-?form|search-?box|newsletter-?form",
-        Marks::POPUP,
-    ),
-    (
-        r"has-side|with-?side|no-side|and-side|content-side|side-?bar-?wrap|with-?rail|has-rail|with-?right|rail--main|off-?canvas|has-profile|has-share|selection-?share|promoted|status-publish|^hentry|bypostauthor|comment-author-|elementor-widget|canvas-widget|article-widget|nav-content|with-header|type-post|no-aside",
-        Marks::LAYOUT,
-    ),
+/// Sections of word stems of class and id values, with what they hint at.
+const STEMS: [(&str, Marks); 17] = [
+    ("stems.nav", Marks::NAV),
+    ("stems.header", Marks::HEADER),
+    ("stems.footer", Marks::FOOTER),
+    ("stems.aside", Marks::ASIDE),
+    ("stems.comment", Marks::COMMENT),
+    ("stems.related", Marks::RELATED),
+    ("stems.share", Marks::SHARE),
+    ("stems.promo", Marks::PROMO),
+    ("stems.about", Marks::ABOUT),
+    ("stems.author", Marks::AUTHOR),
+    ("stems.body", Marks::BODY),
+    ("stems.caption", Marks::CAPTION),
+    ("stems.title", Marks::TITLE),
+    ("stems.lead", Marks::LEAD),
+    ("stems.legal", Marks::LEGAL),
+    ("stems.popup", Marks::POPUP),
+    ("stems.layout", Marks::LAYOUT),
 ];
 
 /// The stems as words. Signs and blanks are alike in them, but for the two that join the parts of a name.
 static WORDS: LazyLock<Literals> = LazyLock::new(|| {
-    let words = STEMS.iter().flat_map(|(stems, marks)| {
+    let words = STEMS.iter().flat_map(|(section, marks)| {
         // A bound is a joint or anything else that is no letter.
-        let bounded = stems.replace(['^', '$'], "[ -]");
-        spelled(&bounded).into_iter().map(|word| (word, marks.0))
+        let stems = cues::alternatives(section).replace(['^', '$'], "[ -]");
+        spelled(&stems).into_iter().map(|word| (word, marks.0))
     });
     Literals::of(words)
 });

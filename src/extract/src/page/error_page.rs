@@ -25,14 +25,8 @@ const MAX_CLIMB: usize = 6;
 
 /// What error pages say that are served as if all were well, and words beside which the number 404 is a status and does not
 /// count anything.
-static WORDS: LazyLock<Literals> = LazyLock::new(|| {
-    let of = |section, bits| {
-        cues::words_in_cases(section)
-            .into_iter()
-            .map(move |w| (w, bits))
-    };
-    Literals::of(of("error.says", SAYS).chain(of("error.status", STATUS)))
-});
+static WORDS: LazyLock<Literals> =
+    LazyLock::new(|| cues::seen(&[("error.says", SAYS), ("error.status", STATUS)]));
 const SAYS: u32 = 1;
 const STATUS: u32 = 2;
 
