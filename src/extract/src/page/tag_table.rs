@@ -1,5 +1,7 @@
 //! The names of elements and what the tree rules and readers have to know of each.
 
+use super::tag::Tag;
+
 pub(super) const VOID: u16 = 1;
 pub(super) const BLOCK: u16 = 1 << 1;
 pub(super) const HEADING: u16 = 1 << 2;
@@ -29,164 +31,184 @@ pub(super) const PLAIN_BLOCK: u16 = BLOCK | SPECIAL | CLOSES_P | CLOSES_SCOPE;
 pub(super) const HEADLINE: u16 = BLOCK | HEADING | SPECIAL | CLOSES_P | BREAKOUT;
 pub(super) const FORMAT: u16 = FORMATTING | BREAKOUT;
 
-/// Every known name with its properties; the index is the number of the tag.
-pub(super) const TABLE: &[(&str, u16)] = &[
-    ("#text", 0),
-    ("unknown", 0),
-    ("html", BLOCK | SPECIAL | SCOPE),
-    ("head", BLOCK | SPECIAL | INVISIBLE | BREAKOUT),
-    ("title", SPECIAL | INVISIBLE | HEAD),
-    ("base", VOID | SPECIAL | INVISIBLE | HEAD),
-    ("link", VOID | SPECIAL | INVISIBLE | HEAD),
-    ("meta", VOID | SPECIAL | INVISIBLE | HEAD | BREAKOUT),
-    ("style", SPECIAL | INVISIBLE | HEAD),
-    ("script", SPECIAL | INVISIBLE | HEAD),
-    ("noscript", SPECIAL | INVISIBLE | HEAD),
-    ("template", SPECIAL | INVISIBLE | HEAD | SCOPE),
-    ("body", BLOCK | SPECIAL | BREAKOUT),
-    ("article", PLAIN_BLOCK),
-    ("section", PLAIN_BLOCK),
-    ("nav", PLAIN_BLOCK),
-    ("aside", PLAIN_BLOCK),
-    ("h1", HEADLINE),
-    ("h2", HEADLINE),
-    ("h3", HEADLINE),
-    ("h4", HEADLINE),
-    ("h5", HEADLINE),
-    ("h6", HEADLINE),
-    ("hgroup", PLAIN_BLOCK),
-    ("header", PLAIN_BLOCK),
-    ("footer", PLAIN_BLOCK),
-    ("address", PLAIN_BLOCK),
-    ("main", PLAIN_BLOCK),
-    ("p", BLOCK | SPECIAL | CLOSES_P | IMPLIED_END | BREAKOUT),
-    ("hr", VOID | BLOCK | SPECIAL | CLOSES_P | BREAKOUT),
-    ("pre", PLAIN_BLOCK | BREAKOUT),
-    ("blockquote", PLAIN_BLOCK | BREAKOUT),
-    ("ol", PLAIN_BLOCK | BREAKOUT),
-    ("ul", PLAIN_BLOCK | BREAKOUT),
-    ("menu", PLAIN_BLOCK | BREAKOUT),
-    ("li", BLOCK | SPECIAL | IMPLIED_END | BREAKOUT),
-    ("dl", PLAIN_BLOCK | BREAKOUT),
-    ("dt", BLOCK | SPECIAL | IMPLIED_END | BREAKOUT),
-    ("dd", BLOCK | SPECIAL | IMPLIED_END | BREAKOUT),
-    ("figure", PLAIN_BLOCK),
-    ("figcaption", PLAIN_BLOCK),
-    ("div", PLAIN_BLOCK | BREAKOUT),
-    ("center", PLAIN_BLOCK | BREAKOUT),
-    ("search", PLAIN_BLOCK),
-    ("a", FORMATTING),
-    ("em", FORMAT),
-    ("strong", FORMAT),
-    ("small", FORMAT),
-    ("s", FORMAT),
-    ("cite", 0),
-    ("q", 0),
-    ("dfn", 0),
-    ("abbr", 0),
-    ("ruby", BREAKOUT),
-    ("rb", IMPLIED_END),
-    ("rt", IMPLIED_END),
-    ("rtc", IMPLIED_END),
-    ("rp", IMPLIED_END),
-    ("data", 0),
-    ("time", 0),
-    ("code", FORMAT),
-    ("var", BREAKOUT),
-    ("samp", 0),
-    ("kbd", 0),
-    ("sub", BREAKOUT),
-    ("sup", BREAKOUT),
-    ("i", FORMAT),
-    ("b", FORMAT),
-    ("u", FORMAT),
-    ("mark", 0),
-    ("bdi", 0),
-    ("bdo", 0),
-    ("span", BREAKOUT),
-    ("br", VOID | SPECIAL | BREAKOUT),
-    ("wbr", VOID | SPECIAL),
-    ("ins", 0),
-    ("del", 0),
-    ("tt", FORMAT),
-    ("big", FORMAT),
-    ("font", FORMATTING),
-    ("strike", FORMAT),
-    ("nobr", FORMAT),
-    ("acronym", 0),
-    ("picture", 0),
-    ("source", VOID | SPECIAL),
-    ("img", VOID | SPECIAL | BREAKOUT | REPLACED),
-    ("iframe", SPECIAL | INVISIBLE),
-    ("embed", VOID | SPECIAL | BREAKOUT | REPLACED),
-    ("object", SPECIAL | SCOPE),
-    ("param", VOID | SPECIAL),
-    ("video", REPLACED),
-    ("audio", REPLACED),
-    ("track", VOID | SPECIAL),
-    ("map", 0),
-    ("area", VOID | SPECIAL),
-    ("svg", REPLACED),
-    ("math", REPLACED),
-    ("table", BLOCK | SPECIAL | SCOPE | BREAKOUT),
-    ("caption", BLOCK | SPECIAL | SCOPE | TABLE_PART),
-    ("colgroup", BLOCK | SPECIAL | TABLE_PART),
-    ("col", VOID | BLOCK | SPECIAL | TABLE_PART),
-    ("tbody", BLOCK | SPECIAL | TABLE_PART),
-    ("thead", BLOCK | SPECIAL | TABLE_PART),
-    ("tfoot", BLOCK | SPECIAL | TABLE_PART),
-    ("tr", BLOCK | SPECIAL | TABLE_PART),
-    ("td", BLOCK | SPECIAL | SCOPE | TABLE_PART),
-    ("th", BLOCK | SPECIAL | SCOPE | TABLE_PART),
-    ("form", BLOCK | SPECIAL | CLOSES_P),
-    ("label", 0),
-    ("input", VOID | SPECIAL | REPLACED),
-    ("button", SPECIAL | CLOSES_SCOPE | REPLACED),
-    ("select", SPECIAL | REPLACED | SCOPE | CLOSES_SCOPE),
-    ("datalist", 0),
-    ("optgroup", BLOCK | IMPLIED_END),
-    ("option", BLOCK | IMPLIED_END),
-    ("textarea", SPECIAL | REPLACED),
-    ("output", 0),
-    ("progress", REPLACED),
-    ("meter", REPLACED),
-    ("fieldset", PLAIN_BLOCK),
-    ("legend", BLOCK),
-    ("details", PLAIN_BLOCK),
-    ("summary", PLAIN_BLOCK),
-    ("dialog", PLAIN_BLOCK),
-    ("slot", 0),
-    ("canvas", REPLACED),
-    ("frameset", BLOCK | SPECIAL | INVISIBLE),
-    ("frame", VOID | SPECIAL | INVISIBLE),
-    ("noframes", SPECIAL | INVISIBLE | HEAD),
-    ("noembed", SPECIAL | INVISIBLE),
-    ("applet", SPECIAL | SCOPE),
-    ("marquee", SPECIAL | SCOPE),
-    ("xmp", BLOCK | SPECIAL | CLOSES_P),
-    ("plaintext", BLOCK | SPECIAL | CLOSES_P),
-    ("listing", PLAIN_BLOCK | BREAKOUT),
-    ("dir", PLAIN_BLOCK),
-    ("bgsound", VOID | SPECIAL | INVISIBLE | HEAD),
-    ("basefont", VOID | SPECIAL | INVISIBLE | HEAD),
-    ("keygen", VOID | SPECIAL),
-    ("image", VOID | REPLACED),
-    ("g", 0),
-    ("path", 0),
-    ("use", 0),
-    ("rect", 0),
-    ("circle", 0),
-    ("text", 0),
-    ("tspan", 0),
-    ("desc", 0),
-    ("foreignobject", 0),
-    ("mi", 0),
-    ("mo", 0),
-    ("mn", 0),
-    ("ms", 0),
-    ("mtext", 0),
-    ("mrow", 0),
+/// Makes of a line for each name its constant and its row; its place is the number of the tag.
+macro_rules! tags {
+    ($($(#[$doc:meta])* $constant:ident $name:literal = $properties:expr;)*) => {
+        /// Every known name with its properties; the index is the number of the tag.
+        pub(super) const TABLE: &[(&str, u16)] = &[$(($name, $properties)),*];
+
+        #[expect(non_camel_case_types, clippy::upper_case_acronyms, reason = "named as the constants")]
+        enum Number {
+            $($constant),*
+        }
+
+        #[expect(missing_docs, reason = "each is the HTML element of that name")]
+        impl Tag {
+            $($(#[$doc])* pub const $constant: Tag = Tag(Number::$constant as u16);)*
+        }
+    };
+}
+
+tags! {
+    /// A text node.
+    TEXT "#text" = 0;
+    /// An element whose name is not in the table.
+    OTHER "unknown" = 0;
+    HTML "html" = BLOCK | SPECIAL | SCOPE;
+    HEAD "head" = BLOCK | SPECIAL | INVISIBLE | BREAKOUT;
+    TITLE "title" = SPECIAL | INVISIBLE | HEAD;
+    BASE "base" = VOID | SPECIAL | INVISIBLE | HEAD;
+    LINK "link" = VOID | SPECIAL | INVISIBLE | HEAD;
+    META "meta" = VOID | SPECIAL | INVISIBLE | HEAD | BREAKOUT;
+    STYLE "style" = SPECIAL | INVISIBLE | HEAD;
+    SCRIPT "script" = SPECIAL | INVISIBLE | HEAD;
+    NOSCRIPT "noscript" = SPECIAL | INVISIBLE | HEAD;
+    TEMPLATE "template" = SPECIAL | INVISIBLE | HEAD | SCOPE;
+    BODY "body" = BLOCK | SPECIAL | BREAKOUT;
+    ARTICLE "article" = PLAIN_BLOCK;
+    SECTION "section" = PLAIN_BLOCK;
+    NAV "nav" = PLAIN_BLOCK;
+    ASIDE "aside" = PLAIN_BLOCK;
+    H1 "h1" = HEADLINE;
+    H2 "h2" = HEADLINE;
+    H3 "h3" = HEADLINE;
+    H4 "h4" = HEADLINE;
+    H5 "h5" = HEADLINE;
+    H6 "h6" = HEADLINE;
+    HGROUP "hgroup" = PLAIN_BLOCK;
+    HEADER "header" = PLAIN_BLOCK;
+    FOOTER "footer" = PLAIN_BLOCK;
+    ADDRESS "address" = PLAIN_BLOCK;
+    MAIN "main" = PLAIN_BLOCK;
+    P "p" = BLOCK | SPECIAL | CLOSES_P | IMPLIED_END | BREAKOUT;
+    HR "hr" = VOID | BLOCK | SPECIAL | CLOSES_P | BREAKOUT;
+    PRE "pre" = PLAIN_BLOCK | BREAKOUT;
+    BLOCKQUOTE "blockquote" = PLAIN_BLOCK | BREAKOUT;
+    OL "ol" = PLAIN_BLOCK | BREAKOUT;
+    UL "ul" = PLAIN_BLOCK | BREAKOUT;
+    MENU "menu" = PLAIN_BLOCK | BREAKOUT;
+    LI "li" = BLOCK | SPECIAL | IMPLIED_END | BREAKOUT;
+    DL "dl" = PLAIN_BLOCK | BREAKOUT;
+    DT "dt" = BLOCK | SPECIAL | IMPLIED_END | BREAKOUT;
+    DD "dd" = BLOCK | SPECIAL | IMPLIED_END | BREAKOUT;
+    FIGURE "figure" = PLAIN_BLOCK;
+    FIGCAPTION "figcaption" = PLAIN_BLOCK;
+    DIV "div" = PLAIN_BLOCK | BREAKOUT;
+    CENTER "center" = PLAIN_BLOCK | BREAKOUT;
+    SEARCH "search" = PLAIN_BLOCK;
+    A "a" = FORMATTING;
+    EM "em" = FORMAT;
+    STRONG "strong" = FORMAT;
+    SMALL "small" = FORMAT;
+    S "s" = FORMAT;
+    CITE "cite" = 0;
+    Q "q" = 0;
+    DFN "dfn" = 0;
+    ABBR "abbr" = 0;
+    RUBY "ruby" = BREAKOUT;
+    RB "rb" = IMPLIED_END;
+    RT "rt" = IMPLIED_END;
+    RTC "rtc" = IMPLIED_END;
+    RP "rp" = IMPLIED_END;
+    DATA "data" = 0;
+    TIME "time" = 0;
+    CODE "code" = FORMAT;
+    VAR "var" = BREAKOUT;
+    SAMP "samp" = 0;
+    KBD "kbd" = 0;
+    SUB "sub" = BREAKOUT;
+    SUP "sup" = BREAKOUT;
+    I "i" = FORMAT;
+    B "b" = FORMAT;
+    U "u" = FORMAT;
+    MARK "mark" = 0;
+    BDI "bdi" = 0;
+    BDO "bdo" = 0;
+    SPAN "span" = BREAKOUT;
+    BR "br" = VOID | SPECIAL | BREAKOUT;
+    WBR "wbr" = VOID | SPECIAL;
+    INS "ins" = 0;
+    DEL "del" = 0;
+    TT "tt" = FORMAT;
+    BIG "big" = FORMAT;
+    FONT "font" = FORMATTING;
+    STRIKE "strike" = FORMAT;
+    NOBR "nobr" = FORMAT;
+    ACRONYM "acronym" = 0;
+    PICTURE "picture" = 0;
+    SOURCE "source" = VOID | SPECIAL;
+    IMG "img" = VOID | SPECIAL | BREAKOUT | REPLACED;
+    IFRAME "iframe" = SPECIAL | INVISIBLE;
+    EMBED "embed" = VOID | SPECIAL | BREAKOUT | REPLACED;
+    OBJECT "object" = SPECIAL | SCOPE;
+    PARAM "param" = VOID | SPECIAL;
+    VIDEO "video" = REPLACED;
+    AUDIO "audio" = REPLACED;
+    TRACK "track" = VOID | SPECIAL;
+    MAP "map" = 0;
+    AREA "area" = VOID | SPECIAL;
+    SVG "svg" = REPLACED;
+    MATH "math" = REPLACED;
+    TABLE "table" = BLOCK | SPECIAL | SCOPE | BREAKOUT;
+    CAPTION "caption" = BLOCK | SPECIAL | SCOPE | TABLE_PART;
+    COLGROUP "colgroup" = BLOCK | SPECIAL | TABLE_PART;
+    COL "col" = VOID | BLOCK | SPECIAL | TABLE_PART;
+    TBODY "tbody" = BLOCK | SPECIAL | TABLE_PART;
+    THEAD "thead" = BLOCK | SPECIAL | TABLE_PART;
+    TFOOT "tfoot" = BLOCK | SPECIAL | TABLE_PART;
+    TR "tr" = BLOCK | SPECIAL | TABLE_PART;
+    TD "td" = BLOCK | SPECIAL | SCOPE | TABLE_PART;
+    TH "th" = BLOCK | SPECIAL | SCOPE | TABLE_PART;
+    FORM "form" = BLOCK | SPECIAL | CLOSES_P;
+    LABEL "label" = 0;
+    INPUT "input" = VOID | SPECIAL | REPLACED;
+    BUTTON "button" = SPECIAL | CLOSES_SCOPE | REPLACED;
+    SELECT "select" = SPECIAL | REPLACED | SCOPE | CLOSES_SCOPE;
+    DATALIST "datalist" = 0;
+    OPTGROUP "optgroup" = BLOCK | IMPLIED_END;
+    OPTION "option" = BLOCK | IMPLIED_END;
+    TEXTAREA "textarea" = SPECIAL | REPLACED;
+    OUTPUT "output" = 0;
+    PROGRESS "progress" = REPLACED;
+    METER "meter" = REPLACED;
+    FIELDSET "fieldset" = PLAIN_BLOCK;
+    LEGEND "legend" = BLOCK;
+    DETAILS "details" = PLAIN_BLOCK;
+    SUMMARY "summary" = PLAIN_BLOCK;
+    DIALOG "dialog" = PLAIN_BLOCK;
+    SLOT "slot" = 0;
+    CANVAS "canvas" = REPLACED;
+    FRAMESET "frameset" = BLOCK | SPECIAL | INVISIBLE;
+    FRAME "frame" = VOID | SPECIAL | INVISIBLE;
+    NOFRAMES "noframes" = SPECIAL | INVISIBLE | HEAD;
+    NOEMBED "noembed" = SPECIAL | INVISIBLE;
+    APPLET "applet" = SPECIAL | SCOPE;
+    MARQUEE "marquee" = SPECIAL | SCOPE;
+    XMP "xmp" = BLOCK | SPECIAL | CLOSES_P;
+    PLAINTEXT "plaintext" = BLOCK | SPECIAL | CLOSES_P;
+    LISTING "listing" = PLAIN_BLOCK | BREAKOUT;
+    DIR "dir" = PLAIN_BLOCK;
+    BGSOUND "bgsound" = VOID | SPECIAL | INVISIBLE | HEAD;
+    BASEFONT "basefont" = VOID | SPECIAL | INVISIBLE | HEAD;
+    KEYGEN "keygen" = VOID | SPECIAL;
+    IMAGE "image" = VOID | REPLACED;
+    G "g" = 0;
+    PATH "path" = 0;
+    USE "use" = 0;
+    RECT "rect" = 0;
+    CIRCLE "circle" = 0;
+    /// A text node.
+    SVG_TEXT "text" = 0;
+    TSPAN "tspan" = 0;
+    DESC "desc" = 0;
+    FOREIGN_OBJECT "foreignobject" = 0;
+    MI "mi" = 0;
+    MO "mo" = 0;
+    MN "mn" = 0;
+    MS "ms" = 0;
+    MTEXT "mtext" = 0;
+    MROW "mrow" = 0;
     // A formula again, for programs.
-    ("annotation", INVISIBLE),
-    ("annotation-xml", INVISIBLE),
-];
+    ANNOTATION "annotation" = INVISIBLE;
+    ANNOTATION_XML "annotation-xml" = INVISIBLE;
+}
