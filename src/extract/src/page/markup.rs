@@ -55,6 +55,11 @@ impl<'a> Pieces<'a> {
         self.content = content;
     }
 
+    /// What is left of the run.
+    pub(super) fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
     #[inline]
     fn advance(&mut self, len: usize) -> &'a [u8] {
         let (head, tail) = self.rest.split_at(len.min(self.rest.len()));

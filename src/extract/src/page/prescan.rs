@@ -3,8 +3,11 @@
 //! finds it. Never looks past the bytes; reads each once.
 
 use encoding_rs::{Encoding, UTF_8, UTF_16BE, UTF_16LE, WINDOWS_1252, X_USER_DEFINED};
+use memchr::{memchr, memmem};
 
 use super::byte_class::is_space;
+use super::content::Content;
+use super::markup::{Pieces, TagEnd};
 
 /// The charset that the bytes name.
 pub(super) fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
@@ -13,28 +16,30 @@ pub(super) fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
     {
         return Some(found);
     }
-    let mut scan = Scan { bytes, at: 0 };
+    let mut rest = bytes;
     loop {
-        scan.skip_to(b'<');
-        let rest = scan.rest();
+        rest = rest.get(memchr(b'<', rest)?..)?;
         if rest.starts_with(b"<!--") {
             // The dashes that begin a comment may end it too.
-            let end = memchr::memmem::find(rest.get(2..)?, b"-->")?;
-            scan.at += 2 + end + 3;
+            let end = memmem::find(rest.get(2..)?, b"-->")?;
+            rest = rest.get(2 + end + 3..)?;
         } else if is_meta(rest) {
-            scan.at += 6;
-            if let Some(found) = scan.meta()? {
+            let mut pieces = Pieces::new(rest.get(6..)?, Content::Markup);
+            if let Some(found) = charset_of_meta(&mut pieces)? {
                 return Some(found);
             }
+            rest = pieces.rest();
         } else if is_tag(rest) {
-            scan.skip_until(|b| is_space(b) || b == b'>');
-            while scan.attribute()?.is_some() {}
-        } else if rest.len() > 1 && matches!(rest.get(1), Some(b'!' | b'/' | b'?')) {
-            scan.skip_to(b'>');
-        } else if rest.is_empty() {
-            return None;
+            let end = rest.iter().position(|&b| is_space(b) || b == b'>')?;
+            let mut pieces = Pieces::new(rest.get(end..)?, Content::Markup);
+            if pieces.attributes(|_, _| {}) == TagEnd::Missing {
+                return None;
+            }
+            rest = pieces.rest();
+        } else if matches!(rest.get(1), Some(b'!' | b'/' | b'?')) {
+            rest = rest.get(memchr(b'>', rest)?..)?;
         } else {
-            scan.at += 1;
+            rest = rest.get(1..)?;
         }
     }
 }
@@ -102,87 +107,24 @@ fn in_content(content: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-struct Scan<'a> {
-    bytes: &'a [u8],
-    at: usize,
-}
-
-/// Name and value of an attribute.
-type Attribute<'a> = (&'a [u8], &'a [u8]);
-
-impl<'a> Scan<'a> {
-    fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    fn skip_until(&mut self, stop: impl Fn(u8) -> bool) {
-        let rest = self.rest();
-        self.at += rest.iter().position(|&b| stop(b)).unwrap_or(rest.len());
-    }
-
-    fn skip_to(&mut self, byte: u8) {
-        let rest = self.rest();
-        self.at += memchr::memchr(byte, rest).unwrap_or(rest.len());
-    }
-
-    /// The charset that the attributes of a `<meta>` name; the outer `None` when the bytes end in it.
-    fn meta(&mut self) -> Option<Option<&'static Encoding>> {
-        let (mut is_pragma, mut from_charset, mut from_content) = (false, None, None);
-        let mut seen: [bool; 3] = [false; 3];
-        while let Some((name, value)) = self.attribute()? {
-            let known = [&b"http-equiv"[..], b"content", b"charset"]
-                .iter()
-                .position(|known| name.eq_ignore_ascii_case(known));
-            // Of two attributes of one name the first counts.
-            let Some(which) = known.filter(|&which| !std::mem::replace(&mut seen[which], true))
-            else {
-                continue;
-            };
-            match which {
-                0 => is_pragma = value.eq_ignore_ascii_case(b"content-type"),
-                1 => from_content = in_content(value),
-                _ => from_charset = charset_of(value),
-            }
+/// The charset that the attributes of a `<meta>` name; the outer `None` when the bytes end in it.
+fn charset_of_meta(pieces: &mut Pieces<'_>) -> Option<Option<&'static Encoding>> {
+    let (mut is_pragma, mut from_charset, mut from_content) = (false, None, None);
+    let mut seen: [bool; 3] = [false; 3];
+    let end = pieces.attributes(|name, value| {
+        let known = [&b"http-equiv"[..], b"content", b"charset"]
+            .iter()
+            .position(|known| name.eq_ignore_ascii_case(known));
+        // Of two attributes of one name the first counts.
+        match known.filter(|&which| !std::mem::replace(&mut seen[which], true)) {
+            Some(0) => is_pragma = value.eq_ignore_ascii_case(b"content-type"),
+            Some(1) => from_content = in_content(value),
+            Some(_) => from_charset = charset_of(value),
+            None => {}
         }
-        Some(from_charset.or(from_content.filter(|_| is_pragma && !seen[2])))
-    }
-
-    /// The standard's "get an attribute": `Some(None)` at the end of the tag, `None` when the bytes end in it.
-    fn attribute(&mut self) -> Option<Option<Attribute<'a>>> {
-        self.skip_until(|b| !is_space(b) && b != b'/');
-        if self.peek()? == b'>' {
-            return Some(None);
-        }
-        let start = self.at;
-        // A name may begin with `=`.
-        self.at += 1;
-        self.skip_until(|b| is_space(b) || matches!(b, b'=' | b'/' | b'>'));
-        let name = self.bytes.get(start..self.at)?;
-        self.skip_until(|b| !is_space(b));
-        if self.peek()? != b'=' {
-            return Some(Some((name, &[])));
-        }
-        self.at += 1;
-        self.skip_until(|b| !is_space(b));
-        if let quote @ (b'"' | b'\'') = self.peek()? {
-            self.at += 1;
-            let start = self.at;
-            self.skip_to(quote);
-            let value = self.bytes.get(start..self.at)?;
-            self.peek()?;
-            self.at += 1;
-            return Some(Some((name, value)));
-        }
-        let start = self.at;
-        self.skip_until(|b| is_space(b) || b == b'>');
-        let value = self.bytes.get(start..self.at)?;
-        self.peek()?;
-        Some(Some((name, value)))
-    }
+    });
+    let found = from_charset.or(from_content.filter(|_| is_pragma && !seen[2]));
+    (end != TagEnd::Missing).then_some(found)
 }
 
 #[cfg(test)]
