@@ -53,7 +53,7 @@ use fields::images;
 use serde::{Deserialize, Serialize};
 
 pub use blocking_page::is_blocking_address;
-pub use body::guided::{extract_guided, observe};
+pub use body::guided::observe;
 pub use classify::learn;
 pub use date::stamp::{Clock, Stamp};
 pub use document::{
@@ -152,13 +152,18 @@ pub fn extract(page: &Page, context: &Context<'_>) -> Document {
 
 /// The document of a page, with settings.
 pub fn extract_with(page: &Page, context: &Context<'_>, config: &Config) -> Document {
-    finish(
-        Reading::of(page, context, config),
-        page,
-        context,
-        config,
-        None,
-    )
+    extract_guided(page, context, config, None)
+}
+
+/// The document of a page, with a template if it has one.
+pub fn extract_guided(
+    page: &Page,
+    context: &Context<'_>,
+    config: &Config,
+    guide: Option<&Guide<'_>>,
+) -> Document {
+    let reading = Reading::with(page, context, config, false, guide);
+    finish(reading, page, context, config, guide)
 }
 
 /// The document of what was read; looks elsewhere when there is almost no text, and asks the template for fields that

@@ -113,11 +113,7 @@ impl<'a> Reading<'a> {
 
     /// Tokens of the main text.
     pub(crate) fn tokens(&self) -> u32 {
-        self.body
-            .lines
-            .iter()
-            .map(|i| self.outline.lines[*i].all.tokens)
-            .sum()
+        self.outline.tokens_of(&self.body.lines)
     }
 
     /// The main text with its pictures.

@@ -34,22 +34,6 @@ const FIELD_TOKENS: u32 = 60;
 /// Lines around headline and text that may name them.
 const NEAR: usize = 6;
 
-/// The document of a page, with a template if it has one.
-pub fn extract_guided(
-    page: &Page,
-    context: &Context<'_>,
-    config: &Config,
-    guide: Option<&Guide<'_>>,
-) -> Document {
-    crate::finish(
-        Reading::with(page, context, config, false, guide),
-        page,
-        context,
-        config,
-        guide,
-    )
-}
-
 /// The document of a page as the models alone find it, and its lines with what each was taken for.
 pub fn observe(
     page: &Page,

@@ -53,7 +53,7 @@ pub(crate) fn drop_notes(
     if !notes.one_text || body.method == "posts" {
         drop_copies(page, outline, lines);
     }
-    let tokens: u32 = lines.iter().map(|i| outline.lines[*i].all.tokens).sum();
+    let tokens = outline.tokens_of(lines);
     if tokens < LEAST_TOKENS {
         lines.clear();
     }

@@ -61,8 +61,7 @@ pub(crate) fn settle(
     if found.comments.is_empty() {
         return false;
     }
-    let tokens =
-        |lines: &[usize]| -> u32 { lines.iter().map(|i| outline.lines[*i].all.tokens).sum() };
+    let tokens = |lines: &[usize]| outline.tokens_of(lines);
     let posts = post_lines(outline, found);
     let inside: Vec<bool> = in_records(outline, found);
     let mut rest = lines.clone();
@@ -108,10 +107,7 @@ pub(crate) fn settle(
 
 /// The lines of what readers remark on answers, where these are not called comments and hold much of the thread.
 fn remarks(page: &Page, outline: &Outline, found: &Found, posts: &[usize]) -> Vec<usize> {
-    let called = |post: &&Post| {
-        let line = outline.lines.get(outline.line_at(post.range.start));
-        line.is_some_and(|line| line.marks.any(Marks::COMMENT))
-    };
+    let called = |post: &&Post| outline.marks_at(post.range.start).any(Marks::COMMENT);
     let depth = |post: &Post| page.node(post.range.start).depth;
     let answers = found.comments.iter().filter(|post| !called(post));
     let Some(level) = answers.map(depth).min() else {
@@ -147,10 +143,9 @@ fn cards(page: &Page, outline: &Outline, found: &Found) -> HashSet<usize> {
         let line_of = |node: &NodeId| outline.line_of(page, *node);
         let mut lines: Vec<usize> = post.nodes.iter().map(line_of).collect();
         lines.dedup();
-        let tokens = |i: &usize| outline.lines[*i].all.tokens;
-        let whole: u32 = lines.iter().map(tokens).sum();
+        let whole = outline.tokens_of(&lines);
         lines.retain(|i| outline.lines[*i].marks.any(Marks::AUTHOR));
-        if lines.iter().map(tokens).sum::<u32>() < whole || whole <= CARD_TOKENS {
+        if outline.tokens_of(&lines) < whole || whole <= CARD_TOKENS {
             out.extend(lines);
         }
     }

@@ -88,21 +88,15 @@ pub(crate) fn from_elements(
         let changed = prop.eq_ignore_ascii_case("dateModified")
             || class.contains("modified")
             || class.contains("updated") && !class.contains("published");
-        let line = outline.line_at(id);
-        let marks = outline.lines.get(line).map(|l| l.marks).unwrap_or_default();
-        let elsewhere = marks.any(
-            Marks::COMMENT
-                .with(Marks::RELATED)
-                .with(Marks::ASIDE)
-                .with(Marks::FOOTER),
-        );
+        let marks = outline.marks_at(id);
+        let elsewhere = marks.any(Marks::ELSEWHERE.with(Marks::FOOTER));
         let (from, to) = near(anchors, outline.lines.len());
         let origin = match (declared, elsewhere) {
             (true, false) => Origin::Declared,
             (false, false) if class.contains("published") || class.contains("entry-date") => {
                 Origin::Declared
             }
-            (false, false) if (from..to).contains(&line) => Origin::Time,
+            (false, false) if (from..to).contains(&outline.line_at(id)) => Origin::Time,
             _ => Origin::OtherTime,
         };
         let holding = outline.line_of(page, id);

@@ -294,13 +294,7 @@ impl Sources<'_> {
             if text.len() > 4 * SHORT_LINE || (text.len() > SHORT_LINE && (close_only || !close)) {
                 continue;
             }
-            let elsewhere = !under_title
-                && line.marks.any(
-                    Marks::COMMENT
-                        .with(Marks::RELATED)
-                        .with(Marks::ASIDE)
-                        .with(Marks::NAV),
-                );
+            let elsewhere = !under_title && line.marks.any(Marks::ELSEWHERE.with(Marks::NAV));
             let distance = match i.checked_sub(anchor) {
                 Some(below) => 2 * below,
                 None => 3 * (anchor - i),

@@ -377,12 +377,11 @@ fn in_next_cells(
 /// The short text of an element near the headline that calls itself author.
 fn named_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) -> Option<String> {
     const NAME_TOKENS: u32 = 8;
-    let elsewhere = Marks::COMMENT.with(Marks::RELATED).with(Marks::ASIDE);
     let is_name =
         |m: &Measure| (1..=NAME_TOKENS).contains(&m.tokens) && m.numbers == 0 && m.marks == 0;
     let lines = near.clone().filter_map(|i| outline.lines.get(i));
     let whole = lines
-        .filter(|l| l.marks.any(Marks::AUTHOR) && !l.marks.any(elsewhere))
+        .filter(|l| l.marks.any(Marks::AUTHOR) && !l.marks.any(Marks::ELSEWHERE))
         .filter(|l| is_name(&l.all))
         .find_map(|l| {
             let mut text = String::new();
@@ -396,7 +395,7 @@ fn named_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) ->
             .filter(|m| near.contains(&outline.line_of(page, m.node)))
             .filter(|m| {
                 let line = outline.lines.get(outline.line_of(page, m.node));
-                line.is_some_and(|l| !l.marks.any(elsewhere))
+                line.is_some_and(|l| !l.marks.any(Marks::ELSEWHERE))
             })
             .map(|m| element_text(page, m.node))
             .find(|text| is_name(&Measure::of(text)))
@@ -422,10 +421,9 @@ fn linked_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) -
     let mut named =
         (first..end).filter(|id| has(*id, Attr::Rel, "author") || has(*id, Attr::Class, "byline"));
     named.find_map(|id| {
-        let elsewhere = Marks::COMMENT.with(Marks::RELATED).with(Marks::ASIDE);
         let line = outline.lines.get(outline.line_of(page, id))?;
         let text = element_text(page, id);
-        let is_name = !line.marks.any(elsewhere)
+        let is_name = !line.marks.any(Marks::ELSEWHERE)
             && WORDS.contains(&text.split_whitespace().count())
             && text.chars().all(|c| {
                 c.is_alphabetic() || c.is_whitespace() || matches!(c, '.' | '\'' | '’' | '-' | '·')

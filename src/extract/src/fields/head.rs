@@ -8,7 +8,7 @@ use foldhash::HashMap;
 use super::json_ld as jsonld;
 use super::json_ld::JsonLd;
 use crate::cues;
-use crate::page::{Attr, NodeId, Page, Tag};
+use crate::page::{Attr, NodeId, Page, Tag, has_word};
 
 /// More of a `<title>` is not looked at; what is longer is no title.
 const MAX_TITLE_CHARS: usize = 1000;
@@ -128,7 +128,11 @@ impl<'a> Head<'a> {
                 Tag::TITLE if head.title.is_empty() && !in_svg(page, id) => {
                     head.title = children_text(page, id);
                 }
-                Tag::LINK if has_word(page.attr(id, Attr::Rel), "canonical") => {
+                Tag::LINK
+                    if page
+                        .attr(id, Attr::Rel)
+                        .is_some_and(|rel| has_word(rel, &["canonical"])) =>
+                {
                     head.canonical = head.canonical.or(page.attr(id, Attr::Href));
                 }
                 Tag::SCRIPT => {
@@ -189,13 +193,6 @@ pub(crate) fn has_directive(value: &str, directive: &str) -> bool {
         .split([',', ';', ':'])
         .map(str::trim)
         .any(|d| d.eq_ignore_ascii_case(directive) || d.eq_ignore_ascii_case("none"))
-}
-
-fn has_word(value: Option<&str>, word: &str) -> bool {
-    value.is_some_and(|v| {
-        v.split_ascii_whitespace()
-            .any(|w| w.eq_ignore_ascii_case(word))
-    })
 }
 
 fn is_json_ld(kind: Option<&str>) -> bool {

@@ -269,8 +269,7 @@ impl Reader<'_> {
             .with(Marks::COMMENT)
             .with(Marks::RELATED)
             .with(Marks::POPUP);
-        let line = self.outline.lines.get(self.outline.line_at(id));
-        line.is_some_and(|line| line.marks.any(ELSEWHERE))
+        self.outline.marks_at(id).any(ELSEWHERE)
     }
 }
 

@@ -122,11 +122,7 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
     if may_page && paging(&raw.text).is_some() {
         return LinkKind::Hub;
     }
-    let marks = outline
-        .lines
-        .get(outline.line_at(raw.node))
-        .map(|l| l.marks)
-        .unwrap_or_default();
+    let marks = outline.marks_at(raw.node);
     let headline = tokens >= HEADLINE_TOKENS;
     let menu = !headline && marks.any(Marks::NAV.with(Marks::HEADER).with(Marks::FOOTER));
     let detail = || is_detail(path);

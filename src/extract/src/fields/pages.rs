@@ -45,12 +45,10 @@ impl Pages {
         let end = anchors.body_end + LINES_BELOW;
         let stands_beside = |link: &&RawLink| {
             let at = outline.line_at(link.node);
-            let marks = outline.lines.get(at).map(|l| l.marks).unwrap_or_default();
-            let elsewhere = Marks::COMMENT.with(Marks::RELATED).with(Marks::ASIDE);
             link.role == LinkRole::Part
                 || link.role == LinkRole::Anchor
                     && (start..end).contains(&at)
-                    && !marks.any(elsewhere)
+                    && !outline.marks_at(link.node).any(Marks::ELSEWHERE)
         };
         let same_host = |link: &&RawLink| link.url.authority() == own.authority();
         let mut pager: Vec<(&RawLink, Paging)> = Vec::new();

@@ -69,6 +69,8 @@ impl Marks {
         (Self::AGAINST.0 & !Self::COMMENT.0) | Self::AUTHOR.0 | Self::ABOUT.0 | Self::LAYOUT.0,
     );
 
+    /// Where other texts are told of than that of the page.
+    pub(crate) const ELSEWHERE: Marks = Marks(Self::COMMENT.0 | Self::RELATED.0 | Self::ASIDE.0);
     /// All hints against being text.
     pub(crate) const AGAINST: Marks = Marks(
         Self::NAV.0

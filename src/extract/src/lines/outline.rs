@@ -126,6 +126,17 @@ impl Outline {
         self.before.get(node as usize).copied().unwrap_or_default() as usize
     }
 
+    /// The marks of that line.
+    pub(crate) fn marks_at(&self, node: NodeId) -> Marks {
+        let line = self.lines.get(self.line_at(node));
+        line.map(|line| line.marks).unwrap_or_default()
+    }
+
+    /// Tokens of these lines together.
+    pub(crate) fn tokens_of(&self, lines: &[usize]) -> u32 {
+        lines.iter().map(|at| self.lines[*at].all.tokens).sum()
+    }
+
     /// Index of the line that holds `node`: the last that begins before its end.
     pub(crate) fn line_of(&self, page: &Page, node: NodeId) -> usize {
         self.line_at(page.node(node).end).saturating_sub(1)

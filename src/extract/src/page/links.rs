@@ -217,7 +217,8 @@ pub fn refresh_target(content: &str) -> Option<&str> {
     (!target.is_empty()).then_some(target)
 }
 
-fn has_word(list: &str, words: &[&str]) -> bool {
+/// Whether a list of words has one of these, in any case.
+pub(crate) fn has_word(list: &str, words: &[&str]) -> bool {
     list.split_ascii_whitespace()
         .any(|word| words.iter().any(|w| word.eq_ignore_ascii_case(w)))
 }

@@ -51,6 +51,7 @@ pub use builder::{Builder, Hints};
 pub use config::Config;
 pub(crate) use kind::HUB_LINKS;
 pub use kind::{Judged, Kind, KindSigns, judge, kind};
+pub(crate) use links::has_word;
 pub use links::{LinkRole, RawLink, base, links, refresh_target, resolve};
 pub use shape::Shape;
 pub use signature::{HEAD_BYTES, foreign_format};
