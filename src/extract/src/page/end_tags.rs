@@ -195,27 +195,24 @@ impl Tree {
         }
     }
 
-    /// Closes an open paragraph.
-    pub(super) fn close_p(&mut self) {
-        if !self.is_open(Tag::P) {
-            return;
+    /// Stack index of the innermost element of this tag that is in scope; `bounds` are more bounds of the scope.
+    pub(super) fn in_scope(&self, tag: Tag, bounds: &[Tag]) -> Option<usize> {
+        if !self.is_open(tag) {
+            return None;
         }
-        if let Some(at) = self.scope_position(|t| t == Tag::P, |t| t == Tag::BUTTON) {
-            self.pop_to(at);
-        }
+        self.scope_position(|open| open == tag, |open| bounds.contains(&open))
+    }
+
+    /// Closes an open paragraph; false if there is none.
+    pub(super) fn close_p(&mut self) -> bool {
+        self.end_scoped(Tag::P, &[Tag::BUTTON])
     }
 
     fn end_in_body(&mut self, tag: Tag, hash: u32) {
         match tag {
             Tag::BODY | Tag::HTML | Tag::HEAD => {}
             Tag::P => {
-                if self.is_open(Tag::P)
-                    && self
-                        .scope_position(|t| t == Tag::P, |t| t == Tag::BUTTON)
-                        .is_some()
-                {
-                    self.close_p();
-                } else {
+                if !self.close_p() {
                     // A stray end is an empty paragraph: it parts lines.
                     self.text.fostering = self.context().is_table();
                     self.insert_void(Tag::P, super::Span::default());
@@ -228,11 +225,12 @@ impl Tree {
                 self.insert_void(Tag::BR, super::Span::default());
             }
             Tag::FORM => self.end_form(),
-            Tag::LI => self.end_scoped(tag, |t| matches!(t, Tag::OL | Tag::UL)),
+            Tag::LI => {
+                self.end_scoped(tag, &[Tag::OL, Tag::UL]);
+            }
             Tag::TEMPLATE => self.end_template(),
             Tag::APPLET | Tag::MARQUEE | Tag::OBJECT => {
-                if self.is_open(tag) && self.scope_position(|t| t == tag, |_| false).is_some() {
-                    self.end_scoped(tag, |_| false);
+                if self.end_scoped(tag, &[]) {
                     self.formatting.clear_to_marker();
                 }
             }
@@ -243,25 +241,26 @@ impl Tree {
             }
             _ if tag.is_formatting() => self.end_formatting(tag),
             _ if tag.closes_scope() || matches!(tag, Tag::DT | Tag::DD) => {
-                self.end_scoped(tag, |_| false);
+                self.end_scoped(tag, &[]);
             }
             _ => self.end_ordinary(tag, hash),
         }
     }
 
-    fn end_scoped(&mut self, tag: Tag, extra: impl Fn(Tag) -> bool) {
-        if self.is_open(tag)
-            && let Some(at) = self.scope_position(|t| t == tag, extra)
-        {
+    /// Closes an element of this tag that is in scope; false if there is none.
+    pub(super) fn end_scoped(&mut self, tag: Tag, bounds: &[Tag]) -> bool {
+        let at = self.in_scope(tag, bounds);
+        if let Some(at) = at {
             self.pop_to(at);
         }
+        at.is_some()
     }
 
     fn end_form(&mut self) {
         let Some(form) = self.form.take() else {
             return;
         };
-        if self.scope_position(|t| t == Tag::FORM, |_| false).is_none() {
+        if self.in_scope(Tag::FORM, &[]).is_none() {
             return;
         }
         self.imply_ends(None);

@@ -187,16 +187,18 @@ impl Tree {
             Tag::LI => self.close_list_item(&[Tag::LI]),
             Tag::DT | Tag::DD => self.close_list_item(&[Tag::DT, Tag::DD]),
             Tag::A => self.close_same_formatting(tag),
-            Tag::NOBR if self.in_scope(tag) => self.close_same_formatting(tag),
-            Tag::BUTTON => self.close_button(),
+            Tag::NOBR if self.in_scope(tag, &[]).is_some() => self.close_same_formatting(tag),
+            Tag::BUTTON => {
+                self.end_scoped(tag, &[]);
+            }
             Tag::SELECT | Tag::INPUT => {
-                let was_open = self.close_select();
+                let was_open = self.end_scoped(Tag::SELECT, &[]);
                 if was_open && tag == Tag::SELECT {
                     return;
                 }
             }
             Tag::OPTION | Tag::OPTGROUP => self.close_option(tag),
-            Tag::RB | Tag::RTC | Tag::RP | Tag::RT if self.in_scope(Tag::RUBY) => {
+            Tag::RB | Tag::RTC | Tag::RP | Tag::RT if self.in_scope(Tag::RUBY, &[]).is_some() => {
                 let keep = matches!(tag, Tag::RP | Tag::RT).then_some(Tag::RTC);
                 self.imply_ends(keep);
             }
@@ -206,7 +208,7 @@ impl Tree {
         if tag.closes_p() || matches!(tag, Tag::LI | Tag::DT | Tag::DD) || table_closes_p {
             self.close_p();
         }
-        if tag == Tag::HR && self.select_position().is_some() {
+        if tag == Tag::HR && self.in_scope(Tag::SELECT, &[]).is_some() {
             self.imply_ends(None);
         }
         if tag.is_heading() && self.current_tag().is_heading() {
@@ -257,39 +259,11 @@ impl Tree {
         }
     }
 
-    fn in_scope(&self, tag: Tag) -> bool {
-        self.is_open(tag) && self.scope_position(|t| t == tag, |_| false).is_some()
-    }
-
-    fn select_position(&self) -> Option<usize> {
-        if !self.is_open(Tag::SELECT) {
-            return None;
-        }
-        self.scope_position(|t| t == Tag::SELECT, |_| false)
-    }
-
-    /// Closes the select that is in scope; false when there is none.
-    fn close_select(&mut self) -> bool {
-        let select = self.select_position();
-        if let Some(at) = select {
-            self.pop_to(at);
-        }
-        select.is_some()
-    }
-
     fn close_option(&mut self, tag: Tag) {
-        if self.select_position().is_some() {
+        if self.in_scope(Tag::SELECT, &[]).is_some() {
             self.imply_ends((tag == Tag::OPTION).then_some(Tag::OPTGROUP));
         } else if self.current_tag() == Tag::OPTION {
             self.pop();
-        }
-    }
-
-    fn close_button(&mut self) {
-        if self.is_open(Tag::BUTTON)
-            && let Some(at) = self.scope_position(|t| t == Tag::BUTTON, |_| false)
-        {
-            self.pop_to(at);
         }
     }
 }
