@@ -130,7 +130,7 @@ fn builder() {
         assert_sound(&page);
         assert!(in_pieces(&html, usize::from(*size), hints("utf-8")) == page);
         let _ = (kind(&page, None), links(&page, 100), page.body());
-        let _ = page.inline_text(0);
+        let _ = page.shown_texts(0..page.nodes().len() as u32).count();
     });
 }
 
