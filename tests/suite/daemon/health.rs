@@ -3,7 +3,7 @@
 
 use super::*;
 
-/// An index that cannot be read any more, of a version long ago: systemd is asked for time while its files are checked, and
+/// An index of another format: systemd is asked for time while its files are checked, and
 /// readers are answered while a new one is made.
 #[test]
 fn a_server_comes_up_beside_an_index_that_cannot_be_searched() {
@@ -19,7 +19,7 @@ fn a_server_comes_up_beside_an_index_that_cannot_be_searched() {
     let meta = home.data_dir().join("index/meta.json");
     let text = fs::read_to_string(&meta).expect("the list of segments");
     let ours = format!("\\\"format\\\":{}", taojin_search::index::FORMAT);
-    fs::write(&meta, text.replace(&ours, "\\\"format\\\":2")).expect("written");
+    fs::write(&meta, text.replace(&ours, "\\\"format\\\":0")).expect("written");
     let mut daemon = Daemon::start(&home);
     // For each file, and before the start is over: a large index takes longer than the unit allows.
     daemon.wait_for_notice("EXTEND_TIMEOUT_USEC=60000000");
