@@ -12,7 +12,7 @@ use super::context::{Context, Usage};
 use super::export_deleted::Deletions;
 use super::filters::Filters;
 use super::output;
-use crate::export::{self, Draft, Mark, Sink};
+use crate::export::{Draft, Format, Mark, Sink};
 use crate::serve::{self, Wanted};
 use taojin_search::index::{Reader, Watermark};
 
@@ -36,27 +36,6 @@ pub(crate) struct Args {
     /// File for the documents that are gone since then, or do not fit any more: one JSON object a line
     #[arg(long, value_name = "FILE", requires = "since_watermark")]
     deleted: Option<PathBuf>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Format {
-    /// One JSON object a line
-    Jsonl,
-    /// The same, compressed with zstd
-    #[value(name = "jsonl.zst")]
-    JsonlZstd,
-    /// Parquet, compressed with zstd
-    Parquet,
-}
-
-impl From<Format> for export::Format {
-    fn from(format: Format) -> Self {
-        match format {
-            Format::Jsonl => export::Format::Jsonl,
-            Format::JsonlZstd => export::Format::JsonlZstd,
-            Format::Parquet => export::Format::Parquet,
-        }
-    }
 }
 
 /// Exports from the index of the data directory, beside a running daemon or without one.
@@ -139,7 +118,7 @@ fn write<W: Write + Send>(
     exported: &mut Exported,
 ) -> anyhow::Result<(W, Watermark)> {
     let query = serve::understood(reader, wanted).query;
-    let mut sink = Sink::new(args.format.into(), out, reader.config().utc_offset_minutes)?;
+    let mut sink = Sink::new(args.format, out, reader.config().utc_offset_minutes)?;
     let mut done = Ok(());
     let reached = reader.scan(&query, after, |stored| {
         if args.deleted.is_some() {

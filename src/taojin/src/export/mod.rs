@@ -23,13 +23,14 @@ use parquet::ParquetSink;
 const ZSTD_LEVEL: i32 = 3;
 
 /// Forms of an export.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 pub enum Format {
-    /// One JSON object a line, as `taojin import` reads it.
+    /// One JSON object a line
     Jsonl,
-    /// The same, as one zstd frame.
+    /// The same, compressed with zstd
+    #[value(name = "jsonl.zst")]
     JsonlZstd,
-    /// Parquet with zstd pages.
+    /// Parquet, compressed with zstd
     Parquet,
 }
 

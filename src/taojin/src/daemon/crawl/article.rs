@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::body::Form;
 use super::reading::{Answer, read_page};
 use super::tools::Tools;
-use super::visit::{ask, ask_robots, context, reason, refusal};
+use super::visit::{ask, ask_robots, context, reason, refusal, report_fetch};
 use super::visited::Visited;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Fetched;
@@ -110,18 +110,8 @@ pub(crate) async fn go_on(
     }
     let (fetched, form) = ask(tools, record, &uri, UrlClass::Unknown).await;
     let report = FetchReport {
-        failure: fetched.failure,
-        retry_after_ms: fetched.asked_pause_ms(),
-        ip: fetched.remote,
-        error: fetched
-            .outcome
-            .is_host_trouble()
-            .then(|| fetched.in_words()),
         crawl_delay_ms,
-        ..FetchReport::new(
-            fetched.outcome,
-            i64::try_from(fetched.elapsed_ms).unwrap_or(i64::MAX),
-        )
+        ..report_fetch(&fetched, fetched.outcome)
     };
     let (beside, record, at_ms) = (Arc::clone(tools), record.clone(), tools.shared.now_ms());
     let bytes = fetched.body_bytes;

@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::state::CrawlLoop;
 use super::visited::Work;
 use crate::daemon::Mode;
-use taojin_crawl::frontier::{Asked, Next};
+use taojin_crawl::frontier::{Asked, Lease, Next};
 
 impl CrawlLoop {
     /// Hands out leases until a limit is reached; gives what the frontier says then.
@@ -48,20 +48,29 @@ impl CrawlLoop {
             }
             match self.frontier.next(&self.store, now)? {
                 Next::Fetch(lease) => {
-                    // The channel has room for every connection, so this fails only when the fetch side is gone.
-                    let work = Work {
-                        open: self.open.remove(&lease.record.id),
-                        lease: *lease,
-                        archived: None,
-                    };
-                    if let Err(refused) = self.leases.try_send(work) {
-                        self.frontier.release(&refused.into_inner().lease, now);
+                    if !self.dispatch(*lease, now) {
                         return Ok(Next::Idle);
                     }
                 }
                 other => return Ok(wait_for(other, soonest)),
             }
         }
+    }
+
+    /// Gives a lease to the fetch side, or back to the frontier; whether it was taken. The channel has room for every connection, so
+    /// it is refused only when the fetch side is gone.
+    fn dispatch(&mut self, lease: Lease, now: i64) -> bool {
+        let work = Work {
+            open: self.open.remove(&lease.record.id),
+            lease,
+            archived: None,
+        };
+        let sent = self.leases.try_send(work);
+        if let Err(refused) = sent {
+            self.frontier.release(&refused.into_inner().lease, now);
+            return false;
+        }
+        true
     }
 
     /// Whether the disk is too full for more.
@@ -85,13 +94,7 @@ impl CrawlLoop {
             let answer = answer.inspect_err(|_| self.asked.extend(&asked[at..]))?;
             match answer {
                 Asked::Fetch(lease) => {
-                    let work = Work {
-                        open: self.open.remove(&lease.record.id),
-                        lease: *lease,
-                        archived: None,
-                    };
-                    if let Err(refused) = self.leases.try_send(work) {
-                        self.frontier.release(&refused.into_inner().lease, now);
+                    if !self.dispatch(*lease, now) {
                         self.asked.push(id);
                     }
                 }

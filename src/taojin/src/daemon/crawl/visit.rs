@@ -115,15 +115,19 @@ fn report(visited: &Visited) -> FetchReport {
             ..FetchReport::new(visited.outcome, 0)
         };
     };
-    let elapsed_ms = i64::try_from(fetched.elapsed_ms).unwrap_or(i64::MAX);
     // A page that the server always cuts short counts as an answer.
-    let troubled = visited.outcome.is_host_trouble();
+    report_fetch(fetched, visited.outcome)
+}
+
+/// The same of a page that was fetched, with the outcome that counts.
+pub(super) fn report_fetch(fetched: &Fetched, outcome: VisitOutcome) -> FetchReport {
+    let elapsed_ms = i64::try_from(fetched.elapsed_ms).unwrap_or(i64::MAX);
     FetchReport {
         failure: fetched.failure,
         retry_after_ms: fetched.asked_pause_ms(),
         ip: fetched.remote,
-        error: troubled.then(|| fetched.in_words()),
-        ..FetchReport::new(visited.outcome, elapsed_ms)
+        error: outcome.is_host_trouble().then(|| fetched.in_words()),
+        ..FetchReport::new(outcome, elapsed_ms)
     }
 }
 

@@ -254,14 +254,8 @@ impl CrawlLoop {
         now_ms: i64,
     ) -> anyhow::Result<()> {
         let record = &finished.lease.record;
-        let target = match &finished.visited.target {
-            Some(target)
-                if finished.visited.outcome == VisitOutcome::Redirect
-                    && record.visit.documented =>
-            {
-                target
-            }
-            _ => return Ok(()),
+        let Some(target) = moved_to(finished) else {
+            return Ok(());
         };
         let naming = self.store.naming(target)?;
         let leading = self.leading_to(target, &record.site, &naming, None)?;
@@ -277,14 +271,8 @@ impl CrawlLoop {
     /// Whether the document of a page that redirects stands at the target with the same text.
     pub(super) fn has_moved(&self, finished: &Finished) -> anyhow::Result<Option<UrlRecord>> {
         let record = &finished.lease.record;
-        let target = match &finished.visited.target {
-            Some(target)
-                if finished.visited.outcome == VisitOutcome::Redirect
-                    && record.visit.documented =>
-            {
-                target
-            }
-            _ => return Ok(None),
+        let Some(target) = moved_to(finished) else {
+            return Ok(None);
         };
         Ok(self.store.lookup(target)?.filter(|there| {
             there.id != record.id
@@ -355,6 +343,14 @@ fn alike(a: &str, b: &str) -> f64 {
         return 0.0;
     }
     a.intersection(&b).count() as f64 / shorter as f64
+}
+
+/// Where the page of a document redirects to.
+fn moved_to(finished: &Finished) -> Option<&CrawlUri> {
+    let visited = &finished.visited;
+    let has_moved =
+        visited.outcome == VisitOutcome::Redirect && finished.lease.record.visit.documented;
+    visited.target.as_ref().filter(|_| has_moved)
 }
 
 #[cfg(test)]

@@ -19,7 +19,6 @@ use crate::documents::{IndexAt, unpack};
 use crate::serve;
 use crate::serve::{Follow, Found, Marked, Tell, metrics};
 use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
-use taojin_extract::Meta;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{Reader, SiteTitles, Watermark};
 
@@ -320,26 +319,14 @@ fn was(known: &LastKnown) -> Found {
         .as_deref()
         .and_then(|body| unpack(body).ok()?.1.title);
     Found {
-        reasons: Vec::new(),
         id: format!("{:016x}", latest.fingerprint),
         url: latest.url.clone(),
         title: Marked {
             text: title.unwrap_or_default(),
-            marks: Vec::new(),
+            ..Marked::default()
         },
         site: Some(latest.site.clone()).filter(|site| !site.is_empty()),
-        published: None,
-        author: None,
-        source: None,
-        meta: Meta::default(),
-        snippet: Marked {
-            text: String::new(),
-            marks: Vec::new(),
-        },
-        score: 0.0,
-        group: None,
-        duplicates: 0,
-        outlets: Vec::new(),
+        ..Found::default()
     }
 }
 

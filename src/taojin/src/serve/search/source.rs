@@ -52,7 +52,7 @@ pub struct Wanted {
 }
 
 /// One hit.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct Found {
     /// Id of the document, for [`SearchSource::document`]: letters, digits, `-` and `_`.
     pub id: String,
