@@ -2,7 +2,7 @@
 //! cannot be written never stops the crawl: it is reported and tried again with the next lines, and how many are missing is said.
 
 use std::fs::{self, File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
@@ -119,8 +119,9 @@ impl CrawlLog {
 
     fn append(&mut self) -> io::Result<()> {
         let mut options = OpenOptions::new();
-        let mut file = options.create(true).append(true).open(&self.path)?;
-        let length = end_torn_line(&self.path, &mut file)?;
+        options.create(true).read(true).append(true);
+        let mut file = options.open(&self.path)?;
+        let length = end_torn_line(&mut file)?;
         file.write_all(&self.buffer)?;
         if length + self.buffer.len() as u64 >= self.max_bytes {
             self.rotate()?;
@@ -143,16 +144,14 @@ impl CrawlLog {
 }
 
 /// A crash can leave half a line at the end: close it, so that the next line stands alone. Gives the length.
-fn end_torn_line(path: &Path, file: &mut File) -> io::Result<u64> {
-    use std::io::{Read, Seek, SeekFrom};
+fn end_torn_line(file: &mut File) -> io::Result<u64> {
     let length = file.metadata()?.len();
     if length == 0 {
         return Ok(0);
     }
-    let mut reader = File::open(path)?;
-    reader.seek(SeekFrom::Start(length - 1))?;
+    file.seek(SeekFrom::Start(length - 1))?;
     let mut last = [0u8; 1];
-    reader.read_exact(&mut last)?;
+    file.read_exact(&mut last)?;
     if last[0] == b'\n' {
         return Ok(length);
     }
