@@ -7,4 +7,3 @@ pub(crate) mod status;
 pub(crate) mod summary;
 pub(crate) mod systemd;
 pub(crate) mod verdict;
-pub(crate) mod verdict_words;

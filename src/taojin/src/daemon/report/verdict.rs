@@ -1,11 +1,12 @@
 //! How the last cycle of a site went, in a sentence that a person understands, in English and in Chinese. In: the
-//! counts, errors and settings of the site. Out: a [`SiteVerdict`]. Pure.
+//! counts, errors and settings of the site. Out: a [`SiteVerdict`]. Pure. The words are in `verdict.toml`.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use chrono::{DateTime, FixedOffset, Offset as _};
+use serde::Deserialize;
 
-use super::verdict_words::{cause_zh, entry_problem, problem};
 use crate::serve::{Level, SiteVerdict};
 use taojin_crawl::frontier::{MAX_SKIPPED, Resting};
 
@@ -59,42 +60,95 @@ pub(crate) struct Facts {
     pub(crate) zone_s: i32,
 }
 
-/// A sentence in both languages, grown part by part.
+/// Words in English and in Chinese.
+type Words = [String; 2];
+
+/// All words, by key.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Wording {
+    sentence: BTreeMap<String, Words>,
+    start: BTreeMap<String, Words>,
+    problem: BTreeMap<String, Words>,
+    cause: BTreeMap<String, Words>,
+}
+
+static WORDING: LazyLock<Wording> = LazyLock::new(|| {
+    toml::from_str(include_str!("verdict.toml")).expect("the tests read the same file")
+});
+
+/// The verdict, grown sentence by sentence.
 #[derive(Debug, Default)]
 struct Text {
     en: Vec<String>,
     zh: Vec<String>,
+    setting: Option<&'static str>,
 }
 
 impl Text {
-    fn say(&mut self, en: impl Into<String>, zh: impl Into<String>) {
-        self.en.push(en.into());
-        self.zh.push(zh.into());
+    /// Adds a sentence about `n` things, with the values of its other places.
+    fn say(&mut self, key: &str, n: u64, values: &[(&str, Words)]) {
+        self.add(&WORDING.sentence[key], n, values);
     }
+
+    fn add(&mut self, [en, zh]: &Words, n: u64, values: &[(&str, Words)]) {
+        let filled = |words: &str, language: usize| {
+            let mut text = words.replace("{n}", &n.to_string());
+            for (place, value) in values {
+                text = text.replace(&format!("{{{place}}}"), &value[language]);
+            }
+            text
+        };
+        self.en.push(filled(&numbered(en, n), 0));
+        self.zh.push(filled(zh, 1));
+    }
+
+    /// Names a setting, where none is named yet.
+    fn name(&mut self, setting: &'static str) {
+        self.setting.get_or_insert(setting);
+    }
+}
+
+/// English words about `n` things: of `[one|many]` the one that fits.
+fn numbered(words: &str, n: u64) -> String {
+    let split = || {
+        let (before, rest) = words.split_once('[')?;
+        let (choice, after) = rest.split_once(']')?;
+        let (one, many) = choice.split_once('|')?;
+        Some((before, if n == 1 { one } else { many }, after))
+    };
+    split().map_or_else(
+        || words.to_owned(),
+        |(before, word, after)| format!("{before}{word}{after}"),
+    )
+}
+
+/// The same in both languages.
+fn same(value: impl ToString) -> Words {
+    [value.to_string(), value.to_string()]
 }
 
 /// How the last cycle of a site went.
 pub(crate) fn verdict(facts: &Facts) -> SiteVerdict {
     let mut text = Text::default();
-    let mut setting = None;
     let level = if !facts.has_begun {
-        text.say("not crawled yet", "尚未抓取");
+        text.say("not_crawled", 0, &[]);
         Level::Waiting
     } else if facts.is_failed() {
-        setting = failed(facts, &mut text);
+        failed(facts, &mut text);
         Level::Failed
     } else if !facts.is_over && facts.usable == 0 {
-        text.say("the first page is on its way", "正在抓取第一页");
+        text.say("first_page", 0, &[]);
         Level::Waiting
     } else {
-        done(facts, &mut text, &mut setting)
+        done(facts, &mut text)
     };
     SiteVerdict {
         level,
         text: text.en.join("; "),
         text_zh: text.zh.join("；"),
         left: facts.left,
-        setting,
+        setting: text.setting.map(str::to_owned),
     }
 }
 
@@ -123,88 +177,87 @@ impl Facts {
     }
 }
 
-/// No page came: why, and when it is tried again. The setting that forbids it, if one does.
-fn failed(facts: &Facts, text: &mut Text) -> Option<String> {
-    let mut setting = None;
-    let mut words = facts.problems.iter();
+/// No page came: why, and when it is tried again.
+fn failed(facts: &Facts, text: &mut Text) {
+    let mut words = facts.problems.keys();
     match (words.next(), words.next()) {
-        (Some((word, _)), None) => {
-            let (en, zh) = entry_problem(word, &facts.start, facts.last_error.as_deref());
-            text.say(en, zh);
-            if word == "guard" {
-                setting = Some("fetch.allow_addresses".to_owned());
-            }
-        }
-        (Some(_), Some(_)) => {
-            let (en, zh) = list(&facts.problems);
-            text.say(
-                format!("no page could be fetched: {en}"),
-                format!("没有取回网页：{zh}"),
-            );
-        }
+        (Some(word), None) => start_failed(facts, word, text),
+        (Some(_), Some(_)) => text.say("no_page", 0, &[("list", list(&facts.problems))]),
         (None, _) if facts.redirects > 0 => {
-            setting = Some("scope.hosts".to_owned());
-            text.say(
-                "the start page only leads to an address outside the site (scope.hosts)",
-                "起始页只跳转到站点以外的网址（scope.hosts）",
-            );
+            text.name("scope.hosts");
+            text.say("leads_outside", 0, &[]);
         }
-        (None, _) => text.say("nothing could be fetched", "没有可抓取的网址"),
+        (None, _) => text.say("nothing", 0, &[]),
     }
     if facts.visits == 0
         && let Some(resting) = &facts.resting
     {
         rest(facts, resting, text);
     } else if let Some(at_ms) = facts.next_try_ms {
-        let at = facts.time(at_ms);
-        text.say(format!("next try at {at}"), format!("{at} 再试"));
+        text.say("next_try", 0, &[("time", same(facts.time(at_ms)))]);
     }
-    setting
+}
+
+/// Why the start page did not come, by the word that its visit is counted under.
+fn start_failed(facts: &Facts, word: &str, text: &mut Text) {
+    let robots = word.strip_prefix("robots.txt: ");
+    let word = robots.unwrap_or(word);
+    let reason = facts.last_error.as_ref().and_then(|e| e.split_once(": "));
+    let key = match robots {
+        Some(_) if word.starts_with("HTTP ") => "robots-status",
+        None if word.starts_with("HTTP ") => "status",
+        None if word == "robots" && reason.is_some() => "robots-rule",
+        _ => word,
+    };
+    if word == "guard" {
+        text.name("fetch.allow_addresses");
+    }
+    let rule = reason.map_or("", |(_, reason)| reason.trim_start_matches("robots.txt "));
+    let problem = WORDING.problem.get(word);
+    let values = [
+        ("status", same(word)),
+        ("rule", same(rule)),
+        ("start", same(&facts.start)),
+        (
+            "problem",
+            problem.unwrap_or(&WORDING.problem["other"]).clone(),
+        ),
+    ];
+    let start = &WORDING.start;
+    text.add(start.get(key).unwrap_or(&start["other"]), 0, &values);
 }
 
 /// Pages came: what they brought, what failed, what was left and why.
-fn done(facts: &Facts, text: &mut Text, setting: &mut Option<String>) -> Level {
+fn done(facts: &Facts, text: &mut Text) -> Level {
     let mut level = Level::Ok;
     if !facts.is_over {
-        text.say("under way", "进行中");
+        text.say("under_way", 0, &[]);
     }
     if facts.is_over && facts.documents == 0 {
         level = Level::Partial;
-        let n = pages(facts.usable);
-        text.say(
-            format!("{n} read, none is a document"),
-            format!("读取 {} 个网页，没有一个是文档", facts.usable),
-        );
+        text.say("no_document", facts.usable, &[]);
     } else {
-        let n = facts.new_documents;
-        let en = match n {
-            0 => "no new documents".to_owned(),
-            1 => "1 new document".to_owned(),
-            n => format!("{n} new documents"),
+        let key = if facts.new_documents == 0 {
+            "nothing_new"
+        } else {
+            "new"
         };
-        text.say(en, format!("新文档 {n} 篇"));
+        text.say(key, facts.new_documents, &[]);
     }
     let mut problems = facts.problems.clone();
     if let Some(n) = problems.remove("robots") {
-        let en = format!("{} forbidden by robots.txt", addresses(n));
-        text.say(en, format!("{n} 个网址被 robots.txt 禁止"));
+        text.say("robots", n, &[]);
     }
     let failed: u64 = problems.values().sum();
     if failed > 0 {
-        let (en, zh) = list(&problems);
-        let en = format!("{} failed ({en})", addresses(failed));
-        text.say(en, format!("{failed} 个网址失败（{zh}）"));
+        text.say("failed", failed, &[("list", list(&problems))]);
     }
     if facts.blocking_pages * FEW_PROBLEMS > facts.visits {
-        let n = facts.blocking_pages;
         level = Level::Partial;
-        text.say(
-            format!("{} asked for a login or a human check", pages(n)),
-            format!("{n} 个网页要求登录或人机验证"),
-        );
+        text.say("blocking", facts.blocking_pages, &[]);
     }
     if facts.entry_problems > 0 {
-        text.say("a start page could not be fetched", "有起始页没有取回");
+        text.say("no_start", 0, &[]);
     }
     if facts.entry_problems > 0 || failed * FEW_PROBLEMS > facts.visits {
         level = Level::Partial;
@@ -213,9 +266,9 @@ fn done(facts: &Facts, text: &mut Text, setting: &mut Option<String>) -> Level {
         if facts.is_over {
             level = Level::Partial;
         }
-        left(facts, text, setting);
+        left(facts, text);
     }
-    not_followed(facts, text, setting);
+    not_followed(facts, text);
     if facts.site_full > 0 {
         level = Level::Partial;
     }
@@ -223,15 +276,7 @@ fn done(facts: &Facts, text: &mut Text, setting: &mut Option<String>) -> Level {
 }
 
 /// Known addresses that wait, and the setting that makes them.
-fn left(facts: &Facts, text: &mut Text, setting: &mut Option<String>) {
-    let n = addresses(facts.left);
-    if !facts.is_over {
-        text.say(
-            format!("{n} remaining"),
-            format!("还有 {} 个网址", facts.left),
-        );
-        return;
-    }
+fn left(facts: &Facts, text: &mut Text) {
     let by = match facts.max_pages_per_cycle {
         Some(max) if facts.hit_site_limit => Some(("max_pages_per_cycle", max)),
         _ if facts.hit_host_limit => {
@@ -240,114 +285,67 @@ fn left(facts: &Facts, text: &mut Text, setting: &mut Option<String>) {
         }
         _ => None,
     };
-    if let Some((key, max)) = by {
-        *setting = Some(key.to_owned());
-        text.say(
-            format!("{n} left for the next cycle ({key} = {max})"),
-            format!("{} 个网址留到下一轮（{key} = {max}）", facts.left),
-        );
-        return;
-    }
-    text.say(format!("{n} left"), format!("剩余 {} 个网址", facts.left));
-    if let Some(resting) = &facts.resting {
-        *setting = Some("crawl.pass_patience_ms".to_owned());
-        rest(facts, resting, text);
+    if !facts.is_over {
+        text.say("remaining", facts.left, &[]);
+    } else if let Some((key, max)) = by {
+        text.name(key);
+        let values = [("key", same(key)), ("max", same(max))];
+        text.say("next_cycle", facts.left, &values);
+    } else {
+        text.say("left", facts.left, &[]);
+        if let Some(resting) = &facts.resting {
+            text.name("crawl.pass_patience_ms");
+            rest(facts, resting, text);
+        }
     }
 }
 
 /// A host that is not asked for longer than a pass waits.
 fn rest(facts: &Facts, resting: &Resting, text: &mut Text) {
-    let (host, until) = (&resting.host, facts.time(resting.until_ms));
-    let (cause, patience) = (resting.cause, facts.pass_patience_ms);
-    text.say(
-        format!(
-            "{host} is not asked before {until} ({}), longer than crawl.pass_patience_ms = {patience}",
-            cause.as_str()
+    let cause = resting.cause.as_str();
+    let values = [
+        ("host", same(&resting.host)),
+        ("time", same(facts.time(resting.until_ms))),
+        (
+            "cause",
+            WORDING.cause.get(cause).cloned().unwrap_or(same(cause)),
         ),
-        format!(
-            "{host} 在 {until} 之前不再请求（{}），超过 crawl.pass_patience_ms = {patience}",
-            cause_zh(cause)
-        ),
-    );
+        ("max", same(facts.pass_patience_ms)),
+    ];
+    text.say("rest", 0, &values);
 }
 
 /// Addresses that were found and that a setting keeps out for good.
-fn not_followed(facts: &Facts, text: &mut Text, setting: &mut Option<String>) {
+fn not_followed(facts: &Facts, text: &mut Text) {
     if facts.beyond_hops > 0 {
-        let (n, max) = (facts.beyond_hops, facts.max_hops);
-        setting.get_or_insert_with(|| "scope.max_hops".to_owned());
-        text.say(
-            format!("{} not followed (scope.max_hops = {max})", addresses(n)),
-            format!("{n} 个网址没有继续（scope.max_hops = {max}）"),
-        );
+        text.name("scope.max_hops");
+        text.say("hops", facts.beyond_hops, &[("max", same(facts.max_hops))]);
     }
     if facts.site_full > 0 {
-        let (n, max) = (facts.site_full, facts.max_urls_per_site);
-        *setting = Some("frontier.max_urls_per_site".to_owned());
+        let n = facts.site_full;
+        text.setting = Some("frontier.max_urls_per_site");
         let is_least = usize::try_from(n).is_ok_and(|n| n >= MAX_SKIPPED);
-        let (least, least_zh) = if is_least {
-            ("at least ", "至少 ")
-        } else {
-            ("", "")
-        };
-        text.say(
-            format!(
-                "{least}{} left out, the site is full (frontier.max_urls_per_site = {max})",
-                addresses(n)
-            ),
-            format!(
-                "站点网址数已满，{least_zh}{n} 个新网址未收录（frontier.max_urls_per_site = {max}）"
-            ),
-        );
+        let key = if is_least { "full_at_least" } else { "full" };
+        text.say(key, n, &[("max", same(facts.max_urls_per_site))]);
     }
     if facts.sitemaps_cut > 0 {
-        let n = facts.sitemaps_cut;
-        setting.get_or_insert_with(|| "fetch.max_sitemap_bytes".to_owned());
-        let sitemaps = if n == 1 { "sitemap" } else { "sitemaps" };
-        text.say(
-            format!(
-                "{n} {sitemaps} read in part (fetch.max_sitemap_bytes, 50,000 entries, or damaged)"
-            ),
-            format!(
-                "{n} 个站点地图只读取了一部分（fetch.max_sitemap_bytes、五万条上限或内容损坏）"
-            ),
-        );
+        text.name("fetch.max_sitemap_bytes");
+        text.say("sitemaps", facts.sitemaps_cut, &[]);
     }
     if facts.out_of_scope > 0 {
-        let n = facts.out_of_scope;
-        setting.get_or_insert_with(|| "scope.include, scope.exclude".to_owned());
-        text.say(
-            format!("{} kept out (scope.include, scope.exclude)", addresses(n)),
-            format!("{n} 个网址不在范围内（scope.include、scope.exclude）"),
-        );
+        text.name("scope.include, scope.exclude");
+        text.say("scope", facts.out_of_scope, &[]);
     }
 }
 
 /// `HTTP 500 × 3, timeout × 1`.
-fn list(problems: &BTreeMap<String, u64>) -> (String, String) {
-    let words = |at: fn((&'static str, &'static str)) -> &'static str| {
-        let each = problems.iter().map(|(word, n)| match problem(word) {
-            Some(both) => format!("{} × {n}", at(both)),
-            None => format!("{word} × {n}"),
+fn list(problems: &BTreeMap<String, u64>) -> Words {
+    let in_language = |language: usize| {
+        let each = problems.iter().map(|(word, n)| {
+            let known = WORDING.problem.get(word);
+            format!("{} × {n}", known.map_or(word, |words| &words[language]))
         });
         each.collect::<Vec<_>>()
     };
-    (
-        words(|(en, _)| en).join(", "),
-        words(|(_, zh)| zh).join("、"),
-    )
-}
-
-fn addresses(n: u64) -> String {
-    match n {
-        1 => "1 address".to_owned(),
-        n => format!("{n} addresses"),
-    }
-}
-
-fn pages(n: u64) -> String {
-    match n {
-        1 => "1 page".to_owned(),
-        n => format!("{n} pages"),
-    }
+    [in_language(0).join(", "), in_language(1).join("、")]
 }

@@ -74,7 +74,7 @@ fn a_site_that_gave_nothing_failed_and_says_why() {
                 ..bad("robots")
             },
             "robots.txt forbids the start page (line 3: Disallow: /)",
-            "robots.txt 禁止抓取起始页（第 3 行：Disallow: /）",
+            "robots.txt 禁止抓取起始页（line 3: Disallow: /）",
         ),
         (
             bad("robots.txt: HTTP 500"),
