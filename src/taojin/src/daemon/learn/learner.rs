@@ -2,8 +2,6 @@
 //! seen. Out: templates in the store and in use, without a restart; a note for the operator when a site was redesigned.
 //! Never fetches and never extracts.
 
-mod excess;
-
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -13,9 +11,9 @@ use std::time::{Duration, Instant};
 use super::templates::{MAX_MISSING, Registry, Seen, UnknownPage, libraries, pack, unpack};
 use crate::daemon::now_ms;
 use taojin_crawl::store::{
-    NewTemplate, StoreError, StorePlace, TemplateFit, TemplatePage, TemplateStore,
+    NewTemplate, StoreError, StorePlace, TemplateFit, TemplatePage, TemplateRow, TemplateStore,
 };
-use taojin_extract::template::{self, Layout, Observation, learn};
+use taojin_extract::template::{self, Layout, Observation, Template, learn};
 use taojin_search::index::caught;
 
 /// Pages taken up at once at most.
@@ -57,6 +55,8 @@ struct Site {
     tried: usize,
     last_ms: i64,
     drift: BTreeMap<i64, Drift>,
+    /// New pages no longer fit its templates, and nothing was learned from them yet.
+    redesigned: bool,
 }
 
 #[derive(Default)]
@@ -101,8 +101,12 @@ impl Learner {
                 "learning templates failed, going on in {} s",
                 pause.as_secs()
             );
-            if !wait(inbox, pause) {
-                return;
+            // What comes meanwhile is dropped: the pages come again.
+            let until = Instant::now() + pause;
+            while Instant::now() < until {
+                if gather(inbox, until.saturating_duration_since(Instant::now())).1 {
+                    return;
+                }
             }
         }
     }
@@ -112,16 +116,10 @@ impl Learner {
         let mut working = Working::open(self.clone())?;
         let mut looked = Instant::now();
         loop {
-            match inbox.recv_timeout(TURN) {
-                Ok(Seen::Stop) | Err(RecvTimeoutError::Disconnected) => break,
-                Ok(seen) => {
-                    let (all, is_over) = gather(seen, inbox);
-                    working.take(all)?;
-                    if is_over {
-                        break;
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => {}
+            let (seen, is_over) = gather(inbox, TURN);
+            working.take(seen)?;
+            if is_over {
+                break;
             }
             if looked.elapsed() >= TURN {
                 looked = Instant::now();
@@ -136,10 +134,10 @@ impl Learner {
     }
 }
 
-/// What comes after `first` for a while, and whether it is time to stop.
-fn gather(first: Seen, inbox: &Receiver<Seen>) -> (Vec<Seen>, bool) {
-    let until = Instant::now() + TURN;
-    let mut all = vec![first];
+/// What comes within a time, as long as it is not too much at once, and whether it is time to stop.
+fn gather(inbox: &Receiver<Seen>, within: Duration) -> (Vec<Seen>, bool) {
+    let until = Instant::now() + within;
+    let mut all = Vec::new();
     while all.len() < AT_ONCE {
         match inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
             Ok(Seen::Stop) | Err(RecvTimeoutError::Disconnected) => return (all, true),
@@ -148,18 +146,6 @@ fn gather(first: Seen, inbox: &Receiver<Seen>) -> (Vec<Seen>, bool) {
         }
     }
     (all, false)
-}
-
-/// Waits, and drops what comes meanwhile: the pages come again. False when it is time to stop.
-fn wait(inbox: &Receiver<Seen>, pause: Duration) -> bool {
-    let until = Instant::now() + pause;
-    loop {
-        match inbox.recv_timeout(until.saturating_duration_since(Instant::now())) {
-            Ok(Seen::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
-            Ok(_) => {}
-            Err(RecvTimeoutError::Timeout) => return true,
-        }
-    }
 }
 
 /// The learner at work.
@@ -313,7 +299,7 @@ impl Working {
         let site = self.site(name);
         let strangers = site.recent.iter().filter(|fits| !**fits).count();
         let redesigned = known && strangers >= STRANGERS;
-        if redesigned && !site.is_noted("no longer fit") {
+        if redesigned && !std::mem::replace(&mut site.redesigned, true) {
             let at = site.last_ms;
             site.note(
                 format!(
@@ -397,7 +383,7 @@ impl Working {
             tracing::info!(site = name, id, pages = template.pages, "template learned");
         }
         if let Some(id) = ids.first()
-            && site.is_noted("no longer fit")
+            && std::mem::take(&mut site.redesigned)
         {
             let pages = learned.templates.first().map_or(0, |t| t.pages);
             site.note(
@@ -419,6 +405,36 @@ impl Working {
         self.reload()
     }
 
+    /// Drops the templates of a site that it has too many of: those that fitted the fewest pages since the start, then the
+    /// oldest; of the `new` ones only when nothing else is left. What a person labelled or disabled stays. Gives how many.
+    fn drop_excess(&mut self, name: &str, new: &[i64]) -> Result<usize, StoreError> {
+        let rows = self.store.templates(Some(name))?;
+        let excess = rows.len().saturating_sub(self.of.config.max_per_site);
+        if excess == 0 {
+            return Ok(0);
+        }
+        let drift = self.sites.get(name).map(|site| &site.drift);
+        let used = |id: &i64| drift.and_then(|d| d.get(id)).map_or(0, |d| d.pages);
+        let is_own = |row: &&TemplateRow| {
+            let template: Option<Template> = unpack(&row.data);
+            !row.disabled
+                && template
+                    .is_none_or(|t| t.labels.is_empty() && t.slots.iter().all(|slot| !slot.is_said))
+        };
+        let mut unneeded: Vec<_> = rows
+            .iter()
+            .filter(is_own)
+            .map(|row| (new.contains(&row.id), used(&row.id), row.version, row.id))
+            .collect();
+        unneeded.sort_unstable();
+        unneeded.truncate(excess);
+        for (.., id) in &unneeded {
+            self.store.delete(*id)?;
+            self.site(name).drift.remove(id);
+        }
+        Ok(unneeded.len())
+    }
+
     /// Writes how pages fit, if it has changed.
     pub(crate) fn save(&mut self) -> Result<(), StoreError> {
         if !std::mem::take(&mut self.changed) {
@@ -436,10 +452,6 @@ impl Site {
         if self.recent.len() > RECENT {
             self.recent.pop_front();
         }
-    }
-
-    fn is_noted(&self, words: &str) -> bool {
-        self.fit.note.as_ref().is_some_and(|n| n.contains(words))
     }
 
     fn note(&mut self, note: String, now: i64) {
