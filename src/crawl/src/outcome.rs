@@ -4,7 +4,7 @@
 words! {
 /// How a visit ended. What else is known of the end (status, redirect target, `Retry-After`) stands in the head of the
 /// answer; why there was no page, in [`Failure`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum VisitOutcome {
     /// A page, feed or sitemap came.
     Page => "ok",
@@ -31,6 +31,7 @@ pub enum VisitOutcome {
     /// Not asked for: the address is not public or the port not for HTTP.
     AddressRefused => "guard",
     /// An answer came that is not taken: its type, its size, its target.
+    #[default]
     Unwanted => "unwanted",
 }
 }

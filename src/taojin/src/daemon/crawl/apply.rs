@@ -224,23 +224,16 @@ fn line(
     document: Option<DocumentChange>,
     now_ms: i64,
 ) -> LogLine {
-    let fetched = visited.fetched.as_ref();
     LogLine {
-        time: time(now_ms),
-        site: lease.record.site.to_string(),
-        url: lease.record.uri.to_string(),
         queue: lease.queue.to_string(),
         outcome: visited.outcome,
-        status: fetched.map(|f| f.head.status).filter(|s| *s > 0),
         reason: visited.reason.clone(),
-        bytes: fetched.map_or(0, |f| f.body_bytes),
-        elapsed_ms: fetched.map_or(0, |f| i64::try_from(f.elapsed_ms).unwrap_or(i64::MAX)),
         class: revisit.visit.class.as_str(),
         kind: visited.kind.map(Kind::name),
-        hops: lease.record.hops,
         outlinks: visited.outlinks.len(),
         document,
         next: revisit.visit.due_ms.map(time),
+        ..fetch_line(&lease.record, visited.fetched.as_ref(), now_ms)
     }
 }
 
@@ -252,21 +245,25 @@ pub(crate) fn later_page(
     now_ms: i64,
 ) -> LogLine {
     LogLine {
+        url: uri.to_string(),
+        reason: Some(format!("a later page of {}", record.uri)),
+        ..fetch_line(record, Some(fetched), now_ms)
+    }
+}
+
+/// What the log says of any fetch.
+fn fetch_line(record: &UrlRecord, fetched: Option<&Fetched>, now_ms: i64) -> LogLine {
+    LogLine {
         time: time(now_ms),
         site: record.site.to_string(),
-        url: uri.to_string(),
-        queue: String::new(),
-        outcome: fetched.outcome,
-        status: Some(fetched.head.status).filter(|s| *s > 0),
-        reason: Some(format!("a later page of {}", record.uri)),
-        bytes: fetched.body_bytes,
-        elapsed_ms: i64::try_from(fetched.elapsed_ms).unwrap_or(i64::MAX),
+        url: record.uri.to_string(),
+        outcome: fetched.map_or(VisitOutcome::Unwanted, |f| f.outcome),
+        status: fetched.map(|f| f.head.status).filter(|s| *s > 0),
+        bytes: fetched.map_or(0, |f| f.body_bytes),
+        elapsed_ms: fetched.map_or(0, |f| i64::try_from(f.elapsed_ms).unwrap_or(i64::MAX)),
         class: record.visit.class.as_str(),
-        kind: None,
         hops: record.hops,
-        outlinks: 0,
-        document: None,
-        next: None,
+        ..LogLine::default()
     }
 }
 

@@ -10,7 +10,7 @@ use serde::Serialize;
 use taojin_crawl::{DocumentChange, VisitOutcome};
 
 /// One line of the crawl log. The names of the fields are stable.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct LogLine {
     /// When the fetch ended: RFC 3339, UTC.
     pub time: String,

@@ -52,6 +52,7 @@ pub(crate) enum End {
 }
 
 /// What became of a visit.
+#[derive(Default)]
 pub(crate) struct Visited {
     /// How it ended.
     pub(crate) outcome: VisitOutcome,
@@ -102,24 +103,7 @@ impl Visited {
         Self {
             outcome,
             reason,
-            sentence: None,
-            fetched: None,
-            kind: None,
-            is_blocking: false,
-            document: None,
-            withheld: None,
-            digest: None,
-            outline: None,
-            face: None,
-            unindexed: None,
-            outlinks: Vec::new(),
-            sitemap_cut: None,
-            target: None,
-            archived_ms: None,
-            named_ms: 0,
-            goes_on: None,
-            open: None,
-            later: None,
+            ..Self::default()
         }
     }
 }
