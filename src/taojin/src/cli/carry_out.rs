@@ -1,32 +1,19 @@
 //! Commands about sites, carried out by the daemon that runs, or by this process if none does.
 
 use crate::config::Loaded;
-use crate::daemon::control::{self, Answer, Asked, Request};
+use crate::daemon::control::{self, Request};
 use crate::daemon::{now_ms, open_store};
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
 
 /// By the daemon, or by this process if none runs.
 pub(crate) fn carry_out(loaded: &Loaded, command: SiteCommand) -> anyhow::Result<CommandDone> {
     let request = Request::Command(command.clone());
-    match control::ask(&loaded.config.data_dir, &request, |_| {})? {
-        Asked::Answered(answer) => Ok(done(*answer).map_err(|e| reload_first(loaded, e))?),
-        Asked::NoDaemon => {
+    let asked = control::ask(&loaded.config.data_dir, &request, |_| {});
+    match asked.map_err(|e| reload_first(loaded, e))? {
+        Some(answer) => Ok(answer.into_done()?),
+        None => {
             let store = open_store(loaded)?;
             Ok(control::carry_out_alone(loaded, store, &command, now_ms())?)
-        }
-    }
-}
-
-/// What the daemon did, or why it did not.
-pub(crate) fn done(answer: Answer) -> Result<CommandDone, CommandRefused> {
-    match answer {
-        Answer::Done(done) => Ok(done),
-        Answer::Refused(refused) => Err(refused),
-        Answer::Step(_) | Answer::Reindexing(_) | Answer::Crawled(_) | Answer::Status(_) => {
-            Err(CommandRefused::new(
-                Why::Failed,
-                "the daemon answered another question; is it of another version of taojin?",
-            ))
         }
     }
 }

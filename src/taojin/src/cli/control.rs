@@ -7,11 +7,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
 
-use super::carry_out::{carry_out, done};
+use super::carry_out::carry_out;
 use super::context::{Context, Usage, runtime};
 use super::{crawl, output};
 use crate::config::Loaded;
-use crate::daemon::control::{self, Asked, Request};
+use crate::daemon::control::{self, Request};
 use crate::daemon::{self, LogLine, Mode, Options};
 use crate::serve::{CommandDone, SiteCommand};
 use taojin_crawl::VisitOutcome;
@@ -70,8 +70,8 @@ pub(crate) fn visit(context: &Context, args: &VisitArgs) -> anyhow::Result<ExitC
         url: args.target.clone(),
     };
     let done = match control::ask(&loaded.config.data_dir, &request, |_| {})? {
-        Asked::Answered(answer) => done(*answer)?,
-        Asked::NoDaemon => visit_alone(&loaded, &args.target)?,
+        Some(answer) => answer.into_done()?,
+        None => visit_alone(&loaded, &args.target)?,
     };
     output::answer(args.json, &done, |done| {
         output::line(&output::printable(&visited(done)));

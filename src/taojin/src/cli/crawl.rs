@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::carry_out::{done, reload_first};
+use super::carry_out::reload_first;
 use super::context::{Context, Usage, runtime};
 use super::output;
 use super::progress::ProgressLine;
 use crate::config::{ConfigError, Loaded};
-use crate::daemon::control::{self, Answer, Asked, Request};
+use crate::daemon::control::{self, Answer, Request};
 use crate::daemon::{self, Mode, Options, SiteSummary, Summary};
 use crate::serve::Level;
 use taojin_crawl::VisitOutcome;
@@ -65,17 +65,10 @@ pub(super) fn sites(
         }
     });
     drop(progress);
-    match asked? {
-        Asked::Answered(answer) => match *answer {
-            Answer::Crawled(summary) => tell(&summary, json, true),
-            other => {
-                let refused = done(other).err();
-                let refused = refused.map(|e| reload_first(loaded, e));
-                let strange = || anyhow::anyhow!("the daemon gave no counts");
-                Err(refused.map_or_else(strange, Into::into))
-            }
-        },
-        Asked::NoDaemon => {
+    match asked.map_err(|e| reload_first(loaded, e))? {
+        Some(Answer::Crawled(summary)) => tell(&summary, json, true),
+        Some(_) => anyhow::bail!("the daemon gave no counts"),
+        None => {
             let summary = alone(loaded, Mode::Pass { sites, recheck })?;
             tell(&summary, json, false)
         }

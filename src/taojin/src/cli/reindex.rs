@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use super::context::Context;
 use super::output;
-use crate::daemon::control::{self, Answer, Asked, Request};
+use crate::daemon::control::{self, Answer, Request};
 use crate::daemon::index::{Progress, make_anew};
 use crate::daemon::open_store;
 use crate::documents::open_index;
@@ -34,11 +34,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         }
     })?;
     let documents = match asked {
-        Asked::Answered(answer) => {
-            super::carry_out::done(*answer)?;
+        Some(answer) => {
+            answer.into_done()?;
             open_index(&loaded, &Analyzer::new(&[]))?.num_docs()?
         }
-        Asked::NoDaemon => {
+        None => {
             // Where nothing was crawled yet there is nothing to make an index of.
             if let Err(error @ StoreError::Missing { .. }) = Reader::open(loaded.store_place())
                 && !loaded.index_dir().exists()

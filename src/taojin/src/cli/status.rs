@@ -6,7 +6,7 @@ use super::context::{Context, Usage};
 use super::output::{self, time};
 use crate::config::Loaded;
 use crate::daemon::StatusBoard;
-use crate::daemon::control::{self, Answer, Asked, Request};
+use crate::daemon::control::{self, Answer, Request};
 use crate::serve::{Activity, SiteStatus, Status};
 use taojin_search::index::IndexError;
 
@@ -39,12 +39,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let documents = serves.then(|| searchable(&loaded)).transpose()?;
     let asked = control::ask(&loaded.config.data_dir, &Request::Status, |_| {});
     let told = match asked {
-        Ok(Asked::Answered(answer)) => match *answer {
-            Answer::Status(status) => Some(status),
-            // One of another version; what stands in the folder is told without it.
-            _ => None,
-        },
-        Ok(Asked::NoDaemon) => None,
+        Ok(Some(Answer::Status(status))) => Some(status),
+        // Of another version, or none; what stands in the folder is told without it.
+        Ok(_) => None,
         Err(refused) => {
             output::note(&refused.message);
             None

@@ -6,10 +6,11 @@
 //! It never goes back: when the system's clock is set back, it goes on from where it was, at its own pace, until the
 //! program is started again. Otherwise everything that waits for a moment would wait so much longer.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::now_ms;
+use super::shared::lock;
 use taojin_crawl::store::NodeLease;
 
 /// A system clock that is set back by more than this is told of.
@@ -87,7 +88,7 @@ impl Clock {
     /// From now on the time of the database counts. A simulation has its own.
     pub(super) fn go_by(&self, database: NodeLease) {
         if let Kind::System(steady) = &self.0 {
-            let mut steady = steady.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut steady = lock(steady);
             let differs_ms = now_ms() - database.database_ms();
             if differs_ms.abs() > TOLD_MS {
                 let differs_s = differs_ms / 1000;
@@ -105,7 +106,7 @@ impl Clock {
     pub fn now_ms(&self) -> i64 {
         match &self.0 {
             Kind::System(steady) => {
-                let mut steady = steady.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut steady = lock(steady);
                 let database_ms = steady.database.as_ref().map(NodeLease::database_ms);
                 steady.now_ms(Instant::now(), database_ms.unwrap_or_else(now_ms))
             }

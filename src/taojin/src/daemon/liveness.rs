@@ -2,8 +2,10 @@
 //! do, and what stands in its way. Out: which of them do not get on, since when, and why. Times are passed in and are of a
 //! clock that never jumps.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
+
+use super::shared::lock;
 
 /// A worker without which the daemon is only half alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,32 +96,23 @@ impl Liveness {
 
     /// The same, before a step that may take up to `limit`, where that is longer than usual.
     pub fn expect_within(&self, worker: Worker, now: Instant, limit: Duration) {
-        *self.mark(worker) = Some(Mark {
-            at: now,
-            limit: limit.max(worker.limit()),
-            problem: None,
-        });
+        self.set(worker, now, limit.max(worker.limit()), None);
     }
 
     /// The worker cannot get on, for the reason given, and tries again. Its last mark stays: one that tries for too long is
     /// stuck.
     pub fn fails(&self, worker: Worker, now: Instant, problem: String) {
-        let mut mark = self.mark(worker);
-        let at = mark.as_ref().map_or(now, |mark| mark.at);
-        *mark = Some(Mark {
-            at,
-            limit: worker.limit(),
-            problem: Some(problem),
-        });
+        let at = self.mark(worker).as_ref().map_or(now, |mark| mark.at);
+        self.set(worker, at, worker.limit(), Some(problem));
     }
 
     /// The worker waits for something that a new start would not bring either, such as room on the disk.
     pub fn waits(&self, worker: Worker, now: Instant, problem: String) {
-        *self.mark(worker) = Some(Mark {
-            at: now,
-            limit: worker.limit(),
-            problem: Some(problem),
-        });
+        self.set(worker, now, worker.limit(), Some(problem));
+    }
+
+    fn set(&self, worker: Worker, at: Instant, limit: Duration, problem: Option<String>) {
+        *self.mark(worker) = Some(Mark { at, limit, problem });
     }
 
     /// How the workers that were started do.
@@ -144,10 +137,8 @@ impl Liveness {
         states
     }
 
-    fn mark(&self, worker: Worker) -> std::sync::MutexGuard<'_, Option<Mark>> {
-        self.marks[worker as usize]
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+    fn mark(&self, worker: Worker) -> MutexGuard<'_, Option<Mark>> {
+        lock(&self.marks[worker as usize])
     }
 }
 

@@ -57,7 +57,7 @@ use crate::documents::IndexAt;
 use control::ControlSocket;
 use crawl::fetching::{self, one_visit};
 use crawl::outage::is_outage;
-use crawl::state::{CrawlLoop, Event};
+use crawl::state::Event;
 use crawl::tools::{Tools, save_robots, tools};
 use index::{Copier, Indexer};
 use learn::templates::Seen;
@@ -165,21 +165,28 @@ pub async fn run(
     let (events, mut inbox) = sync_channel(loaded.config.crawl.max_connections + SPARE_EVENTS);
     let lexicons = LexiconWatch::start(loaded, &analyzer)?;
     let (changing, current) = watch::channel(Current::of(loaded));
-    let reloading = options
-        .reload
-        .map(|r| tokio::spawn(pass_on(r, Arc::clone(&shared), lexicons.sites(), changing)));
+    let reloading = options.reload.map(|r| {
+        tokio::spawn(pass_on(
+            r,
+            Arc::clone(&shared),
+            lexicons.sites(),
+            changing.clone(),
+        ))
+    });
     let board = StatusBoard::of(loaded, Some(Arc::clone(&shared))).now(current.clone());
-    let told = board.clone();
     let mut listener = options.listener;
-    let mut start_serving = || {
-        let door = (events.clone(), Arc::clone(&shared));
-        start_server(loaded, listener.take(), &analyzer, board.clone(), door)
+    // The web page's commands come over the socket, too.
+    let mut open_doors = || {
+        let control = forever.then(|| open_control(data_dir, &events, &shared, board.clone()));
+        let listener = listener.take();
+        let started = start_server(loaded, listener, &analyzer, board.clone(), &shared)?;
+        anyhow::Ok((control, started))
     };
     tokio::pin!(shutdown);
-    let mut started = None;
+    let mut doors = None;
     let store = match open_store_at(loaded, node_place(loaded, &shared)) {
         Err(error) if forever && is_outage(&error) && loaded.store_place().has_copy() => {
-            started = start_serving()?;
+            doors = Some(open_doors()?);
             let opened =
                 waiting::for_store(loaded, &shared, &mut inbox, error, &mut shutdown).await;
             match opened? {
@@ -190,20 +197,19 @@ pub async fn run(
         opened => opened?,
     };
     let channel = (events.clone(), inbox);
-    let (crawl, follows) = Crawl::start(loaded, &mode, store, options.progress, &shared, channel)?;
-    if started.is_none() {
-        started = match start_serving() {
-            Ok(started) => started,
-            Err(error) => {
-                // A daemon without its server would look healthy for ever.
-                shared.set_stopping();
-                crawl.finish(data_dir).await?;
-                return Err(error);
-            }
-        };
-    }
+    let progress = options.progress;
+    let sites = current.clone();
+    let (crawl, follows) = Crawl::start(loaded, &mode, store, progress, &shared, channel, sites)?;
+    let (control, started) = match doors.map_or_else(open_doors, Ok) {
+        Ok(doors) => doors,
+        Err(error) => {
+            // A daemon without its server would look healthy for ever.
+            shared.set_stopping();
+            crawl.finish(data_dir).await?;
+            return Err(error);
+        }
+    };
     let (mut stop_serving, mut serving) = started.unzip();
-    let control = forever.then(|| open_control(data_dir, &crawl.events, &shared, told));
     let serves_forever = forever && loaded.config.cluster.serve;
     let mut following = match serves_forever {
         true => following::start(loaded, &analyzer, follows, current, Arc::clone(&shared)),
@@ -241,7 +247,7 @@ pub async fn run(
     if matches!(mode, Mode::Pass { .. }) && loaded.config.cluster.serve {
         term_search::after_pass(loaded, &analyzer).await;
     }
-    drop(stop_serving);
+    drop((stop_serving, changing));
     if let Some(task) = serving.take() {
         task.await??;
     }
@@ -282,6 +288,7 @@ impl Crawl {
         progress: Option<Progress>,
         shared: &Arc<Shared>,
         (events, inbox): (SyncSender<Event>, Receiver<Event>),
+        current: watch::Receiver<Current>,
     ) -> anyhow::Result<(Self, Follows)> {
         let is_daemon = *mode == Mode::Forever;
         if let Some(node) = store.lease() {
@@ -306,22 +313,21 @@ impl Crawl {
         let indexer = indexer(loaded, reader, shared, is_daemon)?;
         let follows = store.follows()?;
         let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
+        let (learner, pages, templates, seen) = learner(loaded, node_place(loaded, shared));
+        let node = store.lease();
         let wiring = Wiring {
             inbox,
             leases,
             poke,
             shared: Arc::clone(shared),
-        };
-        let node = store.lease();
-        let crawl = open_loop(loaded, mode.clone(), store, wiring)?;
-        let (learner, pages, templates, seen) = learner(loaded, node_place(loaded, shared));
-        let tools = Arc::new(tools(loaded, mode, shared, templates, node)?);
-        let crawl = CrawlLoop {
+            current,
             progress,
-            learner: tools.templates.learner.clone(),
-            archive: tools.archive.clone(),
-            ..crawl
+            learner: templates.learner.clone(),
         };
+        let mut crawl = open_loop(loaded, mode.clone(), store, wiring)?;
+        // The frontier has counted what was under way at the last stop: the tools begin a new list of that.
+        let tools = Arc::new(tools(loaded, mode, shared, templates, node)?);
+        crawl.archive.clone_from(&tools.archive);
         shared.beat(Worker::CrawlLoop);
         shared.beat(Worker::Fetching);
         if loaded.config.cluster.serve {

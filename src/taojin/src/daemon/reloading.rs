@@ -68,7 +68,6 @@ pub(super) async fn pass_on(
         systemd::status("configuration read again");
         // Nobody listens any more only while the daemon stops.
         let _ = lexicons.send(new.sites.clone());
-        shared.offer_sites(new.sites.clone());
         current.send_replace(new);
     }
 }

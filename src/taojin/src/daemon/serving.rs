@@ -1,6 +1,5 @@
 //! Searches served beside the crawl. In: a listener. Out: a task that ends when its sign is dropped.
 
-use std::sync::mpsc::SyncSender;
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -9,7 +8,6 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::oneshot;
 
 use super::control::Controller;
-use super::crawl::state::Event;
 use super::liveness::Worker;
 use super::review::templates::TemplateReviewer;
 use super::{Shared, StatusBoard, TermReviewer, status_source};
@@ -29,16 +27,14 @@ pub(super) fn start_server(
     listener: Option<tokio::net::TcpListener>,
     analyzer: &Analyzer,
     board: StatusBoard,
-    (events, shared): (SyncSender<Event>, Arc<Shared>),
+    shared: &Arc<Shared>,
 ) -> anyhow::Result<Option<(oneshot::Sender<()>, Serving)>> {
     let Some(listener) = listener else {
         return Ok(None);
     };
-    let controller = Controller::beside(loaded, board.current()).here(events, Arc::clone(&shared));
     let log = StoreLog::of_settings(loaded).of_node(shared.node().clone());
-    let (health, shared_by_readers) = (Arc::clone(&shared), Arc::clone(&shared));
+    let [shared, health, shared_by_readers] = [shared, shared, shared].map(Arc::clone);
     let state = ServeState {
-        sites: Some(Arc::new(controller)),
         log: Some(Arc::new(log)),
         health: Arc::new(move || stuck(&health)),
         readiness: Arc::new(move || shared_by_readers.readiness()),
@@ -85,7 +81,7 @@ pub fn serve_state(
         source: reader,
         follows: board.topics(),
         terms: Some(Arc::new(TermReviewer::of(loaded))),
-        sites: Some(Arc::new(Controller::beside(loaded, board.current()))),
+        sites: Some(Arc::new(Controller::new(loaded, board.current()))),
         status: status_source(board, move || counted.num_docs().unwrap_or_default()),
         metrics: metrics_handle()?,
         // Nothing but the server itself works here.

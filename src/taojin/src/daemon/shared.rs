@@ -2,8 +2,9 @@
 //! is behind, when the next cycles begin. Never waits.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::Clock;
@@ -11,8 +12,12 @@ use super::index::Progress;
 use super::liveness::{Liveness, Worker};
 use crate::serve::Readiness;
 use taojin_crawl::frontier::{self, Patterns};
-use taojin_crawl::schedule::Site;
 use taojin_crawl::store::NodeLease;
+
+/// Locks a value that is whole at any time, whoever panicked while holding it.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// What a visit must know of its site.
 #[derive(Debug, Clone)]
@@ -41,8 +46,6 @@ pub struct Shared {
     next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
     rules: Mutex<BTreeMap<String, SiteRules>>,
     paused: Mutex<Option<String>>,
-    /// Sites that were read again and wait for the crawl loop.
-    new_sites: Mutex<Option<Vec<Site>>>,
     refused: Mutex<Option<String>>,
     stopping: AtomicBool,
     /// The crawl loop has done its work.
@@ -99,6 +102,18 @@ impl Shared {
     /// A worker gets on.
     pub(super) fn beat(&self, worker: Worker) {
         self.liveness.beat(worker, Instant::now());
+    }
+
+    /// A worker cannot get on and tries again: for too long is stuck.
+    pub(super) fn fails(&self, worker: Worker, problem: impl Display) {
+        let problem = format!("{problem:#}");
+        self.liveness.fails(worker, Instant::now(), problem);
+    }
+
+    /// A worker waits for something that a new start would not bring either.
+    pub(super) fn waits(&self, worker: Worker, problem: impl Display) {
+        let problem = format!("{problem:#}");
+        self.liveness.waits(worker, Instant::now(), problem);
     }
 
     /// Which workers do not get on, and why; none when all do.
@@ -174,18 +189,12 @@ impl Shared {
         if progress.is_none() {
             self.reindexed.fetch_add(1, Ordering::Relaxed);
         }
-        *self
-            .reindexing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = progress;
+        *lock(&self.reindexing) = progress;
     }
 
     /// How far the index is that is being made anew, if one is.
     pub fn reindexing(&self) -> Option<Progress> {
-        *self
-            .reindexing
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.reindexing)
     }
 
     /// How often the index was made anew since the start.
@@ -215,28 +224,21 @@ impl Shared {
     }
 
     pub(super) fn set_next_cycles(&self, cycles: BTreeMap<String, Option<i64>>) {
-        *self
-            .next_cycles
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) = cycles;
+        *lock(&self.next_cycles) = cycles;
     }
 
     /// When each site's next cycle begins, Unix milliseconds.
     pub fn next_cycles(&self) -> BTreeMap<String, Option<i64>> {
-        self.next_cycles
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
+        lock(&self.next_cycles).clone()
     }
 
     pub(super) fn set_paused(&self, why: Option<String>) {
-        *self.paused.lock().unwrap_or_else(PoisonError::into_inner) = why;
+        *lock(&self.paused) = why;
     }
 
     /// Why nothing is fetched at the moment, if crawling pauses.
     pub fn paused(&self) -> Option<String> {
-        let paused = self.paused.lock().unwrap_or_else(PoisonError::into_inner);
-        paused.clone()
+        lock(&self.paused).clone()
     }
 
     /// Whether this node does what one node does for all.
@@ -250,59 +252,30 @@ impl Shared {
     }
 
     pub(super) fn set_frontier(&self, stats: frontier::Stats) {
-        *self.frontier.lock().unwrap_or_else(PoisonError::into_inner) = Some(stats);
+        *lock(&self.frontier) = Some(stats);
     }
 
     /// Numbers of the frontier as of its last commit; none before it.
     pub(super) fn frontier(&self) -> Option<frontier::Stats> {
-        *self.frontier.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Leaves sites for the crawl loop, which takes them up within half a second; the newest ones count.
-    pub(super) fn offer_sites(&self, sites: Vec<Site>) {
-        let mut waiting = self
-            .new_sites
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        *waiting = Some(sites);
-    }
-
-    /// The same for sites that could not be taken up yet, unless newer ones wait.
-    pub(super) fn offer_sites_again(&self, sites: Vec<Site>) {
-        let mut waiting = self
-            .new_sites
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        waiting.get_or_insert(sites);
-    }
-
-    /// Takes what waits.
-    pub(super) fn new_sites(&self) -> Option<Vec<Site>> {
-        let mut waiting = self
-            .new_sites
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        waiting.take()
+        *lock(&self.frontier)
     }
 
     pub(super) fn set_refused(&self, why: Option<String>) {
-        *self.refused.lock().unwrap_or_else(PoisonError::into_inner) = why;
+        *lock(&self.refused) = why;
     }
 
     /// What the operator should know of the last reload, if it was refused.
     pub fn refused(&self) -> Option<String> {
-        let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
-        let why = refused.as_ref()?;
+        let why = lock(&self.refused).clone()?;
         Some(format!("the last reload was refused: {why}"))
     }
 
     pub(super) fn set_rules(&self, rules: BTreeMap<String, SiteRules>) {
-        *self.rules.lock().unwrap_or_else(PoisonError::into_inner) = rules;
+        *lock(&self.rules) = rules;
     }
 
     /// The rules of a site; none if it is no longer crawled.
     pub(super) fn rules(&self, site: &str) -> Option<SiteRules> {
-        let rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-        rules.get(site).cloned()
+        lock(&self.rules).get(site).cloned()
     }
 }

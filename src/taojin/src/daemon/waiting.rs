@@ -2,7 +2,7 @@
 //! database answers or the daemon is told to stop.
 
 use std::sync::mpsc::Receiver;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::crawl::outage::{is_outage, refuse};
 use super::crawl::state::Event;
@@ -29,8 +29,7 @@ pub(super) async fn for_store(
     systemd::ready("serving what this machine has: the database does not answer");
     loop {
         shared.node().set_silent(true);
-        let (liveness, problem) = (shared.liveness(), format!("{error:#}"));
-        liveness.waits(Worker::CrawlLoop, Instant::now(), problem);
+        shared.waits(Worker::CrawlLoop, &error);
         systemd::alive();
         for event in inbox.try_iter() {
             if let Event::Wish(wish) = event {

@@ -1,26 +1,27 @@
 //! What the daemon's parts hold of each other. In: a configuration, an open store, the ends of channels. Out: the crawl
 //! loop and the learner, ready to run. Never starts anything.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 use anyhow::Context as _;
-use tokio::sync::mpsc;
+use tokio::sync::{mpsc, watch};
 
-use super::Mode;
-use super::control::{IndexPlace, Watches};
 use super::crawl::crawl_log::CrawlLog;
 use super::crawl::disk::{self, DiskWatch};
 use super::crawl::replay::Replay;
-use super::crawl::state::{CrawlLoop, Event};
+use super::crawl::sharing::Sharing;
+use super::crawl::state::{CrawlLoop, Event, Every, Orders};
 use super::crawl::visited::Work;
 use super::crawl::walls::Walls;
 use super::learn::learner::Learner;
 use super::learn::templates::{Seen, Templates};
+use super::reloading::Current;
 use super::report::summary::Summary;
-use super::shared::Shared;
+use super::{Mode, Progress, Shared};
 use crate::config::Loaded;
+use crate::documents::IndexAt;
 use taojin_crawl::frontier::{Frontier, Scope};
 use taojin_crawl::schedule::{self, Site};
 use taojin_crawl::store::{self, Store, StorePlace};
@@ -28,12 +29,15 @@ use taojin_crawl::store::{self, Store, StorePlace};
 /// Pages seen that wait for the learner; what comes while it learns and finds no room is not learned from.
 const SEEN_PAGES: usize = 256;
 
-/// The ends of the channels that the crawl loop holds.
+/// What the crawl loop holds of others.
 pub(super) struct Wiring {
     pub(super) inbox: std::sync::mpsc::Receiver<Event>,
     pub(super) leases: mpsc::Sender<Work>,
     pub(super) poke: SyncSender<()>,
     pub(super) shared: Arc<Shared>,
+    pub(super) current: watch::Receiver<Current>,
+    pub(super) progress: Option<Progress>,
+    pub(super) learner: Option<SyncSender<Seen>>,
 }
 
 /// The crawl loop over an open store, with its sites taken up.
@@ -86,7 +90,7 @@ pub(super) fn open_loop(
         log,
         disk: DiskWatch::new(&config.data_dir, &config.crawl),
         shared: wiring.shared,
-        progress: None,
+        progress: wiring.progress,
         summary: Summary::begin(now),
         left: 0,
         walls: Walls::default(),
@@ -94,20 +98,14 @@ pub(super) fn open_loop(
         batch: store::Batch::default(),
         batch_since: None,
         stop_at: None,
-        cycles_looked: None,
-        shared_at: None,
-        turns_at: None,
-        pauses_read: None,
-        compared: None,
-        differences: store::SiteDifferences::default(),
-        forgot: None,
+        cycles_looked: Every::default(),
+        sharing: Sharing::default(),
+        forgot: Every::default(),
+        current: wiring.current,
         configured: Vec::new(),
-        index: IndexPlace::of(loaded),
-        asked: Vec::new(),
-        open: HashMap::new(),
-        forgotten: HashSet::new(),
-        watches: Watches::default(),
-        learner: None,
+        index: IndexAt::of(loaded),
+        orders: Orders::default(),
+        learner: wiring.learner,
     };
     crawl.take_sites(&loaded.sites, now)?;
     Ok(crawl)

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::search::source::SourceError;
+use taojin_crawl::store::StoreError;
+use taojin_search::index::IndexError;
 
 /// A command about a site or an address.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -127,6 +129,24 @@ impl CommandRefused {
             why,
             message: message.into(),
         }
+    }
+}
+
+impl From<StoreError> for CommandRefused {
+    fn from(error: StoreError) -> Self {
+        Self::new(Why::Failed, error.to_string())
+    }
+}
+
+impl From<IndexError> for CommandRefused {
+    fn from(error: IndexError) -> Self {
+        Self::new(Why::Failed, error.to_string())
+    }
+}
+
+impl From<anyhow::Error> for CommandRefused {
+    fn from(error: anyhow::Error) -> Self {
+        Self::new(Why::Failed, error.to_string())
     }
 }
 

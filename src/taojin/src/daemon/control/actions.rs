@@ -3,52 +3,31 @@
 
 use std::sync::Arc;
 
-use crate::config::{self, Loaded};
+use crate::config;
 use crate::daemon::now_ms;
 use crate::documents::IndexAt;
 use crate::serve::{CommandDone, CommandRefused, Why};
 use taojin_crawl::frontier::{Refusal, Scope};
 use taojin_crawl::schedule::Site;
-use taojin_crawl::store::{Purged, Store, StoreError};
+use taojin_crawl::store::{Purged, Store};
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{self, IndexError};
+use taojin_search::index::IndexError;
 use taojin_uri::CrawlUri;
 
 type Outcome<T> = Result<T, CommandRefused>;
 
-/// Where the index is, to be asked which documents a site has.
-#[derive(Clone)]
-pub(in crate::daemon) struct IndexPlace(IndexAt);
-
-impl IndexPlace {
-    pub(in crate::daemon) fn of(loaded: &Loaded) -> Self {
-        Self(IndexAt::of(loaded))
-    }
-
-    /// None where there is no index yet.
-    fn open(&self) -> Outcome<Option<index::Reader>> {
-        match self.0.open(&Analyzer::new(&[])) {
-            Ok(reader) => Ok(Some(reader)),
-            Err(IndexError::Missing(_)) => Ok(None),
-            Err(error) => Err(broken(&error)),
-        }
-    }
-
-    fn of_site(&self, name: &str) -> Outcome<Vec<u64>> {
-        let Some(reader) = self.open()? else {
-            return Ok(Vec::new());
-        };
-        reader.fingerprints_of_site(name).map_err(|e| broken(&e))
+/// The documents that the index has of a site; none where there is no index yet.
+fn indexed(index: &IndexAt, site: &str) -> Outcome<Vec<u64>> {
+    match index.open(&Analyzer::new(&[])) {
+        Ok(reader) => Ok(reader.fingerprints_of_site(site)?),
+        Err(IndexError::Missing(_)) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
     }
 }
 
 /// The store or the index failed.
 pub(in crate::daemon) fn broken(error: &dyn std::fmt::Display) -> CommandRefused {
     CommandRefused::new(Why::Failed, error.to_string())
-}
-
-pub(super) fn store_failed(error: StoreError) -> CommandRefused {
-    broken(&error)
 }
 
 /// The address that a person wrote.
@@ -82,7 +61,7 @@ pub(super) fn no_such_site<'a>(name: &str, known: impl Iterator<Item = &'a str>)
 
 /// Refuses to crawl a site that the operator has paused.
 pub(in crate::daemon) fn not_paused(store: &Store, name: &str) -> Outcome<()> {
-    let record = store.site(name).map_err(store_failed)?;
+    let record = store.site(name)?;
     match record.and_then(|r| r.paused_ms) {
         Some(_) => Err(CommandRefused::new(
             Why::NotNow,
@@ -94,7 +73,7 @@ pub(in crate::daemon) fn not_paused(store: &Store, name: &str) -> Outcome<()> {
 
 /// Refuses to fetch an address that was taken down.
 pub(super) fn not_taken_down(store: &Store, uri: &CrawlUri) -> Outcome<()> {
-    match store.takedown(uri).map_err(store_failed)? {
+    match store.takedown(uri)? {
         Some(_) => Err(CommandRefused::new(
             Why::Mistake,
             format!("{uri}: was taken down; to lift that: taojin purge --allow {uri}"),
@@ -142,12 +121,10 @@ pub(super) fn pause(
     now_ms: i64,
 ) -> Outcome<CommandDone> {
     crawled(sites, name)?;
-    let before = store.site(name).map_err(store_failed)?;
+    let before = store.site(name)?;
     let before = before.and_then(|record| record.paused_ms);
     let since = paused.then(|| before.unwrap_or(now_ms));
-    store
-        .set_operator_pause(&Arc::from(name), since, now_ms)
-        .map_err(store_failed)?;
+    store.set_operator_pause(&Arc::from(name), since, now_ms)?;
     Ok(CommandDone {
         site: Some(name.to_owned()),
         paused_ms: since,
@@ -159,25 +136,23 @@ pub(super) fn pause(
 pub(super) fn purge_site(
     store: &mut Store,
     sites: &[Site],
-    index: &IndexPlace,
+    index: &IndexAt,
     name: &str,
     now_ms: i64,
     each: impl FnMut(usize),
 ) -> Outcome<(CommandDone, Purged)> {
     let configured = sites.iter().any(|s| s.name == name);
-    let indexed = index.of_site(name)?;
-    let record = store.site(name).map_err(store_failed)?;
+    let indexed = indexed(index, name)?;
+    let record = store.site(name)?;
     if !configured && record.is_none() && indexed.is_empty() {
-        let known = store.sites().map_err(store_failed)?;
+        let known = store.sites()?;
         let known = known.iter().map(|r| &*r.name);
         return Err(no_such_site(
             name,
             sites.iter().map(|s| s.name.as_str()).chain(known),
         ));
     }
-    let purged = store
-        .purge_site(name, configured, &indexed, now_ms, each)
-        .map_err(store_failed)?;
+    let purged = store.purge_site(name, configured, &indexed, now_ms, each)?;
     let done = CommandDone {
         site: Some(name.to_owned()),
         documents: Some(purged.documents.len() as u64),
@@ -194,9 +169,9 @@ pub(super) fn purge_url(
     now_ms: i64,
 ) -> Outcome<(CommandDone, Purged)> {
     // An imported document has no address among those that are crawled.
-    let before = store.document(uri.fingerprint()).map_err(store_failed)?;
+    let before = store.document(uri.fingerprint())?;
     let imported = before.is_some_and(|row| row.body.is_some());
-    let mut purged = store.take_down(uri, now_ms).map_err(store_failed)?;
+    let mut purged = store.take_down(uri, now_ms)?;
     if imported && !purged.documents.contains(&uri.fingerprint()) {
         purged.documents.push(uri.fingerprint());
     }
@@ -215,7 +190,7 @@ pub(super) fn allow(
     uri: &CrawlUri,
     now_ms: i64,
 ) -> Outcome<(CommandDone, Vec<u64>)> {
-    let lifted = store.allow_again(uri, now_ms).map_err(store_failed)?;
+    let lifted = store.allow_again(uri, now_ms)?;
     if lifted.is_empty() {
         let message = format!("{uri}: was not taken down");
         return Err(CommandRefused::new(Why::Mistake, message));

@@ -1,9 +1,10 @@
 //! Commands without a daemon. In: a configuration and a command. Out: the same as from a daemon: what was done, durable in
 //! the store and in the index. Holds the lock of the data folder meanwhile.
 
-use super::actions::{self, IndexPlace, broken};
+use super::actions::{self, broken};
 use crate::config::Loaded;
 use crate::daemon::index;
+use crate::documents::IndexAt;
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
 use taojin_crawl::store::Store;
 
@@ -14,7 +15,7 @@ pub fn carry_out(
     command: &SiteCommand,
     now_ms: i64,
 ) -> Result<CommandDone, CommandRefused> {
-    let (sites, place) = (&loaded.sites, IndexPlace::of(loaded));
+    let (sites, place) = (&loaded.sites, IndexAt::of(loaded));
     let store = &mut store;
     match command {
         SiteCommand::Pause { site } => actions::pause(store, sites, site, true, now_ms),

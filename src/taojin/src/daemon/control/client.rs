@@ -11,23 +11,15 @@ use crate::serve::{CommandRefused, Why};
 /// Longest line of an answer: the addresses of one document.
 const ANSWER_BYTES: u64 = 32 << 20;
 
-/// What came of asking a daemon.
-#[derive(Debug)]
-pub enum Asked {
-    /// Its answer; never a step.
-    Answered(Box<Answer>),
-    /// None listens.
-    NoDaemon,
-}
-
 /// Asks the daemon of this data folder. `each` is told of what it reports on the way: visits, how far it is.
+/// Gives its answer, which is no step; none where no daemon listens.
 pub fn ask(
     data_dir: &Path,
     request: &Request,
     mut each: impl FnMut(&Answer),
-) -> Result<Asked, CommandRefused> {
+) -> Result<Option<Answer>, CommandRefused> {
     let Some(mut stream) = connect(data_dir)? else {
-        return Ok(Asked::NoDaemon);
+        return Ok(None);
     };
     let text = serde_json::to_string(request).map_err(|e| failed(&e))?;
     stream
@@ -48,7 +40,8 @@ pub fn ask(
         })?;
         match answer {
             Answer::Step(_) | Answer::Reindexing(_) => each(&answer),
-            end => return Ok(Asked::Answered(Box::new(end))),
+            Answer::Refused(refused) => return Err(refused),
+            end => return Ok(Some(end)),
         }
     }
 }

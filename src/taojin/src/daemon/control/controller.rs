@@ -1,19 +1,13 @@
-//! Commands from web page and API. In: what `serve` was asked. Out: the answer of the crawl loop of this process, or of a
-//! daemon beside it over its socket. Blocks; `serve` calls it on threads for that.
+//! Commands from web page and API. In: what `serve` was asked. Out: the answer of the daemon of the data folder, over its
+//! socket also where that is this process. Blocks; `serve` calls it on threads for that.
 
 use std::io::{Read, Seek, SeekFrom};
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::mpsc::SyncSender;
-use std::time::Instant;
 
-use tokio::sync::{mpsc, watch};
+use tokio::sync::watch;
 
-use super::server::{INDEX_TIME, LOOK, hand_over, index_is_late};
-use super::{ANSWERS, Answer, Asked, Reply, Request, Wish, ask, stopping};
+use super::{Request, ask};
 use crate::config::Loaded;
-use crate::daemon::Shared;
-use crate::daemon::crawl::state::Event;
 use crate::daemon::reloading::Current;
 use crate::serve::{
     CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, SourceError, Visit, Why,
@@ -25,63 +19,32 @@ const LOG_TAIL: u64 = 256 * 1024;
 /// Visits that are shown.
 const VISITS: usize = 20;
 
-/// The way to the crawl loop.
-enum Link {
-    /// In this process.
-    Here(SyncSender<Event>, Arc<Shared>),
-    /// In another process on the same data folder, if one runs.
-    Socket,
-}
-
 /// Where `serve` hands commands.
 pub(in crate::daemon) struct Controller {
-    link: Link,
     data_dir: PathBuf,
     log: PathBuf,
     current: watch::Receiver<Current>,
 }
 
 impl Controller {
-    /// Beside a daemon of another process, or none.
-    pub(in crate::daemon) fn beside(loaded: &Loaded, current: watch::Receiver<Current>) -> Self {
+    /// Over the data folder of a configuration.
+    pub(in crate::daemon) fn new(loaded: &Loaded, current: watch::Receiver<Current>) -> Self {
         Self {
-            link: Link::Socket,
             data_dir: loaded.config.data_dir.clone(),
             log: loaded.log_dir().join("crawl.log"),
             current,
-        }
-    }
-
-    /// In the daemon itself.
-    pub(in crate::daemon) fn here(self, events: SyncSender<Event>, shared: Arc<Shared>) -> Self {
-        Self {
-            link: Link::Here(events, shared),
-            ..self
         }
     }
 }
 
 impl SiteControl for Controller {
     fn carry_out(&self, command: SiteCommand) -> Result<CommandDone, CommandRefused> {
-        let request = Request::Command(command);
-        let answer = match &self.link {
-            Link::Here(events, shared) => here(events, shared, request)?,
-            Link::Socket => match ask(&self.data_dir, &request, |_| {})? {
-                Asked::Answered(answer) => *answer,
-                Asked::NoDaemon => {
-                    return Err(CommandRefused::new(
-                        Why::NoCrawler,
-                        "no crawler runs on this data folder, so nothing was done; start one with: taojin run",
-                    ));
-                }
-            },
-        };
-        match answer {
-            Answer::Done(done) => Ok(done),
-            Answer::Refused(refused) => Err(refused),
-            Answer::Step(_) | Answer::Reindexing(_) | Answer::Crawled(_) | Answer::Status(_) => {
-                Err(stopping())
-            }
+        match ask(&self.data_dir, &Request::Command(command), |_| {})? {
+            Some(answer) => answer.into_done(),
+            None => Err(CommandRefused::new(
+                Why::NoCrawler,
+                "no crawler runs on this data folder, so nothing was done; start one with: taojin run",
+            )),
         }
     }
 
@@ -114,29 +77,6 @@ impl Controller {
             .filter(|visit| visit.site == name)
             .take(VISITS)
             .collect()
-    }
-}
-
-fn here(
-    events: &SyncSender<Event>,
-    shared: &Shared,
-    request: Request,
-) -> Result<Answer, CommandRefused> {
-    let (reply, mut replies) = mpsc::channel(ANSWERS);
-    hand_over(events, shared, Wish { request, reply })?;
-    match replies.blocking_recv() {
-        Some(Reply::Now(answer)) => Ok(answer),
-        Some(Reply::AfterIndex(seq, answer)) => {
-            let since = Instant::now();
-            while shared.indexed() < seq {
-                if since.elapsed() >= INDEX_TIME {
-                    return Err(index_is_late());
-                }
-                std::thread::sleep(LOOK);
-            }
-            Ok(answer)
-        }
-        None => Err(stopping()),
     }
 }
 

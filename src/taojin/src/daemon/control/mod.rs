@@ -20,11 +20,10 @@ use serde::{Deserialize, Serialize};
 use super::Summary;
 use super::crawl::crawl_log::LogLine;
 use super::index::Progress;
-use crate::serve::{CommandDone, CommandRefused, SiteCommand, Status};
+use crate::serve::{CommandDone, CommandRefused, SiteCommand, Status, Why};
 
-pub(super) use actions::IndexPlace;
 pub use alone::carry_out as carry_out_alone;
-pub use client::{Asked, ask};
+pub use client::ask;
 pub(super) use controller::Controller;
 pub(super) use server::ControlSocket;
 pub(super) use watch::Watches;
@@ -78,6 +77,22 @@ pub enum Answer {
     Done(CommandDone),
     /// The end: it was not carried out.
     Refused(CommandRefused),
+}
+
+impl Answer {
+    /// What was done, by a command that only does something.
+    pub fn into_done(self) -> Result<CommandDone, CommandRefused> {
+        match self {
+            Answer::Done(done) => Ok(done),
+            Answer::Refused(refused) => Err(refused),
+            Answer::Step(_) | Answer::Reindexing(_) | Answer::Crawled(_) | Answer::Status(_) => {
+                Err(CommandRefused::new(
+                    Why::Failed,
+                    "the daemon answered another question; is it of another version of taojin?",
+                ))
+            }
+        }
+    }
 }
 
 /// One visit, as it is shown while one waits.
@@ -142,7 +157,7 @@ fn short_path(data_dir: &Path, name: &str) -> std::io::Result<(PathBuf, Option<s
 
 fn stopping() -> CommandRefused {
     CommandRefused::new(
-        crate::serve::Why::NoCrawler,
+        Why::NoCrawler,
         "the daemon is stopping: nothing was done; ask again when it runs",
     )
 }

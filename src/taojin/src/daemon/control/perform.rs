@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::actions::{self, broken, store_failed};
+use super::actions;
 use super::{Answer, Reply, Request, Wish, stopping};
 use crate::daemon::crawl::state::CrawlLoop;
 use crate::daemon::learn::templates::Seen;
@@ -39,12 +39,14 @@ impl CrawlLoop {
         match &wish.request {
             Request::Crawl { sites, recheck } => {
                 let begun = self.crawl_now(sites, *recheck, now)?;
-                self.watches.sites(begun, &wish.reply, now);
+                self.orders.watches.sites(begun, &wish.reply, now);
                 Ok(None)
             }
             Request::Fetch { url } => {
                 let record = self.ask_for(url, now)?;
-                self.watches.url(record.id, asked(&record), &wish.reply);
+                self.orders
+                    .watches
+                    .url(record.id, asked(&record), &wish.reply);
                 Ok(None)
             }
             // The socket answers these itself; nobody else asks here.
@@ -93,11 +95,9 @@ impl CrawlLoop {
             .map(|run| Arc::clone(run.name()))
             .collect();
         for name in &chosen {
-            self.begin_cycle(name, now).map_err(|e| broken(&e))?;
+            self.begin_cycle(name, now)?;
             if recheck {
-                self.frontier
-                    .recheck_articles(&mut self.store, name, now)
-                    .map_err(store_failed)?;
+                self.frontier.recheck_articles(&mut self.store, name, now)?;
             }
         }
         Ok(chosen)
@@ -108,7 +108,7 @@ impl CrawlLoop {
         actions::not_paused(&self.store, name)?;
         self.room()?;
         let name: Arc<str> = Arc::from(name);
-        let due = self.begin_cycle(&name, now).map_err(|e| broken(&e))?;
+        let due = self.begin_cycle(&name, now)?;
         Ok(CommandDone {
             site: Some(name.to_string()),
             due: Some(due as u64),
@@ -138,11 +138,11 @@ impl CrawlLoop {
         let uri = actions::address(text)?;
         actions::not_taken_down(&self.store, &uri)?;
         let (mut site, hops) = actions::home(&self.configured, &uri)?;
-        if self.asked.len() >= ASKED {
+        if self.orders.asked.len() >= ASKED {
             let message = "too many addresses wait for their hosts; try again later";
             return Err(CommandRefused::new(Why::NotNow, message));
         }
-        let mut known = self.store.lookup(&uri).map_err(store_failed)?;
+        let mut known = self.store.lookup(&uri)?;
         if let Some(record) = &known {
             site = Arc::clone(&record.site);
             actions::crawled(&self.configured, &site)?;
@@ -158,24 +158,24 @@ impl CrawlLoop {
                 class,
                 ..NewUrl::link(uri.clone(), &site, hops)
             });
-            self.write_batch(now).map_err(|e| broken(&e))?;
-            known = self.store.lookup(&uri).map_err(store_failed)?;
+            self.write_batch(now)?;
+            known = self.store.lookup(&uri)?;
         }
         let Some(record) = known else {
             let message = format!("{uri}: is not taken up; `taojin why {uri}` says more");
             return Err(CommandRefused::new(Why::Mistake, message));
         };
         // If the program is killed before the visit, the next run makes it.
-        self.store.make_due(record.id, now).map_err(store_failed)?;
-        if !self.asked.contains(&record.id) {
-            self.asked.push(record.id);
+        self.store.make_due(record.id, now)?;
+        if !self.orders.asked.contains(&record.id) {
+            self.orders.asked.push(record.id);
         }
         Ok(record)
     }
 
     fn set_paused(&mut self, name: &str, paused: bool, now: i64) -> Outcome<CommandDone> {
         actions::crawled(&self.configured, name)?;
-        self.write_batch(now).map_err(|e| broken(&e))?;
+        self.write_batch(now)?;
         let mut done = actions::pause(&mut self.store, &self.configured, name, paused, now)?;
         self.look_again(now)?;
         if !paused {
@@ -187,7 +187,7 @@ impl CrawlLoop {
 
     fn purge_site(&mut self, name: &str, now: i64) -> Outcome<Reply> {
         // What has ended is purged with the rest, and not half of it.
-        self.write_batch(now).map_err(|e| broken(&e))?;
+        self.write_batch(now)?;
         let shared = Arc::clone(&self.shared);
         let purged = actions::purge_site(
             &mut self.store,
@@ -200,10 +200,10 @@ impl CrawlLoop {
         // Also after a failure some of it may be gone.
         let mut forgotten = Vec::new();
         for id in self.frontier.leased() {
-            let row = self.store.url(id).map_err(store_failed)?;
+            let row = self.store.url(id)?;
             forgotten.extend(row.is_none().then_some(id));
         }
-        self.forgotten.extend(forgotten);
+        self.orders.forgotten.extend(forgotten);
         self.frontier.rows_are_gone();
         let (mut done, purged) = purged?;
         if let Some(learner) = &self.learner {
@@ -222,14 +222,14 @@ impl CrawlLoop {
 
     fn purge_url(&mut self, text: &str, now: i64) -> Outcome<Reply> {
         let uri = actions::address(text)?;
-        self.write_batch(now).map_err(|e| broken(&e))?;
+        self.write_batch(now)?;
         let (done, purged) = actions::purge_url(&mut self.store, &uri, now)?;
         let addresses = purged.addresses.iter();
         self.frontier.take_down(addresses.map(|a| a.fingerprint()));
         let is_leased = |id: &&UrlId| self.frontier.leased().any(|leased| leased == **id);
         let on_their_way: Vec<UrlId> = purged.ids.iter().filter(is_leased).copied().collect();
-        self.forgotten.extend(on_their_way);
-        self.asked.retain(|id| !purged.ids.contains(id));
+        self.orders.forgotten.extend(on_their_way);
+        self.orders.asked.retain(|id| !purged.ids.contains(id));
         tracing::info!(url = %uri, addresses = purged.addresses.len(), "taken down");
         Ok(self.after_index(done, &purged))
     }
@@ -253,7 +253,7 @@ impl CrawlLoop {
     /// Reads the state of the sites again.
     fn look_again(&mut self, now: i64) -> Outcome<()> {
         let sites = self.configured.clone();
-        self.take_sites(&sites, now).map_err(|e| broken(&e))
+        Ok(self.take_sites(&sites, now)?)
     }
 }
 

@@ -31,9 +31,9 @@ const REQUEST_TIME: Duration = Duration::from_secs(5);
 /// A client that takes nothing for so long is hung up on.
 const SEND_TIME: Duration = Duration::from_secs(10);
 /// Time that the index gets to follow; it commits twice a second.
-pub(super) const INDEX_TIME: Duration = Duration::from_secs(120);
+const INDEX_TIME: Duration = Duration::from_secs(120);
 /// How often it is looked at.
-pub(super) const LOOK: Duration = Duration::from_millis(20);
+const LOOK: Duration = Duration::from_millis(20);
 /// A failed accept (no file handles) is tried again after this.
 const RETRY: Duration = Duration::from_millis(200);
 /// The socket before it has its name.
@@ -158,7 +158,7 @@ async fn attend(
                 let until = Instant::now() + INDEX_TIME;
                 while shared.indexed() < seq {
                     if Instant::now() >= until {
-                        return Some(Answer::Refused(index_is_late()));
+                        return Some(index_is_late());
                     }
                     tokio::time::sleep(LOOK).await;
                 }
@@ -204,7 +204,7 @@ async fn reindex(write: &mut OwnedWriteHalf, shared: &Shared) -> Option<Answer> 
 }
 
 /// Gives a request to the crawl loop.
-pub(super) fn hand_over(
+fn hand_over(
     events: &SyncSender<Event>,
     shared: &Shared,
     wish: Wish,
@@ -222,8 +222,8 @@ pub(super) fn hand_over(
         })
 }
 
-pub(super) fn index_is_late() -> CommandRefused {
-    CommandRefused::new(
+fn index_is_late() -> Answer {
+    refused(
         Why::NotNow,
         "it is taken out of the store, but the index has not followed yet: searches show it until it has; \
          `taojin status` shows what is on its way",

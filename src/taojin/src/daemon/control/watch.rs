@@ -3,7 +3,6 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use tokio::sync::mpsc::Sender;
 
@@ -13,9 +12,6 @@ use crate::daemon::crawl::crawl_log::LogLine;
 use crate::serve::{CommandDone, CommandRefused};
 use taojin_crawl::store::UrlId;
 
-/// How often it is looked whether a cycle is over.
-const LOOK: Duration = Duration::from_millis(300);
-
 /// Everybody who waits.
 #[derive(Debug, Default)]
 pub(in crate::daemon) struct Watches(Vec<Watch>);
@@ -24,7 +20,6 @@ pub(in crate::daemon) struct Watches(Vec<Watch>);
 struct Watch {
     what: What,
     reply: Sender<Reply>,
-    looked: Instant,
 }
 
 #[derive(Debug)]
@@ -56,7 +51,6 @@ impl Watches {
         self.0.push(Watch {
             what,
             reply: reply.clone(),
-            looked: Instant::now(),
         });
     }
 
@@ -138,16 +132,11 @@ impl Watches {
         self.0.retain(|watch| !watch.reply.is_closed());
         let mut waiting = Vec::new();
         for mut watch in std::mem::take(&mut self.0) {
-            let is_time = paused.is_some() || watch.looked.elapsed() >= LOOK;
             let What::Sites(sites, summary) = &mut watch.what else {
                 waiting.push(watch);
                 continue;
             };
-            if is_time {
-                watch.looked = Instant::now();
-            }
-            let over = paused.is_some() || (is_time && sites.iter().all(|name| is_over(name)));
-            if !over {
+            if paused.is_none() && !sites.iter().all(|name| is_over(name)) {
                 waiting.push(watch);
                 continue;
             }

@@ -2,9 +2,10 @@
 //! be written (full disk) is reported and tried again after a while.
 
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use crate::daemon::shared::lock;
 use taojin_crawl::fetch::{Archive, Exchange, Fetched};
 use taojin_uri::CrawlUri;
 
@@ -44,7 +45,7 @@ impl WarcSink {
         fetched: &Fetched,
         now_ms: i64,
     ) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         if state.failed.is_some_and(|at| at.elapsed() < RETRY_AFTER) {
             state.lost += 1;
             return;
@@ -65,10 +66,7 @@ impl WarcSink {
 
     /// Brings what was archived so far onto the disk, before the pages of it are committed.
     pub(crate) fn sync(&self) {
-        let unsynced = {
-            let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-            state.archive.unsynced()
-        };
+        let unsynced = lock(&self.state).archive.unsynced();
         let synced = unsynced.and_then(|file| file.map_or(Ok(()), |file| file.sync_data()));
         if let Err(error) = synced {
             tracing::error!(%error, "archive cannot be brought onto the disk");
@@ -77,8 +75,7 @@ impl WarcSink {
 
     /// Gives the present file its final name.
     pub(crate) fn close(&self) {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = state.archive.close() {
+        if let Err(error) = lock(&self.state).archive.close() {
             tracing::error!(%error, "archive cannot be closed; it will be at the next start");
         }
     }

@@ -65,12 +65,9 @@ impl CrawlLoop {
                 }
                 Err(error) => {
                     tracing::error!(%error, "pages cannot be stored, trying again");
-                    let (liveness, problem) = (self.shared.liveness(), error.to_string());
                     match error {
-                        StoreError::Full { .. } => {
-                            liveness.waits(Worker::CrawlLoop, Instant::now(), problem);
-                        }
-                        _ => liveness.fails(Worker::CrawlLoop, Instant::now(), problem),
+                        StoreError::Full { .. } => self.shared.waits(Worker::CrawlLoop, error),
+                        _ => self.shared.fails(Worker::CrawlLoop, error),
                     }
                     std::thread::sleep(RETRY);
                     self.take_stop_while_retrying();
@@ -86,7 +83,7 @@ impl CrawlLoop {
             let site = &page.outlinks.first()?.site;
             Some((site, page.outlinks.len()))
         });
-        self.watches.committed(found);
+        self.orders.watches.committed(found);
         self.batch = Batch::default();
         self.batch_since = None;
         self.log.flush();

@@ -185,7 +185,7 @@ impl CrawlLoop {
             },
             Event::Wish(wish) => self.take_wish(&wish, now),
             Event::Stop => {
-                self.watches.stop();
+                self.orders.watches.stop();
                 let grace = Duration::from_millis(self.config.stop_grace_ms);
                 self.stop_at.get_or_insert_with(|| Instant::now() + grace);
             }
@@ -214,7 +214,7 @@ impl CrawlLoop {
         if self.shared.paused().is_some() {
             return Ok(true);
         }
-        if self.shared.is_lagging(self.config.max_outbox) || !self.open.is_empty() {
+        if self.shared.is_lagging(self.config.max_outbox) || !self.orders.open.is_empty() {
             return Ok(false);
         }
         Ok(!self.frontier.has_work(&self.store, &self.pass(now))?)

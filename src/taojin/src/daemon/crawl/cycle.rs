@@ -4,11 +4,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use chrono::Offset as _;
 
-use super::state::CrawlLoop;
+use super::state::{CrawlLoop, Every};
+use crate::daemon::report::freshness::number;
 use crate::daemon::report::summary::Summary;
 use crate::daemon::report::verdict;
 use crate::daemon::report::verdict::Facts;
@@ -39,14 +40,6 @@ pub(crate) const ENDED_MS: &str = "cycle_ended_ms";
 /// Sites whose cycle is not over are looked at this often.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// Settings of all sites that a verdict speaks of.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    pub(crate) pages_per_host_per_cycle: i64,
-    pub(crate) max_urls_per_site: i64,
-    pub(crate) pass_patience_ms: u64,
-}
-
 /// How often the history of documents is looked through for what is older than the settings allow.
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
@@ -54,25 +47,16 @@ impl CrawlLoop {
     /// Forgets versions of documents that are too old, a few in each turn. What cannot be forgotten (full disk, damaged page)
     /// waits for the next time: the crawl goes on.
     pub(super) fn forget_old(&mut self, now: i64) {
-        let is_early = self.forgot.is_some_and(|at| at.elapsed() < FORGET_EVERY);
-        if is_early || !self.frontier.leads() {
+        if !self.frontier.leads() || !self.forgot.is_due(FORGET_EVERY) {
             return;
         }
         match self.store.forget_old_documents(now) {
-            Ok(0) => self.forgot = Some(Instant::now()),
-            Ok(_) => {}
+            Ok(0) => {}
+            // There may be more.
+            Ok(_) => self.forgot = Every::default(),
             Err(error) => {
                 tracing::error!(%error, "old versions of documents cannot be forgotten, trying again in an hour");
-                self.forgot = Some(Instant::now());
             }
-        }
-    }
-
-    fn limits(&self) -> Limits {
-        Limits {
-            pages_per_host_per_cycle: self.frontier.config().pages_per_host_per_cycle,
-            max_urls_per_site: self.frontier.config().max_urls_per_site,
-            pass_patience_ms: self.config.pass_patience_ms,
         }
     }
 
@@ -85,17 +69,18 @@ impl CrawlLoop {
         Span {
             since_ms,
             now_ms,
-            patience_ms: patience_ms(self.limits()),
+            patience_ms: patience_ms(self.config.pass_patience_ms),
         }
     }
 
     /// Ends the cycles that are over; looks once a second, or now.
     pub(crate) fn end_cycles(&mut self, now: i64, at_once: bool) -> anyhow::Result<()> {
-        let early = !at_once && self.cycles_looked.is_some_and(|at| at.elapsed() < LOOK);
-        if early || self.replay.is_some() || !self.batch.pages.is_empty() {
+        if self.replay.is_some() || !self.batch.pages.is_empty() {
             return Ok(());
         }
-        self.cycles_looked = Some(Instant::now());
+        if !at_once && !self.cycles_looked.is_due(LOOK) {
+            return Ok(());
+        }
         let mut over = Vec::new();
         for (name, site) in &self.sites {
             let Some(began_ms) = site.open_since_ms() else {
@@ -135,7 +120,7 @@ impl CrawlLoop {
         };
         let empty = SiteCounts::new();
         let counts = counts.unwrap_or(&empty);
-        let verdict = site_verdict(&self.store, counts, &site.site, self.limits(), now)?;
+        let verdict = self.verdict(&site.site, counts, now)?;
         tracing::info!(
             site = %name,
             verdict = verdict.level.name(),
@@ -147,6 +132,11 @@ impl CrawlLoop {
         Ok(())
     }
 
+    fn verdict(&self, site: &Site, counts: &SiteCounts, now: i64) -> anyhow::Result<SiteVerdict> {
+        let (frontier, patience_ms) = (self.frontier.config(), self.config.pass_patience_ms);
+        site_verdict(&self.store, counts, site, frontier, patience_ms, now)
+    }
+
     /// The verdicts of all sites in use, by name.
     pub(crate) fn verdicts(&self, now: i64) -> anyhow::Result<BTreeMap<Arc<str>, SiteVerdict>> {
         let counts = self.store.counts()?;
@@ -154,7 +144,7 @@ impl CrawlLoop {
         let mut verdicts = BTreeMap::new();
         for (name, site) in &self.sites {
             let counts = counts.sites.get(&**name).unwrap_or(&empty);
-            let verdict = site_verdict(&self.store, counts, &site.site, self.limits(), now)?;
+            let verdict = self.verdict(&site.site, counts, now)?;
             verdicts.insert(Arc::clone(name), verdict);
         }
         Ok(verdicts)
@@ -162,10 +152,10 @@ impl CrawlLoop {
 
     /// Ends the waiting for cycles of which nothing is left to do.
     pub(crate) fn look_after_watches(&mut self, now: i64) -> anyhow::Result<()> {
-        if self.watches.is_empty() {
+        if self.orders.watches.is_empty() {
             return Ok(());
         }
-        let mut watches = std::mem::take(&mut self.watches);
+        let mut watches = std::mem::take(&mut self.orders.watches);
         let is_over = |name: &str| {
             let site = self.sites.get(name);
             site.is_none_or(|run| run.open_since_ms().is_none())
@@ -180,7 +170,7 @@ impl CrawlLoop {
             Ok(())
         };
         watches.end_cycles(self.shared.paused().as_deref(), is_over, sum_up)?;
-        self.watches = watches;
+        self.orders.watches = watches;
         Ok(())
     }
 }
@@ -199,7 +189,8 @@ pub(crate) fn site_verdict(
     store: &Reader,
     counts: &SiteCounts,
     site: &Site,
-    limits: Limits,
+    limits: &frontier::Config,
+    pass_patience_ms: u64,
     now: i64,
 ) -> anyhow::Result<SiteVerdict> {
     let record = store.site(&site.name)?;
@@ -211,7 +202,9 @@ pub(crate) fn site_verdict(
         next_try_ms = due.map(|due| due.max(host.not_before_ms));
     }
     let resting = match &record {
-        Some(record) => frontier::longest_rest(store, record.id, now, patience_ms(limits))?,
+        Some(record) => {
+            frontier::longest_rest(store, record.id, now, patience_ms(pass_patience_ms))?
+        }
         None => None,
     };
     let problem = |(name, count): (&String, &i64)| {
@@ -244,18 +237,12 @@ pub(crate) fn site_verdict(
         max_pages_per_cycle: site.max_pages_per_cycle,
         pages_per_host_per_cycle: limits.pages_per_host_per_cycle,
         max_urls_per_site: limits.max_urls_per_site,
-        pass_patience_ms: limits.pass_patience_ms,
+        pass_patience_ms,
         zone_s: chrono::Local::now().offset().fix().local_minus_utc(),
     };
     Ok(verdict::verdict(&facts))
 }
 
-fn patience_ms(limits: Limits) -> i64 {
-    i64::try_from(limits.pass_patience_ms).unwrap_or(i64::MAX)
-}
-
-fn number(counts: &SiteCounts, name: &str) -> u64 {
-    counts
-        .get(name)
-        .map_or(0, |n| u64::try_from(*n).unwrap_or_default())
+fn patience_ms(pass_patience_ms: u64) -> i64 {
+    i64::try_from(pass_patience_ms).unwrap_or(i64::MAX)
 }

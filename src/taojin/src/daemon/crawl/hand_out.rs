@@ -40,7 +40,7 @@ impl CrawlLoop {
                     due: true,
                 });
             }
-            if !self.asked.is_empty() {
+            if !self.orders.asked.is_empty() {
                 soonest = self.hand_out_asked(now)?;
             }
             if matches!(self.mode, Mode::Visit { .. }) {
@@ -61,7 +61,7 @@ impl CrawlLoop {
     /// it is refused only when the fetch side is gone.
     fn dispatch(&mut self, lease: Lease, now: i64) -> bool {
         let work = Work {
-            open: self.open.remove(&lease.record.id),
+            open: self.orders.open.remove(&lease.record.id),
             lease,
             archived: None,
         };
@@ -88,14 +88,14 @@ impl CrawlLoop {
     fn hand_out_asked(&mut self, now: i64) -> anyhow::Result<Option<i64>> {
         let patience = i64::try_from(self.config.pass_patience_ms).unwrap_or(i64::MAX);
         let mut soonest: Option<i64> = None;
-        let asked = std::mem::take(&mut self.asked);
+        let asked = std::mem::take(&mut self.orders.asked);
         for (at, &id) in asked.iter().enumerate() {
             let answer = self.frontier.lease_now(&self.store, id, now);
-            let answer = answer.inspect_err(|_| self.asked.extend(&asked[at..]))?;
+            let answer = answer.inspect_err(|_| self.orders.asked.extend(&asked[at..]))?;
             match answer {
                 Asked::Fetch(lease) => {
                     if !self.dispatch(*lease, now) {
-                        self.asked.push(id);
+                        self.orders.asked.push(id);
                     }
                 }
                 Asked::Later(at_ms) => {
@@ -105,22 +105,24 @@ impl CrawlLoop {
                         let reason = format!(
                             "its host may not be asked for another {wait_s} s; it is visited then"
                         );
-                        self.watches.put_off(id, &reason);
+                        self.orders.watches.put_off(id, &reason);
                     }
-                    self.asked.push(id);
+                    self.orders.asked.push(id);
                 }
                 Asked::UnderWay => {}
                 Asked::Elsewhere => {
-                    self.open.remove(&id);
+                    self.orders.open.remove(&id);
                     self.store.make_due(id, now)?;
-                    self.watches.put_off(
+                    self.orders.watches.put_off(
                         id,
                         "another node crawls its host, and visits it when its turn comes",
                     );
                 }
                 Asked::Never => {
-                    self.open.remove(&id);
-                    self.watches.put_off(id, "it may not be visited any more");
+                    self.orders.open.remove(&id);
+                    self.orders
+                        .watches
+                        .put_off(id, "it may not be visited any more");
                 }
             }
         }

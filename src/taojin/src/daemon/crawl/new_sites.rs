@@ -19,15 +19,16 @@ impl CrawlLoop {
     /// Takes up sites that were read again, if there are any. What cannot be taken up leaves everything as it was, and
     /// a store that fails is asked again: neither may end the crawl.
     pub(crate) fn take_new_sites(&mut self, now: i64) -> anyhow::Result<()> {
-        let Some(sites) = self.shared.new_sites() else {
+        if !self.current.has_changed().unwrap_or_default() {
             return Ok(());
-        };
+        }
         self.commit(now)?;
+        let sites = self.current.borrow_and_update().sites.clone();
         match self.take_sites(&sites, now) {
             Ok(()) => {}
             Err(error) if error.chain().any(|cause| cause.is::<StoreError>()) => {
                 tracing::error!(%error, "the sites cannot be taken up yet, trying again");
-                self.shared.offer_sites_again(sites);
+                self.current.mark_changed();
                 std::thread::sleep(RETRY);
             }
             Err(error) => {

@@ -30,8 +30,7 @@ impl CrawlLoop {
     pub(super) fn wait_for_database(&mut self, mut error: anyhow::Error) -> anyhow::Result<bool> {
         tracing::error!("the crawl waits for the database: {error:#}");
         loop {
-            let (liveness, problem) = (self.shared.liveness(), format!("{error:#}"));
-            liveness.waits(Worker::CrawlLoop, Instant::now(), problem);
+            self.shared.waits(Worker::CrawlLoop, &error);
             if !self.wait_with_refusals(RETRY) {
                 return Ok(false);
             }

@@ -29,11 +29,11 @@ impl CrawlLoop {
         if let End::Located(ip) = finished.end {
             self.frontier.located(&finished.lease, ip, now);
             // It was its turn.
-            self.asked.push(finished.lease.record.id);
+            self.orders.asked.push(finished.lease.record.id);
             return Ok(());
         }
         let is_broken_off = finished.end == End::BrokenOff;
-        if self.forgotten.remove(&finished.lease.record.id) || is_broken_off {
+        if self.orders.forgotten.remove(&finished.lease.record.id) || is_broken_off {
             self.frontier
                 .discard(&finished.lease, &finished.report, now);
             return Ok(());
@@ -93,7 +93,8 @@ impl CrawlLoop {
         self.log.write(&applied.line);
         self.summary.add(&applied.line, applied.wasted);
         self.left = self.left.saturating_sub(1);
-        self.watches
+        self.orders
+            .watches
             .visited(applied.page.id, &applied.line, applied.wasted, self.left);
         if let Some(progress) = &mut self.progress {
             progress(&applied.line, self.left);
@@ -121,7 +122,7 @@ impl CrawlLoop {
 
     /// Keeps an article that goes on until its other pages have come.
     fn is_put_aside(&mut self, finished: &mut Finished, now: i64) -> bool {
-        let room = self.stop_at.is_some() || self.open.len() < MAX_OPEN;
+        let room = self.stop_at.is_some() || self.orders.open.len() < MAX_OPEN;
         let Some(open) = finished.visited.open.take().filter(|_| room) else {
             return false;
         };
@@ -130,8 +131,8 @@ impl CrawlLoop {
         self.frontier
             .discard(&finished.lease, &finished.report, now);
         if self.stop_at.is_none() {
-            self.open.insert(id, open);
-            self.asked.push(id);
+            self.orders.open.insert(id, open);
+            self.orders.asked.push(id);
         }
         true
     }

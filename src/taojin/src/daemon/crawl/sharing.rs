@@ -3,9 +3,10 @@
 
 use std::time::{Duration, Instant};
 
-use super::state::CrawlLoop;
+use super::state::{CrawlLoop, Every};
 use crate::daemon::Mode;
-use taojin_crawl::store::SiteDifferences;
+use taojin_crawl::frontier::Frontier;
+use taojin_crawl::store::{Batch, SiteDifferences, Store};
 
 /// The partitions, and what other nodes have sent, are looked at so often.
 const LOOK: Duration = Duration::from_secs(1);
@@ -18,47 +19,67 @@ const COMPARE: Duration = Duration::from_secs(60);
 /// A single pass waits so long for other nodes to hand partitions over to it.
 const WAIT_FOR_SHARE: Duration = Duration::from_secs(40);
 
-impl CrawlLoop {
-    /// Takes this node's share of the partitions, gives back what is too many, and takes up what other nodes have found.
-    pub(crate) fn share_partitions(&mut self, now: i64) -> anyhow::Result<()> {
-        if !self.frontier.partitions().are_shared() || self.stop_at.is_some() {
-            return Ok(());
+/// When a node looks after what it shares with others.
+#[derive(Debug, Default)]
+pub(crate) struct Sharing {
+    partitions: Every,
+    turns: Every,
+    pauses: Every,
+    sites: Every,
+    /// How the sites of the nodes differed.
+    differences: SiteDifferences,
+}
+
+impl Sharing {
+    /// Takes this node's share of the partitions, gives back what is too many, and takes up what other nodes have found:
+    /// whether that is now in the batch.
+    pub(super) fn look(
+        &mut self,
+        store: &mut Store,
+        frontier: &mut Frontier,
+        batch: &mut Batch,
+        now: i64,
+    ) -> anyhow::Result<bool> {
+        if !frontier.partitions().are_shared() {
+            return Ok(false);
         }
-        let is_due = |at: Option<Instant>, soon: bool| {
-            let every = if soon { LOOK_SOON } else { LOOK };
-            at.is_none_or(|at| at.elapsed() >= every)
-        };
-        let turns = is_due(self.turns_at, self.frontier.takes_turns());
-        let share = is_due(self.shared_at, self.frontier.is_giving_back());
-        if !(turns || share) || !self.store.is_leased()? {
-            return Ok(());
+        let every = |soon: bool| if soon { LOOK_SOON } else { LOOK };
+        let turns = self.turns.is_due(every(frontier.takes_turns()));
+        let share = self.partitions.is_due(every(frontier.is_giving_back()));
+        if !(turns || share) || !store.is_leased()? {
+            return Ok(false);
         }
         if turns {
-            self.turns_at = Some(Instant::now());
-            self.frontier.take_turns(&self.store, now)?;
+            frontier.take_turns(store, now)?;
         }
         if !share {
-            return Ok(());
+            return Ok(false);
         }
-        self.shared_at = Some(Instant::now());
-        self.frontier.share_partitions(&mut self.store, now)?;
-        self.shared.set_leads(self.frontier.leads());
-        if self
-            .pauses_read
-            .is_none_or(|at| at.elapsed() >= READ_PAUSES)
-        {
-            self.pauses_read = Some(Instant::now());
-            self.frontier.read_sites(&self.store)?;
+        frontier.share_partitions(store, now)?;
+        if self.pauses.is_due(READ_PAUSES) {
+            frontier.read_sites(store)?;
         }
-        if self.compared.is_none_or(|at| at.elapsed() >= COMPARE) {
-            self.compared = Some(Instant::now());
-            let differences = SiteDifferences::of(&self.store.nodes()?);
+        if self.sites.is_due(COMPARE) {
+            let differences = SiteDifferences::of(&store.nodes()?);
             if differences != self.differences && !differences.sites.is_empty() {
                 tracing::warn!("{differences}");
             }
             self.differences = differences;
         }
-        if self.frontier.take_up_sent(&self.store, &mut self.batch)? {
+        Ok(frontier.take_up_sent(store, batch)?)
+    }
+}
+
+impl CrawlLoop {
+    /// Shares the partitions with other nodes, if there are any.
+    pub(crate) fn share_partitions(&mut self, now: i64) -> anyhow::Result<()> {
+        if self.stop_at.is_some() {
+            return Ok(());
+        }
+        let (store, frontier) = (&mut self.store, &mut self.frontier);
+        let found = self.sharing.look(store, frontier, &mut self.batch, now)?;
+        self.shared.set_leads(self.frontier.leads());
+        if found {
             self.write_batch(now)?;
         }
         Ok(())

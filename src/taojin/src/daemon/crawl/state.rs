@@ -4,24 +4,29 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+use tokio::sync::watch;
 
 use super::archive::WarcSink;
 use super::article::OpenArticle;
 use super::crawl_log::CrawlLog;
 use super::disk::DiskWatch;
 use super::replay::Replay;
+use super::sharing::Sharing;
 use super::site_run::SiteRun;
 use super::visited::{Finished, Work};
 use super::walls::Walls;
 use crate::config::CrawlConfig;
-use crate::daemon::control::{IndexPlace, Watches, Wish};
+use crate::daemon::control::{Watches, Wish};
 use crate::daemon::learn::templates::Seen;
+use crate::daemon::reloading::Current;
 use crate::daemon::report::summary::Summary;
 use crate::daemon::{Mode, Progress, Shared};
+use crate::documents::IndexAt;
 use taojin_crawl::frontier::Frontier;
 use taojin_crawl::schedule::{self, Site};
-use taojin_crawl::store::{Batch, SiteDifferences, Store, UrlId};
+use taojin_crawl::store::{Batch, Store, UrlId};
 use taojin_uri::CrawlUri;
 
 /// What reaches the loop from outside.
@@ -63,22 +68,23 @@ pub(crate) struct CrawlLoop {
     /// When the first page of the batch came.
     pub(crate) batch_since: Option<Instant>,
     pub(crate) stop_at: Option<Instant>,
-    /// When the cycles were last looked at for one that is over.
-    pub(crate) cycles_looked: Option<Instant>,
-    /// When the partitions of a shared store were last looked at.
-    pub(crate) shared_at: Option<Instant>,
-    /// When turns at servers were last asked for.
-    pub(crate) turns_at: Option<Instant>,
-    /// When the settings of the operator were last read that another node may have changed.
-    pub(crate) pauses_read: Option<Instant>,
-    /// When the sites of the nodes were last compared, and how they differed.
-    pub(crate) compared: Option<Instant>,
-    pub(crate) differences: SiteDifferences,
-    /// When nothing was left to forget of the history of documents.
-    pub(crate) forgot: Option<Instant>,
+    /// When the cycles are looked at for one that is over.
+    pub(crate) cycles_looked: Every,
+    pub(crate) sharing: Sharing,
+    /// When the history of documents is looked through.
+    pub(crate) forgot: Every,
+    /// The configuration of this moment.
+    pub(crate) current: watch::Receiver<Current>,
     /// All sites of the configuration, those that are not enabled too.
     pub(crate) configured: Vec<Site>,
-    pub(crate) index: IndexPlace,
+    pub(crate) index: IndexAt,
+    pub(crate) orders: Orders,
+    pub(crate) learner: Option<SyncSender<Seen>>,
+}
+
+/// What was asked for one by one.
+#[derive(Default)]
+pub(crate) struct Orders {
     /// URLs that were asked for by hand and wait for their hosts.
     pub(crate) asked: Vec<UrlId>,
     /// Articles that wait for their next page, by the row of the first: it is among `asked`.
@@ -86,5 +92,19 @@ pub(crate) struct CrawlLoop {
     /// URLs that were purged while they were being fetched: what comes of them is dropped.
     pub(crate) forgotten: HashSet<UrlId>,
     pub(crate) watches: Watches,
-    pub(crate) learner: Option<SyncSender<Seen>>,
+}
+
+/// Something that is done every so often, the first time at once.
+#[derive(Debug, Default)]
+pub(crate) struct Every(Option<Instant>);
+
+impl Every {
+    /// Whether it is time again; if so, it counts as done now.
+    pub(crate) fn is_due(&mut self, every: Duration) -> bool {
+        let is_due = self.0.is_none_or(|at| at.elapsed() >= every);
+        if is_due {
+            self.0 = Some(Instant::now());
+        }
+        is_due
+    }
 }

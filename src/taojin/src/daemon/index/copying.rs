@@ -83,8 +83,7 @@ impl Copier {
                 Err(error) => {
                     tracing::error!("documents are not copied, trying again: {error}");
                     if matches!(error, StoreError::Full { .. }) {
-                        let (liveness, now) = (self.shared.liveness(), Instant::now());
-                        liveness.waits(Worker::Indexer, now, error.to_string());
+                        self.shared.waits(Worker::Indexer, error);
                     }
                     wait = RETRY;
                     true

@@ -2,7 +2,7 @@
 
 use std::sync::mpsc::{Receiver, TryRecvError};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::Indexer;
 use crate::daemon::liveness::Worker;
@@ -16,11 +16,10 @@ impl Indexer {
     pub(super) fn note_failure(&mut self, failed: &anyhow::Error) {
         self.caution.failed();
         self.anew_caution.failed();
-        let (liveness, now) = (self.shared.liveness(), Instant::now());
-        let problem = format!("{failed:#}");
-        match is_full(failed) {
-            true => liveness.waits(Worker::Indexer, now, problem),
-            false => liveness.fails(Worker::Indexer, now, problem),
+        if is_full(failed) {
+            self.shared.waits(Worker::Indexer, failed);
+        } else {
+            self.shared.fails(Worker::Indexer, failed);
         }
     }
 

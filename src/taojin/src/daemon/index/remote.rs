@@ -86,9 +86,7 @@ impl RemoteIndexer {
                 "the search index cannot be written; documents wait in the store"
             );
             self.caution.failed();
-            let now = Instant::now();
-            let liveness = self.shared.liveness();
-            liveness.waits(Worker::Indexer, now, format!("{failed:#}"));
+            self.shared.waits(Worker::Indexer, &failed);
             if is_over(poke, RETRY_AFTER) {
                 return;
             }

@@ -1,9 +1,7 @@
 //! How complete and how fresh a crawl is. In: the counters that every commit keeps up. Out: shares and ages, for
 //! `crawl --json` and the status. Costs the same at ten pages and at ten million.
 
-use std::iter::Sum;
-
-use taojin_crawl::store::SiteCounts;
+use taojin_crawl::store::{Counts, SiteCounts};
 
 /// Sums over the addresses and documents of one or more sites.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -19,14 +17,13 @@ pub(crate) struct Freshness {
 
 impl Freshness {
     pub(crate) fn of(counts: &SiteCounts) -> Self {
-        let number = |name: &str| counts.get(name).copied().unwrap_or_default();
-        let natural = |n: i64| u64::try_from(n).unwrap_or_default();
+        let signed = |name: &str| counts.get(name).copied().unwrap_or_default();
         Self {
-            waiting: natural(number("new")),
-            visited: natural(number("urls") - number("new")),
-            fetched: natural(number("fetched")),
-            documents: number("documents"),
-            checked_s: number("checked_s"),
+            waiting: number(counts, "new"),
+            visited: number(counts, "urls").saturating_sub(number(counts, "new")),
+            fetched: number(counts, "fetched"),
+            documents: signed("documents"),
+            checked_s: signed("checked_s"),
         }
     }
 
@@ -47,16 +44,18 @@ impl Freshness {
     }
 }
 
-impl Sum for Freshness {
-    fn sum<I: Iterator<Item = Self>>(sites: I) -> Self {
-        sites.fold(Self::default(), |a, b| Self {
-            waiting: a.waiting + b.waiting,
-            visited: a.visited + b.visited,
-            fetched: a.fetched + b.fetched,
-            documents: a.documents + b.documents,
-            checked_s: a.checked_s + b.checked_s,
-        })
+/// The counters of several sites together.
+pub(crate) fn totals(counts: &Counts) -> SiteCounts {
+    let mut sum = SiteCounts::new();
+    for (name, value) in counts.sites.values().flatten() {
+        *sum.entry(name.clone()).or_default() += value;
     }
+    sum
+}
+
+/// A counter that is never below zero.
+pub(crate) fn number(counts: &SiteCounts, name: &str) -> u64 {
+    u64::try_from(counts.get(name).copied().unwrap_or_default()).unwrap_or_default()
 }
 
 /// `part` of `whole`, from 0 to 1, to four places; 0 of nothing.
@@ -89,9 +88,14 @@ mod tests {
         let one = Freshness::of(&counts(100, 25, 2, 30));
         assert_eq!(one.recall(), 0.75);
         assert_eq!(one.mean_age_ms(20_000), Some(5_000));
-        let both: Freshness = [one, Freshness::of(&counts(100, 0, 1, 30))]
-            .into_iter()
-            .sum();
+        let sites = [
+            ("a".to_owned(), counts(100, 25, 2, 30)),
+            ("b".to_owned(), counts(100, 0, 1, 30)),
+        ];
+        let both = Freshness::of(&totals(&Counts {
+            sites: sites.into(),
+            ..Counts::default()
+        }));
         assert_eq!((both.waiting, both.recall()), (25, 0.875));
         assert_eq!(both.mean_age_ms(20_000), Some(0));
         assert_eq!((share(1, 3), share(1, 0)), (0.3333, 0.0));

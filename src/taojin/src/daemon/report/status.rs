@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use tokio::sync::watch;
 
-use super::freshness::Freshness;
+use super::freshness::{Freshness, number, totals};
 use super::health::{self, left_out, workers};
 use super::space;
 use crate::config::Loaded;
@@ -41,7 +41,7 @@ pub struct StatusBoard {
     current: watch::Receiver<Current>,
     frontier: frontier::Config,
     limits: disk::Limits,
-    cycle_limits: cycle::Limits,
+    pass_patience_ms: u64,
     terms: TermReviewer,
     /// Present beside a running daemon.
     shared: Option<Arc<Shared>>,
@@ -61,11 +61,7 @@ impl StatusBoard {
             current: watch::channel(Current::of(loaded)).1,
             frontier: loaded.config.frontier.clone(),
             limits: disk::Limits::of(&loaded.config.crawl),
-            cycle_limits: cycle::Limits {
-                pages_per_host_per_cycle: loaded.config.frontier.pages_per_host_per_cycle,
-                max_urls_per_site: loaded.config.frontier.max_urls_per_site,
-                pass_patience_ms: loaded.config.crawl.pass_patience_ms,
-            },
+            pass_patience_ms: loaded.config.crawl.pass_patience_ms,
             terms: TermReviewer::of(loaded),
             shared,
             started_ms: now_ms(),
@@ -240,6 +236,8 @@ impl StatusBoard {
             };
             let counted = counts.sites.get(&site.name).cloned().unwrap_or_default();
             let freshness = Freshness::of(&counted);
+            let (frontier, patience_ms) = (&self.frontier, self.pass_patience_ms);
+            let verdict = cycle::site_verdict(reader, &counted, site, frontier, patience_ms, now)?;
             list.push(SiteStatus {
                 name: site.name.clone(),
                 title: site.title.clone(),
@@ -251,7 +249,7 @@ impl StatusBoard {
                 unconfirmed: number(&counted, "unconfirmed"),
                 urls: urls(&counted),
                 due: number(&counted, "new"),
-                verdict: cycle::site_verdict(reader, &counted, site, self.cycle_limits, now)?,
+                verdict,
                 errors: number(&counted, "cycle_errors"),
                 cycle: CycleCounts {
                     visits: number(&counted, "cycle_visits"),
@@ -352,14 +350,6 @@ fn state(cause: Cause) -> &'static str {
     }
 }
 
-fn totals(counts: &Counts) -> SiteCounts {
-    let mut sum = SiteCounts::new();
-    for (name, value) in counts.sites.values().flatten() {
-        *sum.entry(name.clone()).or_default() += value;
-    }
-    sum
-}
-
 fn urls(counts: &SiteCounts) -> UrlCounts {
     UrlCounts {
         waiting: number(counts, "new"),
@@ -369,12 +359,6 @@ fn urls(counts: &SiteCounts) -> UrlCounts {
         failed: number(counts, "failed"),
         gone: number(counts, "gone"),
     }
-}
-
-fn number(counts: &SiteCounts, name: &str) -> u64 {
-    counts
-        .get(name)
-        .map_or(0, |n| u64::try_from(*n).unwrap_or_default())
 }
 
 /// The nodes that share the store, if it may be shared.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use super::freshness::{Freshness, share};
+use super::freshness::{Freshness, share, totals};
 use crate::daemon::crawl::crawl_log::LogLine;
 use crate::serve::{Level, SiteVerdict};
 use taojin_crawl::frontier::{CommitReport, Resting};
@@ -122,7 +122,7 @@ impl Summary {
     pub(crate) fn finish(&mut self, counts: &Counts, now_ms: i64) {
         self.elapsed_ms = now_ms - self.started_ms;
         self.wasted_share = share(self.wasted, self.visits);
-        let sum: Freshness = counts.sites.values().map(Freshness::of).sum();
+        let sum = Freshness::of(&totals(counts));
         self.waiting = sum.waiting;
         self.recall_estimate = sum.recall();
         self.mean_age_ms = sum.mean_age_ms(now_ms);

@@ -11,6 +11,7 @@ use tokio::task::JoinSet;
 
 use crate::config::{self, Loaded};
 use crate::daemon::crawl::tools::ROBOTS_FILE;
+use crate::daemon::reloading::Current;
 use crate::daemon::watchdog::watch_over;
 use crate::daemon::{Clock, Crawl, Mode, Shared, open_store};
 
@@ -40,6 +41,7 @@ async fn run(spoil: impl FnOnce(&mut Crawl)) -> (String, String) {
         None,
         &shared,
         sync_channel(64),
+        tokio::sync::watch::channel(Current::of(&loaded)).1,
     )
     .unwrap();
     spoil(&mut crawl);
