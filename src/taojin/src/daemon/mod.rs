@@ -9,25 +9,49 @@
 
 mod clock;
 pub mod control;
-mod crawl;
-mod follow;
+mod following;
 pub mod index;
-mod learn;
-pub mod liveness;
 mod reloading;
-mod report;
-mod review;
 mod serving;
 mod shared;
 #[cfg(test)]
 mod tests;
-mod waiting;
 mod watchdog;
-mod wiring;
 
-use follow::following;
-use report::systemd;
-use review::term_search;
+/// The loop, one visit from lease to outcome, what is stored and logged of it.
+mod crawl {
+    pub(crate) mod archive;
+    pub(crate) mod article;
+    pub(crate) mod body;
+    pub(crate) mod crawl_log;
+    pub(crate) mod crawl_loop;
+    pub(crate) mod disk;
+    pub(crate) mod reading;
+    pub(crate) mod record;
+    pub(crate) mod sharing;
+    pub(crate) mod shown;
+    pub(crate) mod sites;
+    pub(crate) mod visit;
+}
+/// Learning of templates beside the crawl, and templates in use.
+mod learn {
+    pub(crate) mod learner;
+    pub(crate) mod templates;
+}
+/// What the daemon says of itself: status, counts, systemd.
+mod report {
+    pub(crate) mod status;
+    pub(crate) mod summary;
+    pub(crate) mod systemd;
+    pub(crate) mod verdict;
+}
+/// What a person decides about templates and terms, and the search for terms.
+mod review {
+    pub(crate) mod templates;
+    pub(crate) mod term_search;
+    pub(crate) mod terms;
+}
+
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -39,14 +63,14 @@ use tokio::sync::{mpsc, watch};
 use tokio::task::JoinSet;
 
 pub use clock::Clock;
+pub use crawl::archive::documents_of_archive;
+pub(crate) use crawl::archive::pages_of_archive;
 pub use crawl::crawl_log::LogLine;
-pub use crawl::replay::documents_of_archive;
-pub(crate) use crawl::replay::pages_of_archive;
 pub(crate) use learn::templates::{pack, unpack};
+pub use reloading::LexiconWatch;
 pub(crate) use reloading::titles_of;
 pub use report::status::{StatusBoard, status_source};
 pub use report::summary::{RestingHost, SiteSummary, Summary};
-pub use review::lexicon_watch::LexiconWatch;
 pub use review::term_search::{find_terms, texts_of_index};
 pub use review::terms::{Facts, Kept, TermReviewer};
 pub use serving::serve_state;
@@ -55,19 +79,17 @@ pub use shared::Shared;
 use crate::config::{ConfigError, Loaded};
 use crate::documents::IndexAt;
 use control::ControlSocket;
-use crawl::fetching::{self, one_visit};
-use crawl::outage::is_outage;
-use crawl::state::Event;
-use crawl::tools::{Tools, save_robots, tools};
+use crawl::crawl_loop::{Event, Wiring, learner, open_loop};
+use crawl::sharing::{is_outage, wait_for_store};
+use crawl::visit::{self, Tools, one_visit, save_robots, tools};
 use index::{Copier, Indexer};
 use learn::templates::Seen;
-use liveness::Worker;
 use reloading::{Current, pass_on};
-use review::term_search::TermSearch;
+use report::systemd;
+use review::term_search;
 use serving::start_server;
 use taojin_crawl::store::{Follows, Reader, Store, StorePlace};
-use watchdog::{EndedEarly, watch_over};
-use wiring::{Wiring, learner, open_loop};
+use watchdog::{EndedEarly, Worker, watch_over};
 
 /// Room for events beyond one for each connection.
 const SPARE_EVENTS: usize = 64;
@@ -187,8 +209,7 @@ pub async fn run(
     let store = match open_store_at(loaded, node_place(loaded, &shared)) {
         Err(error) if forever && is_outage(&error) && loaded.store_place().has_copy() => {
             doors = Some(open_doors()?);
-            let opened =
-                waiting::for_store(loaded, &shared, &mut inbox, error, &mut shutdown).await;
+            let opened = wait_for_store(loaded, &shared, &mut inbox, error, &mut shutdown).await;
             match opened? {
                 Some(store) => store,
                 None => return Ok(Summary::begin(shared.now_ms())),
@@ -215,10 +236,9 @@ pub async fn run(
         true => following::start(loaded, &analyzer, follows, current, Arc::clone(&shared)),
         false => JoinSet::new(),
     };
-    let looking = match serves_forever {
-        true => TermSearch::start(loaded, &analyzer, &shared)?,
-        false => None,
-    };
+    if serves_forever {
+        term_search::start(loaded, &analyzer, &shared)?;
+    }
     if forever {
         let sites = loaded.sites.iter().filter(|s| s.enabled).count();
         systemd::ready(&format!("crawling {sites} sites"));
@@ -242,7 +262,7 @@ pub async fn run(
         task.abort();
     }
     let finished = first_failure(crawl.finish(data_dir).await, ended);
-    drop((control, looking, lexicons));
+    drop((control, lexicons));
     let summary = finished?;
     if matches!(mode, Mode::Pass { .. }) && loaded.config.cluster.serve {
         term_search::after_pass(loaded, &analyzer).await;
@@ -342,7 +362,7 @@ impl Crawl {
             copying: copier
                 .map(|copy| spawn_thread("copier", copy))
                 .transpose()?,
-            fetching: fetching::start(visit, work, events.clone(), Arc::clone(shared))?,
+            fetching: visit::start(visit, work, events.clone(), Arc::clone(shared))?,
             events,
             tools,
             seen,

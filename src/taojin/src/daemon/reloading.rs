@@ -1,17 +1,27 @@
-//! What may change while the daemon runs. In: the configuration as it was read again (SIGHUP). Out: its sites and
-//! topics, to everybody who goes by them; or, if there is a mistake in it, the mistake in the log and in the status,
-//! and everything stays as it was. Never reads a file, and never looks at what takes a restart.
+//! What may change while the daemon runs. In: the configuration as it was read again (SIGHUP); the files of lexicons and
+//! synonyms. Out: its sites and topics, to everybody who goes by them, and a new dictionary in the analyzer within seconds,
+//! for everything that searches; or, if there is a mistake, the mistake in the log and in the status, and everything stays as
+//! it was. Never looks at what takes a restart. Nothing is indexed again: the index does not depend on lexicons.
+//!
+//! Lexicons are watched by their files' stamps every second: a few calls of the system, on any file system, whoever changed them.
 
+use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::time::{Duration, SystemTime};
 
 use tokio::sync::{mpsc, watch};
 
-use super::Shared;
 use super::report::systemd;
+use super::{Shared, spawn_thread};
 use crate::config::{ConfigError, Loaded};
 use crate::serve::Follow;
 use taojin_crawl::schedule::Site;
+use taojin_search::analyze::{Analyzer, Dictionary};
 use taojin_search::index::SiteTitles;
+
+/// How often the files are looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The sites and topics of this moment.
 #[derive(Debug, Clone)]
@@ -69,5 +79,117 @@ pub(super) async fn pass_on(
         // Nobody listens any more only while the daemon stops.
         let _ = lexicons.send(new.sites.clone());
         current.send_replace(new);
+    }
+}
+
+/// What tells that a file is another one.
+type Stamp = Option<(SystemTime, u64)>;
+
+/// Watches until it is dropped.
+#[derive(Debug)]
+pub struct LexiconWatch {
+    sites: Sender<Vec<Site>>,
+}
+
+impl LexiconWatch {
+    /// Starts to watch the lexicons of a configuration for an analyzer.
+    pub fn start(loaded: &Loaded, analyzer: &Analyzer) -> anyhow::Result<Self> {
+        let (sites, changed) = channel();
+        let watched = Watched {
+            stamps: stamps(&loaded.lexicon_files()),
+            loaded: loaded.clone(),
+            analyzer: analyzer.clone(),
+        };
+        spawn_thread("lexicons", move || watched.run(&changed))?;
+        Ok(Self { sites })
+    }
+
+    /// Sites were read again: their lexicons may be others.
+    pub(crate) fn sites(&self) -> Sender<Vec<Site>> {
+        self.sites.clone()
+    }
+}
+
+struct Watched {
+    loaded: Loaded,
+    analyzer: Analyzer,
+    stamps: Vec<(PathBuf, Stamp)>,
+}
+
+impl Watched {
+    fn run(mut self, changed: &Receiver<Vec<Site>>) {
+        loop {
+            match changed.recv_timeout(LOOK_EVERY) {
+                Ok(sites) => self.loaded.sites = sites,
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+            let now = stamps(&self.loaded.lexicon_files());
+            if now != self.stamps {
+                self.stamps = now;
+                self.reload();
+            }
+        }
+    }
+
+    fn reload(&self) {
+        let lexicons = self.loaded.lexicons();
+        match lexicons.and_then(|lexicons| Ok((lexicons, self.loaded.synonyms()?))) {
+            Ok((lexicons, synonyms)) => {
+                let dictionary = Dictionary::with_synonyms(&lexicons, synonyms);
+                let (terms, synonyms) = (dictionary.term_count(), dictionary.synonyms().len());
+                tracing::info!(terms, synonyms, "lexicons and synonyms read again");
+                self.analyzer.replace(dictionary);
+            }
+            Err(error) => tracing::error!(%error, "lexicons and synonyms stay as they were"),
+        }
+    }
+}
+
+fn stamps(files: &[PathBuf]) -> Vec<(PathBuf, Stamp)> {
+    let stamp = |path: &PathBuf| {
+        let meta = std::fs::metadata(path).ok()?;
+        Some((meta.modified().ok()?, meta.len()))
+    };
+    files
+        .iter()
+        .map(|path| (path.clone(), stamp(path)))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::config::Config;
+
+    #[test]
+    fn changed_synonyms_are_in_use_within_two_seconds_and_wrong_ones_change_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("own.txt");
+        std::fs::write(&file, "LNG, 液化天然气\n").unwrap();
+        let mut config = Config {
+            data_dir: dir.path().to_owned(),
+            ..Config::default()
+        };
+        config.analyze.synonyms = vec![file.display().to_string()];
+        let loaded = Loaded {
+            config,
+            sites: Vec::new(),
+            file: None,
+        };
+        let analyzer = loaded.analyzer().unwrap();
+        assert_eq!(analyzer.dictionary().synonyms().len(), 2);
+        let _watch = LexiconWatch::start(&loaded, &analyzer).unwrap();
+        std::fs::write(&file, "LNG\n").unwrap();
+        std::thread::sleep(LOOK_EVERY * 3 / 2);
+        assert_eq!(analyzer.dictionary().synonyms().len(), 2);
+        std::fs::write(&file, "LNG, 液化天然气\nCO2, 二氧化碳\n").unwrap();
+        let started = Instant::now();
+        while analyzer.dictionary().synonyms().len() != 4 {
+            assert!(started.elapsed() < LOOK_EVERY * 5, "not read again");
+            std::thread::sleep(Duration::from_millis(20));
+        }
     }
 }

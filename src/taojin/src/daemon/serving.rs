@@ -8,8 +8,8 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::oneshot;
 
 use super::control::Controller;
-use super::liveness::Worker;
 use super::review::templates::TemplateReviewer;
+use super::watchdog::Worker;
 use super::{Shared, StatusBoard, TermReviewer, status_source};
 use crate::config::Loaded;
 use crate::documents::{StoreLog, open_index};

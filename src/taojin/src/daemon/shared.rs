@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use super::Clock;
 use super::index::Progress;
-use super::liveness::{Liveness, Worker};
+use super::watchdog::{Liveness, Worker};
 use crate::serve::Readiness;
 use taojin_crawl::frontier::{self, Patterns};
 use taojin_crawl::store::NodeLease;

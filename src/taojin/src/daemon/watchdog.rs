@@ -1,17 +1,30 @@
-//! Watches over the daemon while it runs. In: its threads and tasks, their marks, the sign to stop. Out: what systemd is
-//! told, and the name of a worker that ended before its time: without it the daemon would be half alive, so it stops and
-//! says so. Never restarts anything itself: that is systemd's work.
+//! Whether every worker of the daemon gets on. In: a mark from each worker when it has done something or found nothing to do, and
+//! what stands in its way; its threads and tasks. Out: which of them do not get on, since when, and why; what systemd is told; the
+//! name of a worker that ended before its time: without it the daemon would be half alive, so it stops and says so. Never
+//! restarts anything itself: that is systemd's work. Times of marks are passed in and are of a clock that never jumps.
 
 use std::path::Path;
+use std::sync::{Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::crawl::state::Event;
-use super::crawl::tools::{SAVE_ROBOTS, save_robots};
+use super::crawl::crawl_loop::Event;
+use super::crawl::visit::{SAVE_ROBOTS, save_robots};
 use super::report::systemd;
 use super::serving::Serving;
+use super::shared::lock;
 use super::{Crawl, Shared};
+
+/// A commit on a slow disk takes a second or two, taking out a big site tells of itself meanwhile.
+const CRAWL_LOOP_LIMIT: Duration = Duration::from_secs(45);
+/// The longest visit: a minute for robots.txt, a minute for each of some redirects, then extraction. While pages are
+/// under way, one of them must end within this time.
+const FETCHING_LIMIT: Duration = Duration::from_secs(15 * 60);
+/// A commit writes out up to 256 MB of postings; an index that cannot be opened is tried again meanwhile.
+const INDEXER_LIMIT: Duration = Duration::from_secs(3 * 60);
+/// The server's task tells of itself every few seconds.
+const SERVER_LIMIT: Duration = Duration::from_secs(45);
 
 /// How often systemd is told without a watchdog of its own.
 const TELL_EVERY: Duration = Duration::from_secs(10);
@@ -19,6 +32,142 @@ const TELL_EVERY: Duration = Duration::from_secs(10);
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// The same while the end is waited for.
 const LOOK_AT_END: Duration = Duration::from_millis(50);
+
+/// A worker without which the daemon is only half alive.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Worker {
+    /// Commits pages and hands out leases.
+    CrawlLoop,
+    /// Visits pages.
+    Fetching,
+    /// Carries documents into the index.
+    Indexer,
+    /// Answers readers.
+    Server,
+}
+
+impl Worker {
+    /// All of them.
+    pub const ALL: [Worker; 4] = [
+        Worker::CrawlLoop,
+        Worker::Fetching,
+        Worker::Indexer,
+        Worker::Server,
+    ];
+
+    /// Name as printed, logged and answered.
+    pub fn name(self) -> &'static str {
+        match self {
+            Worker::CrawlLoop => "crawl loop",
+            Worker::Fetching => "fetching",
+            Worker::Indexer => "indexer",
+            Worker::Server => "server",
+        }
+    }
+
+    /// Time after its last mark from which it counts as stuck.
+    pub fn limit(self) -> Duration {
+        match self {
+            Worker::CrawlLoop => CRAWL_LOOP_LIMIT,
+            Worker::Fetching => FETCHING_LIMIT,
+            Worker::Indexer => INDEXER_LIMIT,
+            Worker::Server => SERVER_LIMIT,
+        }
+    }
+}
+
+/// The last marks of all workers.
+#[derive(Debug, Default)]
+pub struct Liveness {
+    marks: [Mutex<Option<Mark>>; Worker::ALL.len()],
+}
+
+#[derive(Debug, Clone)]
+struct Mark {
+    at: Instant,
+    /// Time that the step which begins there may take.
+    limit: Duration,
+    /// What stands in its way.
+    problem: Option<String>,
+}
+
+/// How a worker does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WorkerState {
+    /// Which one.
+    pub worker: Worker,
+    /// Time since its last mark.
+    pub idle: Duration,
+    /// Whether that is longer than it may take.
+    pub stuck: bool,
+    /// What stands in its way, if it says so.
+    pub problem: Option<String>,
+}
+
+impl Liveness {
+    /// The worker has got on, or has nothing to do; whatever stood in its way is over.
+    pub fn beat(&self, worker: Worker, now: Instant) {
+        self.expect_within(worker, now, worker.limit());
+    }
+
+    /// The same, before a step that may take up to `limit`, where that is longer than usual.
+    pub fn expect_within(&self, worker: Worker, now: Instant, limit: Duration) {
+        self.set(worker, now, limit.max(worker.limit()), None);
+    }
+
+    /// The worker cannot get on, for the reason given, and tries again. Its last mark stays: one that tries for too long is
+    /// stuck.
+    pub fn fails(&self, worker: Worker, now: Instant, problem: String) {
+        let at = self.mark(worker).as_ref().map_or(now, |mark| mark.at);
+        self.set(worker, at, worker.limit(), Some(problem));
+    }
+
+    /// The worker waits for something that a new start would not bring either, such as room on the disk.
+    pub fn waits(&self, worker: Worker, now: Instant, problem: String) {
+        self.set(worker, now, worker.limit(), Some(problem));
+    }
+
+    fn set(&self, worker: Worker, at: Instant, limit: Duration, problem: Option<String>) {
+        *self.mark(worker) = Some(Mark { at, limit, problem });
+    }
+
+    /// How the workers that were started do.
+    pub fn states(&self, now: Instant) -> Vec<WorkerState> {
+        let state = |worker: Worker| {
+            let mark = self.mark(worker).clone()?;
+            let idle = now.saturating_duration_since(mark.at);
+            Some(WorkerState {
+                worker,
+                idle,
+                stuck: idle > mark.limit,
+                problem: mark.problem,
+            })
+        };
+        Worker::ALL.into_iter().filter_map(state).collect()
+    }
+
+    /// Those of them that are stuck.
+    pub fn stuck(&self, now: Instant) -> Vec<WorkerState> {
+        let mut states = self.states(now);
+        states.retain(|state| state.stuck);
+        states
+    }
+
+    fn mark(&self, worker: Worker) -> MutexGuard<'_, Option<Mark>> {
+        lock(&self.marks[worker as usize])
+    }
+}
+
+impl std::fmt::Display for WorkerState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let name = self.worker.name();
+        match (&self.problem, self.stuck) {
+            (Some(problem), _) => write!(f, "{name}: {problem}"),
+            (None, true) => write!(f, "{name}: no progress for {} s", self.idle.as_secs()),
+            (None, false) => write!(f, "{name}: works"),
+        }
+    }
+}
 
 /// A worker that ended although nobody told it to.
 #[derive(Debug, thiserror::Error)]
@@ -117,5 +266,76 @@ fn tell(shared: &Shared, forever: bool) {
             &state
                 .unwrap_or_else(|| format!("crawling, {lag} documents on their way to the index")),
         );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: Duration = Duration::from_secs(1);
+
+    #[test]
+    fn each_worker_that_stops_is_named_however_lively_the_others_are() {
+        for stopped in Worker::ALL {
+            let (liveness, start) = (Liveness::default(), Instant::now());
+            for worker in Worker::ALL {
+                liveness.beat(worker, start);
+            }
+            let later = start + stopped.limit() + SECOND;
+            for worker in Worker::ALL.into_iter().filter(|w| *w != stopped) {
+                liveness.beat(worker, later);
+            }
+            assert!(
+                liveness
+                    .stuck(start + stopped.limit())
+                    .iter()
+                    .all(|s| s.worker != stopped)
+            );
+            let stuck = liveness.stuck(later);
+            assert_eq!(stuck.len(), 1, "{stuck:?}");
+            assert_eq!(stuck[0].worker, stopped);
+            assert!(stuck[0].to_string().starts_with(stopped.name()));
+        }
+    }
+
+    #[test]
+    fn one_that_was_never_started_is_not_missed() {
+        let (liveness, now) = (Liveness::default(), Instant::now());
+        liveness.beat(Worker::Indexer, now);
+        assert_eq!(liveness.states(now).len(), 1);
+    }
+
+    #[test]
+    fn trying_again_and_again_is_no_progress_and_says_why() {
+        let (liveness, start) = (Liveness::default(), Instant::now());
+        liveness.beat(Worker::Indexer, start);
+        let mut now = start;
+        while now <= start + INDEXER_LIMIT {
+            now += 5 * SECOND;
+            liveness.fails(Worker::Indexer, now, "it cannot be opened".to_owned());
+        }
+        let stuck = liveness.stuck(now);
+        assert_eq!(stuck[0].to_string(), "indexer: it cannot be opened");
+        liveness.beat(Worker::Indexer, now);
+        assert_eq!(liveness.states(now)[0].problem, None);
+        assert!(liveness.stuck(now).is_empty());
+    }
+
+    #[test]
+    fn waiting_for_room_is_told_and_is_no_reason_for_a_new_start() {
+        let (liveness, now) = (Liveness::default(), Instant::now());
+        liveness.waits(Worker::CrawlLoop, now, "no space left".to_owned());
+        let state = &liveness.states(now + SECOND)[0];
+        assert!(!state.stuck && state.problem.is_some());
+    }
+
+    #[test]
+    fn a_long_step_has_its_time_and_no_more() {
+        let (liveness, now) = (Liveness::default(), Instant::now());
+        let long = INDEXER_LIMIT * 4;
+        liveness.expect_within(Worker::Indexer, now, long);
+        assert!(liveness.stuck(now + long).is_empty());
+        assert_eq!(liveness.stuck(now + long + SECOND).len(), 1);
     }
 }

@@ -6,9 +6,7 @@ use std::sync::Arc;
 
 use super::body::Form;
 use super::reading::{Answer, read_page};
-use super::tools::Tools;
-use super::visit::{ask, ask_robots, context, reason, refusal, report_fetch};
-use super::visited::Visited;
+use super::visit::{Tools, Visited, ask, ask_robots, context, reason, refusal, report_fetch};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Fetched;
 use taojin_crawl::frontier::FetchReport;

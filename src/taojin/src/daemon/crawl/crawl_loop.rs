@@ -1,22 +1,144 @@
-//! The crawl loop: one thread that owns the frontier and the writing side of the store. In: finished pages, new
-//! site settings, the clock. Out: leases to the fetch tasks, one durable transaction for each group of finished
+//! The crawl loop: one thread that owns the frontier and the writing side of the store. In: finished pages, new site settings,
+//! requests of the operator, the clock. Out: leases to the fetch tasks, one durable transaction for each group of finished
 //! pages, a line in the crawl log for each. Never fetches and never parses.
+//!
+//! [`open_loop`] takes up the sites of a configuration, [`CrawlLoop::run`] turns until it is told to stop or its pass is done.
+//! A transaction that fails is tried again until it works or the daemon stops; a database that is away is waited for.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::commit::BATCH_AGE;
-use super::replay::Replay;
-use super::state::{CrawlLoop, Event};
-use crate::daemon::Mode;
-use crate::daemon::control::actions;
-use crate::daemon::liveness::Worker;
+use anyhow::Context as _;
+use tokio::sync::{mpsc, watch};
+
+use super::archive::{Replay, WarcSink};
+use super::article::OpenArticle;
+use super::crawl_log::CrawlLog;
+use super::disk::{self, DiskWatch};
+use super::sharing::{LOOK_SOON, Sharing, is_outage, refuse};
+use super::shown::Walls;
+use super::sites::SiteRun;
+use super::visit::{Finished, Visited, Work};
+use crate::config::{CrawlConfig, Loaded};
+use crate::daemon::control::{Watches, Wish, commands};
+use crate::daemon::learn::learner::Learner;
+use crate::daemon::learn::templates::{Seen, Templates};
+use crate::daemon::reloading::Current;
 use crate::daemon::report::summary::Summary;
-use taojin_crawl::frontier::Next;
+use crate::daemon::watchdog::Worker;
+use crate::daemon::{Mode, Progress, Shared};
+use crate::documents::IndexAt;
+use taojin_crawl::VisitOutcome;
+use taojin_crawl::frontier::{Asked, Frontier, Lease, Next, Scope};
+use taojin_crawl::schedule::{self, Site};
+use taojin_crawl::store::{
+    self, Batch, HELD_MS, NewUrl, Store, StoreError, StorePlace, UrlId, UrlRecord,
+};
+use taojin_uri::CrawlUri;
 
 /// The loop turns at least this often: schedules, the watchdog.
 const TURN: Duration = Duration::from_millis(500);
+
+/// An archive has the time of an answer, the store that of the end of its visit: within so many milliseconds they are of one.
+const SAME_VISIT_MS: i64 = 10_000;
+
+/// A single pass waits so long for other nodes to hand partitions over to it.
+const WAIT_FOR_SHARE: Duration = Duration::from_secs(40);
+
+/// Pages in one transaction at most.
+const BATCH_PAGES: usize = 256;
+/// A finished page is durable after this time at the latest.
+pub(super) const BATCH_AGE: Duration = Duration::from_millis(200);
+/// Pause before a failed transaction (full disk) is tried again.
+pub(crate) const RETRY: Duration = Duration::from_secs(2);
+
+/// The database is asked again so often.
+const ASK_AGAIN: Duration = Duration::from_secs(1);
+
+/// Pages seen that wait for the learner; what comes while it learns and finds no room is not learned from.
+const SEEN_PAGES: usize = 256;
+
+/// What reaches the loop from outside.
+pub(crate) enum Event {
+    /// A lease has ended.
+    Finished(Box<Finished>),
+    /// The operator asks for something.
+    Wish(Box<Wish>),
+    /// Wind down.
+    Stop,
+}
+
+/// The loop's state.
+pub(crate) struct CrawlLoop {
+    pub(crate) store: Store,
+    /// Archives that the pages come from, instead of the network.
+    pub(crate) replay: Option<Replay>,
+    /// Where the fetch tasks archive what they fetch.
+    pub(crate) archive: Option<Arc<WarcSink>>,
+    pub(crate) frontier: Frontier,
+    pub(crate) config: CrawlConfig,
+    pub(crate) revisit: schedule::Config,
+    pub(crate) mode: Mode,
+    pub(crate) sites: BTreeMap<Arc<str>, SiteRun>,
+    pub(crate) events: Receiver<Event>,
+    pub(crate) leases: tokio::sync::mpsc::Sender<Work>,
+    pub(crate) index_poke: SyncSender<()>,
+    pub(crate) log: CrawlLog,
+    pub(crate) disk: DiskWatch,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) progress: Option<Progress>,
+    pub(crate) summary: Summary,
+    /// Known addresses that a pass is still to fetch, about: what a limit holds back is among them.
+    pub(crate) left: u64,
+    pub(crate) walls: Walls,
+    /// Addresses of pages on which others were found a moment ago.
+    pub(crate) lists: HashMap<UrlId, Option<CrawlUri>>,
+    pub(crate) batch: Batch,
+    /// When the first page of the batch came.
+    pub(crate) batch_since: Option<Instant>,
+    pub(crate) stop_at: Option<Instant>,
+    /// When the cycles are looked at for one that is over.
+    pub(crate) cycles_looked: Every,
+    pub(crate) sharing: Sharing,
+    /// When the history of documents is looked through.
+    pub(crate) forgot: Every,
+    /// The configuration of this moment.
+    pub(crate) current: watch::Receiver<Current>,
+    /// All sites of the configuration, those that are not enabled too.
+    pub(crate) configured: Vec<Site>,
+    pub(crate) index: IndexAt,
+    pub(crate) orders: Orders,
+    pub(crate) learner: Option<SyncSender<Seen>>,
+}
+
+/// What was asked for one by one.
+#[derive(Default)]
+pub(crate) struct Orders {
+    /// URLs that were asked for by hand and wait for their hosts.
+    pub(crate) asked: Vec<UrlId>,
+    /// Articles that wait for their next page, by the row of the first: it is among `asked`.
+    pub(crate) open: HashMap<UrlId, Box<OpenArticle>>,
+    /// URLs that were purged while they were being fetched: what comes of them is dropped.
+    pub(crate) forgotten: HashSet<UrlId>,
+    pub(crate) watches: Watches,
+}
+
+/// Something that is done every so often, the first time at once.
+#[derive(Debug, Default)]
+pub(crate) struct Every(Option<Instant>);
+
+impl Every {
+    /// Whether it is time again; if so, it counts as done now.
+    pub(crate) fn is_due(&mut self, every: Duration) -> bool {
+        let is_due = self.0.is_none_or(|at| at.elapsed() >= every);
+        if is_due {
+            self.0 = Some(Instant::now());
+        }
+        is_due
+    }
+}
 
 impl CrawlLoop {
     /// Turns until told to stop, or until the pass is done.
@@ -127,7 +249,7 @@ impl CrawlLoop {
                 false => is_named(&name),
             };
             if wanted && !named.is_empty() {
-                actions::not_paused(&self.store, &name)?;
+                commands::not_paused(&self.store, &name)?;
             }
             if wanted {
                 self.begin_cycle(&name, now)?;
@@ -237,4 +359,547 @@ impl CrawlLoop {
         }
         patience.max(Duration::from_millis(1))
     }
+
+    /// Hands out leases until a limit is reached; gives what the frontier says then.
+    pub(super) fn hand_out(&mut self, now: i64) -> anyhow::Result<Next> {
+        if self.is_paused() {
+            // The daemon waits for room; a single pass ends.
+            return Ok(match self.mode {
+                Mode::Forever => in_a_second(now),
+                _ => Next::Idle,
+            });
+        }
+        if !self.store.is_leased()? {
+            // The lease comes back with the database.
+            return Ok(in_a_second(now));
+        }
+        if self.replay.is_some() {
+            return Ok(self.hand_out_archived(now));
+        }
+        let mut soonest = None;
+        loop {
+            let full = self.frontier.in_flight() >= self.config.max_connections;
+            let lagging = self.shared.is_lagging(self.config.max_outbox);
+            if self.stop_at.is_some() || full || lagging {
+                return Ok(in_a_second(now));
+            }
+            if !self.orders.asked.is_empty() {
+                soonest = self.hand_out_asked(now)?;
+            }
+            if matches!(self.mode, Mode::Visit { .. }) {
+                return Ok(wait_for(Next::Idle, soonest));
+            }
+            match self.frontier.next(&self.store, now)? {
+                Next::Fetch(lease) => {
+                    if !self.dispatch(*lease, now) {
+                        return Ok(Next::Idle);
+                    }
+                }
+                other => return Ok(wait_for(other, soonest)),
+            }
+        }
+    }
+
+    /// Gives a lease to the fetch side, or back to the frontier; whether it was taken. The channel has room for every connection, so
+    /// it is refused only when the fetch side is gone.
+    fn dispatch(&mut self, lease: Lease, now: i64) -> bool {
+        let work = Work {
+            open: self.orders.open.remove(&lease.record.id),
+            lease,
+            archived: None,
+        };
+        let sent = self.leases.try_send(work);
+        if let Err(refused) = sent {
+            self.frontier.release(&refused.into_inner().lease, now);
+            return false;
+        }
+        true
+    }
+
+    /// Whether the disk is too full for more.
+    pub(crate) fn is_paused(&mut self) -> bool {
+        let low = self.disk.look(Instant::now()).map(str::to_owned);
+        if low.is_some() {
+            self.summary.paused.clone_from(&low);
+        }
+        let paused = low.is_some();
+        self.shared.set_paused(low);
+        paused
+    }
+
+    /// Hands out what was asked for, as far as the hosts may be asked; when the next of it may be.
+    fn hand_out_asked(&mut self, now: i64) -> anyhow::Result<Option<i64>> {
+        let patience = i64::try_from(self.config.pass_patience_ms).unwrap_or(i64::MAX);
+        let mut soonest: Option<i64> = None;
+        let asked = std::mem::take(&mut self.orders.asked);
+        for (at, &id) in asked.iter().enumerate() {
+            let answer = self.frontier.lease_now(&self.store, id, now);
+            let answer = answer.inspect_err(|_| self.orders.asked.extend(&asked[at..]))?;
+            match answer {
+                Asked::Fetch(lease) => {
+                    if !self.dispatch(*lease, now) {
+                        self.orders.asked.push(id);
+                    }
+                }
+                Asked::Later(at_ms) => {
+                    soonest = Some(soonest.map_or(at_ms, |s| s.min(at_ms)));
+                    if at_ms - now > patience {
+                        let wait_s = (at_ms - now) / 1000;
+                        let reason = format!(
+                            "its host may not be asked for another {wait_s} s; it is visited then"
+                        );
+                        self.orders.watches.put_off(id, &reason);
+                    }
+                    self.orders.asked.push(id);
+                }
+                Asked::UnderWay => {}
+                Asked::Elsewhere => {
+                    self.orders.open.remove(&id);
+                    self.store.make_due(id, now)?;
+                    self.orders.watches.put_off(
+                        id,
+                        "another node crawls its host, and visits it when its turn comes",
+                    );
+                }
+                Asked::Never => {
+                    self.orders.open.remove(&id);
+                    self.orders
+                        .watches
+                        .put_off(id, "it may not be visited any more");
+                }
+            }
+        }
+        Ok(soonest)
+    }
+
+    /// Hands out archived answers until there is no more room.
+    pub(crate) fn hand_out_archived(&mut self, now: i64) -> Next {
+        loop {
+            let lagging = self.shared.is_lagging(self.config.max_outbox);
+            let Some(replay) = &mut self.replay else {
+                return Next::Idle;
+            };
+            let full = replay.in_flight + replay.arrived() >= self.config.max_connections;
+            if lagging || full || self.stop_at.is_some() {
+                return in_a_second(now);
+            }
+            let Some(work) = replay.next(now) else {
+                return Next::Idle;
+            };
+            // The channel has room for every connection, so this fails only when the fetch side is gone.
+            if self.leases.try_send(work).is_err() {
+                return Next::Idle;
+            }
+            replay.in_flight += 1;
+        }
+    }
+
+    /// Gives the answers that were read their records and takes them, in the order in which they were archived.
+    pub(crate) fn take_archived(&mut self, now: i64) -> anyhow::Result<()> {
+        let Some(replay) = &mut self.replay else {
+            return Ok(());
+        };
+        self.summary.problems.extend(replay.take_problems());
+        let mut arrived = replay.take_arrived();
+        // What is no page would not have been linked to either.
+        arrived.retain(|f| !is_foreign(&f.visited));
+        arrived.sort_by_key(|f| f.visited.archived_ms);
+        self.add_urls(&arrived, now)?;
+        for mut finished in arrived {
+            let uri = finished.lease.record.uri.clone();
+            if self.frontier.is_taken_down(&uri) {
+                continue;
+            }
+            let Some(mut record) = self.store.lookup(&uri)? else {
+                continue;
+            };
+            if self.batch.pages.iter().any(|page| page.id == record.id) {
+                self.write_batch(now)?;
+                record = self.store.lookup(&uri)?.unwrap_or(record);
+            }
+            if is_older(&record, &finished.visited) {
+                self.summary.archived_older += 1;
+                continue;
+            }
+            finished.lease.record = record;
+            self.take_finished(finished, now)?;
+        }
+        Ok(())
+    }
+
+    /// Makes records for addresses that are new. They go past the frontier, which knows only configured sites.
+    fn add_urls(&mut self, arrived: &[Finished], now: i64) -> anyhow::Result<()> {
+        let mut batch = Batch::default();
+        for finished in arrived {
+            let UrlRecord { uri, site, .. } = &finished.lease.record;
+            if !self.frontier.is_taken_down(uri) && self.store.lookup(uri)?.is_none() {
+                batch.urls.push(NewUrl {
+                    due_ms: Some(HELD_MS),
+                    ..NewUrl::link(uri.clone(), site, 1)
+                });
+            }
+        }
+        if !batch.urls.is_empty() {
+            self.store.commit(&batch, now)?;
+        }
+        Ok(())
+    }
+
+    /// Shares the partitions with other nodes, if there are any.
+    pub(crate) fn share_partitions(&mut self, now: i64) -> anyhow::Result<()> {
+        if self.stop_at.is_some() {
+            return Ok(());
+        }
+        let (store, frontier) = (&mut self.store, &mut self.frontier);
+        let found = self.sharing.look(store, frontier, &mut self.batch, now)?;
+        self.shared.set_leads(self.frontier.leads());
+        if found {
+            self.write_batch(now)?;
+        }
+        Ok(())
+    }
+
+    /// Waits until this node has partitions, where other nodes have all of them.
+    pub(crate) fn wait_for_share(&mut self) -> anyhow::Result<()> {
+        if self.mode != Mode::Forever && !self.store.place().duties().crawls {
+            anyhow::bail!("this machine only serves: cluster.crawl = false; crawl on another one");
+        }
+        let begun = Instant::now();
+        while self.mode != Mode::Forever && self.frontier.partitions().is_empty() {
+            if self.shared.is_stopping() {
+                return Ok(());
+            }
+            if begun.elapsed() > WAIT_FOR_SHARE {
+                anyhow::bail!(
+                    "other nodes have all partitions and hand none over: see `taojin cluster status`"
+                );
+            }
+            std::thread::sleep(LOOK_SOON);
+            self.share_partitions(self.shared.now_ms())?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn commit_is_due(&self, now: i64, next: &Next) -> bool {
+        let arrived = self.replay.as_ref().map_or(0, Replay::arrived);
+        let pages = self.batch.pages.len() + arrived;
+        let old = pages > 0 && self.batch_since.is_some_and(|t| t.elapsed() >= BATCH_AGE);
+        // With nothing else to do, waiting would only delay the links that were just found.
+        let changes = pages > 0 || self.frontier.has_changes(now);
+        let replaying = self.replay.as_ref().is_some_and(|r| r.in_flight > 0);
+        let idle = changes && self.frontier.in_flight() == 0 && !replaying;
+        let idle = idle && !matches!(next, Next::Fetch(_));
+        pages >= BATCH_PAGES || old || idle
+    }
+
+    /// Makes everything so far durable. A transaction that fails is tried again until it works or the daemon stops.
+    pub(crate) fn commit(&mut self, now: i64) -> anyhow::Result<()> {
+        self.take_archived(now)?;
+        self.write_batch(now)
+    }
+
+    pub(crate) fn write_batch(&mut self, now: i64) -> anyhow::Result<()> {
+        if self.batch.pages.is_empty()
+            && self.batch.urls.is_empty()
+            && self.batch.counters.is_empty()
+            && !self.frontier.has_changes(now)
+        {
+            self.log.flush();
+            return Ok(());
+        }
+        if let Some(archive) = &self.archive {
+            archive.sync();
+        }
+        let report = loop {
+            match self.frontier.commit(&mut self.store, &mut self.batch, now) {
+                Ok(report) => break report,
+                Err(error) if self.stop_at.is_some_and(|t| Instant::now() >= t) => {
+                    return Err(error.into());
+                }
+                // A pass that has not begun has nothing to lose, and nobody waits for it.
+                Err(error) if self.mode != Mode::Forever && self.has_nothing() => {
+                    return Err(error.into());
+                }
+                // Another process has its place; or it is waited for by the loop itself.
+                Err(error @ (StoreError::Fenced { .. } | StoreError::Unreachable { .. })) => {
+                    return Err(error.into());
+                }
+                Err(error) => {
+                    tracing::error!(%error, "pages cannot be stored, trying again");
+                    match error {
+                        StoreError::Full { .. } => self.shared.waits(Worker::CrawlLoop, error),
+                        _ => self.shared.fails(Worker::CrawlLoop, error),
+                    }
+                    std::thread::sleep(RETRY);
+                    self.take_stop_while_retrying();
+                }
+            }
+        };
+        self.summary.committed(&report);
+        self.left += report.new_urls as u64;
+        self.shared
+            .set_document_seq(u64::try_from(report.document_seq).unwrap_or_default());
+        self.shared.set_frontier(self.frontier.stats());
+        let found = self.batch.pages.iter().filter_map(|page| {
+            let site = &page.outlinks.first()?.site;
+            Some((site, page.outlinks.len()))
+        });
+        self.orders.watches.committed(found);
+        self.batch = Batch::default();
+        self.batch_since = None;
+        self.log.flush();
+        // A full channel means that the indexer has been poked already.
+        let _ = self.index_poke.try_send(());
+        Ok(())
+    }
+
+    fn has_nothing(&self) -> bool {
+        self.batch.pages.is_empty() && self.frontier.in_flight() == 0 && self.summary.visits == 0
+    }
+
+    /// Takes a stop while a transaction is retried; finished pages that arrive meanwhile join the next batch.
+    fn take_stop_while_retrying(&mut self) {
+        while let Ok(event) = self.events.try_recv() {
+            match event {
+                Event::Stop => {
+                    self.stop_at.get_or_insert_with(Instant::now);
+                }
+                Event::Finished(finished) => {
+                    let now = self.shared.now_ms();
+                    self.frontier.release(&finished.lease, now);
+                }
+                Event::Wish(wish) => refuse(&wish),
+            }
+        }
+    }
+
+    /// Whether this failure is one that a daemon waits out.
+    pub(super) fn waits_out(&self, error: &anyhow::Error) -> bool {
+        self.mode == Mode::Forever && is_outage(error)
+    }
+
+    /// Waits until the database answers and begins anew over what it has; false where the daemon stops first. Pages that are
+    /// finished and not stored are stored then, those under way are left to their next lease.
+    pub(super) fn wait_for_database(&mut self, mut error: anyhow::Error) -> anyhow::Result<bool> {
+        tracing::error!("the crawl waits for the database: {error:#}");
+        loop {
+            self.shared.waits(Worker::CrawlLoop, &error);
+            if !self.wait_with_refusals(ASK_AGAIN) {
+                return Ok(false);
+            }
+            if self.frontier.in_flight() > 0 {
+                continue;
+            }
+            match self.begin_anew() {
+                Err(failed) if is_outage(&failed) => error = failed,
+                done => {
+                    done?;
+                    tracing::info!("the database answers again, the crawl goes on");
+                    return Ok(true);
+                }
+            }
+        }
+    }
+
+    fn begin_anew(&mut self) -> anyhow::Result<()> {
+        let now = self.shared.now_ms();
+        if self.store.settle()? {
+            self.batch = Batch::default();
+        }
+        // By the frontier that knows its pages.
+        self.frontier
+            .commit(&mut self.store, &mut self.batch, now)?;
+        self.batch = Batch::default();
+        self.batch_since = None;
+        self.frontier.reopen(&mut self.store)?;
+        let sites = std::mem::take(&mut self.configured);
+        let taken = self.take_sites(&sites, now);
+        self.configured = sites;
+        taken
+    }
+
+    /// Waits; what comes meanwhile is given back or refused. False where the daemon stops.
+    fn wait_with_refusals(&mut self, wait: Duration) -> bool {
+        let until = Instant::now() + wait;
+        loop {
+            if self.shared.is_stopping() {
+                return false;
+            }
+            match self
+                .events
+                .recv_timeout(until.saturating_duration_since(Instant::now()))
+            {
+                Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
+                Ok(Event::Finished(finished)) => {
+                    let now = self.shared.now_ms();
+                    self.frontier
+                        .discard(&finished.lease, &finished.report, now);
+                }
+                Ok(Event::Wish(wish)) => refuse(&wish),
+                Err(RecvTimeoutError::Timeout) => return true,
+            }
+        }
+    }
+}
+
+/// There is more, and it may be tried again soon.
+pub(super) fn in_a_second(now: i64) -> Next {
+    Next::Wait {
+        until_ms: now + 1000,
+        due: true,
+    }
+}
+
+/// What the frontier says, but no later than something that was asked for by hand.
+fn wait_for(next: Next, soonest: Option<i64>) -> Next {
+    match (next, soonest) {
+        (next, None) => next,
+        (Next::Wait { until_ms, .. }, Some(at_ms)) => Next::Wait {
+            until_ms: until_ms.min(at_ms),
+            due: true,
+        },
+        (_, Some(until_ms)) => Next::Wait {
+            until_ms,
+            due: true,
+        },
+    }
+}
+
+/// Whether an answer is none of a page, a redirect or an error of the server: an image, a script, a broken record.
+fn is_foreign(visited: &Visited) -> bool {
+    visited.fetched.is_none() || visited.outcome == VisitOutcome::Unwanted
+}
+
+/// Whether what an archive has of a page is older than what the last visit brought. What that visit brought itself is taken once
+/// more where a person has named fields since.
+fn is_older(record: &UrlRecord, visited: &Visited) -> bool {
+    let (Some(fetched_ms), Some(archived_ms)) = (record.visit.fetched_ms, visited.archived_ms)
+    else {
+        return record.visit.fetched_ms > visited.archived_ms;
+    };
+    let is_last = fetched_ms - archived_ms <= SAME_VISIT_MS && visited.named_ms > fetched_ms;
+    fetched_ms > archived_ms && !is_last
+}
+
+/// What the crawl loop holds of others.
+pub(crate) struct Wiring {
+    pub(crate) inbox: std::sync::mpsc::Receiver<Event>,
+    pub(crate) leases: mpsc::Sender<Work>,
+    pub(crate) poke: SyncSender<()>,
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) current: watch::Receiver<Current>,
+    pub(crate) progress: Option<Progress>,
+    pub(crate) learner: Option<SyncSender<Seen>>,
+}
+
+/// The crawl loop over an open store, with its sites taken up.
+pub(crate) fn open_loop(
+    loaded: &Loaded,
+    mode: Mode,
+    mut store: Store,
+    wiring: Wiring,
+) -> anyhow::Result<CrawlLoop> {
+    let config = &loaded.config;
+    let now = wiring.shared.now_ms();
+    let log = CrawlLog::open(
+        &loaded.log_dir(),
+        config.crawl.crawl_log_bytes,
+        config.crawl.crawl_log_files,
+    )
+    .with_context(|| {
+        format!(
+            "crawl log in {} cannot be opened",
+            loaded.log_dir().display()
+        )
+    })?;
+    set_clock_right(&mut store, &config.revisit, now)?;
+    disk::remove_partial(&config.data_dir);
+    let frontier = Frontier::open(&mut store, config.frontier.clone())?;
+    wiring
+        .shared
+        .set_document_seq(u64::try_from(store.last_document_seq()?).unwrap_or_default());
+    wiring.shared.set_frontier(frontier.stats());
+    let replay = match &mode {
+        Mode::Replay { files } => Some(Replay::new(
+            files,
+            config.fetch.max_body_bytes,
+            scopes(&loaded.sites)?,
+        )),
+        _ => None,
+    };
+    let mut crawl = CrawlLoop {
+        replay,
+        archive: None,
+        store,
+        frontier,
+        config: config.crawl.clone(),
+        revisit: config.revisit.clone(),
+        mode,
+        sites: BTreeMap::new(),
+        events: wiring.inbox,
+        leases: wiring.leases,
+        index_poke: wiring.poke,
+        log,
+        disk: DiskWatch::new(&config.data_dir, &config.crawl),
+        shared: wiring.shared,
+        progress: wiring.progress,
+        summary: Summary::begin(now),
+        left: 0,
+        walls: Walls::default(),
+        lists: HashMap::new(),
+        batch: store::Batch::default(),
+        batch_since: None,
+        stop_at: None,
+        cycles_looked: Every::default(),
+        sharing: Sharing::default(),
+        forgot: Every::default(),
+        current: wiring.current,
+        configured: Vec::new(),
+        index: IndexAt::of(loaded),
+        orders: Orders::default(),
+        learner: wiring.learner,
+    };
+    crawl.take_sites(&loaded.sites, now)?;
+    Ok(crawl)
+}
+
+/// Has nothing wait for a clock that was ahead.
+fn set_clock_right(store: &mut Store, pages: &schedule::Config, now: i64) -> anyhow::Result<()> {
+    let longest_ms = pages.max_ms.max(pages.max_retry_ms).max(pages.hub_max_ms);
+    if let Some(ahead_ms) = store.set_clock_right(now, longest_ms)? {
+        tracing::warn!(
+            ahead_s = ahead_ms / 1000,
+            "the clock was ahead when the last page was stored: what was planned by it is due as if it had been right"
+        );
+    }
+    Ok(())
+}
+
+/// The learner, what it hears, what the fetch tasks need of templates, and the way to tell the learner that it is over.
+pub(crate) fn learner(
+    loaded: &Loaded,
+    place: StorePlace,
+) -> (Learner, Receiver<Seen>, Templates, SyncSender<Seen>) {
+    let registry = Arc::default();
+    let (seen, inbox) = sync_channel(SEEN_PAGES);
+    let learner = Learner {
+        place,
+        config: loaded.config.templates.clone(),
+        registry: Arc::clone(&registry),
+    };
+    learner.load();
+    let templates = Templates {
+        registry,
+        learner: loaded.config.templates.enabled.then(|| seen.clone()),
+    };
+    (learner, inbox, templates, seen)
+}
+
+/// The sites in use and what belongs to them.
+fn scopes(sites: &[Site]) -> anyhow::Result<Vec<(Arc<str>, Arc<Scope>)>> {
+    let mut scopes = Vec::new();
+    for site in sites.iter().filter(|s| s.enabled) {
+        scopes.push((Arc::from(site.name.as_str()), Arc::new(Scope::new(site)?)));
+    }
+    Ok(scopes)
 }

@@ -1,13 +1,19 @@
-//! Room on the disk. In: free and total bytes, the limits, the time. Out: whether crawling is to pause, in words.
-//! Pauses below either limit; resumes by itself once there is a tenth more than that, so that it does not flicker.
+//! Room on the disk. In: free and total bytes, the limits, the time, the folders. Out: whether crawling is to pause, in words;
+//! what the index and the store take. Pauses below either limit; resumes by itself once there is a tenth more than that, so
+//! that it does not flicker.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::config::CrawlConfig;
+use crate::serve::DiskUse;
 
 /// The disk is looked at this often: a fast crawl writes less than 100 MB in that time.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
+
+/// Files that are written beside the one whose place they take. No others are removed: the data folder may hold backups that
+/// are being made, and what people put there.
+const UNFINISHED: [&str; 4] = ["seen.new", "alike.new", "robots.new", "crawl.sqlite.part"];
 
 /// Watches the file system under the data folder.
 #[derive(Debug)]
@@ -94,10 +100,6 @@ impl Limits {
     }
 }
 
-/// Files that are written beside the one whose place they take. No others are removed: the data folder may hold backups that
-/// are being made, and what people put there.
-const UNFINISHED: [&str; 4] = ["seen.new", "alike.new", "robots.new", "crawl.sqlite.part"];
-
 /// Removes files that a write which did not come to its end left in the data folder: each is made anew from the beginning
 /// anyway. To be called by the one process that writes there. What cannot be removed stays.
 pub(crate) fn remove_partial(dir: &Path) {
@@ -117,6 +119,34 @@ pub(crate) fn room(dir: &Path) -> Option<(u64, u64)> {
     let space = rustix::fs::statvfs(dir).ok()?;
     let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
     Some((bytes(space.f_bavail), bytes(space.f_blocks))).filter(|(_, total)| *total > 0)
+}
+
+/// What is used. A store in PostgreSQL is on another machine's disk: a file that it was moved in from counts no more.
+pub(crate) fn used(data_dir: &Path, index_dir: &Path, in_database: bool) -> DiskUse {
+    let files = ["crawl.sqlite", "crawl.sqlite-wal"].iter();
+    let store_bytes = match in_database {
+        true => 0,
+        false => files.map(|name| file_bytes(&data_dir.join(name))).sum(),
+    };
+    DiskUse {
+        index_bytes: folder_bytes(index_dir),
+        store_bytes,
+        free_bytes: room(data_dir).map_or(0, |(free, _)| free),
+    }
+}
+
+fn file_bytes(path: &Path) -> u64 {
+    std::fs::metadata(path).map_or(0, |m| m.len())
+}
+
+fn folder_bytes(dir: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(dir) else {
+        return 0;
+    };
+    entries
+        .flatten()
+        .map(|e| e.metadata().map_or(0, |m| m.len()))
+        .sum()
 }
 
 #[cfg(test)]

@@ -4,15 +4,15 @@
 use std::sync::Arc;
 
 use super::body::Form;
-use super::tools::Tools;
-use super::visited::Visited;
+use super::visit::{Tools, Visited};
 use crate::documents::EncodedDocument;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Head;
 use taojin_crawl::schedule::{self, Cut, DatedLink, Sitemap};
 use taojin_crawl::store::{NewUrl, UrlClass, UrlRecord};
+use taojin_extract as extract;
 use taojin_extract::page::{self, Attr, LinkRole, Page, Tag};
-use taojin_extract::{self as extract, Document, Kind, LinkKind};
+use taojin_extract::{Document, Kind, LinkKind};
 use taojin_uri::CrawlUri;
 
 /// Confidence in the text from which a page that is no article is worth finding.

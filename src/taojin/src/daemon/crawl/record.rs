@@ -1,19 +1,24 @@
-//! What the crawl loop does with a visit that has ended. In: the visit. Out: a page for the next transaction, a line of
-//! the crawl log, counters of its site in the store, metrics of the process.
+//! What is stored and logged of a visit that has ended. In: the visit. Out: the record's next state, the document and the outlinks
+//! for the next transaction, a line of the crawl log, counters of its site in the store, metrics of the process. [`apply`] is
+//! pure but for the time that is passed in.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::apply::{Applied, apply, later_page};
-use super::cycle;
-use super::state::CrawlLoop;
-use super::visited::{End, Finished, Visited};
+use super::crawl_log::LogLine;
+use super::crawl_loop::CrawlLoop;
+use super::shown::{Duplicates, PageJudge, Primary, find, primary};
+use super::sites;
+use super::visit::{End, Finished, Visited};
 use crate::serve::metrics;
-use taojin_crawl::frontier::is_blind;
-use taojin_crawl::schedule::Shown;
-use taojin_crawl::store::{Reader, StoreError, UrlClass, UrlId, UrlState};
+use taojin_crawl::fetch::Fetched;
+use taojin_crawl::frontier::{Lease, is_blind};
+use taojin_crawl::schedule::{self, Finding, PageFacts, PageKind, Revisit, Shown};
+use taojin_crawl::store::{
+    DocOp, FinishedPage, Reader, Store, StoreError, UrlClass, UrlId, UrlRecord, UrlState, Visit,
+};
 use taojin_crawl::{DocumentChange, Failure, VisitOutcome};
 use taojin_extract::{Kind, is_blocking_address};
 use taojin_uri::CrawlUri;
@@ -23,6 +28,266 @@ const MAX_OPEN: usize = 256;
 
 /// Addresses of lists that are remembered: a few hundred kilobytes.
 const MOST_LISTS: usize = 2_000;
+
+/// What follows from a visit.
+pub(crate) struct Applied {
+    /// For the transaction.
+    pub(crate) page: FinishedPage,
+    /// For the crawl log.
+    pub(crate) line: LogLine,
+    /// The page came whole and said nothing that was not known.
+    pub(crate) wasted: bool,
+}
+
+/// Decides with the revisit policy what becomes of the URL and of its document.
+pub(crate) fn apply(
+    finished: Finished,
+    shown: Shown,
+    duplicates: Duplicates,
+    config: &schedule::Config,
+    now_ms: i64,
+) -> Applied {
+    let Finished { lease, visited, .. } = finished;
+    let record = &lease.record;
+    // A page from an archive was visited when it was archived.
+    let at_ms = visited.archived_ms.unwrap_or(now_ms);
+    let finding = finding(&visited, record.visit.class, shown);
+    let mut revisit = schedule::revisit(config, record, &finding, at_ms);
+    link_to_primary(
+        &mut revisit,
+        &visited,
+        record,
+        duplicates.primary.as_ref(),
+        at_ms,
+    );
+    if let Some(primary) = &duplicates.primary {
+        // Its document is looked after at the other address.
+        revisit.visit.due_ms = revisit.visit.due_ms.map(|_| at_ms + config.max_ms);
+        revisit.visit.target = Some(primary.uri.to_string());
+    }
+    note(&mut revisit.visit, &visited);
+    let other_document = other_document(&visited, record, duplicates.primary.as_ref(), at_ms);
+    let (document, said) = document(&visited, &revisit, record, &duplicates, at_ms);
+    let read = visited.outcome == VisitOutcome::Page && visited.digest.is_some();
+    let is_page = revisit.visit.state == UrlState::Fetched && !revisit.delete;
+    let wasted = read && is_page && !revisit.changed;
+    let line = line(&visited, &revisit, &lease, said, now_ms);
+    let site = Arc::clone(&record.site);
+    let mut outlinks = visited.outlinks;
+    outlinks
+        .iter_mut()
+        .for_each(|link| link.site = Arc::clone(&site));
+    let page = FinishedPage {
+        id: record.id,
+        host: record.host,
+        fingerprint: record.uri.fingerprint(),
+        visit: revisit.visit,
+        outlinks,
+        document,
+        other_document,
+        yielding: duplicates.yielding,
+    };
+    Applied { page, line, wasted }
+}
+
+/// Whose document stands for the page from now on, and where it stands.
+fn link_to_primary(
+    revisit: &mut Revisit,
+    visited: &Visited,
+    record: &UrlRecord,
+    primary: Option<&Primary>,
+    at_ms: i64,
+) {
+    let visit = &mut revisit.visit;
+    let before = &record.visit;
+    if visited.outcome == VisitOutcome::NotModified {
+        visit.target.clone_from(&before.target);
+        if before.digest.is_none() {
+            // What stood for it is gone, or it was never read whole: this 304 is to no question of ours.
+            (visit.etag, visit.last_modified) = (None, None);
+            visit.due_ms = Some(at_ms);
+        }
+        return;
+    }
+    let was_asked = visit.state != UrlState::Refused;
+    let is_confirmed = was_asked && visit.confirmed_ms == visit.fetched_ms;
+    if let Some(target) = visited.target.as_ref().filter(|_| is_confirmed) {
+        visit.target = Some(target.to_string());
+    }
+    if is_confirmed || visit.state == UrlState::Gone || (before.documented && !visit.documented) {
+        let same_text = primary.is_none_or(|p| p.same_text);
+        let said = visited.document.as_ref().map(|d| d.content);
+        let said = said.filter(|_| is_confirmed);
+        visit.content = said.filter(|_| same_text);
+        visit.alias_of = primary.map(|p| p.id);
+    }
+}
+
+/// Writes down why a page that came has no document, or what is wrong with its body, for `taojin why`.
+fn note(visit: &mut Visit, visited: &Visited) {
+    if visit.state == UrlState::Fetched && visited.outcome == VisitOutcome::Page {
+        let parts = [&visited.reason, &visited.unindexed];
+        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+        visit.error = (!parts.is_empty()).then(|| parts.join("; "));
+    }
+}
+
+/// The document at the other address, when this one has come to it.
+fn other_document(
+    visited: &Visited,
+    record: &UrlRecord,
+    primary: Option<&Primary>,
+    at_ms: i64,
+) -> Option<(u64, DocOp)> {
+    let primary = primary.filter(|p| p.same_text && record.visit.alias_of != Some(p.id))?;
+    let document = visited.document.as_ref()?;
+    let row = document.row(at_ms, Some(primary.uri.as_str()), &primary.addresses);
+    Some((primary.uri.fingerprint(), DocOp::Upsert(row)))
+}
+
+/// The visit as the revisit policy sees it.
+fn finding(visited: &Visited, class: UrlClass, shown: Shown) -> Finding {
+    let fetched = visited.fetched.as_ref();
+    let reason = visited.reason.as_deref();
+    let in_words = match (visited.outcome, fetched) {
+        (VisitOutcome::RobotsUnreachable, _) => visited.sentence.clone(),
+        // The reason names the byte at which the body broke off: the next visit compares it with its own.
+        (VisitOutcome::Unreachable, Some(fetched)) if !fetched.broke_off() => {
+            Some(fetched.in_words())
+        }
+        _ => None,
+    };
+    let reason = in_words.unwrap_or_else(|| reason.unwrap_or(visited.outcome.as_str()).to_owned());
+    let is_page = visited.outcome == VisitOutcome::Page;
+    Finding {
+        target: fetched
+            .and_then(Fetched::redirect_target)
+            .map(CrawlUri::to_string),
+        retry_after_ms: fetched.and_then(Fetched::asked_pause_ms),
+        page: fetched
+            .filter(|_| is_page)
+            .map(|fetched| facts(visited, fetched, class)),
+        shown,
+        ..Finding::new(visited.outcome, fetched.map(|f| f.head.status), reason)
+    }
+}
+
+fn facts(visited: &Visited, fetched: &Fetched, class: UrlClass) -> PageFacts {
+    let kind = match (visited.kind, class) {
+        (Some(Kind::Hub), UrlClass::Feed) => PageKind::Feed,
+        (Some(Kind::Hub), UrlClass::Sitemap) => PageKind::Sitemap,
+        (Some(Kind::Article), _) => PageKind::Article,
+        (Some(Kind::Hub), _) => PageKind::Hub,
+        (Some(Kind::Error | Kind::Other) | None, _) => PageKind::Other,
+    };
+    PageFacts {
+        kind,
+        digest: visited.digest,
+        etag: fetched.head.etag.clone(),
+        last_modified: fetched.head.last_modified.clone(),
+    }
+}
+
+/// What becomes of the document, and what the crawl log says of it.
+fn document(
+    visited: &Visited,
+    revisit: &Revisit,
+    record: &UrlRecord,
+    duplicates: &Duplicates,
+    at_ms: i64,
+) -> (Option<DocOp>, Option<DocumentChange>) {
+    let had_document = record.visit.documented;
+    if duplicates.primary.is_some() {
+        return (
+            revisit.delete.then_some(DocOp::Delete),
+            Some(DocumentChange::Duplicate),
+        );
+    }
+    if revisit.delete {
+        return (Some(DocOp::Delete), Some(DocumentChange::Deleted));
+    }
+    if revisit.visit.is_unconfirmed() {
+        let came = visited.outcome.is_success();
+        return (None, came.then_some(DocumentChange::Unconfirmed));
+    }
+    let documented = revisit.visit.documented;
+    let Some(document) = visited.document.as_ref().filter(|_| documented) else {
+        return (
+            None,
+            (visited.outcome == VisitOutcome::NotModified && had_document)
+                .then_some(DocumentChange::Unchanged),
+        );
+    };
+    let same = record.visit.content == revisit.visit.content;
+    if had_document && !revisit.changed && same {
+        return (None, Some(DocumentChange::Unchanged));
+    }
+    let change = match (had_document, duplicates.yielding.is_empty()) {
+        (true, _) => DocumentChange::Changed,
+        // It had this document at another address: counted once, whichever of the two was visited first.
+        (false, false) => DocumentChange::Moved,
+        (false, true) => DocumentChange::New,
+    };
+    let row = document.row(at_ms, None, &duplicates.addresses);
+    (Some(DocOp::Upsert(row)), Some(change))
+}
+
+fn line(
+    visited: &Visited,
+    revisit: &Revisit,
+    lease: &Lease,
+    document: Option<DocumentChange>,
+    now_ms: i64,
+) -> LogLine {
+    LogLine {
+        queue: lease.queue.to_string(),
+        outcome: visited.outcome,
+        reason: visited.reason.clone(),
+        class: revisit.visit.class.as_str(),
+        kind: visited.kind.map(Kind::name),
+        outlinks: visited.outlinks.len(),
+        document,
+        next: revisit.visit.due_ms.map(time),
+        ..fetch_line(&lease.record, visited.fetched.as_ref(), now_ms)
+    }
+}
+
+/// The line of the fetch of a later page of an article.
+pub(crate) fn later_page(
+    record: &UrlRecord,
+    uri: &CrawlUri,
+    fetched: &Fetched,
+    now_ms: i64,
+) -> LogLine {
+    LogLine {
+        url: uri.to_string(),
+        reason: Some(format!("a later page of {}", record.uri)),
+        ..fetch_line(record, Some(fetched), now_ms)
+    }
+}
+
+/// What the log says of any fetch.
+fn fetch_line(record: &UrlRecord, fetched: Option<&Fetched>, now_ms: i64) -> LogLine {
+    LogLine {
+        time: time(now_ms),
+        site: record.site.to_string(),
+        url: record.uri.to_string(),
+        outcome: fetched.map_or(VisitOutcome::Unwanted, |f| f.outcome),
+        status: fetched.map(|f| f.head.status).filter(|s| *s > 0),
+        bytes: fetched.map_or(0, |f| f.body_bytes),
+        elapsed_ms: fetched.map_or(0, |f| i64::try_from(f.elapsed_ms).unwrap_or(i64::MAX)),
+        class: record.visit.class.as_str(),
+        hops: record.hops,
+        ..LogLine::default()
+    }
+}
+
+/// RFC 3339 in UTC, to the millisecond.
+fn time(ms: i64) -> String {
+    chrono::DateTime::from_timestamp_millis(ms)
+        .map(|t| t.to_rfc3339_opts(chrono::SecondsFormat::Millis, true))
+        .unwrap_or_default()
+}
 
 impl CrawlLoop {
     pub(crate) fn take_finished(&mut self, mut finished: Finished, now: i64) -> anyhow::Result<()> {
@@ -77,7 +342,7 @@ impl CrawlLoop {
         let is_blocking = finished.report.turned_away;
         let blind = is_blind(record);
         if finished.visited.sitemap_cut.is_some() {
-            self.batch.count(&site, cycle::SITEMAPS_CUT, 1);
+            self.batch.count(&site, sites::SITEMAPS_CUT, 1);
         }
         let mut applied = apply(finished, shown, duplicates, &self.revisit, now);
         self.frontier.book_recheck(&site, blind, applied.wasted);
@@ -88,7 +353,7 @@ impl CrawlLoop {
         self.batch_since.get_or_insert_with(Instant::now);
         self.count_visit(&site, &applied, problem);
         if is_blocking {
-            self.batch.count(&site, cycle::BLOCKING_PAGES, 1);
+            self.batch.count(&site, sites::BLOCKING_PAGES, 1);
         }
         self.log.write(&applied.line);
         self.summary.add(&applied.line, applied.wasted);
@@ -180,17 +445,17 @@ impl CrawlLoop {
             }
         }
         for (name, is_so) in [
-            (cycle::USABLE, answered && visit.state != UrlState::Failed),
-            (cycle::REDIRECTS, line.outcome == VisitOutcome::Redirect),
-            (cycle::MISSING, is_missing && !is_entry),
-            (cycle::ENTRY_PROBLEMS, is_entry && problem.is_some()),
+            (sites::USABLE, answered && visit.state != UrlState::Failed),
+            (sites::REDIRECTS, line.outcome == VisitOutcome::Redirect),
+            (sites::MISSING, is_missing && !is_entry),
+            (sites::ENTRY_PROBLEMS, is_entry && problem.is_some()),
         ] {
             if is_so {
                 self.batch.count(site, name, 1);
             }
         }
         if let Some(problem) = &problem {
-            let name = format!("{}{problem}", cycle::PROBLEM);
+            let name = format!("{}{problem}", sites::PROBLEM);
             self.batch.count(site, name, 1);
         }
         ::metrics::counter!(metrics::FETCHES_TOTAL, "outcome" => applied.line.outcome.as_str())
@@ -215,6 +480,75 @@ impl CrawlLoop {
             let reason = reason.unwrap_or(line.outcome.as_str());
             let error = format!("{}: {reason}", line.url);
             self.batch.site_errors.insert(Arc::clone(site), error);
+        }
+    }
+
+    /// What a page that was just visited shows, and what it has to do with others. Pages of the open transaction that matter are
+    /// written first, and the page's own record is read again where such a page may have changed it.
+    pub(crate) fn compare(
+        &mut self,
+        finished: &mut Finished,
+        now: i64,
+    ) -> anyhow::Result<(Shown, Duplicates)> {
+        if self
+            .judge()
+            .concerns_batch(finished, finished.visited.document.as_ref())
+        {
+            self.write_batch(now)?;
+        }
+        let record = &mut finished.lease.record;
+        let was = &record.visit;
+        if (was.documented || was.alias_of.is_some())
+            && let Some(fresh) = self.store.url(record.id)?
+        {
+            record.visit = fresh.visit;
+        }
+        if let Some(there) = self.judge().has_moved(finished)? {
+            let primary = primary(&self.store, there, &finished.lease.record, true)?;
+            let moved = Duplicates {
+                primary: Some(primary),
+                ..Duplicates::default()
+            };
+            return Ok((Shown::Elsewhere, moved));
+        }
+        self.judge().look_at_target(finished, now)?;
+        let shown = self.judge().shown(finished, now)?;
+        let document = finished.visited.document.as_ref();
+        let Some(document) = document.filter(|_| shown == Shown::Document) else {
+            return Ok((shown, Duplicates::default()));
+        };
+        let relatives = |store: &Store| {
+            let record = &finished.lease.record;
+            store.relatives(&record.uri, &record.site, document.content)
+        };
+        let mut related = relatives(&self.store)?;
+        let mut found = find(&self.store, finished, document, &related)?;
+        let in_batch = |id: UrlId| self.batch.pages.iter().any(|page| page.id == id);
+        if found.primary.as_ref().is_some_and(|p| in_batch(p.id)) {
+            self.write_batch(now)?;
+            related = relatives(&self.store)?;
+            found = find(&self.store, finished, document, &related)?;
+        }
+        let record = &finished.lease.record;
+        let shown = match found.primary {
+            Some(_) => Shown::Elsewhere,
+            None => {
+                let (answer, content) = (Some(document.wording), Some(document.content));
+                self.judge()
+                    .led_to(record, &related.naming, answer, content, now)?
+            }
+        };
+        match shown {
+            Shown::Wall { .. } => Ok((shown, Duplicates::default())),
+            _ => Ok((shown, found)),
+        }
+    }
+
+    fn judge(&mut self) -> PageJudge<'_> {
+        PageJudge {
+            store: &self.store,
+            walls: &mut self.walls,
+            batch: &mut self.batch,
         }
     }
 }

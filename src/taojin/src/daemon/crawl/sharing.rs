@@ -1,23 +1,30 @@
-//! One of several nodes that share a store. In: the time. Out: partitions taken over and given back, addresses that other nodes
-//! have found for this one, pauses that an operator asked another node for. Does nothing where the store is this node's alone.
+//! A node of a cluster: what it shares with the others, and its start while the database does not answer. In: the time, the store.
+//! Out: partitions taken over and given back, addresses that other nodes have found for this one, pauses that an operator asked
+//! another node for. Does nothing where the store is this node's alone.
 
-use std::time::{Duration, Instant};
+use std::sync::mpsc::Receiver;
+use std::time::Duration;
 
-use super::state::{CrawlLoop, Every};
-use crate::daemon::Mode;
+use super::crawl_loop::{Event, Every};
+use crate::config::Loaded;
+use crate::daemon::control::{Answer, Reply, Wish, commands};
+use crate::daemon::report::systemd;
+use crate::daemon::watchdog::Worker;
+use crate::daemon::{Shared, node_place, open_store_at};
 use taojin_crawl::frontier::Frontier;
-use taojin_crawl::store::{Batch, SiteDifferences, Store};
+use taojin_crawl::store::{Batch, NodeLease, Reader, SiteDifferences, Store, StoreError};
 
 /// The partitions, and what other nodes have sent, are looked at so often.
 const LOOK: Duration = Duration::from_secs(1);
 /// So often while partitions change hands; turns at servers while some are wanted.
-const LOOK_SOON: Duration = Duration::from_millis(250);
+pub(super) const LOOK_SOON: Duration = Duration::from_millis(250);
 /// What an operator told another node is read so often.
 const READ_PAUSES: Duration = Duration::from_secs(5);
 /// The sites of the nodes are compared so often.
 const COMPARE: Duration = Duration::from_secs(60);
-/// A single pass waits so long for other nodes to hand partitions over to it.
-const WAIT_FOR_SHARE: Duration = Duration::from_secs(40);
+
+/// The database is asked again so often.
+const RETRY: Duration = Duration::from_secs(2);
 
 /// When a node looks after what it shares with others.
 #[derive(Debug, Default)]
@@ -70,39 +77,66 @@ impl Sharing {
     }
 }
 
-impl CrawlLoop {
-    /// Shares the partitions with other nodes, if there are any.
-    pub(crate) fn share_partitions(&mut self, now: i64) -> anyhow::Result<()> {
-        if self.stop_at.is_some() {
-            return Ok(());
-        }
-        let (store, frontier) = (&mut self.store, &mut self.frontier);
-        let found = self.sharing.look(store, frontier, &mut self.batch, now)?;
-        self.shared.set_leads(self.frontier.leads());
-        if found {
-            self.write_batch(now)?;
-        }
-        Ok(())
-    }
+/// Whether a failure is that the database does not answer.
+pub(crate) fn is_outage(error: &anyhow::Error) -> bool {
+    let is_away = |error: &StoreError| matches!(error, StoreError::Unreachable { .. });
+    error.downcast_ref().is_some_and(is_away)
+}
 
-    /// Waits until this node has partitions, where other nodes have all of them.
-    pub(crate) fn wait_for_share(&mut self) -> anyhow::Result<()> {
-        if self.mode != Mode::Forever && !self.store.place().duties().crawls {
-            anyhow::bail!("this machine only serves: cluster.crawl = false; crawl on another one");
-        }
-        let begun = Instant::now();
-        while self.mode != Mode::Forever && self.frontier.partitions().is_empty() {
-            if self.shared.is_stopping() {
-                return Ok(());
+/// Tells who asks for something that nothing can be stored.
+pub(crate) fn refuse(wish: &Wish) {
+    let refused = commands::broken(&"nothing can be stored at present; see the log of the daemon");
+    let _ = wish.reply.try_send(Reply::Now(Answer::Refused(refused)));
+}
+
+/// The store as soon as its database answers; none where the daemon is to stop. The server runs already.
+pub(crate) async fn wait_for_store(
+    loaded: &Loaded,
+    shared: &Shared,
+    inbox: &mut Receiver<Event>,
+    mut error: anyhow::Error,
+    shutdown: impl Future<Output = ()>,
+) -> anyhow::Result<Option<Store>> {
+    tokio::pin!(shutdown);
+    tracing::error!("{error:#}; what this machine has is served meanwhile");
+    shared.set_caught_up();
+    systemd::ready("serving what this machine has: the database does not answer");
+    loop {
+        shared.node().set_silent(true);
+        shared.waits(Worker::CrawlLoop, &error);
+        systemd::alive();
+        for event in inbox.try_iter() {
+            if let Event::Wish(wish) = event {
+                refuse(&wish);
             }
-            if begun.elapsed() > WAIT_FOR_SHARE {
-                anyhow::bail!(
-                    "other nodes have all partitions and hand none over: see `taojin cluster status`"
-                );
-            }
-            std::thread::sleep(LOOK_SOON);
-            self.share_partitions(self.shared.now_ms())?;
         }
-        Ok(())
+        tokio::select! {
+            () = &mut shutdown => return Ok(None),
+            () = tokio::time::sleep(RETRY) => {}
+        }
+        // By a place of its own, which nothing else waits for.
+        let asked_by = NodeLease::default();
+        let place = loaded.store_place().with_lease(asked_by.clone());
+        let asking = tokio::task::spawn_blocking(move || Reader::open(place).map(drop));
+        let answered = tokio::select! {
+            () = &mut shutdown => {
+                asked_by.hurry();
+                asked_by.set_silent(true);
+                return Ok(None);
+            }
+            answered = asking => answered?,
+        };
+        if let Err(failed) = answered {
+            error = failed.into();
+            match is_outage(&error) {
+                true => continue,
+                false => return Err(error),
+            }
+        }
+        shared.node().set_silent(false);
+        match open_store_at(loaded, node_place(loaded, shared)) {
+            Err(failed) if is_outage(&failed) => error = failed,
+            opened => return opened.map(Some),
+        }
     }
 }

@@ -1,25 +1,368 @@
-//! One visit: from a lease to what the crawl loop needs to know. In: a lease, or a record of an archive. Out:
-//! [`Visited`] with the document and the outlinks. Asks robots.txt, fetches, parses while the body arrives, extracts.
-//! Never touches the store.
+//! One visit: from a lease to what the crawl loop needs to know. In: a lease, or a record of an archive. Out: [`Visited`] with the
+//! document and the outlinks. Asks robots.txt, fetches, parses while the body arrives, extracts. Never touches the store.
+//!
+//! [`start`] runs one task for each lease, on threads of their own: a page that takes seconds to extract holds up no reader of the
+//! same process. They end with the crawl loop. [`Tools`] is what all of them need.
 
+use std::net::IpAddr;
+use std::panic::{AssertUnwindSafe, resume_unwind};
+use std::path::Path;
 use std::sync::Arc;
+use std::sync::mpsc::SyncSender;
+use std::thread;
+use std::time::Duration;
 
+use anyhow::Context as _;
+use futures_util::FutureExt;
+use tokio::runtime;
+use tokio::sync::{Semaphore, mpsc};
+use tokio::task::{JoinSet, spawn_blocking};
+
+use super::archive::WarcSink;
 use super::article::{self, OpenArticle};
 use super::body::{Body, Form};
+use super::crawl_loop::Event;
 use super::reading::{Answer, child, read, redirect};
-use super::tools::Tools;
-use super::visited::{Archived, Visited};
-use taojin_crawl::fetch::{self, Access, Exchange, Fetched, Request, Verdict, Want};
+use crate::config::Loaded;
+use crate::daemon::learn::templates::Templates;
+use crate::daemon::watchdog::Worker;
+use crate::daemon::{Mode, Shared, spawn_thread};
+use crate::documents::EncodedDocument;
+use taojin_crawl::fetch::{
+    self, Access, Exchange, Fetched, Fetcher, Record, Request, RobotsCache, Verdict, Want,
+};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::Cut;
-use taojin_crawl::store::{UrlClass, UrlRecord, UrlState};
+use taojin_crawl::store::{InFlight, NewUrl, NodeLease, UrlClass, UrlRecord, UrlState};
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract as extract;
-use taojin_extract::page::refresh_target;
+use taojin_extract::page::{self, refresh_target};
+use taojin_extract::{Document, Kind};
 use taojin_uri::CrawlUri;
+
+/// A page up to this size is extracted where it was fetched: that takes some milliseconds, and handing it over to another
+/// thread costs a twentieth of it.
+const SMALL_PAGE_BYTES: u64 = 512 * 1024;
+
+/// The robots.txt files that are known, in the data directory.
+pub(crate) const ROBOTS_FILE: &str = "robots.json";
+
+/// Those are saved this often, and at the end.
+pub(crate) const SAVE_ROBOTS: Duration = Duration::from_secs(300);
+
+/// How often an idle runtime tells that it turns.
+const BEAT: Duration = Duration::from_secs(5);
 
 /// A feed is held whole while it is read; the largest have some hundred kilobytes.
 const MAX_FEED_BYTES: u64 = 16 << 20;
+
+/// Answers in a row that must end at the same byte before they are believed to be all there is.
+const EQUAL_ANSWERS: u32 = 3;
+
+/// One visit to be made.
+pub(crate) struct Work {
+    pub(crate) lease: Lease,
+    /// The answer, if it comes from an archive and not from the network.
+    pub(crate) archived: Option<Box<Archived>>,
+    /// The article whose next page is fetched instead of the URL's own, if one has begun.
+    pub(crate) open: Option<Box<OpenArticle>>,
+}
+
+/// An answer of an archive.
+pub(crate) struct Archived {
+    pub(crate) record: Record,
+    /// When it was archived, Unix milliseconds.
+    pub(crate) at_ms: i64,
+}
+
+/// A lease that has ended.
+pub(crate) struct Finished {
+    /// The lease.
+    pub(crate) lease: Lease,
+    /// What was found.
+    pub(crate) visited: Visited,
+    /// What the frontier's politeness goes by.
+    pub(crate) report: FetchReport,
+    /// How it has ended.
+    pub(crate) end: End,
+}
+
+impl Finished {
+    pub(crate) fn new(lease: Lease, end: End, (visited, report): (Visited, FetchReport)) -> Self {
+        Self {
+            lease,
+            visited,
+            report,
+            end,
+        }
+    }
+}
+
+/// How a lease ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With what was found.
+    Whole,
+    /// The right to fetch ended in the middle of it: nothing of it counts but that its host was asked.
+    BrokenOff,
+    /// Nothing was asked: only where its host is was found out.
+    Located(IpAddr),
+}
+
+/// What became of a visit.
+#[derive(Default)]
+pub(crate) struct Visited {
+    /// How it ended.
+    pub(crate) outcome: VisitOutcome,
+    /// Why it was refused or failed, in words.
+    pub(crate) reason: Option<String>,
+    /// The same as a sentence for people, where the reason is a word for programs.
+    pub(crate) sentence: Option<String>,
+    /// How it went over the network; none when nothing was asked.
+    pub(crate) fetched: Option<Fetched>,
+    /// What the page is.
+    pub(crate) kind: Option<Kind>,
+    /// The document, if the page is one to be found.
+    pub(crate) document: Option<EncodedDocument>,
+    /// The document of a page that asks not to be indexed.
+    pub(crate) withheld: Option<EncodedDocument>,
+    /// It asks to sign in, or to prove that a person reads; or leads to where that is asked.
+    pub(crate) is_blocking: bool,
+    /// Digest of the text (articles) or of the links (hubs).
+    pub(crate) digest: Option<u64>,
+    /// Digest of what the page says without its numbers.
+    pub(crate) outline: Option<u64>,
+    /// Digest of all that it shows: title, text, and its links by their texts and by the last part of where they lead, which stays
+    /// the same where a relative link is found under another address.
+    pub(crate) face: Option<u64>,
+    /// Why a page that came has no document, in words.
+    pub(crate) unindexed: Option<String>,
+    /// Links in page order.
+    pub(crate) outlinks: Vec<NewUrl>,
+    /// Why a sitemap was not read to its end.
+    pub(crate) sitemap_cut: Option<Cut>,
+    /// Where the page stands instead: target of a redirect, or the canonical address.
+    pub(crate) target: Option<CrawlUri>,
+    /// When the page was archived, Unix milliseconds; none when it was fetched just now.
+    pub(crate) archived_ms: Option<i64>,
+    /// When a person last named a field of the site's pages; 0 for a page that was fetched just now.
+    pub(crate) named_ms: i64,
+    /// The document of a page on which an article begins that goes on on others.
+    pub(crate) goes_on: Option<Box<Document>>,
+    /// The article, if it goes on on a page that has not come yet.
+    pub(crate) open: Option<Box<OpenArticle>>,
+    /// The page of the article that was fetched, if it is not the first.
+    pub(crate) later: Option<(CrawlUri, Fetched)>,
+}
+
+impl Visited {
+    /// A visit that brought nothing but this end.
+    pub(crate) fn nothing(outcome: VisitOutcome, reason: Option<String>) -> Self {
+        Self {
+            outcome,
+            reason,
+            ..Self::default()
+        }
+    }
+}
+
+/// What every visit needs; shared by all fetch tasks.
+pub(crate) struct Tools {
+    pub(crate) fetcher: Fetcher,
+    pub(crate) robots: RobotsCache,
+    pub(crate) page: page::Config,
+    /// None: documents are not wanted.
+    pub(crate) extract: Option<extract::Config>,
+    /// Pages of an article that become one document, at most.
+    pub(crate) article_pages: usize,
+    pub(crate) shared: Arc<Shared>,
+    /// Templates of the sites.
+    pub(crate) templates: Templates,
+    /// Where everything that is fetched is archived, if it is.
+    pub(crate) archive: Option<Arc<WarcSink>>,
+    /// The pages that are being visited, for the case that one takes the process down.
+    pub(crate) in_flight: Arc<InFlight>,
+    /// By what this process may fetch, if several machines may have the store.
+    pub(crate) node: Option<NodeLease>,
+    /// How many pages may be extracted at once: as many as there are processors.
+    extracting: Arc<Semaphore>,
+}
+
+impl Tools {
+    /// Ends as soon as this process may not fetch any more: another machine may be about to.
+    pub(crate) async fn may_not_fetch(&self) {
+        match &self.node {
+            Some(node) => node.in_doubt().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Where the host of a lease is, if that has to be known before it is asked and is not: other nodes may ask the same server.
+    pub(crate) async fn locate(&self, lease: &Lease) -> Option<IpAddr> {
+        match self.node.is_some() && !lease.is_located() {
+            true => self.fetcher.locate(&lease.record.uri).await,
+            false => None,
+        }
+    }
+
+    /// Does work on `bytes` of a page. What may take long is done beside the fetch tasks, so that their time limits stay true.
+    pub(crate) async fn compute<T: Send + 'static>(
+        &self,
+        bytes: u64,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> T {
+        if bytes <= SMALL_PAGE_BYTES {
+            return work();
+        }
+        let permit = Arc::clone(&self.extracting).acquire_owned().await;
+        let done = spawn_blocking(move || {
+            let _permit = permit;
+            work()
+        });
+        match done.await {
+            Ok(result) => result,
+            Err(error) if error.is_panic() => resume_unwind(error.into_panic()),
+            // The fetch tasks are being stopped, and this one with them.
+            Err(_) => std::future::pending().await,
+        }
+    }
+}
+
+/// What the fetch tasks need; an archive only where pages come from the network. The store has counted before what was in
+/// flight at an unclean stop.
+pub(crate) fn tools(
+    loaded: &Loaded,
+    mode: &Mode,
+    shared: &Arc<Shared>,
+    templates: Templates,
+    node: Option<NodeLease>,
+) -> anyhow::Result<Tools> {
+    let config = &loaded.config;
+    let archived = config.warc.enabled && !matches!(mode, Mode::Replay { .. });
+    let dir = loaded.warc_dir();
+    let open = || {
+        WarcSink::open(&dir, config.warc.max_bytes)
+            .with_context(|| format!("archive in {} cannot be written", dir.display()))
+    };
+    let agent = config.fetch.robots_token().to_owned();
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    Ok(Tools {
+        fetcher: Fetcher::new(config.fetch.clone())?,
+        robots: RobotsCache::open(&config.data_dir.join(ROBOTS_FILE), &agent),
+        page: config.page.clone(),
+        extract: config.crawl.documents.then(|| config.extract.clone()),
+        article_pages: config.crawl.article_pages,
+        shared: Arc::clone(shared),
+        templates,
+        archive: archived.then(open).transpose()?.map(Arc::new),
+        in_flight: InFlight::open(&config.data_dir),
+        node,
+        extracting: Arc::new(Semaphore::new(processors)),
+    })
+}
+
+/// A failure costs the next start some requests and is only logged.
+pub(crate) fn save_robots(tools: &Tools, data_dir: &Path) {
+    let agent = tools.fetcher.config().robots_token();
+    if let Err(error) = tools.robots.save(&data_dir.join(ROBOTS_FILE), agent) {
+        tracing::warn!(%error, "robots.txt files could not be saved");
+    }
+}
+
+/// Starts the thread that makes a visit for each lease with `visit`; it ends when the crawl loop drops its end.
+pub(crate) fn start<V, F>(
+    visit: V,
+    work: mpsc::Receiver<Work>,
+    events: SyncSender<Event>,
+    shared: Arc<Shared>,
+) -> anyhow::Result<thread::JoinHandle<()>>
+where
+    V: Fn(Work) -> F + Send + 'static,
+    F: Future<Output = Finished> + Send + 'static,
+{
+    let runtime = runtime::Builder::new_multi_thread()
+        .thread_name("fetch")
+        .enable_all()
+        .build()
+        .context("the threads of the fetch tasks cannot be started")?;
+    spawn_thread("fetch-tasks", move || {
+        runtime.block_on(fetch_tasks(visit, work, events, &shared));
+        // A page that is still being extracted is not waited for: its URL is due as before.
+        runtime.shutdown_background();
+    })
+}
+
+async fn fetch_tasks<V, F>(
+    visit: V,
+    mut work: mpsc::Receiver<Work>,
+    events: SyncSender<Event>,
+    shared: &Shared,
+) where
+    V: Fn(Work) -> F,
+    F: Future<Output = Finished> + Send + 'static,
+{
+    let mut visits = JoinSet::new();
+    let mut beat = tokio::time::interval(BEAT);
+    loop {
+        // While pages are under way, only the end of one is progress.
+        if visits.is_empty() {
+            shared.beat(Worker::Fetching);
+        }
+        tokio::select! {
+            next = work.recv() => match next {
+                Some(work) => {
+                    let finished = visit(work);
+                    let events = events.clone();
+                    visits.spawn(async move {
+                        let finished = Event::Finished(Box::new(finished.await));
+                        // There is room for every connection; the channel is closed only when the crawl is over.
+                        let _ = events.try_send(finished);
+                    });
+                }
+                None => return,
+            },
+            _ = beat.tick() => {}
+            Some(ended) = visits.join_next() => {
+                shared.beat(Worker::Fetching);
+                if let Err(error) = ended {
+                    tracing::error!(%error, "a visit did not end by itself");
+                }
+            }
+        }
+    }
+}
+
+/// Makes one visit. A page that brings the parser down is that page's fault: its lease comes back all the same. One that
+/// brings the process down was noted before, and is counted at the next start.
+pub(crate) async fn one_visit(tools: Arc<Tools>, work: Work) -> Finished {
+    let Work {
+        lease,
+        archived,
+        open,
+    } = work;
+    let is_known = lease.record.id > 0;
+    let _under_way = is_known.then(|| tools.in_flight.begin(lease.record.id));
+    let is_fetch = archived.is_none();
+    if is_fetch
+        && open.is_none()
+        && let Some(ip) = tools.locate(&lease).await
+    {
+        return Finished::new(lease, End::Located(ip), broken_off());
+    }
+    let visit = AssertUnwindSafe(visit(&tools, &lease, archived, open)).catch_unwind();
+    let ended = tokio::select! {
+        ended = visit => Some(ended),
+        () = tools.may_not_fetch(), if is_fetch => None,
+    };
+    let (end, found) = match ended {
+        Some(ended) => {
+            let found = ended.unwrap_or_else(|_| panicked(&lease));
+            (End::Whole, found)
+        }
+        None => (End::BrokenOff, broken_off()),
+    };
+    Finished::new(lease, end, found)
+}
 
 /// Visits the leased URL. Never fails: every end is a [`Visited`].
 pub(crate) async fn visit(
@@ -286,9 +629,6 @@ fn judge(
     visited.fetched = Some(fetched);
     visited
 }
-
-/// Answers in a row that must end at the same byte before they are believed to be all there is.
-const EQUAL_ANSWERS: u32 = 3;
 
 /// Whether the body broke off where it did before: a server that declares a wrong length, or leaves out the end of its
 /// chunks, does so each time. Browsers show such a page. The record's error, which names the byte, is the memory; once

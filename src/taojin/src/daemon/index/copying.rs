@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use super::DRAIN;
 use crate::config::Loaded;
 use crate::daemon::Shared;
-use crate::daemon::liveness::Worker;
+use crate::daemon::watchdog::Worker;
 use taojin_crawl::store::{DocumentCopy, Reader, StoreError, StorePlace};
 
 /// Changes taken into the copy at once.

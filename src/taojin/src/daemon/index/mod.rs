@@ -5,9 +5,7 @@
 //! replaces itself. An index that is missing is made from the log; one that is damaged, of another version or of another
 //! store is made anew beside the old one.
 
-mod anew;
 mod copying;
-mod failing;
 mod feeding;
 mod remote;
 #[cfg(test)]
@@ -17,23 +15,23 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
+use serde::{Deserialize, Serialize};
 
 use super::Shared;
-use super::liveness::Worker;
 use super::report::systemd;
+use super::watchdog::Worker;
 use crate::config::Loaded;
 use crate::documents::{IndexAt, StoreDocuments};
 use crate::serve::metrics;
-use anew::Anew;
 use feeding::{Caution, UNKNOWN, add, add_rows};
 use taojin_crawl::store::{self, Store, StoreError};
 use taojin_search::index::{self, DocumentSource, IndexError, IndexWriter as _, Writer, caught};
 
-pub use anew::Progress;
 pub(super) use copying::Copier;
 pub(super) use remote::RemoteIndexer;
 
@@ -47,6 +45,12 @@ const COMMIT_LATER: Duration = Duration::from_secs(5);
 const TIDY_AFTER: Duration = Duration::from_secs(15);
 /// Time that a stopping daemon gives the index to catch up; the rest is done at the next start.
 const DRAIN: Duration = Duration::from_secs(3);
+
+/// Changes between two commits: what a crash costs at most, some seconds of work.
+const COMMIT_ROWS: usize = 20_000;
+
+/// Pause before the index is opened again after it failed (full disk, I/O error).
+const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// The indexing thread's state.
 pub(super) struct Indexer {
@@ -402,4 +406,162 @@ impl Indexer {
         tracing::debug!(seq, "index committed");
         Ok(())
     }
+
+    /// Opens the new index, empty or as far as it came before.
+    pub(crate) fn begin_anew(&mut self) -> anyhow::Result<()> {
+        let dir = index::fresh_dir(&self.dir);
+        let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
+        let writer = match self.writer_in(&dir) {
+            Ok(writer) if writer.last_seq() <= last => writer,
+            Err(error) if error.is_transient() => return Err(error.into()),
+            // Of an attempt that is of no use any more.
+            _ => {
+                index::clear_fresh(&self.dir)?;
+                self.writer_in(&dir)?
+            }
+        };
+        self.shared.set_reindexing(Some(Progress {
+            seq: writer.last_seq(),
+            last,
+        }));
+        tracing::info!(
+            from = writer.last_seq(),
+            to = last,
+            "the index is rebuilt from the store"
+        );
+        self.anew = Some(Anew {
+            seq: writer.last_seq(),
+            writer,
+            uncommitted: 0,
+            added: 0,
+        });
+        Ok(())
+    }
+
+    /// Takes some more changes into the new index; once it has them all it takes the place of the old one. Gives whether
+    /// it did.
+    pub(crate) fn advance_anew(&mut self) -> anyhow::Result<bool> {
+        let anew = self.anew.as_mut().context("no index is being made")?;
+        let added = add_rows(
+            &self.reader,
+            &mut anew.writer,
+            &mut anew.seq,
+            &mut self.anew_caution,
+        )?;
+        anew.uncommitted += added;
+        anew.added += added as u64;
+        if anew.uncommitted >= COMMIT_ROWS {
+            anew.writer.commit(anew.seq)?;
+            anew.uncommitted = 0;
+        }
+        if added > 0 {
+            let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
+            let seq = anew.seq;
+            self.shared.set_reindexing(Some(Progress { seq, last }));
+            return Ok(false);
+        }
+        let mut anew = self.anew.take().context("no index is being made")?;
+        anew.writer.commit(anew.seq)?;
+        // The last merges are waited for; a millisecond for each change is ten times what they take.
+        let (liveness, merging) = (self.shared.liveness(), Duration::from_millis(anew.seq));
+        liveness.expect_within(Worker::Indexer, Instant::now(), merging);
+        anew.writer.close()?;
+        if let Some(writer) = self.writer.take() {
+            writer.close()?;
+        }
+        index::put_in_place(&self.dir)?;
+        self.writer = Some(self.writer_in(&self.dir)?);
+        self.shared.set_indexed(self.last_seq());
+        self.shared.set_reindexing(None);
+        tracing::info!(changes = anew.added, "the new index is in place");
+        Ok(true)
+    }
+
+    /// Finishes the new index, if one is being made.
+    pub(crate) fn complete_anew(&mut self, each: &mut dyn FnMut(Progress)) -> anyhow::Result<()> {
+        while let Some(anew) = &self.anew {
+            let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
+            let seq = anew.seq;
+            each(Progress { seq, last });
+            systemd::still_starting();
+            self.advance_anew()?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what there is of a new index for the next start. Merges that run are given up: they may take minutes, which
+    /// nobody who stops a daemon waits for.
+    pub(crate) fn pause_anew(&mut self) -> anyhow::Result<()> {
+        if let Some(mut anew) = self.anew.take() {
+            anew.writer.commit(anew.seq)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn note_failure(&mut self, failed: &anyhow::Error) {
+        self.caution.failed();
+        self.anew_caution.failed();
+        if is_full(failed) {
+            self.shared.waits(Worker::Indexer, failed);
+        } else {
+            self.shared.fails(Worker::Indexer, failed);
+        }
+    }
+
+    /// Whether the last failure named its row: that is left out the next time, so there is no reason to wait.
+    pub(crate) fn take_warning(&mut self) -> bool {
+        self.caution.take_warning() | self.anew_caution.take_warning()
+    }
+
+    /// Tries until the index opens again; false when the daemon stops meanwhile.
+    pub(crate) fn reopen(&mut self, poke: &Receiver<()>) -> bool {
+        self.writer = None;
+        self.anew = None;
+        loop {
+            if !self.take_warning() {
+                thread::sleep(RETRY_AFTER);
+            }
+            if matches!(poke.try_recv(), Err(TryRecvError::Disconnected)) {
+                return false;
+            }
+            let failed = match caught(|| self.open_writer()) {
+                Ok(Ok(())) => return true,
+                Ok(Err(error)) => error,
+                Err(panic) => anyhow::Error::msg(panic),
+            };
+            tracing::error!(
+                error = format!("{failed:#}"),
+                "index still cannot be opened"
+            );
+            self.note_failure(&failed);
+        }
+    }
+}
+
+/// An index that is being made.
+pub(crate) struct Anew {
+    pub(crate) writer: Writer,
+    /// The last change that was added.
+    seq: u64,
+    /// Changes added since the last commit.
+    uncommitted: usize,
+    /// Documents added since this process began.
+    added: u64,
+}
+
+/// How far a new index is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Progress {
+    /// The last change that it has.
+    pub seq: u64,
+    /// The last change there is.
+    pub last: u64,
+}
+
+/// Whether a failure says that the disk is full: room helps, a new start does not.
+pub(crate) fn is_full(failed: &anyhow::Error) -> bool {
+    failed.chain().any(|cause| {
+        matches!(cause.downcast_ref(), Some(IndexError::Full { .. }))
+            || matches!(cause.downcast_ref(), Some(StoreError::Full { .. }))
+    })
 }

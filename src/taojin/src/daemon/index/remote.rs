@@ -12,7 +12,7 @@ use super::feeding::{Caution, add_rows};
 use super::{DRAIN, Progress, ROWS};
 use crate::config::Loaded;
 use crate::daemon::Shared;
-use crate::daemon::liveness::Worker;
+use crate::daemon::watchdog::Worker;
 use crate::documents::{IndexAt, RemoteAt, StoreDocuments};
 use crate::serve::metrics;
 use taojin_crawl::store;

@@ -5,8 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use super::failing::is_full;
-use super::*;
+use super::{is_full, *};
 use crate::config::Config;
 use crate::daemon::now_ms;
 use crate::documents::{encode, open_index};

@@ -4,29 +4,28 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use tokio::sync::watch;
 
-use super::freshness::{Freshness, number, totals};
-use super::health::{self, left_out, workers};
-use super::space;
+use super::summary::{Freshness, number, totals};
 use crate::config::Loaded;
-use crate::daemon::crawl::cycle;
-use crate::daemon::crawl::disk;
+use crate::daemon::crawl::{disk, sites};
 use crate::daemon::reloading::{Current, titles};
 use crate::daemon::review::terms::TermReviewer;
+use crate::daemon::watchdog::WorkerState;
 use crate::daemon::{Shared, node_place, now_ms};
 use crate::documents::IndexAt;
 use crate::serve::{
-    Activity, ClusterStatus, CycleCounts, Follow, FollowStatus, HostCounts, HostStatus, NodeStatus,
-    QueueCounts, SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, Topics,
-    UrlCounts, WorkerStatus,
+    Activity, ClusterStatus, CycleCounts, Follow, FollowStatus, HostCounts, HostStatus,
+    LeftOutDocument, LeftOutStatus, NodeStatus, QueueCounts, SeenFilter, SiteStatus, Status,
+    StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts, WorkerStatus,
 };
 use taojin_crawl::frontier::{self, Cause, Explanation};
 use taojin_crawl::store::{
     Counts, FollowRecord, HostRecord, Partitions, Reader, SiteCounts, StoreError, StorePlace,
 };
-use taojin_search::index::SiteTitles;
+use taojin_search::index::{AllLeftOut, SiteTitles};
 
 /// Hosts in trouble that are shown.
 const HOSTS: usize = 24;
@@ -101,7 +100,7 @@ impl StatusBoard {
             activity,
             note,
             documents,
-            disk: space::used(&self.data_dir, self.index.dir(), self.store.is_postgres()),
+            disk: disk::used(&self.data_dir, self.index.dir(), self.store.is_postgres()),
             terms: self.terms(),
             workers: self.workers(),
             left_out: left_out(self.index.left_out()),
@@ -170,7 +169,7 @@ impl StatusBoard {
             Some(shared) if shared.is_stopping() => (Activity::Stopping, String::new()),
             Some(shared) => match shared.paused() {
                 Some(why) => (Activity::Paused, why),
-                None => (Activity::Running, health::note(shared)),
+                None => (Activity::Running, note(shared)),
             },
             None => {
                 let room = disk::room(&self.data_dir);
@@ -237,7 +236,7 @@ impl StatusBoard {
             let counted = counts.sites.get(&site.name).cloned().unwrap_or_default();
             let freshness = Freshness::of(&counted);
             let (frontier, patience_ms) = (&self.frontier, self.pass_patience_ms);
-            let verdict = cycle::site_verdict(reader, &counted, site, frontier, patience_ms, now)?;
+            let verdict = sites::site_verdict(reader, &counted, site, frontier, patience_ms, now)?;
             list.push(SiteStatus {
                 name: site.name.clone(),
                 title: site.title.clone(),
@@ -256,7 +255,7 @@ impl StatusBoard {
                     new_documents: number(&counted, "cycle_new"),
                     wasted: number(&counted, "cycle_wasted"),
                     not_modified: number(&counted, "cycle_not_modified"),
-                    turned_away: cycle::turned_away(&counted),
+                    turned_away: sites::turned_away(&counted),
                 },
                 recall_estimate: freshness.recall(),
                 mean_age_ms: freshness.mean_age_ms(now),
@@ -386,4 +385,44 @@ fn cluster(reader: &Reader) -> anyhow::Result<Option<ClusterStatus>> {
         waiting_addresses: waiting.addresses.unsigned_abs(),
         oldest_waiting_ms: waiting.oldest_ms,
     }))
+}
+
+/// What the operator must know of a daemon that crawls; empty when all is well.
+pub(super) fn note(shared: &Shared) -> String {
+    let anew = shared.reindexing().map(|at| {
+        let (seq, last) = (at.seq, at.last);
+        format!("the index is being rebuilt: change {seq} of {last}")
+    });
+    let trouble = shared.trouble(Instant::now());
+    trouble
+        .or_else(|| shared.refused())
+        .or(anew)
+        .unwrap_or_default()
+}
+
+/// How the workers do.
+pub(super) fn workers(shared: &Shared) -> Vec<WorkerStatus> {
+    let status = |state: WorkerState| WorkerStatus {
+        name: state.worker.name().to_owned(),
+        alive: !state.stuck,
+        idle_ms: u64::try_from(state.idle.as_millis()).unwrap_or(u64::MAX),
+        problem: state.problem,
+    };
+    let states = shared.liveness().states(Instant::now());
+    states.into_iter().map(status).collect()
+}
+
+/// What the index could not take.
+pub(super) fn left_out(all: AllLeftOut) -> LeftOutStatus {
+    LeftOutStatus {
+        count: all.count(),
+        documents: all
+            .listed
+            .into_iter()
+            .map(|left| LeftOutDocument {
+                url: left.url,
+                reason: left.reason,
+            })
+            .collect(),
+    }
 }

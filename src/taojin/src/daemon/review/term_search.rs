@@ -3,7 +3,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -88,52 +87,49 @@ pub(crate) async fn after_pass(loaded: &Loaded, analyzer: &Analyzer) {
         return;
     }
     let (loaded, analyzer) = (loaded.clone(), analyzer.clone());
+    let started = Instant::now();
     let look = move || find_terms(&loaded, &analyzer, &mut || true);
     match tokio::task::spawn_blocking(look).await {
-        Ok(Ok(kept)) => {
-            let Kept { proposed, accepted } = kept.unwrap_or_default();
-            tracing::info!(proposed, accepted, "looked for terms");
-        }
-        Ok(Err(error)) => {
-            tracing::error!(error = %format!("{error:#}"), "terms cannot be looked for")
-        }
+        Ok(found) => log(found, started),
         Err(error) => tracing::error!(%error, "the look for terms panicked"),
     }
 }
 
-/// Looks for terms beside the crawl, until it is dropped.
-#[derive(Debug)]
-pub(crate) struct TermSearch {
-    _stop: Sender<()>,
+/// Says what a look for terms has brought.
+fn log(found: anyhow::Result<Option<Kept>>, started: Instant) {
+    let took_s = started.elapsed().as_secs();
+    match found {
+        Ok(Some(Kept { proposed, accepted })) => {
+            tracing::info!(proposed, accepted, took_s, "looked for terms");
+        }
+        Ok(None) => tracing::info!(took_s, "the look for terms was given up"),
+        Err(error) => {
+            tracing::error!(error = %format!("{error:#}"), "terms cannot be looked for")
+        }
+    }
 }
 
-impl TermSearch {
-    /// Starts, if the configuration asks for it.
-    pub(crate) fn start(
-        loaded: &Loaded,
-        analyzer: &Analyzer,
-        shared: &Arc<Shared>,
-    ) -> anyhow::Result<Option<Self>> {
-        if !loaded.config.terms.after_crawl {
-            return Ok(None);
-        }
-        let (stop, stopped) = channel();
+/// Looks for terms beside the crawl until the daemon stops, if the configuration asks for it.
+pub(crate) fn start(
+    loaded: &Loaded,
+    analyzer: &Analyzer,
+    shared: &Arc<Shared>,
+) -> anyhow::Result<()> {
+    if loaded.config.terms.after_crawl {
         let beside = Beside {
             loaded: loaded.clone(),
             analyzer: analyzer.clone(),
             shared: Arc::clone(shared),
-            stopped,
         };
         spawn_thread("terms", move || beside.run())?;
-        Ok(Some(Self { _stop: stop }))
     }
+    Ok(())
 }
 
 struct Beside {
     loaded: Loaded,
     analyzer: Analyzer,
     shared: Arc<Shared>,
-    stopped: Receiver<()>,
 }
 
 impl Beside {
@@ -141,7 +137,11 @@ impl Beside {
         let mark = TermReviewer::of(&self.loaded).mark().unwrap_or_default();
         let (mut done, mut looked) = (mark.seq, None);
         let (mut last, mut since) = (self.shared.indexed(), Instant::now());
-        while !self.ended(LOOK_EVERY) {
+        loop {
+            thread::sleep(LOOK_EVERY);
+            if self.shared.is_stopping() {
+                return;
+            }
             let indexed = self.shared.indexed();
             if indexed != last {
                 (last, since) = (indexed, Instant::now());
@@ -160,25 +160,9 @@ impl Beside {
         let mut pace = Pace::new();
         let found = find_terms(&self.loaded, &self.analyzer, &mut || {
             pace.rest();
-            !self.ended(Duration::ZERO) && pace.started.elapsed() < LONGEST_LOOK
+            !self.shared.is_stopping() && pace.started.elapsed() < LONGEST_LOOK
         });
-        let took_s = pace.started.elapsed().as_secs();
-        match found {
-            Ok(Some(Kept { proposed, accepted })) => {
-                tracing::info!(proposed, accepted, took_s, "looked for terms");
-            }
-            Ok(None) => tracing::info!(took_s, "the look for terms was given up"),
-            Err(error) => {
-                tracing::error!(error = %format!("{error:#}"), "terms cannot be looked for")
-            }
-        }
-    }
-
-    fn ended(&self, wait: Duration) -> bool {
-        matches!(
-            self.stopped.recv_timeout(wait),
-            Err(RecvTimeoutError::Disconnected)
-        )
+        log(found, pace.started);
     }
 }
 

@@ -1,9 +1,9 @@
 //! What becomes of a URL and its document.
 
 use super::*;
-use crate::daemon::crawl::apply::{Applied, apply};
-use crate::daemon::crawl::duplicates::{Duplicates, Primary};
-use crate::daemon::crawl::visited::{End, Finished, Visited};
+use crate::daemon::crawl::record::{Applied, apply};
+use crate::daemon::crawl::shown::{Duplicates, Primary};
+use crate::daemon::crawl::visit::{End, Finished, Visited};
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::{self, Shown};

@@ -9,9 +9,8 @@ use tokio::sync::mpsc;
 
 use super::*;
 use crate::config::{Config, Loaded};
-use crate::daemon::crawl::fetching;
-use crate::daemon::crawl::state::Event;
-use crate::daemon::crawl::visited::{End, Finished, Visited, Work};
+use crate::daemon::crawl::crawl_loop::Event;
+use crate::daemon::crawl::visit::{self, End, Finished, Visited, Work};
 use crate::daemon::{StatusBoard, serve_state};
 use crate::serve;
 use taojin_crawl::fetch::{self, Fetcher, Request};
@@ -88,7 +87,7 @@ async fn readers_are_answered_while_every_fetch_thread_is_busy_with_a_page() {
         // What blocks here blocks the thread that polls it.
         async move { visitor.visit(work) }
     };
-    let fetching = fetching::start(visit, work, events, Arc::default()).unwrap();
+    let fetching = visit::start(visit, work, events, Arc::default()).unwrap();
     for _ in 0..PAGES {
         let lease = Lease::archived(record("http://a.example/1", Visit::default()));
         let work = Work {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::daemon::crawl::reading::{Answer, is_other_spelling, read_page, redirect};
-use crate::daemon::crawl::visited::Visited;
+use crate::daemon::crawl::visit::Visited;
 use taojin_extract::{Document, Kind, Link, LinkKind};
 
 #[test]

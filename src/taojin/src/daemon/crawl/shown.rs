@@ -1,15 +1,20 @@
-//! What a page that came shows of the document that its address has. In: the end of a visit, the store. Out: a
-//! [`Shown`]. A wall (captcha, sign-in, maintenance, a start page for every address) is recognised by what it is to the site:
-//! addresses that had different documents show the same words. What the words are does not matter.
+//! What a page that came shows of the document that its address has, and what it has to do with other pages of its site. In: the
+//! end of a visit, the store. Out: a [`Shown`] and [`Duplicates`].
+//!
+//! A wall (captcha, sign-in, maintenance, a start page for every address) is recognised by what it is to the site: addresses that
+//! had different documents show the same words. What the words are does not matter. Two addresses are one document only when
+//! their documents say the same (http and https, with and without `www.`, `index.html`, a final slash …), or when the site says so
+//! and the canonical address has a document; a guess from the address alone is never enough to lose a page.
 
 use std::collections::{HashMap, HashSet};
 
-use super::state::CrawlLoop;
-use super::visited::{Finished, Visited};
+use super::visit::{Finished, Visited};
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::schedule::Shown;
-use taojin_crawl::store::{Reader, Store, StoreError, UrlId, UrlRecord, UrlState};
+use taojin_crawl::store::{
+    Batch, Reader, Relatives, Store, StoreError, UrlId, UrlRecord, UrlState,
+};
 use taojin_extract::Document;
 use taojin_uri::CrawlUri;
 
@@ -33,6 +38,9 @@ const ALIKE: f64 = 0.2;
 
 /// And from which they say the same.
 const SAME: f64 = 0.8;
+
+/// Other addresses of a document that stand with it.
+const MAX_ADDRESSES: usize = 16;
 
 /// Walls by site: the digest of their words, and since when, Unix milliseconds.
 #[derive(Debug, Default)]
@@ -65,7 +73,14 @@ impl Walls {
     }
 }
 
-impl CrawlLoop {
+/// What decides what a page shows, over the store and the open transaction.
+pub(super) struct PageJudge<'a> {
+    pub(super) store: &'a Store,
+    pub(super) walls: &'a mut Walls,
+    pub(super) batch: &'a mut Batch,
+}
+
+impl PageJudge<'_> {
     /// What the page shows, by the record as it stands in the store.
     pub(super) fn shown(&mut self, finished: &Finished, now_ms: i64) -> anyhow::Result<Shown> {
         let (record, visited) = (&finished.lease.record, &finished.visited);
@@ -80,14 +95,14 @@ impl CrawlLoop {
             None => Shown::Withheld,
         };
         let answer = document.wording;
-        let walls = self.walls.of(&self.store, &record.site)?;
+        let walls = self.walls.of(self.store, &record.site)?;
         let wall = walls.and_then(|walls| walls.get(&answer)).copied();
         let is_known = record.visit.content == Some(document.content);
         let had_document = record.visit.documented || record.visit.alias_of.is_some();
         if wall.is_none() && (is_known || !had_document) {
             return Ok(as_it_is);
         }
-        let before = document_of(&self.store, record)?;
+        let before = document_of(self.store, record)?;
         if let Some(since_ms) = wall {
             return Ok(match before {
                 Some(before) if documents::wording(&before.document.text) == answer => {
@@ -122,14 +137,14 @@ impl CrawlLoop {
     /// A page that has not changed since it became a document: behind a wall it may have.
     fn shown_again(&mut self, record: &UrlRecord, now_ms: i64) -> anyhow::Result<Shown> {
         let changed_ms = record.visit.changed_ms.unwrap_or_default();
-        let walls = self.walls.of(&self.store, &record.site)?;
+        let walls = self.walls.of(self.store, &record.site)?;
         let walls: Vec<(u64, i64)> = walls.into_iter().flatten().map(|(a, s)| (*a, *s)).collect();
         let may_be = walls
             .iter()
             .any(|(_, since_ms)| changed_ms >= since_ms - UNNOTICED_MS);
         if record.visit.documented
             && may_be
-            && let Some(before) = document_of(&self.store, record)?
+            && let Some(before) = document_of(self.store, record)?
         {
             let answer = documents::wording(&before.document.text);
             let is_it = |(words, since_ms): &(u64, i64)| {
@@ -228,7 +243,7 @@ impl CrawlLoop {
         }
         let since_ms = leading.iter().filter_map(|r| r.visit.confirmed_ms).min();
         let before = match record.visit.documented {
-            true => document_of(&self.store, record)?,
+            true => document_of(self.store, record)?,
             false => None,
         };
         // What was there before they led to it is its own.
@@ -280,6 +295,26 @@ impl CrawlLoop {
                 && there.visit.documented
                 && there.visit.content == record.visit.content
         }))
+    }
+
+    /// Whether a page of the open transaction may have to do with this one.
+    pub(super) fn concerns_batch(
+        &self,
+        finished: &Finished,
+        document: Option<&EncodedDocument>,
+    ) -> bool {
+        let said = document.map(|d| d.content);
+        let answer = document.map(|d| d.wording);
+        let record = &finished.lease.record;
+        let target = finished.visited.target.as_ref().map(CrawlUri::fingerprint);
+        self.batch.pages.iter().any(|page| {
+            (said.is_some() && page.visit.content == said)
+                || (answer.is_some() && page.visit.answer == answer)
+                || Some(page.id) == record.visit.alias_of
+                || Some(page.fingerprint) == target
+                || page.yielding.contains(&record.id)
+                || page.visit.target.as_deref() == Some(record.uri.as_str())
+        })
     }
 }
 
@@ -351,6 +386,152 @@ fn moved_to(finished: &Finished) -> Option<&CrawlUri> {
     let has_moved =
         visited.outcome == VisitOutcome::Redirect && finished.lease.record.visit.documented;
     visited.target.as_ref().filter(|_| has_moved)
+}
+
+/// What a visited page has to do with others.
+#[derive(Debug, Default)]
+pub(crate) struct Duplicates {
+    /// The page whose document stands for this one.
+    pub(crate) primary: Option<Primary>,
+    /// Pages whose documents give way to this one's.
+    pub(crate) yielding: Vec<UrlId>,
+    /// Other addresses of this page's own document.
+    pub(crate) addresses: Vec<String>,
+}
+
+/// A page that has the document.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Primary {
+    pub(crate) id: UrlId,
+    pub(crate) uri: CrawlUri,
+    /// It says the same; else it is only what the visited page names as its canonical address.
+    pub(crate) same_text: bool,
+    /// All other addresses of its document.
+    pub(crate) addresses: Vec<String>,
+}
+
+pub(super) fn find(
+    store: &Store,
+    finished: &Finished,
+    document: &EncodedDocument,
+    related: &Relatives,
+) -> Result<Duplicates, StoreError> {
+    let record = &finished.lease.record;
+    let said = document.content;
+    if let Some(canonical) = &finished.visited.target
+        && let Some(primary) = store.lookup(canonical)?
+        && primary.visit.documented
+        && primary.site == record.site
+        && primary.id != record.id
+        && (!record.visit.documented || says_the_same(store, &primary, document)?)
+    {
+        let same_text = primary.visit.content == Some(said);
+        return Ok(Duplicates {
+            primary: Some(self::primary(store, primary, record, same_text)?),
+            ..Duplicates::default()
+        });
+    }
+    let yielding = match record.visit.documented {
+        true => Vec::new(),
+        false => yielding(store, record, document, &related.naming)?,
+    };
+    let is_other = |id: &&UrlId| **id != record.id && !yielding.contains(id);
+    let twin = related.alike.iter().find(is_other);
+    let twin = twin.map(|id| store.url(*id)).transpose()?.flatten();
+    if let Some(twin) = twin {
+        // A page that has no document of its own takes no other's place.
+        return Ok(Duplicates {
+            primary: Some(primary(store, twin, record, true)?),
+            ..Duplicates::default()
+        });
+    }
+    Ok(Duplicates {
+        primary: None,
+        addresses: addresses(store, record, &yielding, said)?,
+        yielding,
+    })
+}
+
+/// Addresses that the document of `record`, which says `said` now, stands for as well.
+fn addresses(
+    store: &Reader,
+    record: &UrlRecord,
+    yielding: &[UrlId],
+    said: u64,
+) -> Result<Vec<String>, StoreError> {
+    let mut found = Vec::new();
+    // A page that comes for the first time stands for none.
+    let aliases = match record.visit.fetched_ms {
+        Some(_) => store.aliases(record.id)?,
+        None => Vec::new(),
+    };
+    for id in aliases.iter().chain(yielding) {
+        let stays =
+            |r: &UrlRecord| yielding.contains(id) || r.visit.content.is_none_or(|c| c == said);
+        let other = store.url(*id)?.filter(stays);
+        found.extend(other.map(|r| r.uri.to_string()));
+    }
+    found.sort();
+    found.truncate(MAX_ADDRESSES);
+    Ok(found)
+}
+
+/// Pages of the same site with a document of this text that name this one as their canonical address or lead to it.
+fn yielding(
+    store: &Reader,
+    record: &UrlRecord,
+    document: &EncodedDocument,
+    naming: &[UrlId],
+) -> Result<Vec<UrlId>, StoreError> {
+    let mut found = Vec::new();
+    for id in naming {
+        let other = store
+            .url(*id)?
+            .filter(|r| r.site == record.site && r.id != record.id);
+        if let Some(other) = other
+            && says_the_same(store, &other, document)?
+        {
+            found.push(other.id);
+        }
+    }
+    Ok(found)
+}
+
+/// Whether the document of a page says the same, but for a little.
+fn says_the_same(
+    store: &Reader,
+    other: &UrlRecord,
+    document: &EncodedDocument,
+) -> Result<bool, StoreError> {
+    if other.visit.content == Some(document.content) {
+        return Ok(true);
+    }
+    let theirs = document_of(store, other)?;
+    Ok(match (theirs, document.decode()) {
+        (Some(theirs), Ok(ours)) => say_the_same(&theirs.document, &ours),
+        _ => false,
+    })
+}
+
+pub(super) fn primary(
+    store: &Reader,
+    primary: UrlRecord,
+    alias: &UrlRecord,
+    same_text: bool,
+) -> Result<Primary, StoreError> {
+    let mut addresses = vec![alias.uri.to_string()];
+    for id in store.aliases(primary.id)? {
+        let other = store.url(id)?.map(|r| r.uri.to_string());
+        addresses.extend(other.filter(|a| !addresses.contains(a)));
+    }
+    addresses.sort();
+    addresses.truncate(MAX_ADDRESSES);
+    Ok(Primary {
+        id: primary.id,
+        uri: primary.uri,
+        same_text,
+        addresses,
+    })
 }
 
 #[cfg(test)]

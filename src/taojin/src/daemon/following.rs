@@ -2,22 +2,25 @@
 //! to its topic's webhook when it is new, when it has changed and when it is gone. What was collected and what was told
 //! stands in the store, so that a restart neither loses a hit nor tells it twice; only a delivery whose answer was lost is
 //! sent again, under the same number.
+//!
+//! A receiver's address comes from the configuration and not from the web, so it is not guarded: receivers stand in the own
+//! network more often than not. No redirect is followed: a signed body goes where it was meant to go.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use reqwest::header;
+use reqwest::redirect::Policy;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
-use super::webhook;
+use super::reloading::{Current, titles};
+use super::{Shared, now_ms};
 use crate::config::Loaded;
-use crate::daemon::reloading::{Current, titles};
-use crate::daemon::{Shared, now_ms};
 use crate::documents::{IndexAt, unpack};
-use crate::serve;
-use crate::serve::{Follow, Found, Marked, Tell, metrics};
+use crate::serve::{self, Follow, Found, Marked, Tell, metrics, signature};
 use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{Reader, SiteTitles, Watermark};
@@ -31,20 +34,25 @@ const DELIVERY_HITS: usize = 50;
 /// Hits collected at once, before they are noted.
 const COLLECTED_MAX: usize = 20_000;
 
+/// Longest wait for a connection.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
+/// Longest wait for the answer: a receiver should take the hits in and work on them later.
+const WHOLE_TIMEOUT: Duration = Duration::from_secs(30);
+/// Characters of an error that are kept.
+const ERROR_CHARS: usize = 300;
+
 /// One topic and what is needed to tell its hits.
 struct Topic {
     follow: Follow,
-    reader: Arc<Reader>,
-    follows: Arc<Follows>,
-    client: reqwest::Client,
-    shared: Arc<Shared>,
+    means: Arc<Means>,
 }
 
 /// What the topics share; made when the first one has a webhook.
 struct Means {
-    reader: Arc<Reader>,
+    reader: Reader,
     follows: Arc<Follows>,
     client: reqwest::Client,
+    shared: Arc<Shared>,
 }
 
 /// Where the means come from.
@@ -61,9 +69,10 @@ impl Place {
         let reader = self.index.open(&self.analyzer)?;
         let reader = reader.with_titles(self.titles.clone());
         Ok(Means {
-            reader: Arc::new(reader),
+            reader,
             follows: Arc::clone(&self.follows),
-            client: webhook::client().context("webhooks cannot be sent")?,
+            client: client().context("webhooks cannot be sent")?,
+            shared: Arc::clone(&self.shared),
         })
     }
 }
@@ -91,14 +100,14 @@ pub(crate) fn start(
 /// Starts what is followed and not yet looked after. A topic that was changed ends first, so that none has two tasks.
 async fn keep(place: Place, mut current: watch::Receiver<Current>) {
     let (mut tasks, mut running) = (JoinSet::new(), HashSet::new());
-    let mut means: Option<Means> = None;
+    let mut means: Option<Arc<Means>> = None;
     loop {
         let follows = current.borrow_and_update().follows.clone();
         let mut refused = false;
         for follow in follows.into_iter().filter(|f| !f.webhook.is_empty()) {
             if means.is_none() {
                 match place.means() {
-                    Ok(made) => means = Some(made),
+                    Ok(made) => means = Some(Arc::new(made)),
                     Err(error) => {
                         refused = true;
                         tracing::error!(error = %format!("{error:#}"), "topics are not followed");
@@ -107,13 +116,8 @@ async fn keep(place: Place, mut current: watch::Receiver<Current>) {
             }
             let Some(means) = &means else { break };
             if running.insert(follow.name.clone()) {
-                let topic = Topic {
-                    follow,
-                    reader: Arc::clone(&means.reader),
-                    follows: Arc::clone(&means.follows),
-                    client: means.client.clone(),
-                    shared: Arc::clone(&place.shared),
-                };
+                let means = Arc::clone(means);
+                let topic = Topic { follow, means };
                 tasks.spawn(follow_on(Arc::new(topic), current.clone()));
             }
         }
@@ -134,7 +138,7 @@ async fn keep(place: Place, mut current: watch::Receiver<Current>) {
 async fn follow_on(topic: Arc<Topic>, current: watch::Receiver<Current>) -> String {
     let mut last = None;
     while current.borrow().follows.contains(&topic.follow) {
-        if !topic.shared.leads() {
+        if !topic.means.shared.leads() {
             // Another node of the cluster tells; where it came to stands in the store.
             last = None;
             tokio::time::sleep(LOOK_EVERY).await;
@@ -162,13 +166,13 @@ impl Topic {
     /// Notes the hits that came since the last time. Gives where the index stood.
     fn collect(&self, last: Option<Watermark>) -> anyhow::Result<Watermark> {
         let gone = match last {
-            Some(_) => self.follows.gone(&self.follow.name, self.told())?,
+            Some(_) => self.means.follows.gone(&self.follow.name, self.told())?,
             None => 0,
         };
         if gone > 0 {
             tracing::info!(follow = self.follow.name, gone, "hits are gone");
         }
-        let present = self.reader.watermark()?;
+        let present = self.means.reader.watermark()?;
         if last == Some(present) {
             return Ok(present);
         }
@@ -180,9 +184,9 @@ impl Topic {
         if after == present {
             return Ok(present);
         }
-        let query = serve::understood(&self.reader, &self.follow.wanted(0, now_ms())).query;
+        let query = serve::understood(&self.means.reader, &self.follow.wanted(0, now_ms())).query;
         let mut found = Vec::new();
-        let reached = self.reader.scan(&query, after, |stored| {
+        let reached = self.means.reader.scan(&query, after, |stored| {
             found.push((stored.seq, stored.fetched_ms, stored.fingerprint));
             found.len() < COLLECTED_MAX
         })?;
@@ -196,7 +200,10 @@ impl Topic {
         };
         found.sort_unstable();
         let found: Vec<u64> = found.into_iter().map(|(_, _, document)| document).collect();
-        let new = self.follows.found(name, &found, mark(reached), told)?;
+        let new = self
+            .means
+            .follows
+            .found(name, &found, mark(reached), told)?;
         if new > 0 {
             tracing::info!(follow = name, new, "hits to tell");
         }
@@ -217,7 +224,10 @@ impl Topic {
     fn begin(&self, present: Watermark) -> anyhow::Result<Watermark> {
         let follow = &self.follow;
         let asked = follow.asked();
-        let begun = self.follows.begin(&follow.name, &asked, mark(present))?;
+        let begun = self
+            .means
+            .follows
+            .begin(&follow.name, &asked, mark(present))?;
         Ok(Watermark {
             seq: begun.seq,
             fetched_ms: begun.fetched_ms,
@@ -232,9 +242,7 @@ impl Topic {
                 return Ok(());
             };
             let outcome = match body {
-                Some(body) => {
-                    webhook::send(&self.client, &self.follow, delivery.number, body).await
-                }
+                Some(body) => send(&self.means.client, &self.follow, delivery.number, body).await,
                 // All of its documents have left the index.
                 None => Ok(()),
             };
@@ -249,25 +257,25 @@ impl Topic {
     /// What is to be sent now: the delivery and its body, which is none if no document of it is left.
     fn next(&self) -> anyhow::Result<Option<(Delivery, Option<String>)>> {
         let name = &self.follow.name;
-        let record = self.follows.record(name)?.unwrap_or_default();
+        let record = self.means.follows.record(name)?.unwrap_or_default();
         if record.waiting == 0 || record.next_ms > now_ms() {
             return Ok(None);
         }
-        let Some(delivery) = self.follows.next(name, DELIVERY_HITS)? else {
+        let Some(delivery) = self.means.follows.next(name, DELIVERY_HITS)? else {
             return Ok(None);
         };
         let (mut documents, mut changes, mut gone) = (Vec::new(), Vec::new(), Vec::new());
         for hit in &delivery.hits {
             if hit.change == Change::Deleted {
-                let known = self.follows.last_known(hit.fingerprint)?;
+                let known = self.means.follows.last_known(hit.fingerprint)?;
                 gone.extend(known.map(|known| was(&known)));
-            } else if let Some(document) = self.reader.document(hit.fingerprint)? {
+            } else if let Some(document) = self.means.reader.document(hit.fingerprint)? {
                 documents.push(document);
                 changes.push(hit.change.as_str());
             }
         }
         let wanted = self.follow.wanted(DELIVERY_HITS, now_ms());
-        let hits = serve::as_hits(&self.reader, &wanted, documents).into_iter();
+        let hits = serve::as_hits(&self.means.reader, &wanted, documents).into_iter();
         let hits = hits.zip(changes).map(|(hit, change)| (hit.found, change));
         let gone = gone.into_iter().map(|hit| (hit, Change::Deleted.as_str()));
         let hits: Vec<_> = hits.chain(gone).collect();
@@ -279,15 +287,19 @@ impl Topic {
     fn settle(
         &self,
         delivery: &Delivery,
-        outcome: Result<(), webhook::Undelivered>,
+        outcome: Result<(), Undelivered>,
     ) -> anyhow::Result<bool> {
         let name = &self.follow.name;
         let Err(undelivered) = outcome else {
-            self.follows.told(name, delivery.number, now_ms())?;
+            self.means.follows.told(name, delivery.number, now_ms())?;
             count("ok");
             return Ok(true);
         };
-        let tries = self.follows.record(name)?.map_or(0, |record| record.tries);
+        let tries = self
+            .means
+            .follows
+            .record(name)?
+            .map_or(0, |record| record.tries);
         let error = &undelivered.error;
         match serve::next_try_ms(tries.saturating_add(1), undelivered.asked_ms, now_ms()) {
             Some(next_ms) => {
@@ -297,12 +309,12 @@ impl Topic {
                     error,
                     "not delivered"
                 );
-                self.follows.failed(name, next_ms, error)?;
+                self.means.follows.failed(name, next_ms, error)?;
                 count("failed");
             }
             None => {
                 tracing::error!(follow = name, delivery = delivery.number, error, "given up");
-                self.follows.give_up(name, delivery.number, error)?;
+                self.means.follows.give_up(name, delivery.number, error)?;
                 count("given_up");
             }
         }
@@ -346,4 +358,89 @@ async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> anyhow::Result<T> + Send + 'static,
 ) -> anyhow::Result<T> {
     tokio::task::spawn_blocking(work).await?
+}
+
+/// Why a delivery did not arrive.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Undelivered {
+    /// One line for the operator.
+    pub(crate) error: String,
+    /// What the receiver asked for by Retry-After.
+    pub(crate) asked_ms: Option<i64>,
+}
+
+/// The client of all webhooks.
+pub(crate) fn client() -> reqwest::Result<reqwest::Client> {
+    // An error says that the crawl's own client was first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let build = || {
+        reqwest::Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(WHOLE_TIMEOUT)
+            .redirect(Policy::none())
+            .no_proxy()
+            .user_agent(concat!("taojin/", env!("CARGO_PKG_VERSION")))
+    };
+    build().build().or_else(|error| {
+        tracing::warn!(%error, "no CA certificates: https webhooks cannot be reached");
+        build().tls_certs_only([]).build()
+    })
+}
+
+/// Sends one delivery; any 2xx means that it arrived. What is signed holds the time of this very try, so that a receiver can
+/// refuse an old delivery that somebody sends again.
+pub(crate) async fn send(
+    client: &reqwest::Client,
+    follow: &Follow,
+    number: i64,
+    body: String,
+) -> Result<(), Undelivered> {
+    let mut request = client
+        .post(&follow.webhook)
+        .header(header::CONTENT_TYPE, "application/json")
+        .header("taojin-delivery", format!("{}-{number}", follow.name));
+    if !follow.secret.is_empty() {
+        let now_s = now_ms() / 1_000;
+        let timed = signature(&follow.secret, format!("{now_s}.{body}").as_bytes());
+        request = request
+            .header("taojin-timestamp", now_s)
+            .header("taojin-signature-v2", format!("sha256={timed}"));
+    }
+    let answer = request.body(body).send().await.map_err(|e| Undelivered {
+        error: short(&reason(&e.without_url())),
+        asked_ms: None,
+    })?;
+    let status = answer.status();
+    if status.is_success() {
+        return Ok(());
+    }
+    let why = match status.is_redirection() {
+        true => "; redirects are not followed: configure the address it leads to",
+        false => "",
+    };
+    let asked = answer.headers().get(header::RETRY_AFTER);
+    let asked = asked.and_then(|v| v.to_str().ok()?.trim().parse::<i64>().ok());
+    Err(Undelivered {
+        error: format!("the receiver answered {status}{why}"),
+        asked_ms: asked.map(|seconds| seconds.clamp(0, 86_400) * 1_000),
+    })
+}
+
+/// The error and what caused it, in one line.
+fn reason(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text.push_str(": ");
+        text.push_str(&inner.to_string());
+        cause = inner.source();
+    }
+    text
+}
+
+fn short(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { ' ' } else { c })
+        .take(ERROR_CHARS)
+        .collect()
 }

@@ -1,24 +1,27 @@
-//! The cycles of the sites, from their beginning to their end. In: the frontier's word that a site has nothing more to
-//! do. Out: a line in the log, a mark in the store. A cycle is over when nothing of its site is being
-//! fetched and nothing of it that is due may be fetched within `pass_patience_ms`.
+//! The sites while they are crawled: taking them up from a configuration, their schedules, their cycles from beginning to end.
+//! In: settings, the time, the frontier's word that a site has nothing more to do. Out: the frontier, the schedules and what
+//! visits know, all of the same sites; a line in the log and a mark in the store when a cycle is over, which is when nothing
+//! of its site is being fetched and nothing of it that is due may be fetched within `pass_patience_ms`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::Offset as _;
+use chrono::{DateTime, Offset as _};
+use xxhash_rust::xxh3::xxh3_64;
 
-use super::state::{CrawlLoop, Every};
-use crate::daemon::report::freshness::number;
-use crate::daemon::report::summary::Summary;
-use crate::daemon::report::verdict;
-use crate::daemon::report::verdict::Facts;
+use super::crawl_loop::{CrawlLoop, Every, RETRY};
+use crate::daemon::local_time;
+use crate::daemon::report::summary::{Summary, number};
+use crate::daemon::report::verdict::{self, Facts};
+use crate::daemon::shared::SiteRules;
 use crate::serve::SiteVerdict;
 use taojin_crawl::frontier::{
-    self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS, Span,
+    self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, Patterns, SITE_FULL, SITE_LIMITS, Scope, Span,
 };
-use taojin_crawl::schedule::Site;
-use taojin_crawl::store::{Reader, SiteCounts};
+use taojin_crawl::schedule::{Cron, Site};
+use taojin_crawl::store::{NewUrl, Reader, SiteCounts, SiteRecord, StoreError, UrlClass};
+use taojin_uri::CrawlUri;
 
 /// Counter of a cycle: visits that were answered with a page, or that it has not changed.
 pub(crate) const USABLE: &str = "cycle_usable";
@@ -42,6 +45,124 @@ const LOOK: Duration = Duration::from_secs(1);
 
 /// How often the history of documents is looked through for what is older than the settings allow.
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
+
+/// Statuses by which servers say that they do not want this reader.
+const REFUSING: [&str; 4] = ["HTTP 401", "HTTP 403", "HTTP 429", "HTTP 451"];
+
+/// A site that is being crawled.
+pub(crate) struct SiteRun {
+    /// Its settings.
+    pub(crate) site: Site,
+    name: Arc<str>,
+    schedule: Cron,
+    next_ms: Option<i64>,
+    /// When its cycle began, while that is not over.
+    open_since_ms: Option<i64>,
+    paused: bool,
+}
+
+impl SiteRun {
+    /// A site as the store knows it. One that was never crawled, or whose time came while the daemon was down or the
+    /// site was paused, is due at once.
+    pub(crate) fn new(
+        site: Site,
+        record: Option<&SiteRecord>,
+        now_ms: i64,
+    ) -> anyhow::Result<Self> {
+        let schedule = site.cron()?;
+        let next_ms = match record.and_then(|r| r.last_cycle_ms) {
+            None => Some(now_ms),
+            // The clock was ahead then: its next time would come as much too late.
+            Some(last) if last > now_ms => Some(now_ms),
+            Some(last) => schedule.next_after(last),
+        };
+        let name = Arc::from(site.name.as_str());
+        Ok(Self {
+            site,
+            name,
+            schedule,
+            next_ms,
+            open_since_ms: None,
+            paused: record.is_some_and(|r| r.paused_ms.is_some()),
+        })
+    }
+
+    /// Its name.
+    pub(crate) fn name(&self) -> &Arc<str> {
+        &self.name
+    }
+
+    /// When the next cycle begins; none if the schedule has no further time, or the operator has paused the site.
+    pub(crate) fn next_ms(&self) -> Option<i64> {
+        self.next_ms.filter(|_| !self.paused)
+    }
+
+    /// Whether a cycle should begin now.
+    pub(crate) fn is_due(&self, now_ms: i64) -> bool {
+        self.next_ms().is_some_and(|t| t <= now_ms)
+    }
+
+    /// Whether a cycle of all sites is one of it: it is due, or all are to be looked at again and it is not paused.
+    pub(crate) fn is_wanted(&self, recheck: bool, now_ms: i64) -> bool {
+        self.is_due(now_ms) || (recheck && !self.paused)
+    }
+
+    /// A cycle has begun.
+    pub(crate) fn begun(&mut self, now_ms: i64) {
+        self.next_ms = self.schedule.next_after(now_ms);
+        self.open_since_ms = Some(now_ms);
+    }
+
+    /// The same site whose cycle goes on where the last run of the program left it, if it was not over.
+    pub(crate) fn going_on(self, open_since_ms: Option<i64>) -> Self {
+        Self {
+            open_since_ms,
+            ..self
+        }
+    }
+
+    /// When its cycle began; none if that is over.
+    pub(crate) fn open_since_ms(&self) -> Option<i64> {
+        self.open_since_ms
+    }
+
+    /// Its cycle is over.
+    pub(crate) fn ended(&mut self) {
+        self.open_since_ms = None;
+    }
+
+    /// Seeds, feeds and sitemaps of the settings, as new URLs; known ones are dropped later.
+    pub(crate) fn entry_urls(&self) -> Vec<NewUrl> {
+        let Ok(entries) = self.site.addresses() else {
+            return Vec::new();
+        };
+        let of = |uris: Vec<CrawlUri>, class: UrlClass| {
+            uris.into_iter().map(move |uri| NewUrl {
+                class,
+                ..NewUrl::seed(uri, &self.name)
+            })
+        };
+        let lists =
+            of(entries.feeds, UrlClass::Feed).chain(of(entries.sitemaps, UrlClass::Sitemap));
+        of(entries.seeds, UrlClass::Seed).chain(lists).collect()
+    }
+}
+
+/// What visits must know of a site. A zone with summer time counts as it stands at `now_ms`.
+pub(crate) fn rules(site: &Site, now_ms: i64) -> SiteRules {
+    let zone = site.cron().ok().map(|cron| cron.zone());
+    let now = DateTime::from_timestamp_millis(now_ms);
+    let offset = zone
+        .zip(now)
+        .map(|(zone, now)| now.with_timezone(&zone).offset().fix());
+    // Patterns that do not compile were refused with the configuration.
+    let documents = Patterns::new(&site.scope.documents).unwrap_or_default();
+    SiteRules {
+        documents: Arc::new(documents),
+        utc_offset_min: offset.map(|o| o.local_minus_utc() / 60),
+        robots_sitemaps: site.robots_sitemaps,
+    }
+}
 
 impl CrawlLoop {
     /// Forgets versions of documents that are too old, a few in each turn. What cannot be forgotten (full disk, damaged page)
@@ -173,10 +294,67 @@ impl CrawlLoop {
         self.orders.watches = watches;
         Ok(())
     }
-}
 
-/// Statuses by which servers say that they do not want this reader.
-const REFUSING: [&str; 4] = ["HTTP 401", "HTTP 403", "HTTP 429", "HTTP 451"];
+    /// Takes up sites that were read again, if there are any. What cannot be taken up leaves everything as it was, and
+    /// a store that fails is asked again: neither may end the crawl.
+    pub(crate) fn take_new_sites(&mut self, now: i64) -> anyhow::Result<()> {
+        if !self.current.has_changed().unwrap_or_default() {
+            return Ok(());
+        }
+        self.commit(now)?;
+        let sites = self.current.borrow_and_update().sites.clone();
+        match self.take_sites(&sites, now) {
+            Ok(()) => {}
+            Err(error) if error.chain().any(|cause| cause.is::<StoreError>()) => {
+                tracing::error!(%error, "the sites cannot be taken up yet, trying again");
+                self.current.mark_changed();
+                std::thread::sleep(RETRY);
+            }
+            Err(error) => {
+                tracing::error!(%error, "reload refused, everything stays as it was");
+                self.shared.set_refused(Some(format!("{error:#}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes up the sites of a configuration. Sites that are gone keep their URLs, which wait.
+    pub(crate) fn take_sites(&mut self, sites: &[Site], now: i64) -> anyhow::Result<()> {
+        let counts = self.store.counts()?;
+        let mut runs = BTreeMap::new();
+        for site in sites.iter().filter(|s| s.enabled) {
+            let record = self.store.site(&site.name)?;
+            let last_cycle_ms = record.as_ref().and_then(|r| r.last_cycle_ms);
+            let is_over = counts.sites.get(&site.name);
+            let is_over = is_over.is_some_and(|c| c.contains_key(ENDED_MS));
+            let run = SiteRun::new(site.clone(), record.as_ref(), now)?
+                .going_on(last_cycle_ms.filter(|_| !is_over));
+            runs.insert(Arc::clone(run.name()), run);
+        }
+        let scopes = sites.iter().filter(|s| s.enabled).map(Scope::new);
+        let scopes = scopes.collect::<Result<Vec<_>, _>>()?;
+        self.frontier.set_sites(&mut self.store, scopes, now)?;
+        let digests = sites.iter().filter(|s| s.enabled).map(digest);
+        self.store.set_node_sites(&digests.collect::<Vec<_>>())?;
+        self.configured = sites.to_vec();
+        let before = std::mem::replace(&mut self.sites, runs);
+        for (name, run) in &self.sites {
+            if before.get(name).is_none_or(|b| b.site != run.site) {
+                tracing::info!(site = %name, next = %local_time(run.next_ms()), "site taken up");
+            }
+        }
+        for name in before.keys().filter(|n| !self.sites.contains_key(*n)) {
+            tracing::info!(site = %name, "site no longer crawled");
+        }
+        let rules = self
+            .sites
+            .values()
+            .map(|s| (s.site.name.clone(), rules(&s.site, now)));
+        self.shared.set_rules(rules.collect());
+        self.publish_next_cycles();
+        Ok(())
+    }
+}
 
 /// Visits of the cycle that the site turned away, by a page or by the status.
 pub(crate) fn turned_away(counts: &SiteCounts) -> u64 {
@@ -245,4 +423,9 @@ pub(crate) fn site_verdict(
 
 fn patience_ms(pass_patience_ms: u64) -> i64 {
     i64::try_from(pass_patience_ms).unwrap_or(i64::MAX)
+}
+
+/// Name and settings of a site, to compare with those of another node.
+fn digest(site: &Site) -> (&str, u64) {
+    (&site.name, xxh3_64(format!("{site:?}").as_bytes()))
 }

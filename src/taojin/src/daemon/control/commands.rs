@@ -1,0 +1,508 @@
+//! What the commands do. In: an open store, the sites of the configuration, a command. Out: what was done, durable. Inside the
+//! daemon the crawl loop carries them out, since it owns the frontier and the store; where it takes time, the answer comes from a
+//! watch, and a page that was on its way while it was purged does not come back. Without a daemon [`carry_out_alone`] works on a
+//! store that was just opened, holding the lock of the data folder meanwhile.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::{Answer, Reply, Request, Wish, stopping};
+use crate::config::{self, Loaded};
+use crate::daemon::crawl::crawl_loop::CrawlLoop;
+use crate::daemon::crawl::sites::SiteRun;
+use crate::daemon::learn::templates::Seen;
+use crate::daemon::watchdog::Worker;
+use crate::daemon::{index, now_ms};
+use crate::documents::IndexAt;
+use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
+use taojin_crawl::frontier::{Refusal, Scope};
+use taojin_crawl::schedule::Site;
+use taojin_crawl::store::{NewUrl, Purged, Store, UrlClass, UrlId, UrlRecord};
+use taojin_search::analyze::Analyzer;
+use taojin_search::index::IndexError;
+use taojin_uri::CrawlUri;
+
+/// Addresses that may wait for their hosts ahead of the queues: asked for one by one.
+const ASKED: usize = 1_000;
+
+type Outcome<T> = Result<T, CommandRefused>;
+
+/// The documents that the index has of a site; none where there is no index yet.
+fn indexed(index: &IndexAt, site: &str) -> Outcome<Vec<u64>> {
+    match index.open(&Analyzer::new(&[])) {
+        Ok(reader) => Ok(reader.fingerprints_of_site(site)?),
+        Err(IndexError::Missing(_)) => Ok(Vec::new()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// The store or the index failed.
+pub(in crate::daemon) fn broken(error: &dyn std::fmt::Display) -> CommandRefused {
+    CommandRefused::new(Why::Failed, error.to_string())
+}
+
+/// The address that a person wrote.
+pub(super) fn address(text: &str) -> Outcome<CrawlUri> {
+    CrawlUri::parse(text).map_err(|e| {
+        let mend = "write a whole address like https://www.example.com/";
+        CommandRefused::new(Why::Mistake, format!("{text}: {e}; {mend}"))
+    })
+}
+
+/// The site of this name, if it is crawled.
+pub(super) fn crawled<'a>(sites: &'a [Site], name: &str) -> Outcome<&'a Site> {
+    let Some(site) = sites.iter().find(|s| s.name == name) else {
+        return Err(no_such_site(name, sites.iter().map(|s| s.name.as_str())));
+    };
+    if !site.enabled {
+        let message = format!("{name}: the site is not enabled (enabled = false in its file)");
+        return Err(CommandRefused::new(Why::Mistake, message));
+    }
+    Ok(site)
+}
+
+pub(super) fn no_such_site<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandRefused {
+    let known: Vec<&str> = known.collect();
+    let near = config::did_you_mean(name, &known);
+    CommandRefused::new(
+        Why::NoSuchSite,
+        format!("{name}: no site has this name{near}"),
+    )
+}
+
+/// Refuses to crawl a site that the operator has paused.
+pub(in crate::daemon) fn not_paused(store: &Store, name: &str) -> Outcome<()> {
+    let record = store.site(name)?;
+    match record.and_then(|r| r.paused_ms) {
+        Some(_) => Err(CommandRefused::new(
+            Why::NotNow,
+            format!("{name}: the site is paused; first: taojin resume {name}"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// Refuses to fetch an address that was taken down.
+pub(super) fn not_taken_down(store: &Store, uri: &CrawlUri) -> Outcome<()> {
+    match store.takedown(uri)? {
+        Some(_) => Err(CommandRefused::new(
+            Why::Mistake,
+            format!("{uri}: was taken down; to lift that: taojin purge --allow {uri}"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The site in whose scope an address is, and how many links from a seed it counts; else why no site takes it.
+pub(super) fn home(sites: &[Site], uri: &CrawlUri) -> Outcome<(Arc<str>, u16)> {
+    let mut reasons = Vec::new();
+    for site in sites.iter().filter(|s| s.enabled) {
+        let entries = site.addresses().unwrap_or_default();
+        let mut named = entries
+            .seeds
+            .iter()
+            .chain(&entries.feeds)
+            .chain(&entries.sitemaps);
+        let hops = u16::from(!named.any(|entry| entry == uri));
+        let Ok(scope) = Scope::new(site) else {
+            continue;
+        };
+        match scope.check(uri, hops, 0, now_ms()) {
+            Ok(()) => return Ok((Arc::from(site.name.as_str()), hops)),
+            Err(Refusal::Host) => {}
+            Err(refusal) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),
+        }
+    }
+    let message = match reasons.is_empty() {
+        true => format!(
+            "{uri}: no site has the host {}; add it to [scope] hosts of a site, or: taojin site add {uri}",
+            uri.authority()
+        ),
+        false => format!("{uri}: {}", reasons.join("; ")),
+    };
+    Err(CommandRefused::new(Why::Mistake, message))
+}
+
+/// Pauses a site, or lets it go on.
+pub(super) fn pause(
+    store: &mut Store,
+    sites: &[Site],
+    name: &str,
+    paused: bool,
+    now_ms: i64,
+) -> Outcome<CommandDone> {
+    crawled(sites, name)?;
+    let before = store.site(name)?;
+    let before = before.and_then(|record| record.paused_ms);
+    let since = paused.then(|| before.unwrap_or(now_ms));
+    store.set_operator_pause(&Arc::from(name), since, now_ms)?;
+    Ok(CommandDone {
+        site: Some(name.to_owned()),
+        paused_ms: since,
+        ..CommandDone::default()
+    })
+}
+
+/// Takes all of a site out. `each` is told how many addresses are gone so far.
+pub(super) fn purge_site(
+    store: &mut Store,
+    sites: &[Site],
+    index: &IndexAt,
+    name: &str,
+    now_ms: i64,
+    each: impl FnMut(usize),
+) -> Outcome<(CommandDone, Purged)> {
+    let configured = sites.iter().any(|s| s.name == name);
+    let indexed = indexed(index, name)?;
+    let record = store.site(name)?;
+    if !configured && record.is_none() && indexed.is_empty() {
+        let known = store.sites()?;
+        let known = known.iter().map(|r| &*r.name);
+        return Err(no_such_site(
+            name,
+            sites.iter().map(|s| s.name.as_str()).chain(known),
+        ));
+    }
+    let purged = store.purge_site(name, configured, &indexed, now_ms, each)?;
+    let done = CommandDone {
+        site: Some(name.to_owned()),
+        documents: Some(purged.documents.len() as u64),
+        urls: Some(purged.urls as u64),
+        ..CommandDone::default()
+    };
+    Ok((done, purged))
+}
+
+/// Takes a document down.
+pub(super) fn purge_url(
+    store: &mut Store,
+    uri: &CrawlUri,
+    now_ms: i64,
+) -> Outcome<(CommandDone, Purged)> {
+    // An imported document has no address among those that are crawled.
+    let before = store.document(uri.fingerprint())?;
+    let imported = before.is_some_and(|row| row.body.is_some());
+    let mut purged = store.take_down(uri, now_ms)?;
+    if imported && !purged.documents.contains(&uri.fingerprint()) {
+        purged.documents.push(uri.fingerprint());
+    }
+    let done = CommandDone {
+        url: Some(uri.to_string()),
+        documents: Some(purged.documents.len() as u64),
+        addresses: purged.addresses.iter().map(ToString::to_string).collect(),
+        ..CommandDone::default()
+    };
+    Ok((done, purged))
+}
+
+/// Lifts a takedown; the fingerprints of the addresses come with it.
+pub(super) fn allow(
+    store: &mut Store,
+    uri: &CrawlUri,
+    now_ms: i64,
+) -> Outcome<(CommandDone, Vec<u64>)> {
+    let lifted = store.allow_again(uri, now_ms)?;
+    if lifted.is_empty() {
+        let message = format!("{uri}: was not taken down");
+        return Err(CommandRefused::new(Why::Mistake, message));
+    }
+    let done = CommandDone {
+        url: Some(uri.to_string()),
+        addresses: lifted.iter().map(|t| t.url.clone()).collect(),
+        ..CommandDone::default()
+    };
+    let fingerprints = lifted.iter().map(|t| t.fingerprint).collect();
+    Ok((done, fingerprints))
+}
+
+/// Carries out a command that asks no server anything.
+pub fn carry_out_alone(
+    loaded: &Loaded,
+    mut store: Store,
+    command: &SiteCommand,
+    now_ms: i64,
+) -> Result<CommandDone, CommandRefused> {
+    let (sites, place) = (&loaded.sites, IndexAt::of(loaded));
+    let store = &mut store;
+    match command {
+        SiteCommand::Pause { site } => pause(store, sites, site, true, now_ms),
+        SiteCommand::Resume { site } => pause(store, sites, site, false, now_ms),
+        SiteCommand::Purge { site } | SiteCommand::Forget { site } => {
+            let (done, _) = purge_site(store, sites, &place, site, now_ms, |_| {})?;
+            into_index(loaded)?;
+            Ok(done)
+        }
+        SiteCommand::PurgeUrl { url } => {
+            let uri = address(url)?;
+            let (done, _) = purge_url(store, &uri, now_ms)?;
+            into_index(loaded)?;
+            Ok(done)
+        }
+        SiteCommand::Allow { url } => {
+            let uri = address(url)?;
+            Ok(allow(store, &uri, now_ms)?.0)
+        }
+        SiteCommand::Visit { .. } | SiteCommand::VisitUrl { .. } => Err(CommandRefused::new(
+            Why::NoCrawler,
+            "no crawler runs on this data folder; start it with: taojin run",
+        )),
+    }
+}
+
+/// Every change, into the index.
+fn into_index(loaded: &Loaded) -> Result<(), CommandRefused> {
+    index::catch_up(loaded).map_err(|e| {
+        let e = format!("{e:#}; the next crawl or run removes it from the index");
+        broken(&e)
+    })
+}
+
+impl CrawlLoop {
+    /// Carries out a request, or refuses it.
+    pub(in crate::daemon) fn take_wish(&mut self, wish: &Wish, now: i64) {
+        let reply = match self.stop_at {
+            Some(_) => Err(stopping()),
+            None => self.carry_out(wish, now),
+        };
+        let reply = match reply {
+            Ok(None) => return,
+            Ok(Some(reply)) => reply,
+            Err(refused) => Reply::Now(Answer::Refused(refused)),
+        };
+        // An error means that nobody waits for it.
+        let _ = wish.reply.try_send(reply);
+    }
+
+    /// None: the answer comes when it was visited.
+    fn carry_out(&mut self, wish: &Wish, now: i64) -> Outcome<Option<Reply>> {
+        let done = |done| Ok(Some(Reply::Now(Answer::Done(done))));
+        match &wish.request {
+            Request::Crawl { sites, recheck } => {
+                let begun = self.crawl_now(sites, *recheck, now)?;
+                self.orders.watches.sites(begun, &wish.reply, now);
+                Ok(None)
+            }
+            Request::Fetch { url } => {
+                let record = self.ask_for(url, now)?;
+                self.orders
+                    .watches
+                    .url(record.id, asked(&record), &wish.reply);
+                Ok(None)
+            }
+            // The socket answers these itself; nobody else asks here.
+            Request::Reindex => {
+                self.shared.ask_reindex();
+                done(CommandDone::default())
+            }
+            Request::Status => done(CommandDone::default()),
+            Request::Command(command) => match command {
+                SiteCommand::Visit { site } => done(self.begin_now(site, now)?),
+                SiteCommand::VisitUrl { url } => done(asked(&self.ask_for(url, now)?)),
+                SiteCommand::Pause { site } => done(self.set_paused(site, true, now)?),
+                SiteCommand::Resume { site } => done(self.set_paused(site, false, now)?),
+                SiteCommand::Purge { site } => self.purge_site(site, now).map(Some),
+                SiteCommand::Forget { site } => {
+                    self.configured.retain(|s| s.name != *site);
+                    self.look_again(now)?;
+                    self.purge_site(site, now).map(Some)
+                }
+                SiteCommand::PurgeUrl { url } => self.purge_url(url, now).map(Some),
+                SiteCommand::Allow { url } => done(self.allow(url, now)?),
+            },
+        }
+    }
+
+    /// Begins a cycle of these sites, or of all that are due. The names of those that began.
+    fn crawl_now(
+        &mut self,
+        names: &[String],
+        recheck: bool,
+        now: i64,
+    ) -> Outcome<BTreeSet<Arc<str>>> {
+        for name in names {
+            crawled(&self.configured, name)?;
+            not_paused(&self.store, name)?;
+        }
+        self.room()?;
+        let wanted = |run: &SiteRun| match names.is_empty() {
+            true => run.is_wanted(recheck, now),
+            false => names.iter().any(|n| **n == **run.name()),
+        };
+        let chosen: BTreeSet<Arc<str>> = self
+            .sites
+            .values()
+            .filter(|run| wanted(run))
+            .map(|run| Arc::clone(run.name()))
+            .collect();
+        for name in &chosen {
+            self.begin_cycle(name, now)?;
+            if recheck {
+                self.frontier.recheck_articles(&mut self.store, name, now)?;
+            }
+        }
+        Ok(chosen)
+    }
+
+    fn begin_now(&mut self, name: &str, now: i64) -> Outcome<CommandDone> {
+        crawled(&self.configured, name)?;
+        not_paused(&self.store, name)?;
+        self.room()?;
+        let name: Arc<str> = Arc::from(name);
+        let due = self.begin_cycle(&name, now)?;
+        Ok(CommandDone {
+            site: Some(name.to_string()),
+            due: Some(due as u64),
+            next_cycle_ms: self.next_cycle(&name),
+            ..CommandDone::default()
+        })
+    }
+
+    /// Refuses while the disk is low.
+    fn room(&mut self) -> Outcome<()> {
+        if !self.is_paused() {
+            return Ok(());
+        }
+        let why = self.shared.paused().unwrap_or_default();
+        Err(CommandRefused::new(
+            Why::NotNow,
+            format!("crawling pauses: {why}"),
+        ))
+    }
+
+    fn next_cycle(&self, name: &str) -> Option<i64> {
+        self.sites.get(name).and_then(|run| run.next_ms())
+    }
+
+    /// Asks for one address, ahead of the queue of its host.
+    pub(in crate::daemon) fn ask_for(&mut self, text: &str, now: i64) -> Outcome<UrlRecord> {
+        let uri = address(text)?;
+        not_taken_down(&self.store, &uri)?;
+        let (mut site, hops) = home(&self.configured, &uri)?;
+        if self.orders.asked.len() >= ASKED {
+            let message = "too many addresses wait for their hosts; try again later";
+            return Err(CommandRefused::new(Why::NotNow, message));
+        }
+        let mut known = self.store.lookup(&uri)?;
+        if let Some(record) = &known {
+            site = Arc::clone(&record.site);
+            crawled(&self.configured, &site)?;
+        }
+        not_paused(&self.store, &site)?;
+        self.room()?;
+        if known.is_none() {
+            let class = match hops {
+                0 => UrlClass::Seed,
+                _ => UrlClass::Unknown,
+            };
+            self.batch.urls.push(NewUrl {
+                class,
+                ..NewUrl::link(uri.clone(), &site, hops)
+            });
+            self.write_batch(now)?;
+            known = self.store.lookup(&uri)?;
+        }
+        let Some(record) = known else {
+            let message = format!("{uri}: is not taken up; `taojin why {uri}` says more");
+            return Err(CommandRefused::new(Why::Mistake, message));
+        };
+        // If the program is killed before the visit, the next run makes it.
+        self.store.make_due(record.id, now)?;
+        if !self.orders.asked.contains(&record.id) {
+            self.orders.asked.push(record.id);
+        }
+        Ok(record)
+    }
+
+    fn set_paused(&mut self, name: &str, paused: bool, now: i64) -> Outcome<CommandDone> {
+        crawled(&self.configured, name)?;
+        self.write_batch(now)?;
+        let mut done = pause(&mut self.store, &self.configured, name, paused, now)?;
+        self.look_again(now)?;
+        if !paused {
+            done.next_cycle_ms = self.next_cycle(name);
+        }
+        tracing::info!(site = name, paused, "paused or resumed by the operator");
+        Ok(done)
+    }
+
+    fn purge_site(&mut self, name: &str, now: i64) -> Outcome<Reply> {
+        // What has ended is purged with the rest, and not half of it.
+        self.write_batch(now)?;
+        let shared = Arc::clone(&self.shared);
+        let purged = purge_site(
+            &mut self.store,
+            &self.configured,
+            &self.index,
+            name,
+            now,
+            |_| shared.beat(Worker::CrawlLoop),
+        );
+        // Also after a failure some of it may be gone.
+        let mut forgotten = Vec::new();
+        for id in self.frontier.leased() {
+            let row = self.store.url(id)?;
+            forgotten.extend(row.is_none().then_some(id));
+        }
+        self.orders.forgotten.extend(forgotten);
+        self.frontier.rows_are_gone();
+        let (mut done, purged) = purged?;
+        if let Some(learner) = &self.learner {
+            let _ = learner.try_send(Seen::Purged(name.to_owned()));
+        }
+        self.look_again(now)?;
+        done.next_cycle_ms = self.next_cycle(name);
+        tracing::info!(
+            site = name,
+            urls = purged.urls,
+            documents = purged.documents.len(),
+            "purged"
+        );
+        Ok(self.after_index(done, &purged))
+    }
+
+    fn purge_url(&mut self, text: &str, now: i64) -> Outcome<Reply> {
+        let uri = address(text)?;
+        self.write_batch(now)?;
+        let (done, purged) = purge_url(&mut self.store, &uri, now)?;
+        let addresses = purged.addresses.iter();
+        self.frontier.take_down(addresses.map(|a| a.fingerprint()));
+        let is_leased = |id: &&UrlId| self.frontier.leased().any(|leased| leased == **id);
+        let on_their_way: Vec<UrlId> = purged.ids.iter().filter(is_leased).copied().collect();
+        self.orders.forgotten.extend(on_their_way);
+        self.orders.asked.retain(|id| !purged.ids.contains(id));
+        tracing::info!(url = %uri, addresses = purged.addresses.len(), "taken down");
+        Ok(self.after_index(done, &purged))
+    }
+
+    /// The answer comes when nothing of it is found any more.
+    fn after_index(&self, done: CommandDone, purged: &Purged) -> Reply {
+        let seq = u64::try_from(purged.document_seq).unwrap_or_default();
+        self.shared.set_document_seq(seq);
+        // A full channel means that the indexer has been poked already.
+        let _ = self.index_poke.try_send(());
+        Reply::AfterIndex(seq, Answer::Done(done))
+    }
+
+    fn allow(&mut self, text: &str, now: i64) -> Outcome<CommandDone> {
+        let uri = address(text)?;
+        let (done, fingerprints) = allow(&mut self.store, &uri, now)?;
+        self.frontier.allow_again(fingerprints);
+        Ok(done)
+    }
+
+    /// Reads the state of the sites again.
+    fn look_again(&mut self, now: i64) -> Outcome<()> {
+        let sites = self.configured.clone();
+        Ok(self.take_sites(&sites, now)?)
+    }
+}
+
+/// An address that waits for its visit.
+fn asked(record: &UrlRecord) -> CommandDone {
+    CommandDone {
+        site: Some(record.site.to_string()),
+        url: Some(record.uri.to_string()),
+        due: Some(1),
+        ..CommandDone::default()
+    }
+}
