@@ -414,9 +414,10 @@ pub(crate) async fn send(
     if status.is_success() {
         return Ok(());
     }
-    let why = match status.is_redirection() {
-        true => "; redirects are not followed: configure the address it leads to",
-        false => "",
+    let why = if status.is_redirection() {
+        "; redirects are not followed: configure the address it leads to"
+    } else {
+        ""
     };
     let asked = answer.headers().get(header::RETRY_AFTER);
     let asked = asked.and_then(|v| v.to_str().ok()?.trim().parse::<i64>().ok());

@@ -22,7 +22,6 @@ mod watchdog;
 mod crawl {
     pub(crate) mod archive;
     pub(crate) mod article;
-    pub(crate) mod body;
     pub(crate) mod crawl_log;
     pub(crate) mod crawl_loop;
     pub(crate) mod disk;
@@ -48,7 +47,6 @@ mod report {
 /// What a person decides about templates and terms, and the search for terms.
 mod review {
     pub(crate) mod templates;
-    pub(crate) mod term_search;
     pub(crate) mod terms;
 }
 
@@ -71,8 +69,7 @@ pub use reloading::LexiconWatch;
 pub(crate) use reloading::titles_of;
 pub use report::status::{StatusBoard, status_source};
 pub use report::summary::{RestingHost, SiteSummary, Summary};
-pub use review::term_search::{find_terms, texts_of_index};
-pub use review::terms::{Facts, Kept, TermReviewer};
+pub use review::terms::{Facts, Kept, TermReviewer, find_terms, texts_of_index};
 pub use serving::serve_state;
 pub use shared::Shared;
 
@@ -86,7 +83,7 @@ use index::{Copier, Indexer};
 use learn::templates::Seen;
 use reloading::{Current, pass_on};
 use report::systemd;
-use review::term_search;
+use review::terms;
 use serving::start_server;
 use taojin_crawl::store::{Follows, Reader, Store, StorePlace};
 use watchdog::{EndedEarly, Worker, watch_over};
@@ -186,14 +183,10 @@ pub async fn run(
     let shared = Arc::new(Shared::new(options.clock));
     let (events, mut inbox) = sync_channel(loaded.config.crawl.max_connections + SPARE_EVENTS);
     let lexicons = LexiconWatch::start(loaded, &analyzer)?;
-    let (changing, current) = watch::channel(Current::of(loaded));
-    let reloading = options.reload.map(|r| {
-        tokio::spawn(pass_on(
-            r,
-            Arc::clone(&shared),
-            lexicons.sites(),
-            changing.clone(),
-        ))
+    let current = lexicons.current().subscribe();
+    let reloading = options.reload.map(|reload| {
+        let current = lexicons.current().clone();
+        tokio::spawn(pass_on(reload, Arc::clone(&shared), current))
     });
     let board = StatusBoard::of(loaded, Some(Arc::clone(&shared))).now(current.clone());
     let mut listener = options.listener;
@@ -232,12 +225,10 @@ pub async fn run(
     };
     let (mut stop_serving, mut serving) = started.unzip();
     let serves_forever = forever && loaded.config.cluster.serve;
-    let mut following = match serves_forever {
-        true => following::start(loaded, &analyzer, follows, current, Arc::clone(&shared)),
-        false => JoinSet::new(),
-    };
+    let mut following = JoinSet::new();
     if serves_forever {
-        term_search::start(loaded, &analyzer, &shared)?;
+        following = following::start(loaded, &analyzer, follows, current, Arc::clone(&shared));
+        terms::start_looking(loaded, &analyzer, &shared)?;
     }
     if forever {
         let sites = loaded.sites.iter().filter(|s| s.enabled).count();
@@ -265,9 +256,9 @@ pub async fn run(
     drop((control, lexicons));
     let summary = finished?;
     if matches!(mode, Mode::Pass { .. }) && loaded.config.cluster.serve {
-        term_search::after_pass(loaded, &analyzer).await;
+        terms::look_after_pass(loaded, &analyzer).await;
     }
-    drop((stop_serving, changing));
+    drop(stop_serving);
     if let Some(task) = serving.take() {
         task.await??;
     }
@@ -318,13 +309,12 @@ impl Crawl {
             store.set_patience(PATIENCE);
         }
         let (poke, poked) = sync_channel(1);
-        let (poke, copier) = match loaded.copies_documents() {
-            false => (poke, None),
-            true => {
-                let (poke_copier, copier_poked) = sync_channel(1);
-                let copier = Copier::open(store.place(), Arc::clone(shared), poke)?;
-                (poke_copier, Some(move || copier.run(&copier_poked)))
-            }
+        let (poke, copier) = if loaded.copies_documents() {
+            let (poke_copier, copier_poked) = sync_channel(1);
+            let copier = Copier::open(store.place(), Arc::clone(shared), poke)?;
+            (poke_copier, Some(move || copier.run(&copier_poked)))
+        } else {
+            (poke, None)
         };
         let reader = match &copier {
             None => store.reader()?,

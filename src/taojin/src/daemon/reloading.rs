@@ -7,7 +7,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::{mpsc, watch};
@@ -55,7 +54,6 @@ pub(crate) fn titles_of(sites: &[Site]) -> Vec<(String, String)> {
 pub(super) async fn pass_on(
     mut reload: mpsc::Receiver<Result<Loaded, ConfigError>>,
     shared: Arc<Shared>,
-    lexicons: std::sync::mpsc::Sender<Vec<Site>>,
     current: watch::Sender<Current>,
 ) {
     while let Some(read) = reload.recv().await {
@@ -76,8 +74,6 @@ pub(super) async fn pass_on(
         );
         shared.set_refused(None);
         systemd::status("configuration read again");
-        // Nobody listens any more only while the daemon stops.
-        let _ = lexicons.send(new.sites.clone());
         current.send_replace(new);
     }
 }
@@ -88,25 +84,26 @@ type Stamp = Option<(SystemTime, u64)>;
 /// Watches until it is dropped.
 #[derive(Debug)]
 pub struct LexiconWatch {
-    sites: Sender<Vec<Site>>,
+    current: watch::Sender<Current>,
 }
 
 impl LexiconWatch {
     /// Starts to watch the lexicons of a configuration for an analyzer.
     pub fn start(loaded: &Loaded, analyzer: &Analyzer) -> anyhow::Result<Self> {
-        let (sites, changed) = channel();
+        let (current, changed) = watch::channel(Current::of(loaded));
         let watched = Watched {
             stamps: stamps(&loaded.lexicon_files()),
             loaded: loaded.clone(),
             analyzer: analyzer.clone(),
+            changed,
         };
-        spawn_thread("lexicons", move || watched.run(&changed))?;
-        Ok(Self { sites })
+        spawn_thread("lexicons", move || watched.run())?;
+        Ok(Self { current })
     }
 
-    /// Sites were read again: their lexicons may be others.
-    pub(crate) fn sites(&self) -> Sender<Vec<Site>> {
-        self.sites.clone()
+    /// The sites and topics, to be replaced when they were read again: their lexicons may be others.
+    pub(super) fn current(&self) -> &watch::Sender<Current> {
+        &self.current
     }
 }
 
@@ -114,21 +111,21 @@ struct Watched {
     loaded: Loaded,
     analyzer: Analyzer,
     stamps: Vec<(PathBuf, Stamp)>,
+    changed: watch::Receiver<Current>,
 }
 
 impl Watched {
-    fn run(mut self, changed: &Receiver<Vec<Site>>) {
-        loop {
-            match changed.recv_timeout(LOOK_EVERY) {
-                Ok(sites) => self.loaded.sites = sites,
-                Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return,
+    fn run(mut self) {
+        while let Ok(is_new) = self.changed.has_changed() {
+            if is_new {
+                self.loaded.sites = self.changed.borrow_and_update().sites.clone();
             }
             let now = stamps(&self.loaded.lexicon_files());
             if now != self.stamps {
                 self.stamps = now;
                 self.reload();
             }
+            std::thread::sleep(LOOK_EVERY);
         }
     }
 

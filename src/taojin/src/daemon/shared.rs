@@ -159,9 +159,10 @@ impl Shared {
             let indexed = self.indexed();
             return Readiness::Filling { indexed };
         }
-        match self.node.is_silent() {
-            true => Readiness::Degraded,
-            false => Readiness::Ready,
+        if self.node.is_silent() {
+            Readiness::Degraded
+        } else {
+            Readiness::Ready
         }
     }
 

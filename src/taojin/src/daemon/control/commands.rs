@@ -6,13 +6,16 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::{Answer, Reply, Request, Wish, stopping};
+use tokio::sync::mpsc::Sender;
+
+use super::{Answer, Reply, Request, Step, Wish, stopping};
 use crate::config::{self, Loaded};
+use crate::daemon::crawl::crawl_log::LogLine;
 use crate::daemon::crawl::crawl_loop::CrawlLoop;
 use crate::daemon::crawl::sites::SiteRun;
 use crate::daemon::learn::templates::Seen;
 use crate::daemon::watchdog::Worker;
-use crate::daemon::{index, now_ms};
+use crate::daemon::{Summary, index, now_ms};
 use crate::documents::IndexAt;
 use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
 use taojin_crawl::frontier::{Refusal, Scope};
@@ -41,11 +44,15 @@ pub(in crate::daemon) fn broken(error: &dyn std::fmt::Display) -> CommandRefused
     CommandRefused::new(Why::Failed, error.to_string())
 }
 
+fn refuse<T>(why: Why, message: impl Into<String>) -> Outcome<T> {
+    Err(CommandRefused::new(why, message))
+}
+
 /// The address that a person wrote.
 pub(super) fn address(text: &str) -> Outcome<CrawlUri> {
-    CrawlUri::parse(text).map_err(|e| {
+    CrawlUri::parse(text).or_else(|e| {
         let mend = "write a whole address like https://www.example.com/";
-        CommandRefused::new(Why::Mistake, format!("{text}: {e}; {mend}"))
+        refuse(Why::Mistake, format!("{text}: {e}; {mend}"))
     })
 }
 
@@ -56,7 +63,7 @@ pub(super) fn crawled<'a>(sites: &'a [Site], name: &str) -> Outcome<&'a Site> {
     };
     if !site.enabled {
         let message = format!("{name}: the site is not enabled (enabled = false in its file)");
-        return Err(CommandRefused::new(Why::Mistake, message));
+        return refuse(Why::Mistake, message);
     }
     Ok(site)
 }
@@ -72,25 +79,23 @@ pub(super) fn no_such_site<'a>(name: &str, known: impl Iterator<Item = &'a str>)
 
 /// Refuses to crawl a site that the operator has paused.
 pub(in crate::daemon) fn not_paused(store: &Store, name: &str) -> Outcome<()> {
-    let record = store.site(name)?;
-    match record.and_then(|r| r.paused_ms) {
-        Some(_) => Err(CommandRefused::new(
-            Why::NotNow,
-            format!("{name}: the site is paused; first: taojin resume {name}"),
-        )),
-        None => Ok(()),
+    if store
+        .site(name)?
+        .is_some_and(|site| site.paused_ms.is_some())
+    {
+        let message = format!("{name}: the site is paused; first: taojin resume {name}");
+        return refuse(Why::NotNow, message);
     }
+    Ok(())
 }
 
 /// Refuses to fetch an address that was taken down.
 pub(super) fn not_taken_down(store: &Store, uri: &CrawlUri) -> Outcome<()> {
-    match store.takedown(uri)? {
-        Some(_) => Err(CommandRefused::new(
-            Why::Mistake,
-            format!("{uri}: was taken down; to lift that: taojin purge --allow {uri}"),
-        )),
-        None => Ok(()),
+    if store.takedown(uri)?.is_some() {
+        let message = format!("{uri}: was taken down; to lift that: taojin purge --allow {uri}");
+        return refuse(Why::Mistake, message);
     }
+    Ok(())
 }
 
 /// The site in whose scope an address is, and how many links from a seed it counts; else why no site takes it.
@@ -113,14 +118,12 @@ pub(super) fn home(sites: &[Site], uri: &CrawlUri) -> Outcome<(Arc<str>, u16)> {
             Err(refusal) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),
         }
     }
-    let message = match reasons.is_empty() {
-        true => format!(
-            "{uri}: no site has the host {}; add it to [scope] hosts of a site, or: taojin site add {uri}",
-            uri.authority()
-        ),
-        false => format!("{uri}: {}", reasons.join("; ")),
-    };
-    Err(CommandRefused::new(Why::Mistake, message))
+    if reasons.is_empty() {
+        let host = uri.authority();
+        let mend = format!("add it to [scope] hosts of a site, or: taojin site add {uri}");
+        reasons.push(format!("no site has the host {host}; {mend}"));
+    }
+    refuse(Why::Mistake, format!("{uri}: {}", reasons.join("; ")))
 }
 
 /// Pauses a site, or lets it go on.
@@ -204,7 +207,7 @@ pub(super) fn allow(
     let lifted = store.allow_again(uri, now_ms)?;
     if lifted.is_empty() {
         let message = format!("{uri}: was not taken down");
-        return Err(CommandRefused::new(Why::Mistake, message));
+        return refuse(Why::Mistake, message);
     }
     let done = CommandDone {
         url: Some(uri.to_string()),
@@ -242,10 +245,10 @@ pub fn carry_out_alone(
             let uri = address(url)?;
             Ok(allow(store, &uri, now_ms)?.0)
         }
-        SiteCommand::Visit { .. } | SiteCommand::VisitUrl { .. } => Err(CommandRefused::new(
+        SiteCommand::Visit { .. } | SiteCommand::VisitUrl { .. } => refuse(
             Why::NoCrawler,
             "no crawler runs on this data folder; start it with: taojin run",
-        )),
+        ),
     }
 }
 
@@ -260,9 +263,10 @@ fn into_index(loaded: &Loaded) -> Result<(), CommandRefused> {
 impl CrawlLoop {
     /// Carries out a request, or refuses it.
     pub(in crate::daemon) fn take_wish(&mut self, wish: &Wish, now: i64) {
-        let reply = match self.stop_at {
-            Some(_) => Err(stopping()),
-            None => self.carry_out(wish, now),
+        let reply = if self.stop_at.is_some() {
+            Err(stopping())
+        } else {
+            self.carry_out(wish, now)
         };
         let reply = match reply {
             Ok(None) => return,
@@ -278,7 +282,7 @@ impl CrawlLoop {
         let done = |done| Ok(Some(Reply::Now(Answer::Done(done))));
         match &wish.request {
             Request::Crawl { sites, recheck } => {
-                let begun = self.crawl_now(sites, *recheck, now)?;
+                let (begun, _) = self.crawl_now(sites, *recheck, now)?;
                 self.orders.watches.sites(begun, &wish.reply, now);
                 Ok(None)
             }
@@ -312,21 +316,25 @@ impl CrawlLoop {
         }
     }
 
-    /// Begins a cycle of these sites, or of all that are due. The names of those that began.
+    /// Begins a cycle of these sites, or of all that are due. The names of those that began, and how many
+    /// addresses became due.
     fn crawl_now(
         &mut self,
         names: &[String],
         recheck: bool,
         now: i64,
-    ) -> Outcome<BTreeSet<Arc<str>>> {
+    ) -> Outcome<(BTreeSet<Arc<str>>, usize)> {
         for name in names {
             crawled(&self.configured, name)?;
             not_paused(&self.store, name)?;
         }
         self.room()?;
-        let wanted = |run: &SiteRun| match names.is_empty() {
-            true => run.is_wanted(recheck, now),
-            false => names.iter().any(|n| **n == **run.name()),
+        let wanted = |run: &SiteRun| {
+            if names.is_empty() {
+                run.is_wanted(recheck, now)
+            } else {
+                names.iter().any(|n| **n == **run.name())
+            }
         };
         let chosen: BTreeSet<Arc<str>> = self
             .sites
@@ -334,25 +342,22 @@ impl CrawlLoop {
             .filter(|run| wanted(run))
             .map(|run| Arc::clone(run.name()))
             .collect();
+        let mut due = 0;
         for name in &chosen {
-            self.begin_cycle(name, now)?;
+            due += self.begin_cycle(name, now)?;
             if recheck {
                 self.frontier.recheck_articles(&mut self.store, name, now)?;
             }
         }
-        Ok(chosen)
+        Ok((chosen, due))
     }
 
     fn begin_now(&mut self, name: &str, now: i64) -> Outcome<CommandDone> {
-        crawled(&self.configured, name)?;
-        not_paused(&self.store, name)?;
-        self.room()?;
-        let name: Arc<str> = Arc::from(name);
-        let due = self.begin_cycle(&name, now)?;
+        let (_, due) = self.crawl_now(&[name.to_owned()], false, now)?;
         Ok(CommandDone {
-            site: Some(name.to_string()),
+            site: Some(name.to_owned()),
             due: Some(due as u64),
-            next_cycle_ms: self.next_cycle(&name),
+            next_cycle_ms: self.next_cycle(name),
             ..CommandDone::default()
         })
     }
@@ -363,10 +368,7 @@ impl CrawlLoop {
             return Ok(());
         }
         let why = self.shared.paused().unwrap_or_default();
-        Err(CommandRefused::new(
-            Why::NotNow,
-            format!("crawling pauses: {why}"),
-        ))
+        refuse(Why::NotNow, format!("crawling pauses: {why}"))
     }
 
     fn next_cycle(&self, name: &str) -> Option<i64> {
@@ -380,7 +382,7 @@ impl CrawlLoop {
         let (mut site, hops) = home(&self.configured, &uri)?;
         if self.orders.asked.len() >= ASKED {
             let message = "too many addresses wait for their hosts; try again later";
-            return Err(CommandRefused::new(Why::NotNow, message));
+            return refuse(Why::NotNow, message);
         }
         let mut known = self.store.lookup(&uri)?;
         if let Some(record) = &known {
@@ -403,7 +405,7 @@ impl CrawlLoop {
         }
         let Some(record) = known else {
             let message = format!("{uri}: is not taken up; `taojin why {uri}` says more");
-            return Err(CommandRefused::new(Why::Mistake, message));
+            return refuse(Why::Mistake, message);
         };
         // If the program is killed before the visit, the next run makes it.
         self.store.make_due(record.id, now)?;
@@ -504,5 +506,158 @@ fn asked(record: &UrlRecord) -> CommandDone {
         url: Some(record.uri.to_string()),
         due: Some(1),
         ..CommandDone::default()
+    }
+}
+
+/// Everybody who waits.
+#[derive(Debug, Default)]
+pub(in crate::daemon) struct Watches(Vec<Watch>);
+
+#[derive(Debug)]
+struct Watch {
+    what: What,
+    reply: Sender<Reply>,
+}
+
+#[derive(Debug)]
+enum What {
+    /// A cycle of these sites.
+    Sites(BTreeSet<Arc<str>>, Box<Summary>),
+    /// One visit; it is told once it is durable.
+    Url(UrlId, Box<CommandDone>),
+}
+
+impl Watch {
+    fn end(&self, answer: Answer) {
+        // Steps leave room for it; a closed channel means that nobody waits.
+        let _ = self.reply.try_send(Reply::Now(answer));
+    }
+}
+
+impl Watches {
+    pub(super) fn sites(&mut self, sites: BTreeSet<Arc<str>>, reply: &Sender<Reply>, now: i64) {
+        let what = What::Sites(sites, Box::new(Summary::begin(now)));
+        self.add(what, reply);
+    }
+
+    pub(super) fn url(&mut self, id: UrlId, asked: CommandDone, reply: &Sender<Reply>) {
+        self.add(What::Url(id, Box::new(asked)), reply);
+    }
+
+    fn add(&mut self, what: What, reply: &Sender<Reply>) {
+        self.0.push(Watch {
+            what,
+            reply: reply.clone(),
+        });
+    }
+
+    /// A visit has ended.
+    pub(in crate::daemon) fn visited(
+        &mut self,
+        id: UrlId,
+        line: &LogLine,
+        wasted: bool,
+        left: u64,
+    ) {
+        for watch in &mut self.0 {
+            match &mut watch.what {
+                What::Sites(sites, summary) if sites.contains(line.site.as_str()) => {
+                    summary.add(line, wasted);
+                    // The last place is for the end.
+                    if watch.reply.capacity() > 1 {
+                        let step = Reply::Now(Answer::Step(Step::of(line, left)));
+                        let _ = watch.reply.try_send(step);
+                    }
+                }
+                What::Url(asked, done) if *asked == id => {
+                    done.outcome = Some(line.outcome.as_str().to_owned());
+                    done.status = line.status;
+                    done.reason.clone_from(&line.reason);
+                    done.document = line.document.map(|change| change.as_str().to_owned());
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// What has ended is durable now; `new` has the addresses that were found, by site.
+    pub(in crate::daemon) fn committed<'a>(
+        &mut self,
+        new: impl Iterator<Item = (&'a Arc<str>, usize)>,
+    ) {
+        for (site, count) in new {
+            for watch in &mut self.0 {
+                if let What::Sites(sites, summary) = &mut watch.what
+                    && sites.contains(site)
+                {
+                    summary.new_urls += count as u64;
+                }
+            }
+        }
+        self.0.retain(|watch| match &watch.what {
+            What::Url(_, done) if done.outcome.is_some() => {
+                watch.end(Answer::Done(CommandDone::clone(done)));
+                false
+            }
+            _ => true,
+        });
+    }
+
+    /// The URL will not be visited soon.
+    pub(in crate::daemon) fn put_off(&mut self, id: UrlId, reason: &str) {
+        self.0.retain(|watch| match &watch.what {
+            What::Url(asked, done) if *asked == id && done.outcome.is_none() => {
+                let reason = Some(reason.to_owned());
+                watch.end(Answer::Done(CommandDone {
+                    reason,
+                    ..CommandDone::clone(done)
+                }));
+                false
+            }
+            _ => true,
+        });
+    }
+
+    /// Ends the waiting for cycles of sites that are over, or all of it while nothing is fetched (`paused` says why). A
+    /// summary is filled in by `sum_up` before it is sent.
+    pub(in crate::daemon) fn end_cycles(
+        &mut self,
+        paused: Option<&str>,
+        is_over: impl Fn(&str) -> bool,
+        mut sum_up: impl FnMut(&BTreeSet<Arc<str>>, &mut Summary) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        self.0.retain(|watch| !watch.reply.is_closed());
+        let mut waiting = Vec::new();
+        for mut watch in std::mem::take(&mut self.0) {
+            let What::Sites(sites, summary) = &mut watch.what else {
+                waiting.push(watch);
+                continue;
+            };
+            if paused.is_none() && !sites.iter().all(|name| is_over(name)) {
+                waiting.push(watch);
+                continue;
+            }
+            summary.paused = paused.map(str::to_owned);
+            sum_up(sites, summary)?;
+            let end = Answer::Crawled(summary.clone());
+            watch.end(end);
+        }
+        self.0 = waiting;
+        Ok(())
+    }
+
+    pub(in crate::daemon) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Nothing more comes.
+    pub(in crate::daemon) fn stop(&mut self) {
+        self.refuse(&stopping());
+    }
+
+    fn refuse(&mut self, why: &CommandRefused) {
+        for watch in self.0.drain(..) {
+            watch.end(Answer::Refused(why.clone()));
+        }
     }
 }

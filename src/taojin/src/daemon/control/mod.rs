@@ -1,12 +1,11 @@
 //! The operator's wishes while the daemon runs. In: requests over a socket in the data folder. Out: answers, after what they ask
-//! for is durable. [`ask`] is the client's side, [`Controller`] that of web page and API, [`ControlSocket`] the daemon's: it is
+//! for is durable. [`ask`] is the client's side, `Controller` that of web page and API, `ControlSocket` the daemon's: it is
 //! bounded in connections, in bytes and in the time that a request may take to arrive, and passes requests on to the crawl loop.
 //!
 //! A connection carries one request, a line of JSON, and gets lines of JSON: any number of steps, then the end. Who may
 //! write to the socket may do everything, so it is the owner's alone, or the group's where the data folder is.
 
 pub(super) mod commands;
-mod watch;
 
 use std::fs;
 use std::io::{BufRead, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -38,8 +37,8 @@ use crate::serve::{
 };
 use taojin_crawl::schedule::Site;
 
+pub(super) use commands::Watches;
 pub use commands::carry_out_alone;
-pub(super) use watch::Watches;
 
 /// The socket in the data folder.
 const SOCKET: &str = "control.sock";

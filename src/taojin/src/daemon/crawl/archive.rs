@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use super::body::{Body, Form};
+use super::reading::{Body, Form};
 use super::visit::{Archived, Finished, Work};
 use crate::config::Config;
 use crate::daemon::now_ms;

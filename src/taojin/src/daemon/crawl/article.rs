@@ -4,8 +4,7 @@
 
 use std::sync::Arc;
 
-use super::body::Form;
-use super::reading::{Answer, read_page};
+use super::reading::{Answer, Form, read_page};
 use super::visit::{Tools, Visited, ask, ask_robots, context, reason, refusal, report_fetch};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Fetched;

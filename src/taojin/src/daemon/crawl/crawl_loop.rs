@@ -244,9 +244,10 @@ impl CrawlLoop {
             return Ok(());
         }
         for name in self.sites.keys().cloned().collect::<Vec<_>>() {
-            let wanted = match named.is_empty() {
-                true => self.sites[&name].is_wanted(recheck, now),
-                false => is_named(&name),
+            let wanted = if named.is_empty() {
+                self.sites[&name].is_wanted(recheck, now)
+            } else {
+                is_named(&name)
             };
             if wanted && !named.is_empty() {
                 commands::not_paused(&self.store, &name)?;

@@ -124,9 +124,10 @@ pub(crate) fn room(dir: &Path) -> Option<(u64, u64)> {
 /// What is used. A store in PostgreSQL is on another machine's disk: a file that it was moved in from counts no more.
 pub(crate) fn used(data_dir: &Path, index_dir: &Path, in_database: bool) -> DiskUse {
     let files = ["crawl.sqlite", "crawl.sqlite-wal"].iter();
-    let store_bytes = match in_database {
-        true => 0,
-        false => files.map(|name| file_bytes(&data_dir.join(name))).sum(),
+    let store_bytes = if in_database {
+        0
+    } else {
+        files.map(|name| file_bytes(&data_dir.join(name))).sum()
     };
     DiskUse {
         index_bytes: folder_bytes(index_dir),

@@ -128,10 +128,10 @@ pub(crate) async fn wait_for_store(
         };
         if let Err(failed) = answered {
             error = failed.into();
-            match is_outage(&error) {
-                true => continue,
-                false => return Err(error),
+            if !is_outage(&error) {
+                return Err(error);
             }
+            continue;
         }
         shared.node().set_silent(false);
         match open_store_at(loaded, node_place(loaded, shared)) {

@@ -108,12 +108,13 @@ impl PageJudge<'_> {
                 Some(before) if documents::wording(&before.document.text) == answer => {
                     let made_document = before.first_seen_ms >= since_ms - UNNOTICED_MS;
                     // It had this text before others showed it: it is its own.
-                    match made_document {
-                        true => Shown::Wall {
+                    if made_document {
+                        Shown::Wall {
                             answer,
                             made_document,
-                        },
-                        false => as_it_is,
+                        }
+                    } else {
+                        as_it_is
                     }
                 }
                 _ => Shown::Wall {
@@ -157,13 +158,11 @@ impl PageJudge<'_> {
                 });
             }
         }
-        match record.visit.documented && now_ms - changed_ms < 2 * UNNOTICED_MS {
-            true => {
-                let naming = self.store.naming(&record.uri)?;
-                self.led_to(record, &naming, None, record.visit.content, now_ms)
-            }
-            false => Ok(Shown::Document),
+        if !record.visit.documented || now_ms - changed_ms >= 2 * UNNOTICED_MS {
+            return Ok(Shown::Document);
         }
+        let naming = self.store.naming(&record.uri)?;
+        self.led_to(record, &naming, None, record.visit.content, now_ms)
     }
 
     /// A page whose text has nothing in common with that of its document: a wall if another address shows the same.
@@ -242,9 +241,10 @@ impl PageJudge<'_> {
             return Ok(Shown::Document);
         }
         let since_ms = leading.iter().filter_map(|r| r.visit.confirmed_ms).min();
-        let before = match record.visit.documented {
-            true => document_of(self.store, record)?,
-            false => None,
+        let before = if record.visit.documented {
+            document_of(self.store, record)?
+        } else {
+            None
         };
         // What was there before they led to it is its own.
         let is_own = |before: &Before| since_ms.is_some_and(|since| before.first_seen_ms < since);
@@ -431,9 +431,10 @@ pub(super) fn find(
             ..Duplicates::default()
         });
     }
-    let yielding = match record.visit.documented {
-        true => Vec::new(),
-        false => yielding(store, record, document, &related.naming)?,
+    let yielding = if record.visit.documented {
+        Vec::new()
+    } else {
+        yielding(store, record, document, &related.naming)?
     };
     let is_other = |id: &&UrlId| **id != record.id && !yielding.contains(id);
     let twin = related.alike.iter().find(is_other);

@@ -20,9 +20,8 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 use super::archive::WarcSink;
 use super::article::{self, OpenArticle};
-use super::body::{Body, Form};
 use super::crawl_loop::Event;
-use super::reading::{Answer, child, read, redirect};
+use super::reading::{Answer, Body, Form, child, read, redirect};
 use crate::config::Loaded;
 use crate::daemon::learn::templates::Templates;
 use crate::daemon::watchdog::Worker;
@@ -199,9 +198,10 @@ impl Tools {
 
     /// Where the host of a lease is, if that has to be known before it is asked and is not: other nodes may ask the same server.
     pub(crate) async fn locate(&self, lease: &Lease) -> Option<IpAddr> {
-        match self.node.is_some() && !lease.is_located() {
-            true => self.fetcher.locate(&lease.record.uri).await,
-            false => None,
+        if self.node.is_some() && !lease.is_located() {
+            self.fetcher.locate(&lease.record.uri).await
+        } else {
+            None
         }
     }
 

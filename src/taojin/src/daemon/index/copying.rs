@@ -70,9 +70,10 @@ impl Copier {
                     self.shared.set_document_seq(last_seq);
                     // A full channel means that the indexer has been poked already.
                     let _ = self.poke.try_send(());
-                    wait = match copied.seq < copied.last_seq {
-                        true => Duration::ZERO,
-                        false => LOOK,
+                    wait = if copied.seq < copied.last_seq {
+                        Duration::ZERO
+                    } else {
+                        LOOK
                     };
                     copied.seq >= copied.last_seq
                 }
