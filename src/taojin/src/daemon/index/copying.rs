@@ -2,10 +2,10 @@
 //! log of the database. Out: the copy, and a poke for the indexer. While the database is away nothing is copied and nothing fails.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender};
+use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
-use super::DRAIN;
+use super::{DRAIN, is_over};
 use crate::config::Loaded;
 use crate::daemon::Shared;
 use crate::daemon::watchdog::Worker;
@@ -53,15 +53,10 @@ impl Copier {
         let mut wait = Duration::ZERO;
         let mut deadline: Option<Instant> = None;
         loop {
-            if deadline.is_none()
-                && matches!(
-                    poked.recv_timeout(wait),
-                    Err(RecvTimeoutError::Disconnected)
-                )
-            {
+            if deadline.is_none() && is_over(poked, wait) {
                 deadline = Some(Instant::now() + DRAIN);
             }
-            let is_over = match self.copy.take(ROWS) {
+            let has_all = match self.copy.take(ROWS) {
                 Ok(copied) => {
                     if copied.seq >= copied.last_seq {
                         self.shared.set_copying(false);
@@ -90,7 +85,7 @@ impl Copier {
                     true
                 }
             };
-            if deadline.is_some_and(|end| is_over || Instant::now() >= end) {
+            if deadline.is_some_and(|end| has_all || Instant::now() >= end) {
                 return;
             }
         }

@@ -30,7 +30,7 @@ use crate::documents::{IndexAt, StoreDocuments};
 use crate::serve::metrics;
 use feeding::{Caution, UNKNOWN, add, add_rows};
 use taojin_crawl::store::{self, Store, StoreError};
-use taojin_search::index::{self, DocumentSource, IndexError, IndexWriter as _, Writer, caught};
+use taojin_search::index::{self, DocumentSource, IndexError, IndexWriter, Writer, caught};
 
 pub(super) use copying::Copier;
 pub(super) use remote::RemoteIndexer;
@@ -105,6 +105,21 @@ pub(crate) fn make_anew(loaded: &Loaded, mut each: impl FnMut(Progress)) -> anyh
         crate::documents::open_index(loaded, &taojin_search::analyze::Analyzer::new(&[]))?;
     indexer.finish();
     Ok(documents.num_docs()?)
+}
+
+/// Commits and says so.
+fn commit(writer: &mut dyn IndexWriter, seq: u64, shared: &Shared) -> Result<(), IndexError> {
+    let started = Instant::now();
+    writer.commit(seq)?;
+    ::metrics::histogram!(metrics::COMMIT_SECONDS).record(started.elapsed().as_secs_f64());
+    shared.set_indexed(seq);
+    tracing::debug!(seq, "index committed");
+    Ok(())
+}
+
+/// Waits for new documents; gives whether the daemon stops.
+fn is_over(poke: &Receiver<()>, wait: Duration) -> bool {
+    matches!(poke.recv_timeout(wait), Err(RecvTimeoutError::Disconnected))
 }
 
 /// What the indexing thread does on a machine that only crawls: nothing waits for an index.
@@ -281,7 +296,7 @@ impl Indexer {
                     _ => waiting_since
                         .map_or(COMMIT_AFTER, |t| COMMIT_AFTER.saturating_sub(t.elapsed())),
                 };
-                stopping = matches!(poke.recv_timeout(wait), Err(RecvTimeoutError::Disconnected));
+                stopping = is_over(poke, wait);
             }
             if stopping {
                 deadline.get_or_insert_with(|| Instant::now() + DRAIN);
@@ -398,13 +413,8 @@ impl Indexer {
     }
 
     fn commit(&mut self, seq: u64) -> anyhow::Result<()> {
-        let started = Instant::now();
         let writer = self.writer.as_mut().context("the index is not open")?;
-        writer.commit(seq)?;
-        ::metrics::histogram!(metrics::COMMIT_SECONDS).record(started.elapsed().as_secs_f64());
-        self.shared.set_indexed(seq);
-        tracing::debug!(seq, "index committed");
-        Ok(())
+        Ok(commit(writer, seq, &self.shared)?)
     }
 
     /// Opens the new index, empty or as far as it came before.

@@ -3,18 +3,17 @@
 //! takes its place when it is silent. While the engine is away documents wait in the log, and nothing is lost.
 
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
 use super::feeding::{Caution, add_rows};
-use super::{DRAIN, Progress, ROWS};
+use super::{DRAIN, Progress, ROWS, commit, is_over};
 use crate::config::Loaded;
 use crate::daemon::Shared;
 use crate::daemon::watchdog::Worker;
 use crate::documents::{IndexAt, RemoteAt, StoreDocuments};
-use crate::serve::metrics;
 use taojin_crawl::store;
 use taojin_search::index::remote::{RemoteState, RemoteWriter};
 use taojin_search::index::{self, IndexError, IndexWriter, caught};
@@ -189,10 +188,7 @@ impl RemoteIndexer {
     }
 
     fn commit(&self, writer: &mut RemoteWriter, seq: u64) -> Result<(), IndexError> {
-        let started = Instant::now();
-        writer.commit(seq)?;
-        ::metrics::histogram!(metrics::COMMIT_SECONDS).record(started.elapsed().as_secs_f64());
-        self.shared.set_indexed(seq);
+        commit(writer, seq, &self.shared)?;
         if let Some(last) = self.anew_until {
             self.shared.set_reindexing(Some(Progress { seq, last }));
         }
@@ -268,9 +264,4 @@ fn some_name() -> String {
     // Keys from the system's source of chance.
     let chance = std::hash::RandomState::new().build_hasher().finish();
     format!("{chance:016x}")
-}
-
-/// Waits for new documents; gives whether the daemon stops.
-fn is_over(poke: &Receiver<()>, wait: Duration) -> bool {
-    matches!(poke.recv_timeout(wait), Err(RecvTimeoutError::Disconnected))
 }
