@@ -33,11 +33,11 @@ pub(super) fn start_server(
         return Ok(None);
     };
     let log = StoreLog::of_settings(loaded).of_node(shared.node().clone());
-    let [shared, health, shared_by_readers] = [shared, shared, shared].map(Arc::clone);
+    let (beating, health, readiness) = (Arc::clone(shared), Arc::clone(shared), Arc::clone(shared));
     let state = ServeState {
         log: Some(Arc::new(log)),
         health: Arc::new(move || stuck(&health)),
-        readiness: Arc::new(move || shared_by_readers.readiness()),
+        readiness: Arc::new(move || readiness.readiness()),
         ..serve_state(loaded, analyzer, board).context("searches cannot be served")?
     };
     let (stop, stopped) = oneshot::channel::<()>();
@@ -52,7 +52,7 @@ pub(super) fn start_server(
         loop {
             tokio::select! {
                 ended = &mut serving => return ended,
-                _ = beat.tick() => shared.beat(Worker::Server),
+                _ = beat.tick() => beating.beat(Worker::Server),
             }
         }
     });

@@ -333,14 +333,14 @@ impl CrawlLoop {
             if names.is_empty() {
                 run.is_wanted(recheck, now)
             } else {
-                names.iter().any(|n| **n == **run.name())
+                names.iter().any(|n| **n == *run.name)
             }
         };
         let chosen: BTreeSet<Arc<str>> = self
             .sites
             .values()
             .filter(|run| wanted(run))
-            .map(|run| Arc::clone(run.name()))
+            .map(|run| Arc::clone(&run.name))
             .collect();
         let mut due = 0;
         for name in &chosen {

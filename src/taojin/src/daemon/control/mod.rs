@@ -170,11 +170,6 @@ pub(super) struct Wish {
     pub(super) reply: tokio::sync::mpsc::Sender<Reply>,
 }
 
-/// Where the socket is.
-fn socket_path(data_dir: &Path) -> PathBuf {
-    data_dir.join(SOCKET)
-}
-
 /// The socket under a name that is short enough: a long one is reached through a handle on its folder, which has to be
 /// kept meanwhile.
 fn short_path(data_dir: &Path, name: &str) -> std::io::Result<(PathBuf, Option<std::fs::File>)> {
@@ -212,7 +207,7 @@ impl ControlSocket {
         shared: &Arc<Shared>,
         board: StatusBoard,
     ) -> anyhow::Result<Self> {
-        let path = socket_path(data_dir);
+        let path = data_dir.join(SOCKET);
         let draft = data_dir.join(DRAFT);
         if draft.symlink_metadata().is_ok() {
             fs::remove_file(&draft)?;

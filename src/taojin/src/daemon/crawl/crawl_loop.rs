@@ -249,13 +249,14 @@ impl CrawlLoop {
             } else {
                 is_named(&name)
             };
-            if wanted && !named.is_empty() {
+            if !wanted {
+                continue;
+            }
+            if !named.is_empty() {
                 commands::not_paused(&self.store, &name)?;
             }
-            if wanted {
-                self.begin_cycle(&name, now)?;
-            }
-            if wanted && recheck {
+            self.begin_cycle(&name, now)?;
+            if recheck {
                 self.frontier
                     .recheck_articles(&mut self.store, &name, now)?;
             }
@@ -419,7 +420,7 @@ impl CrawlLoop {
 
     /// Whether the disk is too full for more.
     pub(crate) fn is_paused(&mut self) -> bool {
-        let low = self.disk.look(Instant::now()).map(str::to_owned);
+        let low = self.disk.look().map(str::to_owned);
         if low.is_some() {
             self.summary.paused.clone_from(&low);
         }
@@ -632,7 +633,11 @@ impl CrawlLoop {
                         _ => self.shared.fails(Worker::CrawlLoop, error),
                     }
                     std::thread::sleep(RETRY);
-                    self.take_stop_while_retrying();
+                    while let Ok(event) = self.events.try_recv() {
+                        if self.put_off(event) {
+                            self.stop_at.get_or_insert_with(Instant::now);
+                        }
+                    }
                 }
             }
         };
@@ -658,20 +663,19 @@ impl CrawlLoop {
         self.batch.pages.is_empty() && self.frontier.in_flight() == 0 && self.summary.visits == 0
     }
 
-    /// Takes a stop while a transaction is retried; finished pages that arrive meanwhile join the next batch.
-    fn take_stop_while_retrying(&mut self) {
-        while let Ok(event) = self.events.try_recv() {
-            match event {
-                Event::Stop => {
-                    self.stop_at.get_or_insert_with(Instant::now);
-                }
-                Event::Finished(finished) => {
-                    let now = self.shared.now_ms();
-                    self.frontier.release(&finished.lease, now);
-                }
-                Event::Wish(wish) => refuse(&wish),
+    /// Takes what comes while nothing can be stored: a page is fetched once more, whoever asks is refused. Whether it is time to
+    /// stop.
+    fn put_off(&mut self, event: Event) -> bool {
+        match event {
+            Event::Stop => return true,
+            Event::Finished(finished) => {
+                let now = self.shared.now_ms();
+                self.frontier
+                    .discard(&finished.lease, &finished.report, now);
             }
+            Event::Wish(wish) => refuse(&wish),
         }
+        false
     }
 
     /// Whether this failure is one that a daemon waits out.
@@ -726,18 +730,14 @@ impl CrawlLoop {
             if self.shared.is_stopping() {
                 return false;
             }
-            match self
-                .events
-                .recv_timeout(until.saturating_duration_since(Instant::now()))
-            {
-                Ok(Event::Stop) | Err(RecvTimeoutError::Disconnected) => return false,
-                Ok(Event::Finished(finished)) => {
-                    let now = self.shared.now_ms();
-                    self.frontier
-                        .discard(&finished.lease, &finished.report, now);
-                }
-                Ok(Event::Wish(wish)) => refuse(&wish),
+            let left = until.saturating_duration_since(Instant::now());
+            let event = match self.events.recv_timeout(left) {
+                Ok(event) => event,
                 Err(RecvTimeoutError::Timeout) => return true,
+                Err(RecvTimeoutError::Disconnected) => return false,
+            };
+            if self.put_off(event) {
+                return false;
             }
         }
     }

@@ -3,8 +3,9 @@
 //! that it does not flicker.
 
 use std::path::{Path, PathBuf};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use super::crawl_loop::Every;
 use crate::config::CrawlConfig;
 use crate::serve::DiskUse;
 
@@ -20,7 +21,7 @@ const UNFINISHED: [&str; 4] = ["seen.new", "alike.new", "robots.new", "crawl.sql
 pub(crate) struct DiskWatch {
     dir: PathBuf,
     limits: Limits,
-    looked: Option<Instant>,
+    looked: Every,
     low: Option<String>,
 }
 
@@ -38,19 +39,17 @@ impl DiskWatch {
         Self {
             dir: dir.to_owned(),
             limits: Limits::of(config),
-            looked: None,
+            looked: Every::default(),
             low: None,
         }
     }
 
     /// Why crawling is to pause, if it is.
-    pub(crate) fn look(&mut self, now: Instant) -> Option<&str> {
-        let is_time = |at| now.saturating_duration_since(at) >= LOOK_EVERY;
-        if self.looked.is_none_or(is_time) {
-            self.looked = Some(now);
-            if let Some((free, total)) = room(&self.dir) {
-                self.see(free, total);
-            }
+    pub(crate) fn look(&mut self) -> Option<&str> {
+        if self.looked.is_due(LOOK_EVERY)
+            && let Some((free, total)) = room(&self.dir)
+        {
+            self.see(free, total);
         }
         self.low.as_deref()
     }

@@ -53,11 +53,11 @@ const REFUSING: [&str; 4] = ["HTTP 401", "HTTP 403", "HTTP 429", "HTTP 451"];
 pub(crate) struct SiteRun {
     /// Its settings.
     pub(crate) site: Site,
-    name: Arc<str>,
+    pub(crate) name: Arc<str>,
     schedule: Cron,
     next_ms: Option<i64>,
     /// When its cycle began, while that is not over.
-    open_since_ms: Option<i64>,
+    pub(crate) open_since_ms: Option<i64>,
     paused: bool,
 }
 
@@ -87,11 +87,6 @@ impl SiteRun {
         })
     }
 
-    /// Its name.
-    pub(crate) fn name(&self) -> &Arc<str> {
-        &self.name
-    }
-
     /// When the next cycle begins; none if the schedule has no further time, or the operator has paused the site.
     pub(crate) fn next_ms(&self) -> Option<i64> {
         self.next_ms.filter(|_| !self.paused)
@@ -111,24 +106,6 @@ impl SiteRun {
     pub(crate) fn begun(&mut self, now_ms: i64) {
         self.next_ms = self.schedule.next_after(now_ms);
         self.open_since_ms = Some(now_ms);
-    }
-
-    /// The same site whose cycle goes on where the last run of the program left it, if it was not over.
-    pub(crate) fn going_on(self, open_since_ms: Option<i64>) -> Self {
-        Self {
-            open_since_ms,
-            ..self
-        }
-    }
-
-    /// When its cycle began; none if that is over.
-    pub(crate) fn open_since_ms(&self) -> Option<i64> {
-        self.open_since_ms
-    }
-
-    /// Its cycle is over.
-    pub(crate) fn ended(&mut self) {
-        self.open_since_ms = None;
     }
 
     /// Seeds, feeds and sitemaps of the settings, as new URLs; known ones are dropped later.
@@ -183,7 +160,7 @@ impl CrawlLoop {
 
     /// What belongs to the pass.
     pub(crate) fn pass(&self, now_ms: i64) -> Span {
-        self.span(self.summary.started_ms(), now_ms)
+        self.span(self.summary.started_ms, now_ms)
     }
 
     fn span(&self, since_ms: i64, now_ms: i64) -> Span {
@@ -204,7 +181,7 @@ impl CrawlLoop {
         }
         let mut over = Vec::new();
         for (name, site) in &self.sites {
-            let Some(began_ms) = site.open_since_ms() else {
+            let Some(began_ms) = site.open_since_ms else {
                 continue;
             };
             let span = self.span(began_ms, now);
@@ -218,7 +195,7 @@ impl CrawlLoop {
         for (name, _) in &over {
             self.batch.count(name, ENDED_MS, now);
             if let Some(site) = self.sites.get_mut(name) {
-                site.ended();
+                site.open_since_ms = None;
             }
         }
         self.write_batch(now)?;
@@ -279,7 +256,7 @@ impl CrawlLoop {
         let mut watches = std::mem::take(&mut self.orders.watches);
         let is_over = |name: &str| {
             let site = self.sites.get(name);
-            site.is_none_or(|run| run.open_since_ms().is_none())
+            site.is_none_or(|run| run.open_since_ms.is_none())
         };
         let sum_up = |sites: &BTreeSet<Arc<str>>, summary: &mut Summary| {
             let mut counts = self.store.counts()?;
@@ -327,9 +304,10 @@ impl CrawlLoop {
             let last_cycle_ms = record.as_ref().and_then(|r| r.last_cycle_ms);
             let is_over = counts.sites.get(&site.name);
             let is_over = is_over.is_some_and(|c| c.contains_key(ENDED_MS));
-            let run = SiteRun::new(site.clone(), record.as_ref(), now)?
-                .going_on(last_cycle_ms.filter(|_| !is_over));
-            runs.insert(Arc::clone(run.name()), run);
+            let mut run = SiteRun::new(site.clone(), record.as_ref(), now)?;
+            // It goes on where the last run of the program left it.
+            run.open_since_ms = last_cycle_ms.filter(|_| !is_over);
+            runs.insert(Arc::clone(&run.name), run);
         }
         let scopes = sites.iter().filter(|s| s.enabled).map(Scope::new);
         let scopes = scopes.collect::<Result<Vec<_>, _>>()?;

@@ -3,11 +3,12 @@
 
 use std::collections::HashMap;
 use std::sync::mpsc::SyncSender;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex};
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+use crate::daemon::shared::lock;
 use taojin_extract::page::Page;
 use taojin_extract::template::{self, Guide, Keys, Library, Observation, Template, saved_html};
 use taojin_extract::{self as extract, Document, Kind};
@@ -57,17 +58,13 @@ pub(crate) struct UnknownPage {
 /// The templates of all sites that are in use.
 #[derive(Default)]
 pub(crate) struct Registry {
-    libraries: RwLock<HashMap<String, Arc<Library>>>,
+    libraries: Mutex<HashMap<String, Arc<Library>>>,
 }
 
 impl Registry {
     /// The templates of a site.
     pub(crate) fn of(&self, site: &str) -> Option<Arc<Library>> {
-        let libraries = self
-            .libraries
-            .read()
-            .unwrap_or_else(PoisonError::into_inner);
-        libraries.get(site).cloned()
+        lock(&self.libraries).get(site).cloned()
     }
 
     /// When a person last named a field of a site's pages: one fetched before is asked for as a whole, so that it gives the field.
@@ -77,10 +74,7 @@ impl Registry {
 
     /// Replaces all.
     pub(crate) fn set(&self, libraries: HashMap<String, Arc<Library>>) {
-        *self
-            .libraries
-            .write()
-            .unwrap_or_else(PoisonError::into_inner) = libraries;
+        *lock(&self.libraries) = libraries;
     }
 }
 

@@ -66,8 +66,9 @@ pub struct Summary {
     pub bytes: u64,
     /// Length of the crawl in milliseconds.
     pub elapsed_ms: i64,
+    /// When it began.
     #[serde(skip)]
-    started_ms: i64,
+    pub(crate) started_ms: i64,
     /// Visits and new documents of each site.
     #[serde(skip)]
     by_site: BTreeMap<String, (u64, u64)>,
@@ -111,11 +112,6 @@ impl Summary {
             started_ms: now_ms,
             ..Self::default()
         }
-    }
-
-    /// When the crawl began.
-    pub(crate) fn started_ms(&self) -> i64 {
-        self.started_ms
     }
 
     pub(crate) fn finish(&mut self, counts: &Counts, now_ms: i64) {

@@ -70,7 +70,8 @@ struct Wording {
     sentence: BTreeMap<String, Words>,
     start: BTreeMap<String, Words>,
     problem: BTreeMap<String, Words>,
-    cause: BTreeMap<String, Words>,
+    /// In Chinese, by the English words.
+    cause: BTreeMap<String, String>,
 }
 
 static WORDING: LazyLock<Wording> = LazyLock::new(|| {
@@ -303,13 +304,11 @@ fn left(facts: &Facts, text: &mut Text) {
 /// A host that is not asked for longer than a pass waits.
 fn rest(facts: &Facts, resting: &Resting, text: &mut Text) {
     let cause = resting.cause.as_str();
+    let in_chinese = WORDING.cause.get(cause).map_or(cause, String::as_str);
     let values = [
         ("host", same(&resting.host)),
         ("time", same(facts.time(resting.until_ms))),
-        (
-            "cause",
-            WORDING.cause.get(cause).cloned().unwrap_or(same(cause)),
-        ),
+        ("cause", [cause.to_owned(), in_chinese.to_owned()]),
         ("max", same(facts.pass_patience_ms)),
     ];
     text.say("rest", 0, &values);
@@ -348,4 +347,23 @@ fn list(problems: &BTreeMap<String, u64>) -> Words {
         each.collect::<Vec<_>>()
     };
     [in_language(0).join(", "), in_language(1).join("、")]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use taojin_crawl::Failure;
+    use taojin_crawl::frontier::Cause;
+
+    #[test]
+    fn each_failure_and_each_cause_has_words() {
+        for failure in Failure::ALL {
+            let word = failure.as_str();
+            assert!(WORDING.problem.contains_key(word), "{word}");
+        }
+        for cause in Cause::ALL {
+            let word = cause.as_str();
+            assert!(WORDING.cause.contains_key(word), "{word}");
+        }
+    }
 }
