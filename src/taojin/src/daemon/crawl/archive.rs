@@ -42,9 +42,9 @@ pub(crate) struct Replay {
     /// Answers that are being read.
     pub(crate) in_flight: usize,
     /// Answers that were read and are not stored yet.
-    arrived: Vec<Finished>,
+    pub(crate) arrived: Vec<Finished>,
     /// Files that could not be read, or not to their end.
-    problems: Vec<String>,
+    pub(crate) problems: Vec<String>,
 }
 
 impl Replay {
@@ -117,21 +117,6 @@ impl Replay {
     pub(crate) fn take(&mut self, finished: Finished) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.arrived.push(finished);
-    }
-
-    /// How many answers wait for being stored.
-    pub(crate) fn arrived(&self) -> usize {
-        self.arrived.len()
-    }
-
-    /// Takes the answers that wait.
-    pub(crate) fn take_arrived(&mut self) -> Vec<Finished> {
-        std::mem::take(&mut self.arrived)
-    }
-
-    /// Takes what was wrong with the files.
-    pub(crate) fn take_problems(&mut self) -> Vec<String> {
-        std::mem::take(&mut self.problems)
     }
 
     /// Whether answers are on their way.

@@ -481,7 +481,7 @@ impl CrawlLoop {
             let Some(replay) = &mut self.replay else {
                 return Next::Idle;
             };
-            let full = replay.in_flight + replay.arrived() >= self.config.max_connections;
+            let full = replay.in_flight + replay.arrived.len() >= self.config.max_connections;
             if lagging || full || self.stop_at.is_some() {
                 return in_a_second(now);
             }
@@ -501,8 +501,8 @@ impl CrawlLoop {
         let Some(replay) = &mut self.replay else {
             return Ok(());
         };
-        self.summary.problems.extend(replay.take_problems());
-        let mut arrived = replay.take_arrived();
+        self.summary.problems.append(&mut replay.problems);
+        let mut arrived = std::mem::take(&mut replay.arrived);
         // What is no page would not have been linked to either.
         arrived.retain(|f| !is_foreign(&f.visited));
         arrived.sort_by_key(|f| f.visited.archived_ms);
@@ -583,7 +583,7 @@ impl CrawlLoop {
     }
 
     pub(super) fn commit_is_due(&self, now: i64, next: &Next) -> bool {
-        let arrived = self.replay.as_ref().map_or(0, Replay::arrived);
+        let arrived = self.replay.as_ref().map_or(0, |r| r.arrived.len());
         let pages = self.batch.pages.len() + arrived;
         let old = pages > 0 && self.batch_since.is_some_and(|t| t.elapsed() >= BATCH_AGE);
         // With nothing else to do, waiting would only delay the links that were just found.
