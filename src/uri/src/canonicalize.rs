@@ -13,8 +13,8 @@ use std::str::FromStr;
 use serde::{Deserialize, Serialize};
 use url::{Position, Url};
 
-use super::plain::{self, Ends};
-use super::{percent, strip};
+use super::spelling;
+use super::spelling::{is_allowed, is_canonical_escape, is_of_visit};
 
 /// The longest canonical URL that is crawled, in bytes. Longer ones are traps or form state, not articles.
 pub const MAX_URI_BYTES: usize = 2048;
@@ -77,7 +77,7 @@ impl CrawlUri {
 
     /// An address that is canonical as it stands.
     fn plain(text: &str) -> Option<Self> {
-        let (host, ends) = plain::address(text)?;
+        let (host, ends) = address(text)?;
         if ends.path == host {
             return Self::with([text, "/"].concat(), [host, host, host + 1]);
         }
@@ -97,7 +97,7 @@ impl CrawlUri {
             b'?' => (self.text.get(..self.path_end.into())?, reference),
             _ => self.folder_of(reference)?,
         };
-        let Ends { path, all } = plain::path_and_query(rest)?;
+        let Ends { path, all } = path_and_query(rest)?;
         let text = [base, rest.get(..all)?].concat();
         let (host, authority) = (self.host_end.into(), self.authority_end.into());
         Self::with(text, [host, authority, base.len() + path])
@@ -287,8 +287,8 @@ fn drop_final_dot(url: &mut Url) -> Result<(), UriError> {
 }
 
 fn canonical_path(url: &mut Url) {
-    let path = percent::canonical_escapes(url.path());
-    let path = strip::sessions_from_path(&path);
+    let path = spelling::canonical_escapes(url.path());
+    let path = spelling::sessions_from_path(&path);
     if path != url.path() {
         let path = path.into_owned();
         url.set_path(&path);
@@ -297,11 +297,11 @@ fn canonical_path(url: &mut Url) {
 
 fn canonical_query(url: &mut Url) {
     let Some(query) = url.query() else { return };
-    let normal = percent::canonical_escapes(query);
+    let normal = spelling::canonical_escapes(query);
     let mut kept = String::with_capacity(normal.len());
     for parameter in normal.split('&').filter(|p| !p.is_empty()) {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
-        if strip::is_of_visit(name, value) {
+        if spelling::is_of_visit(name, value) {
             continue;
         }
         if !kept.is_empty() {
@@ -353,4 +353,116 @@ impl AsRef<str> for CrawlUri {
 #[inline(never)]
 pub fn registrable_domain(host: &str) -> Option<&str> {
     psl::domain_str(host)
+}
+
+/// Where the parts of a plain address or reference end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Ends {
+    /// Of the path.
+    pub(super) path: usize,
+    /// Of the query, or of the path if there is none: a fragment is dropped.
+    pub(super) all: usize,
+}
+
+/// End of the host of a whole address, and the ends of what follows, which may be nothing.
+pub(super) fn address(text: &str) -> Option<(usize, Ends)> {
+    let rest = text.strip_prefix("http")?;
+    let rest = rest.strip_prefix('s').unwrap_or(rest);
+    let rest = rest.strip_prefix("://")?;
+    let host = text.len() - rest.len() + host_end(rest.as_bytes())?;
+    let Ends { path, all } = match text.get(host..)? {
+        "" => Ends { path: 0, all: 0 },
+        rest => path_and_query(rest)?,
+    };
+    Some((
+        host,
+        Ends {
+            path: host + path,
+            all: host + all,
+        },
+    ))
+}
+
+/// End of a host, at a slash or the end: small letters, digits and single hyphens, and a last label of letters only, so
+/// that neither numbers nor Punycode are to be read.
+fn host_end(text: &[u8]) -> Option<usize> {
+    let mut before = b'.';
+    let mut only_letters = true;
+    for (at, byte) in text.iter().chain(b"/").enumerate() {
+        let joins = matches!(before, b'.' | b'-');
+        match byte {
+            b'a'..=b'z' => {}
+            b'0'..=b'9' => only_letters = false,
+            b'-' if !joins => only_letters = false,
+            b'.' if !joins => only_letters = true,
+            b'/' if !joins && only_letters => return Some(at),
+            _ => return None,
+        }
+        before = *byte;
+    }
+    None
+}
+
+/// Ends of a path, or a part of one that begins with a segment, and its query.
+pub(super) fn path_and_query(text: &str) -> Option<Ends> {
+    let text = text.as_bytes();
+    let path = path_end(text)?;
+    let all = match text.get(path) {
+        Some(b'?') => query_end(text, path + 1)?,
+        _ => path,
+    };
+    // Two slashes begin a host, not a path.
+    (all > 0 && !text.starts_with(b"//")).then_some(Ends { path, all })
+}
+
+/// Bytes that stand in a path and ask no question; a dot may make a segment that means another place, and semicolons and
+/// brackets a session.
+const IN_PATH: [bool; 256] = {
+    let mut plain = [false; 256];
+    let mut at = 0;
+    while at < 128 {
+        let b = at as u8;
+        plain[at] = is_allowed(b) && !matches!(b, b'?' | b'.' | b';' | b'(');
+        at += 1;
+    }
+    plain
+};
+
+/// End of the path that `text` begins with.
+fn path_end(text: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = text.get(at..)?;
+        at += rest
+            .iter()
+            .take_while(|b| IN_PATH[usize::from(**b)])
+            .count();
+        match text.get(at) {
+            None | Some(b'?' | b'#') => return Some(at),
+            Some(b'.') if at > 0 && text[at - 1] != b'/' => at += 1,
+            Some(b'%') if is_canonical_escape(text.get(at..)?) => at += 3,
+            Some(_) => return None,
+        }
+    }
+}
+
+/// End of the query that begins at `from`: no parameter is empty or names a visit.
+fn query_end(text: &[u8], from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        // The parser escapes an apostrophe in a query.
+        let plain = |b: &&u8| is_allowed(**b) && **b != b'\'';
+        at += text.get(at..)?.iter().take_while(plain).count();
+        match text.get(at) {
+            None | Some(b'#') => break,
+            Some(b'%') if is_canonical_escape(text.get(at..)?) => at += 3,
+            Some(_) => return None,
+        }
+    }
+    let query = str::from_utf8(text.get(from..at)?).ok()?;
+    let stays = |parameter: &str| {
+        let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
+        !parameter.is_empty() && !is_of_visit(name, value)
+    };
+    query.split('&').all(stays).then_some(at)
 }

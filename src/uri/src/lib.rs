@@ -3,12 +3,10 @@
 
 mod canonicalize;
 mod fingerprint;
-mod percent;
-mod plain;
-mod strip;
+mod spelling;
 #[cfg(test)]
 mod tests;
 
 pub use canonicalize::{CrawlUri, MAX_URI_BYTES, UriError, registrable_domain};
 pub use fingerprint::{QueueHash, elf, hf, hfip};
-pub use percent::canonical_escapes;
+pub use spelling::canonical_escapes;

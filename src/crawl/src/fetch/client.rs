@@ -14,11 +14,9 @@ use tokio::time::Instant;
 
 use super::decode::{self, BodyLimits, Decoder};
 use super::explain;
-use super::guard::{Guard, Refusal};
-use super::head::{Asked, Head, encoding, location};
+use super::guard::{Guard, Refusal, Resolver};
 use super::limits::Config;
-use super::request::{Fetched, Request, Sink, Want};
-use super::resolve::Resolver;
+use super::request::{Asked, Fetched, Head, Request, Sink, Want, encoding, location};
 use super::warc::{request_head, response_head};
 use crate::outcome::{Failure, VisitOutcome};
 

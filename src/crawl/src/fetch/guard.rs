@@ -8,13 +8,19 @@
 //! Ranges of addresses. In: `10.0.0.0/8`, `fc00::/7` or a single address. Out: a [`Network`] that contains
 //! addresses of its own family only.
 
-use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
+use std::sync::Arc;
+use std::time::Duration;
+use std::{fmt, io};
 
 use ipnet::{IpNet, Ipv4Net, Ipv6Net};
+use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use serde::{Deserialize, Serialize};
 use taojin_uri::CrawlUri;
+
+use super::limits::Config;
 
 /// Why an address is not connected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
@@ -203,4 +209,78 @@ impl From<Network> for String {
     fn from(network: Network) -> Self {
         network.to_string()
     }
+}
+
+/// No host needs more; a hostile name server may send thousands.
+const MAX_ADDRESSES: usize = 16;
+
+/// The resolver behind the client.
+pub(super) struct Resolver {
+    guard: Guard,
+    hosts: Arc<HashMap<String, SocketAddr>>,
+    timeout: Duration,
+}
+
+impl Resolver {
+    pub(super) fn new(config: &Config, guard: Guard) -> Self {
+        let hosts = config.hosts.iter();
+        Self {
+            guard,
+            hosts: Arc::new(hosts.map(|(name, a)| (canonical_name(name), a.0)).collect()),
+            timeout: Duration::from_millis(config.dns_timeout_ms),
+        }
+    }
+
+    /// The first of the addresses that a name leads to; none where it leads nowhere.
+    pub(super) async fn first(&self, name: &str) -> Option<IpAddr> {
+        let name = name.trim_start_matches('[').trim_end_matches(']');
+        if let Ok(ip) = name.parse() {
+            return Some(ip);
+        }
+        let found = match self.hosts.get(name) {
+            Some(address) => vec![*address],
+            None => look_up(name, self.timeout).await.ok()?,
+        };
+        found.first().map(SocketAddr::ip)
+    }
+}
+
+impl Resolve for Resolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let (guard, hosts, timeout) = (self.guard.clone(), Arc::clone(&self.hosts), self.timeout);
+        Box::pin(async move {
+            let addresses = match hosts.get(name.as_str()) {
+                Some(address) => vec![*address],
+                None => look_up(name.as_str(), timeout).await?,
+            };
+            let mut refusal = None;
+            let mut passed = Vec::with_capacity(addresses.len());
+            for address in addresses {
+                match guard.check(address.ip()) {
+                    Ok(()) => passed.push(address),
+                    Err(r) => refusal = refusal.or(Some(r)),
+                }
+            }
+            match refusal {
+                Some(refusal) if passed.is_empty() => Err(refusal.into()),
+                _ => Ok(Box::new(passed.into_iter()) as Addrs),
+            }
+        })
+    }
+}
+
+/// The name as it will be asked for: in lower case, Chinese names in ASCII.
+fn canonical_name(name: &str) -> String {
+    let uri = CrawlUri::parse(&format!("http://{name}/"));
+    uri.map_or_else(|_| name.to_ascii_lowercase(), |uri| uri.host().to_owned())
+}
+
+async fn look_up(name: &str, timeout: Duration) -> io::Result<Vec<SocketAddr>> {
+    let found = tokio::time::timeout(timeout, tokio::net::lookup_host((name, 0))).await;
+    let found = found.map_err(|_| io::Error::other("the name server did not answer in time"))?;
+    let addresses: Vec<SocketAddr> = found?.take(MAX_ADDRESSES).collect();
+    if addresses.is_empty() {
+        return Err(io::Error::other("the name has no address"));
+    }
+    Ok(addresses)
 }

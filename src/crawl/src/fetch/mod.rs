@@ -6,11 +6,8 @@ mod client;
 mod decode;
 mod explain;
 mod guard;
-mod head;
 mod limits;
-mod replay;
 mod request;
-mod resolve;
 mod robots;
 mod robots_cache;
 #[cfg(test)]
@@ -20,11 +17,9 @@ mod warc_reader;
 
 pub use client::{FetchError, Fetcher};
 pub use guard::{Guard, Network, Refusal};
-pub use head::{ContentClass, Head};
 pub use limits::{Config, HostAddress, WarcConfig};
-pub use replay::replay;
-pub use request::{Fetched, Request, Sink, Want};
+pub use request::{ContentClass, Fetched, Head, Request, Sink, Want};
 pub use robots::{MAX_ROBOTS_BYTES, Robots, Rule};
 pub use robots_cache::{Access, Archived, RobotsCache, Verdict};
 pub use warc::{Archive, Exchange};
-pub use warc_reader::{Record, WarcError, WarcReader};
+pub use warc_reader::{Record, WarcError, WarcReader, replay};

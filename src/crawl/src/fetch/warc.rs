@@ -23,8 +23,7 @@ use taojin_uri::CrawlUri;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::decode::CODING_OVERHEAD_BYTES;
-use super::head::Head;
-use super::request::{Fetched, Sink};
+use super::request::{Fetched, Head, Sink};
 
 /// The name of a file that is being written.
 const OPEN_SUFFIX: &str = ".open";

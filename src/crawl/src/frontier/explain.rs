@@ -9,9 +9,8 @@ use std::sync::Arc;
 use taojin_uri::CrawlUri;
 
 use super::alike::Alike;
-use super::config::Config;
 use super::queue::HostQueues;
-use super::{Frontier, politeness};
+use super::{Config, Frontier, politeness};
 use crate::store::{Cause, HostId, HostRecord, Reader, SiteId, StoreError};
 
 /// What holds a host, for `taojin why` and the status page.

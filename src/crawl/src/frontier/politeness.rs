@@ -8,7 +8,7 @@
 use std::collections::HashMap;
 use std::net::IpAddr;
 
-use super::config::Config;
+use super::Config;
 use super::leasing::FetchReport;
 use crate::outcome::VisitOutcome;
 use crate::store::{Cause, HostRecord};

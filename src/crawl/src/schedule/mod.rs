@@ -3,20 +3,17 @@
 //! Pure: never fetches, never reads a clock, never writes.
 
 mod cron;
-mod feed;
+mod lists;
 mod revisit;
 mod site;
-mod sitemap;
-mod xml;
 
 #[cfg(test)]
 mod tests;
 
 pub use cron::{Cron, CronError};
-pub use feed::{FeedError, read_feed};
+pub use lists::{Cut, FeedError, Sitemap, SitemapReader, read_feed, read_sitemap};
 pub use revisit::{Config, Finding, PageFacts, PageKind, Revisit, Shown, revisit};
 pub use site::{Addresses, Scope, Site, SiteError};
-pub use sitemap::{Cut, Sitemap, SitemapReader, read_sitemap};
 
 use taojin_uri::CrawlUri;
 

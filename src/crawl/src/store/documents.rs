@@ -1,17 +1,26 @@
-//! The log of documents: the one place where they are kept. In: what a visit says of a document, under a number that
-//! rises with each change and never comes twice. Out: the changes after a number, the present document, the versions
-//! before it. The search index and everything else that follows documents is derived from it, by the number that each
-//! has reached.
+//! The log of documents: the one place where they are kept. What a visit says of a document gets a number that rises with each
+//! change and never comes twice. The search index and everything else that follows documents is derived from it, by the number
+//! that each has reached.
 //!
 //! Each version is a row that is written once. The latest row of a document is its present text, or says that it is
 //! gone; the rows before it are its history, and the only thing that is ever forgotten ([`Retention`]).
+//!
+//! A copy of the documents somewhere else follows the log by a [`Cursor`]: the changes after it and the next cursor, or why no
+//! list of changes can bring this copy up to date any more. A copy that takes in every answer is the same as the store, whenever
+//! it asks. Two things can make such a list incomplete. The end of a document is remembered for so long only: the store notes the
+//! highest number that it has forgotten so. And a store that was set back to a backup goes on with another history: it has a new
+//! id.
 
-use super::bodies::PackedBody;
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+
+use super::bodies::{Compressor, PackedBody};
 use super::error::Result;
 use super::keys::{meta, set_meta};
 use super::open::{FORGOTTEN_SEQ, LAST_SEQ, Reader, Store};
 use super::record::Retention;
-use super::sql::{self, Connection, NONE, Row, stored};
+use super::sql::{self, ALL, Connection, NONE, Row, Value, list, stored};
 
 /// Rows looked at in one step of forgetting, so that no transaction is long.
 const FORGOTTEN_AT_ONCE: i64 = 500;
@@ -239,4 +248,356 @@ pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<DocumentRow> {
         site: row.get(8)?,
         body: body.filter(|_| state != GONE).map(PackedBody),
     })
+}
+
+const LATEST: &str = "seq, state, version, first_seq, first_seen_ms, url, site";
+
+const INSERT: &str = "INSERT INTO document (seq, fingerprint, state, version, first_seq, first_seen_ms, changed_ms, ended_ms, url, site, body)";
+
+/// The log inside an open transaction; [`Log::note_last`] ends it.
+pub(super) struct Log<'a> {
+    pub(super) conn: &'a Connection,
+    /// Number of the last change.
+    pub(super) seq: i64,
+    pub(super) now_ms: i64,
+    pub(super) versions: u32,
+    /// What was looked up before.
+    known: HashMap<u64, Option<Latest>>,
+    first_seq: i64,
+    /// New rows that are not written yet.
+    rows: Vec<[Value; 11]>,
+}
+
+/// What the row that follows takes over from the latest one.
+#[derive(Clone)]
+struct Latest {
+    seq: i64,
+    state: i64,
+    version: i64,
+    first_seq: i64,
+    first_seen_ms: i64,
+    url: String,
+    site: String,
+}
+
+impl<'a> Log<'a> {
+    /// The log after change `seq`, with nothing of its history forgotten.
+    pub(super) fn new(conn: &'a Connection, seq: i64, now_ms: i64) -> Self {
+        Log {
+            conn,
+            seq,
+            now_ms,
+            versions: u32::MAX,
+            known: HashMap::new(),
+            first_seq: seq,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Writes down what happens to a document.
+    pub(super) fn put(
+        &mut self,
+        fingerprint: u64,
+        op: &DocOp,
+        compressor: &mut Compressor,
+    ) -> Result<()> {
+        match op {
+            DocOp::Upsert(new) => self.write(fingerprint, Some((new, compressor.pack(&new.body)))),
+            DocOp::Delete => self.end(fingerprint),
+        }
+    }
+
+    /// Writes down that a document is gone. One that was not there is no change.
+    pub(super) fn end(&mut self, fingerprint: u64) -> Result<()> {
+        self.write(fingerprint, None)
+    }
+
+    fn write(&mut self, fingerprint: u64, new: Option<(&NewDocument, Vec<u8>)>) -> Result<()> {
+        let before = match self.known.remove(&fingerprint) {
+            Some(known) => known,
+            None => self.latest(fingerprint)?,
+        };
+        let was_there = before.as_ref().filter(|row| row.state == PRESENT);
+        let (url, site, body) = match (new, was_there) {
+            (Some((new, body)), _) => (&new.url, &new.site, Some(body)),
+            (None, Some(row)) => (&row.url, &row.site, None),
+            (None, None) => return Ok(()),
+        };
+        self.seq += 1;
+        if let Some(row) = &before {
+            self.replace(row.seq)?;
+        }
+        let state = if body.is_some() { PRESENT } else { GONE };
+        let ended_ms = body.is_none().then_some(self.now_ms);
+        self.rows.push([
+            self.seq.into(),
+            fingerprint.cast_signed().into(),
+            state.into(),
+            before.as_ref().map_or(1, |row| row.version + 1).into(),
+            was_there.map_or(self.seq, |row| row.first_seq).into(),
+            before
+                .as_ref()
+                .map_or(self.now_ms, |row| row.first_seen_ms)
+                .into(),
+            self.now_ms.into(),
+            ended_ms.into(),
+            url.clone().into(),
+            site.clone().into(),
+            body.into(),
+        ]);
+        if before.is_some() {
+            self.forget_oldest(fingerprint)?;
+        }
+        Ok(())
+    }
+
+    /// Writes the new rows.
+    fn write_rows(&mut self) -> Result<()> {
+        let rows = std::mem::take(&mut self.rows);
+        self.conn.put_rows(INSERT, "", &rows)
+    }
+
+    /// Waits until no other node writes to the log, and reads how far it is. Until the end of the transaction it is this one's.
+    pub(super) fn take_turn(&mut self) -> Result<()> {
+        if self.conn.sqlite().is_some() {
+            return Ok(());
+        }
+        let sql = "INSERT INTO meta (name, value) VALUES (?1, 0) ON CONFLICT (name) DO UPDATE SET value = meta.value \
+                   RETURNING value";
+        self.seq = self.conn.query_row(sql, [LAST_SEQ], |row| row.get(0))?;
+        self.first_seq = self.seq;
+        Ok(())
+    }
+
+    /// Reads the latest rows of several documents at once.
+    pub(super) fn look_up(&mut self, fingerprints: &[u64]) -> Result<()> {
+        if fingerprints.is_empty() {
+            return Ok(());
+        }
+        let numbers = list(fingerprints.iter().map(|f| f.cast_signed()));
+        let sql = format!(
+            "SELECT {LATEST}, fingerprint FROM document WHERE fingerprint IN ({numbers}) AND state <> {REPLACED}"
+        );
+        let found = self.conn.query_once(&sql, |row| {
+            Ok((row.get::<i64>(7)?.cast_unsigned(), Some(latest(row)?)))
+        })?;
+        self.known.extend(fingerprints.iter().map(|f| (*f, None)));
+        self.known.extend(found);
+        Ok(())
+    }
+
+    /// Writes what is not written yet and keeps the number of the last change, at the end of the transaction: it outlives its row, so
+    /// that numbers never come twice.
+    pub(super) fn note_last(&mut self) -> Result<()> {
+        self.write_rows()?;
+        match self.seq == self.first_seq {
+            true => Ok(()),
+            false => set_meta(self.conn, LAST_SEQ, self.seq),
+        }
+    }
+
+    /// Takes a document out with all its versions: nothing of its text stays, only that it is gone.
+    pub(super) fn erase(&mut self, fingerprint: u64) -> Result<()> {
+        self.end(fingerprint)?;
+        let sql = format!("DELETE FROM document WHERE fingerprint = ?1 AND state = {REPLACED}");
+        self.conn.put(&sql, [fingerprint.cast_signed()])?;
+        Ok(())
+    }
+
+    /// The latest row of a document without its body, which may fill many pages and is not needed to replace it.
+    fn latest(&mut self, fingerprint: u64) -> Result<Option<Latest>> {
+        self.write_rows()?;
+        let sql =
+            format!("SELECT {LATEST} FROM document WHERE fingerprint = ?1 AND state <> {REPLACED}");
+        self.conn.row(&sql, [fingerprint.cast_signed()], latest)
+    }
+
+    fn replace(&self, seq: i64) -> Result<()> {
+        let sql = format!("UPDATE document SET state = {REPLACED}, ended_ms = ?2 WHERE seq = ?1");
+        self.conn.put(&sql, [seq, self.now_ms])?;
+        Ok(())
+    }
+
+    fn forget_oldest(&self, fingerprint: u64) -> Result<()> {
+        let sql = format!(
+            "DELETE FROM document WHERE seq IN (SELECT seq FROM document WHERE fingerprint = ?1 AND state = {REPLACED} \
+             ORDER BY seq DESC LIMIT {ALL} OFFSET ?2)"
+        );
+        self.conn
+            .put(&sql, [fingerprint.cast_signed(), i64::from(self.versions)])?;
+        Ok(())
+    }
+}
+
+fn latest(row: &Row<'_>) -> rusqlite::Result<Latest> {
+    Ok(Latest {
+        seq: row.get(0)?,
+        state: row.get(1)?,
+        version: row.get(2)?,
+        first_seq: row.get(3)?,
+        first_seen_ms: row.get(4)?,
+        url: row.get(5)?,
+        site: row.get(6)?,
+    })
+}
+
+/// How far someone has followed the log. As text it is a number alone, or `STORE-SEQ` or `STORE-SEQ-BEGAN`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cursor {
+    /// [`Reader::store_id`] of the history it belongs to; none: not known, and not checked.
+    pub store: Option<i64>,
+    /// All changes up to this number are known.
+    pub seq: i64,
+    /// Number of the last change when the first, whole list began, while `seq` is below it: what was gone by then was
+    /// never in the copy. 0 afterwards.
+    pub began: i64,
+}
+
+/// Why no list of changes can bring a copy up to date: it must be rebuilt, from the beginning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum CursorLost {
+    /// Of another store, or of this one before it was set back to a backup.
+    #[error("it belongs to another history: the store was replaced or restored from a backup")]
+    OtherHistory,
+    /// Documents have gone since, and which ones is not remembered any more.
+    #[error(
+        "it is too old: the store has forgotten which documents have gone since then (documents.keep_deleted_days)"
+    )]
+    TooOld,
+}
+
+/// Some changes, in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Followed {
+    /// Where to go on.
+    pub next: Cursor,
+    /// Whether there are more changes already.
+    pub more: bool,
+    /// Number of the last change ever made.
+    pub last_seq: i64,
+}
+
+impl Cursor {
+    /// The same for whoever has seen everything up to `seq`.
+    pub fn at(store: i64, seq: i64) -> Self {
+        Cursor {
+            store: Some(store),
+            seq,
+            began: 0,
+        }
+    }
+}
+
+impl fmt::Display for Cursor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(store) = self.store {
+            write!(f, "{:016x}-", store.cast_unsigned())?;
+        }
+        write!(f, "{}", self.seq)?;
+        match self.began {
+            0 => Ok(()),
+            began => write!(f, "-{began}"),
+        }
+    }
+}
+
+/// It is no cursor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("write 0, a number of a change, or the cursor of an answer")]
+pub struct NoCursor;
+
+impl FromStr for Cursor {
+    type Err = NoCursor;
+
+    fn from_str(text: &str) -> Result<Self, NoCursor> {
+        let number = |digits: &str| {
+            let plain = digits.bytes().all(|b| b.is_ascii_digit());
+            digits.parse::<i64>().ok().filter(|_| plain).ok_or(NoCursor)
+        };
+        let Some((store, rest)) = text.split_once('-') else {
+            return Ok(Cursor {
+                seq: number(text)?,
+                ..Cursor::default()
+            });
+        };
+        let hex = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+        let id = u64::from_str_radix(store, 16).ok();
+        let id = id.filter(|_| store.len() == 16 && store.bytes().all(hex));
+        let (seq, began) = rest.split_once('-').unwrap_or((rest, "0"));
+        Ok(Cursor {
+            store: Some(id.ok_or(NoCursor)?.cast_signed()),
+            seq: number(seq)?,
+            began: number(began)?,
+        })
+    }
+}
+
+impl Reader {
+    /// Calls `each` with the changes after `cursor` in order, of a document that changed several times with the last only,
+    /// until there are `limit` or it returns false; the change it was called with then still counts. From number 0 on
+    /// these are the present documents alone. All of it is of one moment.
+    pub fn follow(
+        &self,
+        cursor: &Cursor,
+        limit: usize,
+        each: impl FnMut(DocumentRow, Change) -> bool,
+    ) -> Result<Result<Followed, CursorLost>> {
+        follow(&*self.conn.snapshot()?, cursor, limit, each)
+    }
+}
+
+fn follow(
+    conn: &Connection,
+    cursor: &Cursor,
+    limit: usize,
+    mut each: impl FnMut(DocumentRow, Change) -> bool,
+) -> Result<Result<Followed, CursorLost>> {
+    let store = meta(conn, "store_id")?;
+    let last_seq = meta(conn, LAST_SEQ)?;
+    let known = cursor.seq.max(cursor.began);
+    if cursor.store.is_some_and(|id| id != store) || known > last_seq {
+        return Ok(Err(CursorLost::OtherHistory));
+    }
+    // Whoever begins now has no document that is gone by now.
+    let began = match cursor.seq {
+        0 if cursor.began == 0 => last_seq,
+        _ => known,
+    };
+    if meta(conn, FORGOTTEN_SEQ)? > began {
+        return Ok(Err(CursorLost::TooOld));
+    }
+    let sql = format!(
+        "SELECT {COLUMNS} FROM document WHERE seq > ?1 AND state <> {REPLACED} AND (body IS NOT NULL OR seq > ?2) \
+         ORDER BY seq LIMIT ?3"
+    );
+    let (mut taken, mut seq, mut more) = (0, cursor.seq, false);
+    let mut full = limit == 0;
+    let most = sql::limit(limit.saturating_add(1));
+    conn.each(&sql, [cursor.seq, began, most], |row| {
+        if full {
+            more = true;
+            return Ok(false);
+        }
+        let row = read(row)?;
+        seq = row.seq;
+        taken += 1;
+        let change = match &row.body {
+            // What came before the first list began is new to whoever reads it.
+            Some(_) if row.seq <= began => Change::New,
+            _ => row.change_since(began),
+        };
+        full = !each(row, change) || taken == limit;
+        Ok(true)
+    })?;
+    let seq = if more { seq } else { last_seq };
+    let next = Cursor {
+        store: Some(store),
+        seq,
+        began: if seq < began { began } else { 0 },
+    };
+    Ok(Ok(Followed {
+        next,
+        more,
+        last_seq,
+    }))
 }

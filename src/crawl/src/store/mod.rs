@@ -9,64 +9,51 @@
 
 mod backup;
 mod bodies;
-mod clock;
+mod cluster;
 mod commit;
-mod copy;
-mod cursor;
 mod documents;
 mod error;
-mod fingerprints;
 mod follows;
-mod hosts;
 mod in_flight;
-mod inbox;
 mod keys;
-mod log;
 mod moving;
-mod new_urls;
-mod node;
 mod open;
-mod partitions;
 mod place;
 mod purge;
 mod record;
 mod runs;
-mod salvage;
 mod schema;
 mod sites;
 mod sql;
 mod templates;
 mod terms;
-mod turns;
-mod twins;
 mod urls;
 
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use backup::{BackupFacts, CopyProgress, check_backup, restore, restore_damaged};
+pub use backup::{BackupFacts, CopyProgress, Salvaged, check_backup, restore, restore_damaged};
 pub use bodies::PackedBody;
-pub use copy::{Copied, DocumentCopy};
-pub use cursor::{Cursor, CursorLost, Followed, NoCursor};
-pub use documents::{Change, DocOp, DocumentRow, LastKnown, NewDocument};
+pub use cluster::{
+    Moved, NodeRecord, PARTITIONS, Partition, Partitions, SiteDifferences, Waiting, first_row,
+    part_of_row, partition,
+};
+pub use documents::{
+    Change, Cursor, CursorLost, DocOp, DocumentRow, Followed, LastKnown, NewDocument, NoCursor,
+};
 pub use error::StoreError;
 pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows, Told};
-pub use hosts::HostsHeld;
 pub use in_flight::{InFlight, UnderWay};
-pub use moving::{MovedRows, export, import};
-pub use node::{Moved, NodeRecord, SiteDifferences, Waiting};
+pub use moving::{Copied, DocumentCopy, MovedRows, export, import};
 pub use open::{Reader, Store};
-pub use partitions::{PARTITIONS, Partition, Partitions, first_row, part_of_row, partition};
 pub use place::{DatabaseFacts, Duties, StorePlace};
 pub use purge::{Purged, Takedown};
 pub use record::{
     Batch, Cause, Committed, DueUrl, FinishedPage, HELD_MS, HostId, HostRecord, Inserted, NewUrl,
     Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState, Visit,
 };
-pub use salvage::Salvaged;
 pub use sites::{Counts, SiteCounts};
 pub use sql::{Gained, NodeLease};
 pub use templates::{NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore};
 pub use terms::{TermCounts, TermList, TermMark, TermRecord, TermState};
-pub use twins::{Relatives, Wall};
-pub use urls::RANKS;
+pub use urls::{HostsHeld, RANKS, Relatives, Wall};

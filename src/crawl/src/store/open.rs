@@ -12,15 +12,14 @@ use std::time::Duration;
 
 use rusqlite::OpenFlags;
 
-use super::sql::{Connection, NodeLease, Params, Postgres, Row};
-
 use super::bodies::{Compressor, Decompressor};
+use super::cluster::Numbers;
 use super::error::{Result, StoreError};
-use super::keys::{Keys, NEWEST, meta};
-use super::partitions::Numbers;
+use super::keys::{Keys, NEWEST, meta, set_meta};
 use super::place::StorePlace;
-use super::record::{HostId, Retention, SiteId};
-use super::{node, schema};
+use super::record::{HELD_MS, HostId, Retention, SiteId, UrlState};
+use super::sql::{Connection, NodeLease, Params, Postgres, Row, params};
+use super::{cluster, schema};
 
 /// The database inside the data directory.
 pub(super) const DATABASE: &str = "crawl.sqlite";
@@ -215,7 +214,7 @@ impl Store {
         schema::version(&reader.conn)?;
         configure(&reader.conn)?;
         schema::create(&reader.conn)?;
-        node::join(&reader, &place)?;
+        cluster::join(&reader, &place)?;
         let mut store = Store {
             reader,
             caches: Caches::default(),
@@ -372,5 +371,56 @@ fn read_holder(file: &mut File) -> String {
     match pid.trim() {
         pid if read.is_ok() && !pid.is_empty() => pid.to_owned(),
         _ => "unknown".to_owned(),
+    }
+}
+
+/// Name of the time of the last transaction.
+pub(super) const CLOCK: &str = "clock_ms";
+
+/// A clock may be set right by this much without a word.
+const SLACK_MS: i64 = 60_000;
+
+impl Store {
+    /// Cuts moments that were planned by a clock that was ahead of `now_ms`. Gives by how much it was, in milliseconds; none
+    /// if it was not. `visit_ms` is the longest time between two visits of an address. Takes some seconds for millions of addresses, and does nothing otherwise.
+    pub fn set_clock_right(&mut self, now_ms: i64, visit_ms: i64) -> Result<Option<i64>> {
+        let last = self.row("SELECT value FROM meta WHERE name = ?1", [CLOCK], |row| {
+            row.get::<i64>(0)
+        })?;
+        let Some(ahead_ms) = last.map(|last| last - now_ms).filter(|ms| *ms > SLACK_MS) else {
+            return Ok(None);
+        };
+        let visit_ms = now_ms.saturating_add(visit_ms);
+        self.write(|tx| {
+            // A host that rests for longer than a clock that is right would have it is asked early, once.
+            for column in ["not_before_ms", "trouble_ms"] {
+                let sql = format!("UPDATE host SET {column} = {column} - ?1 WHERE {column} > ?2");
+                tx.execute(&sql, [ahead_ms, now_ms])?;
+            }
+            for (table, column) in [
+                ("host", "cycle_ms"),
+                ("host", "next_due_ms"),
+                ("follow", "next_ms"),
+            ] {
+                let sql = format!("UPDATE {table} SET {column} = ?1 WHERE {column} > ?1");
+                tx.execute(&sql, [now_ms])?;
+            }
+            // What was never visited waits for nothing; the rest for no longer than its own interval.
+            tx.execute(
+                "UPDATE url SET due_ms = ?2 WHERE state = ?1 AND due_ms > ?2 AND due_ms < ?3",
+                params![UrlState::New, now_ms, HELD_MS],
+            )?;
+            tx.execute(
+                "UPDATE url SET due_ms = ?1 + interval_ms \
+                 WHERE interval_ms > 0 AND due_ms > ?1 + interval_ms AND due_ms < ?2",
+                [now_ms, HELD_MS],
+            )?;
+            tx.execute(
+                "UPDATE url SET due_ms = ?1 WHERE due_ms > ?1 AND due_ms < ?2",
+                [visit_ms, HELD_MS],
+            )?;
+            set_meta(tx, CLOCK, now_ms)
+        })?;
+        Ok(Some(ahead_ms))
     }
 }

@@ -117,7 +117,7 @@ impl StorePlace {
 
     /// Whether there is such a copy.
     pub fn has_copy(&self) -> bool {
-        self.is_postgres() && super::copy::is_there(self.copy().dir())
+        self.is_postgres() && super::moving::is_there(self.copy().dir())
     }
 
     /// What is wrong with the address or the file of its password.

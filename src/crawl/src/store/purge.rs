@@ -5,9 +5,9 @@
 use super::commit::Before;
 use super::sql::{Connection, NONE, Row, params};
 
+use super::documents::Log;
 use super::error::Result;
 use super::keys::{Keys, NEWEST};
-use super::log::Log;
 use super::open::{Caches, Reader, Store};
 use super::record::{SiteId, UrlId, UrlState};
 use super::sites::wake_host_of;

@@ -7,10 +7,10 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::cluster::Partitions;
+use super::commit::site_id;
 use super::error::Result;
-use super::new_urls::site_id;
 use super::open::{Reader, Store};
-use super::partitions::Partitions;
 use super::record::{HELD_MS, SiteId, SiteRecord, UrlId};
 use super::sql::{Connection, NONE, Row, ToSql, params};
 use super::urls::RANKS;

@@ -1,12 +1,24 @@
-//! Reading URL records. In: a row number, an address, a host. Out: records, and what is due.
+//! What is known of addresses and their hosts, and which of them are due: records by row or address, pages that share a document,
+//! fingerprints for the filter of the frontier.
+//!
+//! Pages share a document where the same text stands at several addresses, or where an address names another one as the
+//! canonical. When the document goes or says something else, the pages that stood for it are fetched again, whole: none is lost
+//! by a wrong guess.
 
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use taojin_uri::CrawlUri;
+
+use super::cluster::{Partition, Partitions, first_row, given};
+use super::commit::Before;
 use super::error::Result;
 use super::in_flight::{forget, left_in_flight};
-use super::keys::find_beside;
+use super::keys::{find_beside, watermark};
 use super::open::{Reader, Store};
-use super::record::{DueUrl, HELD_MS, HostId, UrlId, UrlRecord, Visit};
-use super::sql::{self, Connection, Row, ToSql, params};
-use taojin_uri::CrawlUri;
+use super::record::{Cause, DueUrl, HELD_MS, HostId, HostRecord, SiteId, UrlId, UrlRecord, Visit};
+use super::runs;
+use super::sql::{self, Connection, Row, ToSql, list, params};
 
 /// Ranks that the frontier may use: 0 … `RANKS - 1`.
 pub const RANKS: u8 = 16;
@@ -15,7 +27,7 @@ pub const RANKS: u8 = 16;
 const EACH_RANK: &str = "WITH RECURSIVE ranks (rank) AS \
      (SELECT CAST(0 AS BIGINT) UNION ALL SELECT rank + 1 FROM ranks WHERE rank < 15)";
 
-const COLUMNS: &str = "id, host_id, url, coalesce((SELECT name FROM site WHERE site.id = site_id), ''), class, state, rank, due_ms, hops, redirects, via, first_seen_ms, crashes, \
+const URL_COLUMNS: &str = "id, host_id, url, coalesce((SELECT name FROM site WHERE site.id = site_id), ''), class, state, rank, due_ms, hops, redirects, via, first_seen_ms, crashes, \
      interval_ms, status, etag, last_modified, digest, fetched_ms, changed_ms, not_found_since_ms, unchanged, errors, \
      documented, target, error, content, alias_of, confirmed_ms, answer";
 
@@ -49,7 +61,7 @@ impl Reader {
     }
 
     fn url_where(&self, condition: &str, values: &[&dyn ToSql]) -> Result<Option<UrlRecord>> {
-        let sql = format!("SELECT {COLUMNS} FROM url WHERE {condition}");
+        let sql = format!("SELECT {URL_COLUMNS} FROM url WHERE {condition}");
         Ok(self.row(&sql, values, url_record)?.flatten())
     }
 
@@ -234,4 +246,419 @@ fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
             answer: row.get::<Option<i64>>(29)?.map(i64::cast_unsigned),
         },
     }))
+}
+
+const HOST_COLUMNS: &str = "id, authority, next_due_ms, not_before_ms, cause, backoff_level, trouble_ms, errors, last_error, \
+     crawl_delay_ms, elapsed_ms, ip, fetched, cycle_ms, cycle_pages";
+
+/// Hosts that are not asked now, by what holds them.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostsHeld {
+    /// All hosts, held or not.
+    pub all: i64,
+    /// Held back to a certain time: the cause, and how many.
+    pub by_cause: Vec<(Cause, i64)>,
+    /// Had their pages of this cycle.
+    pub limited: i64,
+}
+
+impl Reader {
+    /// The record of a host by its authority (`host` or `host:port`).
+    pub fn host(&self, authority: &str) -> Result<Option<HostRecord>> {
+        let sql = format!("SELECT {HOST_COLUMNS} FROM host WHERE authority = ?1");
+        self.row(&sql, [authority], host_record)
+    }
+
+    /// The record of a host by its row number.
+    pub fn host_by_id(&self, id: HostId) -> Result<Option<HostRecord>> {
+        let sql = format!("SELECT {HOST_COLUMNS} FROM host WHERE id = ?1");
+        self.row(&sql, [id], host_record)
+    }
+
+    /// Hosts of these sites (of all, if none is named) in these partitions that may have URLs due at `now_ms`, longest
+    /// overdue first.
+    pub fn hosts_due(
+        &self,
+        sites: &[SiteId],
+        parts: &Partitions,
+        now_ms: i64,
+        limit: usize,
+    ) -> Result<Vec<HostId>> {
+        let due = self.hosts_due_between(sites, parts, i64::MIN, now_ms, limit)?;
+        Ok(due.into_iter().map(|(host, _)| host).collect())
+    }
+
+    /// Hosts of these sites (of all, if none is named) in these partitions that may have URLs due after `after_ms` and not after
+    /// `until_ms`, with that time, soonest first.
+    pub fn hosts_due_between(
+        &self,
+        sites: &[SiteId],
+        parts: &Partitions,
+        after_ms: i64,
+        until_ms: i64,
+        limit: usize,
+    ) -> Result<Vec<(HostId, i64)>> {
+        let sql = format!(
+            "SELECT id, next_due_ms FROM host WHERE next_due_ms > ?1 AND next_due_ms <= ?2 \
+             AND next_due_ms IS NOT NULL{}{} ORDER BY next_due_ms, id LIMIT ?3",
+            of_sites(sites),
+            parts.condition("id")
+        );
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.rows(&sql, [after_ms, until_ms, sql::limit(limit)], read)
+    }
+
+    /// The earliest time after `after_ms` at which a host of these sites (of any, if none is named) in these partitions may
+    /// have a URL due.
+    pub fn next_host_due(
+        &self,
+        sites: &[SiteId],
+        parts: &Partitions,
+        after_ms: i64,
+    ) -> Result<Option<i64>> {
+        let sql = format!(
+            "SELECT min(next_due_ms) FROM host WHERE next_due_ms > ?1 AND next_due_ms < ?2 \
+             AND next_due_ms IS NOT NULL{}{}",
+            of_sites(sites),
+            parts.condition("id")
+        );
+        let due = self.row(&sql, [after_ms, HELD_MS], |row| row.get(0))?;
+        Ok(due.flatten())
+    }
+
+    /// Hosts of these sites (of all, if none is named) that are not asked before `after_ms`, longest rest first.
+    pub fn hosts_at_rest(
+        &self,
+        sites: &[SiteId],
+        after_ms: i64,
+        limit: usize,
+    ) -> Result<Vec<HostRecord>> {
+        let sql = format!(
+            "SELECT {HOST_COLUMNS} FROM host WHERE not_before_ms > ?1 AND next_due_ms < {HELD_MS}{} \
+             ORDER BY not_before_ms DESC LIMIT ?2",
+            of_sites(sites)
+        );
+        self.rows(&sql, [after_ms, sql::limit(limit)], host_record)
+    }
+
+    /// How many URLs are due at `now_ms` on hosts of these sites (of all, if none is named), `limit` at most.
+    pub fn count_due(&self, sites: &[SiteId], now_ms: i64, limit: usize) -> Result<u64> {
+        let sql = format!(
+            "SELECT count(*) FROM (SELECT 1 FROM url WHERE due_ms <= ?1 AND due_ms IS NOT NULL \
+             AND host_id IN (SELECT id FROM host WHERE next_due_ms IS NOT NULL{}) LIMIT ?2) AS due",
+            of_sites(sites)
+        );
+        let count = self.row(&sql, [now_ms, sql::limit(limit)], |row| row.get::<i64>(0))?;
+        Ok(count.map_or(0, i64::cast_unsigned))
+    }
+
+    /// All hosts on which a site has URLs.
+    pub fn hosts_of_site(&self, site: SiteId) -> Result<Vec<HostId>> {
+        let sql = "SELECT host_id FROM host_site WHERE site_id = ?1";
+        self.rows(sql, [site], |row| row.get(0))
+    }
+
+    /// How many hosts are held back beyond `now_ms`, by the cause; how many wait for their next cycle; how
+    /// many there are in all. One pass over the table of hosts.
+    pub fn hosts_held(&self, now_ms: i64) -> Result<HostsHeld> {
+        let sql = "SELECT CASE WHEN not_before_ms > ?1 THEN cause END AS held_by, \
+                   CASE WHEN not_before_ms <= ?1 AND next_due_ms >= ?2 THEN 1 ELSE 0 END AS limited, count(*) FROM host GROUP BY 1, 2";
+        let row = |row: &Row<'_>| {
+            Ok((
+                row.get::<Option<Cause>>(0)?,
+                row.get::<bool>(1)?,
+                row.get::<i64>(2)?,
+            ))
+        };
+        let mut held = HostsHeld::default();
+        for (cause, limited, count) in self.rows(sql, [now_ms, HELD_MS], row)? {
+            held.all += count;
+            match cause {
+                Some(cause) => held.by_cause.push((cause, count)),
+                None if limited => held.limited += count,
+                None => {}
+            }
+        }
+        Ok(held)
+    }
+
+    /// Hosts in trouble (errors in a row, or held back beyond `now_ms`), longest held first: for the status page.
+    pub fn hosts_in_trouble(&self, now_ms: i64, limit: usize) -> Result<Vec<HostRecord>> {
+        let sql = format!(
+            "SELECT {HOST_COLUMNS} FROM host WHERE errors > 0 OR backoff_level > 0 OR not_before_ms > ?1 \
+             ORDER BY not_before_ms DESC LIMIT ?2"
+        );
+        self.rows(&sql, [now_ms, sql::limit(limit)], host_record)
+    }
+}
+
+/// A condition that leaves only hosts of these sites; nothing if none is named.
+fn of_sites(sites: &[SiteId]) -> String {
+    if sites.is_empty() {
+        return String::new();
+    }
+    let ids: Vec<String> = sites.iter().map(SiteId::to_string).collect();
+    let ids = ids.join(", ");
+    format!(" AND id IN (SELECT host_id FROM host_site WHERE site_id IN ({ids}))")
+}
+
+fn host_record(row: &Row<'_>) -> rusqlite::Result<HostRecord> {
+    Ok(HostRecord {
+        id: row.get(0)?,
+        authority: Arc::from(row.text(1)?),
+        next_due_ms: row.get(2)?,
+        not_before_ms: row.get(3)?,
+        cause: row.get(4)?,
+        backoff_level: row.get(5)?,
+        trouble_ms: row.get(6)?,
+        errors: row.get(7)?,
+        last_error: row.get(8)?,
+        crawl_delay_ms: row.get(9)?,
+        elapsed_ms: row.get(10)?,
+        ip: row
+            .get::<Option<String>>(11)?
+            .and_then(|text| text.parse().ok()),
+        fetched: row.get(12)?,
+        cycle_ms: row.get(13)?,
+        cycle_pages: row.get(14)?,
+    })
+}
+
+/// Pages that are looked at for one address; a site with more has something wrong with its canonical addresses.
+const MAX_PAGES: i64 = 64;
+
+/// Pages with a document that name an address (`?2`) as their canonical one.
+const NAMING: &str = "SELECT id FROM url WHERE target = ?2 AND documented = 1 AND target IS NOT NULL ORDER BY id LIMIT ?1";
+
+/// Pages of a site (`?3`) whose documents have one digest (`?4`).
+const ALIKE: &str = "SELECT id FROM url WHERE site_id = (SELECT id FROM site WHERE name = ?3) AND content = ?4 \
+     AND documented = 1 AND content IS NOT NULL ORDER BY id LIMIT ?1";
+
+/// Pages that a document may have to do with, each list in order of row numbers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Relatives {
+    /// With a document, and they name its address as their canonical one.
+    pub naming: Vec<UrlId>,
+    /// Of its site, and their documents have the same digest.
+    pub alike: Vec<UrlId>,
+}
+
+/// What several pages of a site show instead of their documents.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Wall {
+    /// Name of the site.
+    pub site: String,
+    /// Digest of the words.
+    pub answer: u64,
+    /// When the first of them showed it, Unix milliseconds.
+    pub since_ms: i64,
+}
+
+impl Reader {
+    /// What a document of `site` with this digest, at this address, may have to do with.
+    pub fn relatives(&self, uri: &CrawlUri, site: &str, content: u64) -> Result<Relatives> {
+        let sql = format!(
+            "SELECT 0, id FROM ({NAMING}) AS naming UNION ALL SELECT 1, id FROM ({ALIKE}) AS alike ORDER BY 1, 2"
+        );
+        let values = params![MAX_PAGES, uri.as_str(), site, content.cast_signed()];
+        let found = self.rows(&sql, values, |row| Ok((row.get(0)?, row.get(1)?)))?;
+        let (naming, alike): (Vec<_>, Vec<_>) = found.into_iter().partition(|(of, _)| *of == 0);
+        let ids = |found: Vec<(i64, UrlId)>| found.into_iter().map(|(_, id)| id).collect();
+        Ok(Relatives {
+            naming: ids(naming),
+            alike: ids(alike),
+        })
+    }
+
+    /// Pages with a document that name `uri` as their canonical address.
+    pub fn naming(&self, uri: &CrawlUri) -> Result<Vec<UrlId>> {
+        self.ids(NAMING, params![MAX_PAGES, uri.as_str()])
+    }
+
+    /// Pages that the document of `id` stands for as well.
+    pub fn aliases(&self, id: UrlId) -> Result<Vec<UrlId>> {
+        self.ids(
+            "SELECT id FROM url WHERE alias_of = ?1 AND alias_of IS NOT NULL ORDER BY id LIMIT ?2",
+            params![id, MAX_PAGES],
+        )
+    }
+
+    /// Pages of `site` that showed a page of these words instead of their document, and since when the first of them did, Unix
+    /// milliseconds; `not` is not counted.
+    pub fn answering(&self, site: &str, answer: u64, not: UrlId) -> Result<(i64, Option<i64>)> {
+        let found = self.rows(
+            "SELECT count(*), min(not_found_since_ms) FROM url \
+             WHERE site_id = (SELECT id FROM site WHERE name = ?1) AND answer = ?2 AND answer IS NOT NULL AND id <> ?3",
+            params![site, answer.cast_signed(), not],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )?;
+        Ok(found.first().copied().unwrap_or_default())
+    }
+
+    /// What several pages of a site show instead of their documents: at most so many.
+    pub fn walls(&self, limit: usize) -> Result<Vec<Wall>> {
+        self.rows(
+            "SELECT site.name, answer, min(not_found_since_ms) FROM url JOIN site ON site.id = site_id \
+             WHERE answer IS NOT NULL AND not_found_since_ms IS NOT NULL GROUP BY site.name, answer HAVING count(*) > 1 LIMIT ?1",
+            params![sql::limit(limit)],
+            |row| {
+                Ok(Wall {
+                    site: row.get(0)?,
+                    answer: row.get::<i64>(1)?.cast_unsigned(),
+                    since_ms: row.get(2)?,
+                })
+            },
+        )
+    }
+
+    fn ids(&self, sql: &str, values: &[&dyn ToSql]) -> Result<Vec<UrlId>> {
+        self.rows(sql, values, |row| row.get(0))
+    }
+}
+
+/// What a page was before it gave way.
+pub(super) struct GaveWay {
+    pub(super) fingerprint: u64,
+    pub(super) before: Before,
+}
+
+/// Page `id` no longer has a document of its own: it and all that stood for it stand for `primary` now. None if it had
+/// no document.
+pub(super) fn give_way(conn: &Connection, id: UrlId, primary: UrlId) -> Result<Option<GaveWay>> {
+    let before = conn.row(
+        &format!(
+            "SELECT {}, hash FROM url WHERE id = ?1 AND documented = 1",
+            Before::COLUMNS
+        ),
+        [id],
+        |row| {
+            Ok(GaveWay {
+                fingerprint: row.get::<i64>(6)?.cast_unsigned(),
+                before: Before::read(row)?,
+            })
+        },
+    )?;
+    if before.is_some() {
+        // The digest of its text goes as well: it stands for the other by its own word, whatever that says.
+        conn.execute(
+            "UPDATE url SET documented = 0, content = NULL, alias_of = ?2 WHERE id = ?1",
+            [id, primary],
+        )?;
+        conn.execute("UPDATE url SET alias_of = ?2, content = NULL WHERE alias_of = ?1 AND alias_of IS NOT NULL AND id <> ?2", [id, primary])?;
+    }
+    Ok(before)
+}
+
+/// The document of `primary` is gone, or no longer has the digest `content`: pages that stood for it are due at
+/// `now_ms`, unconditionally. `all`: also those that only named it as their canonical address.
+pub(super) fn release(
+    conn: &Connection,
+    primary: UrlId,
+    content: Option<i64>,
+    all: bool,
+    now_ms: i64,
+) -> Result<Vec<(HostId, DueUrl)>> {
+    conn.rows("UPDATE url SET etag = NULL, last_modified = NULL, digest = NULL, content = NULL, alias_of = NULL, \
+         target = NULL, due_ms = CASE WHEN due_ms >= ?5 THEN due_ms ELSE ?4 END \
+         WHERE alias_of = ?1 AND alias_of IS NOT NULL AND (?3 OR content = ?2) \
+         RETURNING host_id, rank, id", params![primary, content, all, now_ms, HELD_MS], |row| {
+        Ok((
+            row.get(0)?,
+            DueUrl {
+                rank: row.get(1)?,
+                due_ms: now_ms,
+                id: row.get(2)?,
+            },
+        ))
+    })
+}
+
+impl Reader {
+    /// Calls `each` with the fingerprint of every URL found after row `after`; the last row number (or `after`).
+    pub fn fingerprints(&self, after: UrlId, mut each: impl FnMut(u64)) -> Result<UrlId> {
+        let tx = self.conn.snapshot()?;
+        let given = given(&tx)?;
+        // In PostgreSQL rows of one partition lie side by side, not those that were found last.
+        let Some(file) = tx.sqlite() else {
+            return Ok(given);
+        };
+        let mut from = after;
+        if after == 0 {
+            // Nearly all of them stand in runs, a tenth as large as the rows.
+            tx.wrap(runs::for_each(file, &mut each))?;
+            from = tx.wrap(watermark(file))?;
+        }
+        tx.each("SELECT hash FROM url WHERE id > ?1", [from], |row| {
+            each(row.get::<i64>(0)?.cast_unsigned());
+            Ok(true)
+        })?;
+        Ok(after.max(given))
+    }
+
+    /// Calls `each` with some fingerprints of a partition after row `after`, in the order of the rows. The last row; none where
+    /// there was none.
+    pub fn fingerprints_of(
+        &self,
+        part: Partition,
+        after: UrlId,
+        mut each: impl FnMut(u64),
+    ) -> Result<Option<UrlId>> {
+        let mut last = None;
+        let read = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get(1)?));
+        let sql = "SELECT hash, id FROM url WHERE id > ?1 AND id < ?2 ORDER BY id LIMIT ?3";
+        for (hash, id) in self.rows(sql, [after, first_row(part + 1), SOME], read)? {
+            each(hash.cast_unsigned());
+            last = Some(id);
+        }
+        Ok(last)
+    }
+
+    /// How many row numbers were ever given to URLs: rises with each. In SQLite it is the highest.
+    pub fn last_url(&self) -> Result<UrlId> {
+        given(&self.conn)
+    }
+}
+
+/// Fingerprints read at once.
+const SOME: i64 = 50_000;
+
+/// Addresses asked for in one statement.
+const AT_ONCE: usize = 1_000;
+
+fn known_at_once(conn: &Connection, uris: &[&CrawlUri]) -> Result<Vec<bool>> {
+    let mut known = HashSet::new();
+    for some in uris.chunks(AT_ONCE) {
+        let hashes = list(some.iter().map(|uri| uri.fingerprint().cast_signed()));
+        let sql = format!("SELECT hash FROM url WHERE hash IN ({hashes})");
+        known.extend(conn.query_once(&sql, |row| row.get::<i64>(0))?);
+    }
+    let is_known = |uri: &&CrawlUri| known.contains(&uri.fingerprint().cast_signed());
+    Ok(uris.iter().map(is_known).collect())
+}
+
+impl Store {
+    /// Which of these addresses have a record, in the order asked. One read transaction.
+    pub fn known(&self, uris: &[&CrawlUri]) -> Result<Vec<bool>> {
+        if self.conn.sqlite().is_none() {
+            return known_at_once(&self.conn, uris);
+        }
+        let _tx = self.conn.snapshot()?;
+        uris.iter()
+            .map(|uri| Ok(self.find(uri)?.is_some()))
+            .collect()
+    }
+
+    /// The same as [`Reader::last_url`], from memory.
+    pub fn newest_url(&self) -> UrlId {
+        self.numbers.given()
+    }
+
+    /// The last row number of a partition, from memory.
+    pub fn last_row(&self, part: Partition) -> UrlId {
+        self.numbers.last_of(part)
+    }
+
+    pub(super) fn find(&self, uri: &CrawlUri) -> Result<Option<UrlId>> {
+        self.keys.find(&self.conn, uri.fingerprint())
+    }
 }

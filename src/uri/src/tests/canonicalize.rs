@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::{CrawlUri, MAX_URI_BYTES, UriError, strip};
+use crate::{CrawlUri, MAX_URI_BYTES, UriError, spelling};
 
 fn canonical(text: &str) -> String {
     CrawlUri::parse(text).map_or_else(|e| format!("error: {e}"), |u| u.to_string())
@@ -331,10 +331,10 @@ fn json_holds_the_text_and_brings_odd_text_into_form() {
 #[test]
 fn the_table_of_tracking_parameters_is_searchable() {
     // found by binary search: an entry out of order would silently never match
-    let names = strip::tracking_names();
+    let names = spelling::tracking_names();
     assert!(names.is_sorted() && names.len() > 40);
     for name in names {
-        assert!(strip::is_of_visit(name, "1"), "{name}");
+        assert!(spelling::is_of_visit(name, "1"), "{name}");
     }
 }
 

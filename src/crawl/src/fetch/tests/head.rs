@@ -1,7 +1,7 @@
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::server::uri;
-use crate::fetch::head::Asked;
+use crate::fetch::request::Asked;
 use crate::fetch::{ContentClass, Head};
 
 const NOW_MS: i64 = 1_700_000_000_000; // 2023-11-14 22:13:20 UTC

@@ -13,7 +13,7 @@ mod seen;
 
 use std::sync::Arc;
 
-use super::turns::LOOK_AGAIN_MS;
+use super::territory::LOOK_AGAIN_MS;
 use super::*;
 use crate::outcome::{Failure, VisitOutcome};
 use crate::schedule::Site;

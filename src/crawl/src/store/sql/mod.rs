@@ -5,11 +5,8 @@
 //! and values whose type follows from the column that they meet. What one of them has alone stands behind
 //! [`Connection::sqlite`].
 
-mod lease;
 mod node;
 mod postgres;
-mod tls;
-mod values;
 
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -19,15 +16,12 @@ use tokio_postgres::error::SqlState;
 
 use super::error::{self as store, StoreError};
 
-pub use lease::NodeLease;
-pub use node::Gained;
 pub(in crate::store) use node::NOW_MS;
 pub(super) use node::Share;
-pub(super) use postgres::Postgres;
-pub(super) use postgres::in_words;
+pub use node::{Gained, NodeLease};
+pub(super) use postgres::{Postgres, Way, in_words};
 pub(super) use rusqlite::types::{FromSql, Value};
 pub(super) use rusqlite::{ToSql, params};
-pub(super) use tls::Way;
 
 /// What came of a statement, before the path of the database is added.
 type Result<T, E = Error> = std::result::Result<T, E>;
@@ -188,7 +182,7 @@ impl Row<'_> {
 }
 
 fn cell(row: &tokio_postgres::Row, column: usize) -> rusqlite::Result<ValueRef<'_>> {
-    let cell: Result<values::Cell<'_>, _> = row.try_get(column);
+    let cell: Result<postgres::FromServer<'_>, _> = row.try_get(column);
     let wrong = |e| rusqlite::Error::FromSqlConversionFailure(column, Type::Null, Box::new(e));
     Ok(cell.map_err(wrong)?.0)
 }
@@ -265,7 +259,7 @@ impl Connection {
     pub(super) fn execute(&self, sql: &str, params: impl Params) -> store::Result<usize> {
         self.wrap(params.bind(|values| match &self.database {
             Database::Sqlite(conn) => Ok(conn.prepare_cached(sql)?.execute(values)?),
-            Database::Postgres(conn) => conn.execute(sql, values::bound(values)?),
+            Database::Postgres(conn) => conn.execute(sql, postgres::bound(values)?),
         }))
     }
 
@@ -275,7 +269,7 @@ impl Connection {
         let Some(conn) = self.postgres() else {
             return self.execute(sql, params).map(|_| ());
         };
-        self.wrap(params.bind(|values| conn.put(sql, values::bound(values)?)))
+        self.wrap(params.bind(|values| conn.put(sql, postgres::bound(values)?)))
     }
 
     /// Inserts rows with `INSERT … VALUES` before them and `conflict` behind, as [`Connection::put`] does. PostgreSQL gets many in
@@ -320,7 +314,7 @@ impl Connection {
                 Ok::<_, Error>(())
             }
             Database::Postgres(conn) => {
-                for row in conn.query(sql, values::bound(values)?)? {
+                for row in conn.query(sql, postgres::bound(values)?)? {
                     if !each(&Row::Postgres(&row))? {
                         break;
                     }

@@ -7,24 +7,32 @@
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
+use std::error::Error as StdError;
 use std::future::{Future, poll_fn};
 use std::panic::resume_unwind;
+use std::path::Path;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::Poll;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use rusqlite::types::Value;
+use bytes::{BufMut, BytesMut};
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore};
+use rustls_platform_verifier::BuilderVerifierExt;
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::time::timeout;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::SqlState;
-use tokio_postgres::types::ToSql;
-use tokio_postgres::{Client, Row, Statement};
+use tokio_postgres::types::{FromSql, IsNull, ToSql, Type, to_sql_checked};
+use tokio_postgres::{Client, Config, NoTls, Row, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::lease::{Heartbeat, NodeLease};
-use super::node::WRITES;
-use super::tls::Way;
-use super::values::Bound;
-use super::{Error, Result};
+use super::node::{Heartbeat, NodeLease, WRITES};
+use super::{Error, Result, Result as SqlResult};
 
 /// A lost connection is tried again for so long before anybody is told, unless [`Postgres::set_patience`] says otherwise: a
 /// server restarts within seconds, a fail-over takes half a minute.
@@ -441,4 +449,218 @@ fn io_cause(error: &tokio_postgres::Error) -> bool {
     std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
         || error.to_string().starts_with("error connecting")
         || error.to_string().starts_with("timeout")
+}
+
+/// How to reach a server.
+#[derive(Debug, Clone)]
+pub(in crate::store) struct Way {
+    pub(in crate::store) config: Config,
+    tls: Option<Arc<ClientConfig>>,
+}
+
+impl Way {
+    /// `authorities`: a PEM file with the certificates of those that may vouch for the server; none: those of the system.
+    pub(in crate::store) fn new(
+        mut config: Config,
+        authorities: Option<&Path>,
+    ) -> Result<Self, String> {
+        if config.get_ssl_mode() != SslMode::Require {
+            if let Some(file) = authorities {
+                return Err(format!(
+                    "{} is named, but the connection is not encrypted: add ?sslmode=require to the address",
+                    file.display()
+                ));
+            }
+            // Without a check of the certificate, encryption keeps nobody out who can change what is sent.
+            config.ssl_mode(SslMode::Disable);
+            return Ok(Way { config, tls: None });
+        }
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let builder = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(|e| e.to_string())?;
+        let builder = match authorities {
+            Some(file) => builder.with_root_certificates(roots(file)?),
+            None => builder
+                .with_platform_verifier()
+                .map_err(|e| e.to_string())?,
+        };
+        let tls = Some(Arc::new(builder.with_no_client_auth()));
+        Ok(Way { config, tls })
+    }
+
+    /// Connects within this time to the first host that is what the address asks for; the connection works on the present
+    /// runtime until the client is dropped. A host that does not answer takes its share of the time, so that the next one is
+    /// reached.
+    pub(super) async fn connect(&self, limit: Duration) -> SqlResult<Client> {
+        let hosts = one_by_one(&self.config);
+        let each = limit / u32::try_from(hosts.len()).unwrap_or(1).max(1);
+        let mut failed = Error::Unreachable("no host is named".to_owned());
+        for host in &hosts {
+            match timeout(each, self.connect_to(host)).await {
+                Ok(Ok(client)) => return Ok(client),
+                Ok(Err(error)) => failed = error.into(),
+                Err(_) => {
+                    let ms = each.as_millis();
+                    failed = Error::Unreachable(format!("no answer within {ms} ms"));
+                }
+            }
+        }
+        Err(failed)
+    }
+
+    async fn connect_to(&self, host: &Config) -> Result<Client, tokio_postgres::Error> {
+        match &self.tls {
+            None => {
+                let (client, connection) = host.connect(NoTls).await?;
+                tokio::spawn(connection);
+                Ok(client)
+            }
+            Some(tls) => {
+                let tls = MakeRustlsConnect::new(ClientConfig::clone(tls));
+                let (client, connection) = host.connect(tls).await?;
+                tokio::spawn(connection);
+                Ok(client)
+            }
+        }
+    }
+}
+
+/// The same for each host alone, in their order.
+fn one_by_one(all: &Config) -> Vec<Config> {
+    let (hosts, ports) = (all.get_hosts(), all.get_ports());
+    if hosts.len() < 2 || !all.get_hostaddrs().is_empty() {
+        return vec![all.clone()];
+    }
+    let of_host = |(at, host): (usize, &Host)| {
+        let mut one = Config::new();
+        match host {
+            Host::Tcp(name) => one.host(name),
+            Host::Unix(folder) => one.host_path(folder),
+        };
+        // One port may stand for all hosts.
+        if let Some(port) = ports.get(at).or(ports.first()) {
+            one.port(*port);
+        }
+        if let Some(user) = all.get_user() {
+            one.user(user);
+        }
+        if let Some(password) = all.get_password() {
+            one.password(password);
+        }
+        if let Some(name) = all.get_dbname() {
+            one.dbname(name);
+        }
+        if let Some(options) = all.get_options() {
+            one.options(options);
+        }
+        if let Some(name) = all.get_application_name() {
+            one.application_name(name);
+        }
+        if let Some(limit) = all.get_connect_timeout() {
+            one.connect_timeout(*limit);
+        }
+        if let Some(limit) = all.get_tcp_user_timeout() {
+            one.tcp_user_timeout(*limit);
+        }
+        one.ssl_mode(all.get_ssl_mode())
+            .ssl_negotiation(all.get_ssl_negotiation())
+            .keepalives(all.get_keepalives())
+            .keepalives_idle(all.get_keepalives_idle())
+            .target_session_attrs(all.get_target_session_attrs())
+            .channel_binding(all.get_channel_binding());
+        one
+    };
+    hosts.iter().enumerate().map(of_host).collect()
+}
+
+fn roots(file: &Path) -> Result<RootCertStore, String> {
+    let unusable = |reason: String| format!("{}: {reason}", file.display());
+    let mut roots = RootCertStore::empty();
+    let certificates = CertificateDer::pem_file_iter(file).map_err(|e| unusable(e.to_string()))?;
+    for certificate in certificates {
+        let certificate = certificate.map_err(|e| unusable(e.to_string()))?;
+        roots
+            .add(certificate)
+            .map_err(|e| unusable(e.to_string()))?;
+    }
+    match roots.is_empty() {
+        true => Err(unusable("holds no certificate".to_owned())),
+        false => Ok(roots),
+    }
+}
+
+/// A value of a statement.
+#[derive(Debug)]
+pub(super) struct Bound(pub(super) Value);
+
+/// Values of a statement, to be kept until it is sent.
+pub(super) fn bound(values: &[&dyn rusqlite::ToSql]) -> Result<Vec<Bound>> {
+    values
+        .iter()
+        .map(|value| match value.to_sql()? {
+            ToSqlOutput::Owned(value) => Ok(Bound(value)),
+            ToSqlOutput::Borrowed(value) => Ok(Bound(value.try_into()?)),
+            _ => Err(rusqlite::Error::InvalidQuery.into()),
+        })
+        .collect()
+}
+
+impl ToSql for Bound {
+    fn to_sql(
+        &self,
+        ty: &Type,
+        out: &mut BytesMut,
+    ) -> std::result::Result<IsNull, Box<dyn StdError + Sync + Send>> {
+        match (&self.0, ty) {
+            (Value::Null, _) => return Ok(IsNull::Yes),
+            (Value::Integer(n), &Type::INT8) => out.put_i64(*n),
+            (Value::Integer(n), &Type::INT4) => out.put_i32(i32::try_from(*n)?),
+            (Value::Integer(n), &Type::BOOL) => out.put_u8(u8::from(*n != 0)),
+            (Value::Real(x), &Type::FLOAT8) => out.put_f64(*x),
+            (Value::Text(text), &Type::TEXT) if text.contains('\0') => {
+                out.put_slice(text.replace('\0', "\u{fffd}").as_bytes());
+            }
+            (Value::Text(text), &Type::TEXT) => out.put_slice(text.as_bytes()),
+            (Value::Blob(bytes), &Type::BYTEA) => out.put_slice(bytes),
+            (value, ty) => {
+                return Err(format!("{:?} where {ty} is expected", value.data_type()).into());
+            }
+        }
+        Ok(IsNull::No)
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
+
+    to_sql_checked!();
+}
+
+/// A value of an answer.
+pub(super) struct FromServer<'a>(pub(super) ValueRef<'a>);
+
+impl<'a> FromSql<'a> for FromServer<'a> {
+    fn from_sql(
+        ty: &Type,
+        raw: &'a [u8],
+    ) -> std::result::Result<Self, Box<dyn StdError + Sync + Send>> {
+        Ok(FromServer(match *ty {
+            Type::INT8 => ValueRef::Integer(i64::from_be_bytes(raw.try_into()?)),
+            Type::INT4 => ValueRef::Integer(i32::from_be_bytes(raw.try_into()?).into()),
+            Type::BOOL => ValueRef::Integer(raw.first().copied().unwrap_or_default().into()),
+            Type::FLOAT8 => ValueRef::Real(f64::from_be_bytes(raw.try_into()?)),
+            Type::BYTEA => ValueRef::Blob(raw),
+            Type::TEXT | Type::VARCHAR | Type::NAME => ValueRef::Text(raw),
+            _ => return Err(format!("{ty} is no type of the store").into()),
+        }))
+    }
+
+    fn from_sql_null(_: &Type) -> std::result::Result<Self, Box<dyn StdError + Sync + Send>> {
+        Ok(FromServer(ValueRef::Null))
+    }
+
+    fn accepts(_: &Type) -> bool {
+        true
+    }
 }

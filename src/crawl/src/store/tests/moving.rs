@@ -4,7 +4,7 @@ use rusqlite::types::Value;
 
 use super::on_postgres::{in_schema, server};
 use super::*;
-use crate::store::salvage::TABLES;
+use crate::store::backup::TABLES;
 
 /// Addresses of three domains and an address literal, with a port, twins and references across partitions.
 const ADDRESSES: &[&str] = &[
