@@ -1,12 +1,17 @@
-//! `taojin backup` and `taojin restore`: a copy of the store in one file, and back. The store is all that has to be kept:
-//! the search index is made from it. Settings and lexicons are files of the operator's own.
+//! `taojin backup`, `restore` and `reindex`: a copy of the store in one file, and back; and the search index made again from
+//! the store. The store is all that has to be kept: settings and lexicons are files of the operator's own.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use super::context::{Context, Usage};
 use super::output;
+use crate::daemon::control::{self, Answer, Request};
+use crate::daemon::index::{Progress, make_anew};
+use crate::daemon::open_store;
+use crate::documents::open_index;
 use taojin_crawl::store::{self, BackupFacts, CopyProgress, Reader, Salvaged, StoreError};
+use taojin_search::analyze::Analyzer;
 
 /// Arguments of `backup`.
 #[derive(Debug, clap::Args)]
@@ -49,7 +54,7 @@ pub(crate) fn back_up(context: &Context, args: &BackupArgs) -> anyhow::Result<Ex
         .into());
     }
     let reader = Reader::open(loaded.store_place())?;
-    let bar = super::eval::progress_bar(0, "pages");
+    let bar = output::progress_bar(0, "pages");
     let facts = reader.back_up(file, |at| show(&bar, at))?;
     bar.finish_and_clear();
     if args.json {
@@ -92,7 +97,7 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
         ))
         .into());
     }
-    let bar = super::eval::progress_bar(0, "pages");
+    let bar = output::progress_bar(0, "pages");
     let (kept, salvaged) = match args.damaged {
         true => {
             let (kept, salvaged) = restore_damaged(dir, file)?;
@@ -166,4 +171,51 @@ fn in_words(facts: &BackupFacts) -> String {
         facts.last_change,
         facts.bytes as f64 / 1e6
     )
+}
+
+/// Arguments of `reindex`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ReindexArgs {
+    /// One JSON object with the count
+    #[arg(long)]
+    json: bool,
+}
+
+/// Rebuilds the index, by the daemon if one runs. The old one is searched meanwhile.
+pub(crate) fn reindex(context: &Context, args: &ReindexArgs) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let bar = output::progress_bar(0, "changes");
+    let show = |at: Progress| {
+        bar.set_length(at.last);
+        bar.set_position(at.seq);
+    };
+    loaded.refuse_without_index()?;
+    let asked = control::ask(&loaded.config.data_dir, &Request::Reindex, |answer| {
+        if let Answer::Reindexing(at) = answer {
+            show(*at);
+        }
+    })?;
+    let documents = match asked {
+        Some(answer) => {
+            answer.into_done()?;
+            open_index(&loaded, &Analyzer::new(&[]))?.num_docs()?
+        }
+        None => {
+            // Where nothing was crawled yet there is nothing to make an index of.
+            if let Err(error @ StoreError::Missing { .. }) = Reader::open(loaded.store_place())
+                && !loaded.index_dir().exists()
+            {
+                return Err(error.into());
+            }
+            let _store = open_store(&loaded)?;
+            make_anew(&loaded, show)?
+        }
+    };
+    bar.finish_and_clear();
+    if args.json {
+        output::json(&serde_json::json!({ "documents": documents }))?;
+    } else {
+        output::line(&format!("the new index is in place: {documents} documents"));
+    }
+    Ok(ExitCode::SUCCESS)
 }

@@ -7,13 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
 
-use super::carry_out::carry_out;
 use super::context::{Context, Usage, runtime};
 use super::{crawl, output};
 use crate::config::Loaded;
 use crate::daemon::control::{self, Request};
-use crate::daemon::{self, LogLine, Mode, Options};
-use crate::serve::{CommandDone, SiteCommand};
+use crate::daemon::{self, LogLine, Mode, Options, now_ms, open_store};
+use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::store::{Reader, StoreError};
 use taojin_uri::CrawlUri;
@@ -277,4 +276,29 @@ fn is_address(target: &str) -> Result<bool, Usage> {
         return Err(Usage(format!("{target}: {mend}")));
     }
     Ok(false)
+}
+
+/// By the daemon, or by this process if none runs.
+pub(crate) fn carry_out(loaded: &Loaded, command: SiteCommand) -> anyhow::Result<CommandDone> {
+    let request = Request::Command(command.clone());
+    let asked = control::ask(&loaded.config.data_dir, &request, |_| {});
+    match asked.map_err(|e| reload_first(loaded, e))? {
+        Some(answer) => Ok(answer.into_done()?),
+        None => {
+            let store = open_store(loaded)?;
+            Ok(control::carry_out_alone(loaded, store, &command, now_ms())?)
+        }
+    }
+}
+
+/// A site that is configured and that the daemon does not know was added after its last reload.
+pub(crate) fn reload_first(loaded: &Loaded, refused: CommandRefused) -> CommandRefused {
+    let named = refused.message.split(": ").next().unwrap_or_default();
+    if refused.why == Why::NoSuchSite && loaded.sites.iter().any(|s| s.name == named) {
+        let message = format!(
+            "{named}: the daemon has not read its file yet; first: systemctl reload taojin"
+        );
+        return CommandRefused { message, ..refused };
+    }
+    refused
 }

@@ -4,10 +4,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use super::carry_out::reload_first;
 use super::context::{Context, Usage, runtime};
-use super::output;
-use super::progress::ProgressLine;
+use super::control::reload_first;
+use super::output::{self, ProgressLine};
 use crate::config::{ConfigError, Loaded};
 use crate::daemon::control::{self, Answer, Request};
 use crate::daemon::{self, Mode, Options, SiteSummary, Summary};

@@ -1,21 +1,25 @@
-//! `taojin demo`: the whole way on the bundled sample web, on loopback, without a configuration. Every command that it
-//! prints after `$` works when it is pasted.
+//! `taojin demo`: the whole way on the bundled sample web, on loopback, without a configuration. Its data folder holds
+//! `demo.toml`, so that every command that it prints after `$` works when it is pasted.
 
+use std::fs::{self, OpenOptions};
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
+use anyhow::Context as _;
+use ring::rand::{SecureRandom, SystemRandom};
+use serde::Serialize;
 use tokio::net::TcpListener;
 
 use super::context::{Context, Usage, runtime};
-use super::demo_place::{self, Place};
 use super::output;
-use crate::config::{Config, Loaded};
+use crate::config::{Config, LOCAL_CONFIG, Loaded, SYSTEM_CONFIG};
 use crate::daemon::{self, Mode, Options, StatusBoard, Summary, now_ms};
-use crate::serve::{self, BindError};
-use taojin_crawl::VisitOutcome;
-use taojin_crawl::fetch;
-use taojin_crawl::store;
+use crate::serve::{self, BindError, Secret};
+use taojin_crawl::{VisitOutcome, fetch, store};
 use taojin_demo::{self as demo, ARTICLES, SHOWCASE, SampleWeb};
 
 /// Hits shown for each search.
@@ -55,7 +59,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         };
         let web = serve_sample_web().await?;
         let mut loaded = settings(&web, place.path().to_owned());
-        loaded.config.serve.token = demo_place::token()?;
+        loaded.config.serve.token = token()?;
         if let Some(listener) = &listener {
             loaded.config.serve.listen = listener.local_addr()?;
         }
@@ -67,7 +71,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             Some(listener) => show(&loaded, listener, &place).await,
             None => {
                 if let Some(path) = place.keep() {
-                    let path = demo_place::quoted(&path.to_string_lossy());
+                    let path = quoted(&path.to_string_lossy());
                     output::line(&format!(
                         "\ndata         stays in {path}; rm -r {path} removes it"
                     ));
@@ -82,7 +86,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 /// The socket of the web page: the address that was asked for, or the usual one, or any that is free.
 async fn listen(asked_for: Option<SocketAddr>) -> anyhow::Result<TcpListener> {
     if asked_for.is_some() {
-        return super::serve::bind(asked_for, LISTEN).await;
+        return super::run::bind(asked_for, LISTEN).await;
     }
     match serve::bind(LISTEN).await {
         Err(BindError::InUse(_)) => {
@@ -174,7 +178,7 @@ async fn crawl_twice(web: &SampleWeb, loaded: &Loaded) -> anyhow::Result<()> {
 
 async fn round(loaded: &Loaded, name: &str, recheck: bool) -> anyhow::Result<Summary> {
     output::line(&format!("\n{name}"));
-    let progress = super::progress::ProgressLine::new();
+    let progress = output::ProgressLine::new();
     let sites = loaded.sites.iter().map(|s| s.name.clone()).collect();
     let options = Options {
         progress: Some(progress.watcher()),
@@ -234,7 +238,7 @@ fn suggest(place: &Place, seed: &str) {
         "status".to_owned(),
         "templates list".to_owned(),
         "terms list --limit 10".to_owned(),
-        format!("why {}", demo_place::quoted(seed)),
+        format!("why {}", quoted(seed)),
     ];
     for args in more {
         output::line(&format!("$ {}", place.command(&args)));
@@ -242,7 +246,7 @@ fn suggest(place: &Place, seed: &str) {
     output::line(
         "\nyour site    put the address of your site in place of https://www.example.com/",
     );
-    for command in demo_place::own_site() {
+    for command in own_site() {
         output::line(&format!("             {command}"));
     }
 }
@@ -265,4 +269,152 @@ async fn show(loaded: &Loaded, listener: TcpListener, place: &Place) -> anyhow::
     });
     serve::serve(listener, state, super::run::stop_signal()?).await?;
     Ok(())
+}
+
+/// The demo's configuration in its data folder.
+const CONFIG_FILE: &str = "demo.toml";
+/// Folder of its sites, beside that file.
+const SITES_DIR: &str = "demo-sites.d";
+/// Bytes of the token: as `openssl rand -hex 20` makes one.
+const TOKEN_BYTES: usize = 20;
+
+/// The folder of the demo's data.
+pub(super) struct Place {
+    path: PathBuf,
+    /// Present when nobody said where: removed when it is dropped.
+    temporary: Option<tempfile::TempDir>,
+}
+
+impl Place {
+    /// The folder that was asked for, or a temporary one.
+    pub(super) fn new(asked_for: Option<&Path>) -> anyhow::Result<Self> {
+        if let Some(path) = asked_for {
+            let path = std::path::absolute(path)?;
+            let named = || format!("--data-dir {}: cannot be made", path.display());
+            fs::create_dir_all(&path).with_context(named)?;
+            return Ok(Self {
+                path,
+                temporary: None,
+            });
+        }
+        let temporary = tempfile::Builder::new().prefix("taojin-demo-").tempdir()?;
+        Ok(Self {
+            path: temporary.path().to_owned(),
+            temporary: Some(temporary),
+        })
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether the data is gone when the demo ends.
+    pub(super) fn is_temporary(&self) -> bool {
+        self.temporary.is_some()
+    }
+
+    /// Leaves the data where it is; tells whether somebody has to remove it.
+    pub(super) fn keep(mut self) -> Option<PathBuf> {
+        self.temporary.take().map(tempfile::TempDir::keep)
+    }
+
+    /// Writes the settings so that other commands can be run beside the demo. Only this user may read them: they hold
+    /// the token.
+    pub(super) fn write(&self, loaded: &Loaded) -> anyhow::Result<()> {
+        let sites = self.path.join(SITES_DIR);
+        fs::create_dir_all(&sites)?;
+        for site in &loaded.sites {
+            write(&sites.join(format!("{}.toml", site.name)), site)?;
+        }
+        let mut config = loaded.config.clone();
+        config.sites_dir = PathBuf::from(SITES_DIR);
+        write(&self.path.join(CONFIG_FILE), &config)
+    }
+
+    /// A command line that works on the demo's data.
+    pub(super) fn command(&self, args: &str) -> String {
+        let config = self.path.join(CONFIG_FILE);
+        format!(
+            "{} --config {} {args}",
+            program(),
+            quoted(&config.to_string_lossy())
+        )
+    }
+}
+
+fn write(path: &Path, settings: &impl Serialize) -> anyhow::Result<()> {
+    let text = format!("# Written by taojin demo.\n{}", toml::to_string(settings)?);
+    let named = || format!("{}: cannot be written", path.display());
+    let remove = fs::remove_file(path);
+    if let Err(error) = remove
+        && error.kind() != io::ErrorKind::NotFound
+    {
+        return Err(error).with_context(named);
+    }
+    let mut options = OpenOptions::new();
+    let mut file = options
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(path)
+        .with_context(named)?;
+    file.write_all(text.as_bytes()).with_context(named)
+}
+
+/// A token that nobody can guess.
+pub(super) fn token() -> anyhow::Result<Secret> {
+    let mut bytes = [0; TOKEN_BYTES];
+    let filled = SystemRandom::new().fill(&mut bytes);
+    filled.map_err(|_| anyhow::anyhow!("the system gives no random numbers"))?;
+    let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+    Ok(Secret::from(hex.as_str()))
+}
+
+/// Command lines for a site of one's own, with the configuration that this program finds here.
+pub(super) fn own_site() -> Vec<String> {
+    let options = if Path::new(LOCAL_CONFIG).is_file() {
+        format!(" --config {LOCAL_CONFIG} --data-dir data")
+    } else if Path::new(SYSTEM_CONFIG).is_file() {
+        String::new()
+    } else {
+        " --data-dir data".to_owned()
+    };
+    let steps = ["site add https://www.example.com/", "crawl", "search WORDS"];
+    let line = |step| format!("{}{options} {step}", program());
+    steps.into_iter().map(line).collect()
+}
+
+/// This program as it was called: a path from here, or a name that the shell finds.
+fn program() -> String {
+    let called = std::env::args_os().next();
+    quoted(&called.map_or("taojin".into(), |name| name.to_string_lossy().into_owned()))
+}
+
+/// A word as a shell reads it back.
+pub(super) fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{quoted, token};
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(quoted("target/release/taojin"), "target/release/taojin");
+        assert_eq!(quoted("/tmp/my data/x"), "'/tmp/my data/x'");
+        assert_eq!(quoted("it's"), r"'it'\''s'");
+        assert_eq!(quoted(""), "''");
+    }
+
+    #[test]
+    fn tokens_are_long_and_differ() {
+        let (one, other) = (token().expect("random"), token().expect("random"));
+        assert_eq!(one.reveal().len(), 40);
+        assert_ne!(one.reveal(), other.reveal());
+    }
 }

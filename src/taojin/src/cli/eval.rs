@@ -6,7 +6,7 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::ProgressBar;
 use serde::Serialize;
 
 use super::context::{Context, Usage};
@@ -179,7 +179,7 @@ fn judge(
     mut out: Option<(&PathBuf, BufWriter<File>)>,
     pages: usize,
 ) -> anyhow::Result<Run> {
-    let bar = progress_bar(pages, "pages");
+    let bar = output::progress_bar(pages, "pages");
     let mut missing = 0;
     let run = eval::run(sets, choice, extraction, |page| {
         bar.inc(1);
@@ -283,7 +283,7 @@ fn unseen(args: &Args, sets: &[Set]) -> anyhow::Result<Option<Unseen>> {
         None if args.leave_one_set_out => sets.len(),
         None => return Ok(None),
     };
-    let bar = progress_bar(parts, "parts learned");
+    let bar = output::progress_bar(parts, "parts learned");
     let tick = || bar.inc(1);
     let learned = if args.leave_one_set_out {
         let (all, _) = eval::choose(&args.dir, &Choice::default()).map_err(caller)?;
@@ -359,12 +359,4 @@ fn write(
     };
     serde_json::to_writer(&mut *out, &prediction)?;
     out.write_all(b"\n")
-}
-
-pub(super) fn progress_bar(count: usize, what: &'static str) -> ProgressBar {
-    let bar = ProgressBar::new(count as u64).with_message(what);
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} {msg}") {
-        bar.set_style(style);
-    }
-    bar
 }

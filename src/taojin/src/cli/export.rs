@@ -1,19 +1,23 @@
-//! `taojin export`: documents, or those that fit a query, as a file for other programs.
+//! `taojin export`: documents, or those that fit a query, as a file for other programs; and beside it what is gone since the
+//! last export. A mark is never moved beyond a deletion that was not written.
 
 use std::collections::HashSet;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::Context as _;
+use serde::Serialize;
 
 use super::context::{Context, Usage};
-use super::export_deleted::Deletions;
-use super::filters::Filters;
 use super::output;
+use super::search::Filters;
+use crate::config::Loaded;
+use crate::documents::IndexAt;
 use crate::export::{Draft, Format, Mark, Sink};
 use crate::serve::{self, Wanted};
+use taojin_crawl::store::{self, Cursor, CursorLost, StoreError};
 use taojin_search::index::{Reader, Watermark};
 
 /// Arguments of `export`.
@@ -162,4 +166,144 @@ fn described(args: &Args) -> String {
         Some(_) => format!("{what}, with what is gone"),
         None => what,
     }
+}
+
+/// The file of deletions, on its way.
+pub(super) struct Deletions {
+    store: store::Reader,
+    store_id: i64,
+    /// Where the last export ended.
+    after: Cursor,
+    /// The last change that the index knew before this export began.
+    upto: i64,
+    path: PathBuf,
+    mark: PathBuf,
+    draft: Draft,
+    count: usize,
+}
+
+impl Deletions {
+    /// Before the documents are read: what the index comes to know meanwhile is the next export's.
+    pub(super) fn begin(loaded: &Loaded, path: &Path, mark: &Mark) -> anyhow::Result<Self> {
+        let store = store::Reader::open(loaded.store_place())?;
+        let store_id = store.store_id()?;
+        let Some(seq) = IndexAt::of(loaded).seq_of(store_id)? else {
+            let mend = "run taojin reindex, or wait until the daemon has rebuilt it";
+            return Err(Usage(format!("--deleted: the index is not of this store; {mend}")).into());
+        };
+        let deletions = Self {
+            store_id,
+            after: Cursor::at(
+                mark.store.unwrap_or(store_id),
+                i64::try_from(mark.after.seq).unwrap_or(i64::MAX),
+            ),
+            upto: i64::try_from(seq).unwrap_or(i64::MAX),
+            path: path.to_owned(),
+            mark: mark.path().to_owned(),
+            draft: Draft::new(path).with_context(|| unwritable(path))?,
+            count: 0,
+            store,
+        };
+        // Told at once, not after a long export.
+        let kept = deletions.store.follow(&deletions.after, 0, |_, _| false)?;
+        kept.map_err(|lost| deletions.lost(lost))?;
+        Ok(deletions)
+    }
+
+    fn lost(&self, lost: store::CursorLost) -> Usage {
+        let mark = self.mark.display();
+        Usage(format!(
+            "{mark}: {lost}; delete {mark} and export everything again, into an empty copy"
+        ))
+    }
+
+    /// Writes what is gone; `exported` is what came since the last export.
+    pub(super) fn write(&mut self, exported: &Exported) -> anyhow::Result<()> {
+        // Whoever begins has nothing to take out.
+        let gone = match self.after.seq {
+            0 => Vec::new(),
+            _ => {
+                let (after, upto) = (&self.after, self.upto);
+                let gone = gone_since(&self.store, after, upto, &exported.fingerprints)?;
+                gone.map_err(|lost| self.lost(lost))?
+            }
+        };
+        self.count = gone.len();
+        let line = |draft: &mut Draft, gone: &Gone| -> std::io::Result<()> {
+            serde_json::to_writer(&mut *draft, gone)?;
+            draft.write_all(b"\n")
+        };
+        for gone in &gone {
+            line(&mut self.draft, gone).with_context(|| unwritable(&self.path))?;
+        }
+        Ok(())
+    }
+
+    /// Puts the file in its place and moves the mark, as far as both are complete. Gives what is to be said of it.
+    pub(super) fn publish(self, mark: Mark, reached: Watermark) -> anyhow::Result<String> {
+        let path = self.path;
+        self.draft.publish().with_context(|| unwritable(&path))?;
+        let upto = u64::try_from(self.upto).unwrap_or_default();
+        mark.of_store(self.store_id).write(Watermark {
+            seq: upto,
+            ..reached
+        })?;
+        let (count, path) = (self.count, path.display());
+        Ok(format!(
+            ", and {count} to remove in {path}; complete up to change {upto}"
+        ))
+    }
+}
+
+fn unwritable(path: &Path) -> String {
+    format!("{}: cannot be written", path.display())
+}
+
+/// A document that does not belong into the copy (any more). The names are stable.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+struct Gone {
+    /// Id of the document, as exports have it.
+    id: String,
+    /// Its address.
+    url: String,
+    /// The name of its site.
+    site: Option<String>,
+    /// `deleted`, or `changed`: it is there, but does not fit the query or the filters any more.
+    why: &'static str,
+    /// Number of the change.
+    seq: i64,
+    /// When the change was found, Unix milliseconds.
+    changed_ms: i64,
+}
+
+/// The documents that changed after `after` and up to change `upto` and are not among those exported since then. The inner
+/// error says why they are not known.
+fn gone_since(
+    reader: &store::Reader,
+    after: &Cursor,
+    upto: i64,
+    exported: &HashSet<u64>,
+) -> Result<Result<Vec<Gone>, CursorLost>, StoreError> {
+    let mut all = Vec::new();
+    let followed = reader.follow(after, usize::MAX, |row, _| {
+        if row.seq > upto {
+            return false;
+        }
+        if row.body.is_none() || !exported.contains(&row.fingerprint) {
+            all.push(Gone {
+                id: format!("{:016x}", row.fingerprint),
+                why: if row.body.is_none() {
+                    "deleted"
+                } else {
+                    "changed"
+                },
+                site: Some(row.site).filter(|site| !site.is_empty()),
+                url: row.url,
+                seq: row.seq,
+                changed_ms: row.changed_ms,
+            });
+        }
+        true
+    })?;
+    Ok(followed.map(|_| all))
 }

@@ -2,38 +2,27 @@
 //! 1 (failed) or 2 (usage or configuration). Each sub-command has a file of its own; none holds an algorithm.
 
 mod backup;
-mod carry_out;
 mod changes;
-mod check;
 mod cluster;
-mod completions;
-mod config;
 mod context;
 mod control;
 mod crawl;
 mod demo;
-mod demo_place;
+mod docs;
 mod eval;
-mod explain;
 mod export;
-mod export_deleted;
 mod extract;
 mod extract_inputs;
-mod filters;
-mod history;
 mod import;
 mod import_lines;
 mod init;
-mod logging;
-mod man;
+mod learn;
 mod output;
-mod progress;
-mod reindex;
-mod robots;
+mod probe;
 mod run;
+mod saved_pages;
 mod search;
-mod search_words;
-mod serve;
+mod settings;
 mod site;
 mod status;
 mod templates;
@@ -100,21 +89,21 @@ enum Command {
     /// Write documents, or a query's hits, as JSON lines or Parquet for other programs
     Export(export::Args),
     /// List what changed since then: documents that are new, changed or gone
-    Changes(changes::Args),
+    Changes(changes::ChangesArgs),
     /// Show what a page said before, and what differs from version to version
-    History(history::Args),
+    History(changes::HistoryArgs),
     /// Serve the HTTP API and the web page over an existing index, no crawling
-    Serve(serve::Args),
+    Serve(run::ServeArgs),
     /// Add, list or remove sites
     Site(site::Args),
     /// Say which URLs a robots.txt allows, and by which rule
-    Robots(robots::Args),
+    Robots(why::RobotsArgs),
     /// Say what the crawler knows of a URL or host: state, delay and its cause, next fetch
     Why(why::Args),
     /// Check the configuration and say when each site is crawled next
-    Check(check::Args),
+    Check(settings::CheckArgs),
     /// Show the settings in force, and where each comes from: default, file or environment
-    Config(config::Args),
+    Config(settings::ConfigArgs),
     /// Show the state of the crawl, the index and the sites
     Status(status::Args),
     /// Manage a crawl shared by several nodes
@@ -124,25 +113,25 @@ enum Command {
     /// Find the terms of the field, review them, keep the lexicon
     Terms(terms::Args),
     /// Rebuild the search index from the documents in the store
-    Reindex(reindex::Args),
+    Reindex(backup::ReindexArgs),
     /// Copy the store to a file, also while the daemon runs
     Backup(backup::BackupArgs),
     /// Replace the store with a copy that `backup` made
     Restore(backup::RestoreArgs),
     /// Print a completion script for a shell
-    Completions(completions::Args),
+    Completions(docs::CompletionsArgs),
     /// Write the manual pages into a folder
     #[command(hide = true)]
-    Man(man::Args),
+    Man(docs::ManArgs),
 }
 
 /// Parses the arguments, runs the sub-command and gives the exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse_from(search_words::marked(
+    let cli = Cli::parse_from(search::mark_words(
         &Cli::command(),
         std::env::args_os().collect(),
     ));
-    logging::init(cli.verbose, matches!(cli.command, Command::Run));
+    output::init_log(cli.verbose, matches!(cli.command, Command::Run));
     let context = Context {
         config: cli.config,
         data_dir: cli.data_dir,
@@ -187,23 +176,23 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Eval(args) => eval::run(context, &args),
         Command::Import(args) => import::run(context, &args),
         Command::Export(args) => export::run(context, &args),
-        Command::Changes(args) => changes::run(context, &args),
-        Command::History(args) => history::run(context, &args),
-        Command::Serve(args) => serve::run(context, &args),
+        Command::Changes(args) => changes::changes(context, &args),
+        Command::History(args) => changes::history(context, &args),
+        Command::Serve(args) => run::serve(context, &args),
         Command::Site(args) => site::run(context, &args),
-        Command::Robots(args) => robots::run(context, &args),
+        Command::Robots(args) => why::robots(context, &args),
         Command::Why(args) => why::run(context, &args),
-        Command::Check(args) => check::run(context, &args),
-        Command::Config(args) => config::run(context, &args),
+        Command::Check(args) => settings::check(context, &args),
+        Command::Config(args) => settings::config(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Cluster(args) => cluster::run(context, &args),
         Command::Templates(args) => templates::run(context, &args),
         Command::Terms(args) => terms::run(context, &args),
-        Command::Reindex(args) => reindex::run(context, &args),
+        Command::Reindex(args) => backup::reindex(context, &args),
         Command::Backup(args) => backup::back_up(context, &args),
         Command::Restore(args) => backup::restore(context, &args),
-        Command::Completions(args) => completions::run(&args),
-        Command::Man(args) => man::run(&args),
+        Command::Completions(args) => docs::completions(&args),
+        Command::Man(args) => docs::man(&args),
     }
 }
 

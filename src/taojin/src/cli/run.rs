@@ -1,4 +1,4 @@
-//! `taojin run`: the daemon.
+//! `taojin run` and `taojin serve`: the daemon, and the HTTP API with the web page over an existing index.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
@@ -7,10 +7,11 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::context::{Context, runtime};
+use super::context::{Context, Usage, runtime};
+use super::output;
 use crate::config::{ConfigError, Loaded};
-use crate::daemon::{self, Mode, Options};
-use crate::serve;
+use crate::daemon::{self, Mode, Options, StatusBoard};
+use crate::serve::{self, BindError};
 
 /// Crawls, indexes and serves until SIGTERM or Ctrl-C; SIGHUP reads the configuration again: its sites and topics are
 /// taken up at once, the rest after a restart.
@@ -103,4 +104,46 @@ async fn reload_on_hangup(
         }
     }
     Ok(())
+}
+
+/// Arguments of `serve`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ServeArgs {
+    /// Address and port; overrides serve.listen
+    #[arg(long, value_name = "ADDR")]
+    listen: Option<SocketAddr>,
+}
+
+/// The socket at the address of `--listen` or, without it, of the configuration; a refusal names the one that counts.
+pub(super) async fn bind(
+    option: Option<SocketAddr>,
+    setting: SocketAddr,
+) -> anyhow::Result<TcpListener> {
+    match (serve::bind(option.unwrap_or(setting)).await, option) {
+        (Err(BindError::InUse(_)), Some(address)) => Err(Usage(format!(
+            "--listen {address}: in use by another program; take another port, or stop that program"
+        ))
+        .into()),
+        (bound, _) => Ok(bound?),
+    }
+}
+
+/// Serves until Ctrl-C or SIGTERM.
+pub(crate) fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<ExitCode> {
+    let mut loaded = context.load_with_secrets()?;
+    if let Some(listen) = args.listen {
+        loaded.config.serve.listen = listen;
+    }
+    let analyzer = loaded.analyzer()?;
+    let _watch = daemon::LexiconWatch::start(&loaded, &analyzer)?;
+    let state = daemon::serve_state(&loaded, &analyzer, StatusBoard::of(&loaded, None))?;
+    runtime()?.block_on(async {
+        let listener = bind(args.listen, loaded.config.serve.listen).await?;
+        output::note(&format!(
+            "searching at http://{}/ - Ctrl-C ends",
+            listener.local_addr()?
+        ));
+        serve::serve(listener, state, stop_signal()?).await?;
+        Ok(ExitCode::SUCCESS)
+    })
 }

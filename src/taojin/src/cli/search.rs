@@ -1,14 +1,17 @@
-//! `taojin search`: hits in the terminal or as JSON.
+//! `taojin search`: hits in the terminal or as JSON. Other commands that ask the index share its [`Filters`].
 
+use std::convert::Infallible;
+use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use clap::Command;
+
 use super::context::{Context, Usage};
-use super::filters::Filters;
-use super::{output, search_words};
+use super::output;
 use crate::config::Loaded;
 use crate::documents::open_index;
-use crate::serve::{self, Found, FoundList, LeaveOut, SearchAnswer, SearchHit, Wanted};
+use crate::serve::{self, Calendar, Found, FoundList, LeaveOut, SearchAnswer, SearchHit, Wanted};
 use taojin_search::analyze::Expanded;
 use taojin_search::index::{self, Match, Query, Reader, SiteTitles};
 
@@ -25,7 +28,7 @@ const FOLLOWED_KEPT: usize = 1_000_000;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Words, "exact phrases", -without, a OR b, title: site: author: source: since: until: changed:
-    #[arg(required_unless_present = "syntax", value_parser = search_words::word)]
+    #[arg(required_unless_present = "syntax", value_parser = word)]
     query: Vec<String>,
     /// Print the query language and exit
     #[arg(long)]
@@ -347,4 +350,100 @@ fn print_hit(paint: &output::Paint, hit: &Found, mark: &str) {
         let reason = output::printable(&reason.to_string());
         output::line(&format!("     - {}", paint.dim(&reason)));
     }
+}
+
+/// Options that leave documents out.
+#[derive(Debug, clap::Args)]
+pub(super) struct Filters {
+    /// Only this site (may be given several times)
+    #[arg(long, value_name = "NAME")]
+    pub(super) site: Vec<String>,
+    /// Published on or after this day, month or year (2016-05-09, 2016-05, 2016)
+    #[arg(long, value_name = "DATE")]
+    pub(super) since: Option<String>,
+    /// Published on or before this day, month or year
+    #[arg(long, value_name = "DATE")]
+    pub(super) until: Option<String>,
+    /// Found or changed then: a day, month or year, a range (2016-05-09..2016-05-12), or a period before now (7d)
+    #[arg(long, value_name = "TIME")]
+    pub(super) changed: Option<String>,
+}
+
+impl Filters {
+    /// All documents that are left, with days as the index counts them and periods before now.
+    pub(super) fn wanted(&self, reader: &Reader) -> Result<Wanted, Usage> {
+        let calendar = Calendar {
+            utc_offset_minutes: reader.config().utc_offset_minutes,
+            now_ms: crate::daemon::now_ms(),
+        };
+        let (since_ms, until_ms) = calendar
+            .range(self.since.as_deref(), self.until.as_deref())
+            .map_err(|e| Usage(e.to_string()))?;
+        let changed = self.changed.as_deref().map(|text| calendar.span(text));
+        let changed = changed.transpose().map_err(|e| Usage(e.to_string()))?;
+        Ok(Wanted {
+            changed_ms: changed.unwrap_or_default(),
+            sites: self.site.clone(),
+            since_ms,
+            until_ms,
+            now_ms: calendar.now_ms,
+            ..Wanted::default()
+        })
+    }
+}
+
+/// Put before a word of a query that begins with a hyphen (`-招聘` refuses a word), so that clap does not take it for an option; no keyboard types it.
+const MARK: char = '\u{F8FF}';
+/// The command whose words they are.
+const SEARCH: &str = "search";
+
+/// The arguments of `program` with refused words marked, if they are those of a search.
+pub(super) fn mark_words(program: &Command, mut args: Vec<OsString>) -> Vec<OsString> {
+    let Some(at) = subcommand(program, &args) else {
+        return args;
+    };
+    let search = program.find_subcommand(SEARCH);
+    let commands = [Some(program), search];
+    let is_short = |c: char| {
+        let mut options = commands.iter().flatten().flat_map(|c| c.get_arguments());
+        c == 'h' || options.any(|option| option.get_short() == Some(c))
+    };
+    for arg in args.iter_mut().skip(at + 1) {
+        let Some(text) = arg.to_str() else {
+            continue;
+        };
+        if text == "--" {
+            break;
+        }
+        let refused = text.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
+        if refused.is_some_and(|word| !word.is_empty() && !word.chars().all(is_short)) {
+            *arg = format!("{MARK}{text}").into();
+        }
+    }
+    args
+}
+
+/// Where the sub-command stands, if it is the search.
+fn subcommand(program: &Command, args: &[OsString]) -> Option<usize> {
+    let mut rest = args.iter().enumerate().skip(1);
+    while let Some((at, arg)) = rest.next() {
+        let text = arg.to_str()?;
+        let Some(option) = text.strip_prefix("--") else {
+            if text.starts_with('-') {
+                continue;
+            }
+            return (text == SEARCH).then_some(at);
+        };
+        let takes_value =
+            |o: &clap::Arg| o.get_long() == Some(option) && o.get_action().takes_values();
+        if program.get_arguments().any(takes_value) {
+            rest.next();
+        }
+    }
+    None
+}
+
+/// A word of a query as it was typed.
+pub(super) fn word(text: &str) -> Result<String, Infallible> {
+    Ok(text.strip_prefix(MARK).unwrap_or(text).to_owned())
 }

@@ -2,26 +2,19 @@
 //! names the file, the line, the key, its value and what to write. Each stage owns its own section's struct; no stage
 //! imports this file.
 
-mod explain;
-mod lexicons;
-mod limits;
+mod files;
 mod origins;
-mod place;
-mod problem;
 mod read;
-mod secrets;
-mod units;
+mod schema;
 mod values;
-mod weights;
 
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub use files::read_weights;
 pub use origins::Origin;
-pub use problem::{ConfigError, Problem};
-pub use read::{load, parse_site, read, read_site, read_sites, site_files};
-pub use weights::read_weights;
+pub use read::{ConfigError, Problem, load, parse_site, read, read_site, read_sites, site_files};
 
 use crate::serve;
 use taojin_crawl::fetch;
@@ -374,7 +367,7 @@ impl Loaded {
     pub(crate) fn placed(&self, file: &Path) -> Option<PathBuf> {
         let folder = self.file.as_deref().and_then(Path::parent);
         let is_named = !file.as_os_str().is_empty();
-        is_named.then(|| secrets::placed(folder, file))
+        is_named.then(|| files::placed(folder, file))
     }
 
     /// Folder of the search index.

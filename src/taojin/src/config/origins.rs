@@ -3,8 +3,7 @@
 
 use toml::Table;
 
-use super::explain::{example, extra_keys, line_of};
-use super::limits::walk;
+use super::schema::{example, extra_keys, line_of, walk};
 use super::{Config, Loaded, nearest};
 
 /// What the name of every variable begins with.

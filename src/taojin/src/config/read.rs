@@ -1,17 +1,16 @@
-//! Reading the files. In: where they are. Out: the settings, and every mistake in them. A file with a mistake does not
-//! hide those of the others.
+//! Reading the files. In: where they are. Out: the settings, and every mistake in them, each in one line: where it stands, the
+//! key, its value, and what to write instead. A file with a mistake does not hide those of the others.
 
-use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::{fmt, fs};
 
 use toml::{Table, Value};
 
-use super::explain::{line_of, parse};
+use super::files::load_weights;
 use super::origins::{environment, variables};
-use super::problem::{ConfigError, Problem};
-use super::units::resolved;
-use super::{Config, LOCAL_CONFIG, Loaded, SYSTEM_CONFIG, values, weights};
+use super::schema::{line_of, parse, resolved};
+use super::{Config, LOCAL_CONFIG, Loaded, SYSTEM_CONFIG, values};
 use taojin_crawl::schedule::Site;
 
 /// Finds and reads the configuration: `explicit` if given, else the system's file, else the checkout's, else
@@ -42,7 +41,7 @@ pub fn read(explicit: Option<&Path>, data_dir: Option<&Path>) -> (Loaded, Vec<Pr
             .join(&config.sites_dir);
     }
     if let Some(path) = &file {
-        problems.extend(weights::load(&mut config, path));
+        problems.extend(load_weights(&mut config, path));
     }
     if let Some(dir) = data_dir {
         config.data_dir = dir.to_owned();
@@ -215,3 +214,87 @@ pub(super) fn unreadable(path: &Path, error: &io::Error) -> Problem {
     };
     Problem::in_file(path, why)
 }
+
+/// A mistake in the configuration.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Problem {
+    /// The file that it stands in; none if it is in no file.
+    pub file: Option<PathBuf>,
+    /// The line of the key, counted from 1.
+    pub line: Option<usize>,
+    /// `key = value: what to write`.
+    pub text: String,
+}
+
+impl Problem {
+    /// A mistake in `file`, whatever the line.
+    pub(super) fn in_file(file: &Path, text: impl Into<String>) -> Self {
+        Self {
+            file: Some(file.to_owned()),
+            line: None,
+            text: text.into(),
+        }
+    }
+
+    /// A mistake in no file.
+    pub(super) fn elsewhere(text: impl Into<String>) -> Self {
+        Self {
+            file: None,
+            line: None,
+            text: text.into(),
+        }
+    }
+
+    /// The same mistake, made by a variable of the environment.
+    pub(super) fn of_variable(self, name: &str) -> Self {
+        Self::elsewhere(format!("{name} in the environment: {}", self.text))
+    }
+
+    /// The key that its text begins with.
+    pub(super) fn key(&self) -> &str {
+        key_of(&self.text)
+    }
+}
+
+/// The key that a line such as `serve.window = 3: …` begins with.
+pub(super) fn key_of(text: &str) -> &str {
+    let end = text.find(|c: char| !(c.is_ascii_alphanumeric() || matches!(c, '_' | '.')));
+    text.get(..end.unwrap_or(text.len())).unwrap_or_default()
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.file, self.line) {
+            (Some(file), Some(line)) => write!(f, "{} line {line}: ", file.display())?,
+            (Some(file), None) => write!(f, "{}: ", file.display())?,
+            (None, _) => {}
+        }
+        f.write_str(&self.text)
+    }
+}
+
+/// What is wrong with the configuration: one line for the operator.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError(pub String);
+
+impl ConfigError {
+    /// The first of these, and how many more there are; nothing if there is none.
+    pub fn of(problems: &[Problem]) -> Result<(), Self> {
+        match problems {
+            [] => Ok(()),
+            [only] => Err(Self(only.to_string())),
+            [first, others @ ..] => Err(Self(format!(
+                "{first} (and {} more: taojin check lists all)",
+                others.len()
+            ))),
+        }
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for ConfigError {}

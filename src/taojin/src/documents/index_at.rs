@@ -1,16 +1,24 @@
-//! Where the search index is: in a folder, or in an engine that is reached over the network. In: settings. Out: readers, and
-//! how far the index is.
+//! Where the search index is, and the way there: in a folder, or in an engine that is reached over HTTP. Whoever asks an engine
+//! waits in its own thread, which may be one of a runtime's blocking threads; the work is done by a runtime of this file's own.
 
+use std::fmt::Write as _;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::redirect::Policy;
+use reqwest::{Certificate, Client, Method, header};
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
 
 use super::StoreDocuments;
-use super::transport::{Account, HttpTransport};
 use crate::config::Loaded;
 use taojin_crawl::store::StorePlace;
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::remote::RemoteIndex;
-use taojin_search::index::{self, AllLeftOut, IndexError, Noted, Reader};
+use taojin_search::index::remote::{Body, RemoteIndex, Transport};
+use taojin_search::index::{self, AllLeftOut, IndexError, Noted, Reader, Stop};
 
 /// An index in an engine, and how it is made there.
 #[derive(Clone)]
@@ -102,4 +110,195 @@ fn remote(loaded: &Loaded) -> Option<RemoteAt> {
         shards: search.shards,
         replicas: search.replicas,
     })
+}
+
+/// A server that does not take a connection within this time is away.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+/// A bulk request of 4 MB takes well under a second; more than this is a hang.
+const WHOLE_TIMEOUT: Duration = Duration::from_secs(60);
+/// How often it is looked whether a request is still wanted.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Longest answer that is read: 10,000 hits have some 4 MB.
+const ANSWER_BYTES: usize = 64 << 20;
+/// Longest password or certificate file.
+const FILE_BYTES: u64 = 1 << 20;
+
+/// Whom requests come from.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Account {
+    /// Empty: nobody in particular.
+    pub(crate) user: String,
+    /// File with the password.
+    pub(crate) password_file: Option<PathBuf>,
+    /// Authorities that may vouch for the server, in PEM; none: those that the system trusts.
+    pub(crate) ca_file: Option<PathBuf>,
+}
+
+/// The way to one engine.
+pub(crate) struct HttpTransport {
+    address: String,
+    account: Account,
+    /// Or why there is none.
+    client: Result<Client, String>,
+}
+
+impl HttpTransport {
+    /// To the server at `address`. What is wrong with the account is said by each request.
+    pub(crate) fn new(address: &str, account: Account) -> Self {
+        Self {
+            address: address.trim_end_matches('/').to_owned(),
+            client: client(account.ca_file.as_deref()),
+            account,
+        }
+    }
+
+    fn request(
+        &self,
+        method: &str,
+        path: &str,
+        body: Body<'_>,
+    ) -> Result<reqwest::RequestBuilder, String> {
+        let client = self.client.as_ref().map_err(Clone::clone)?;
+        let method = Method::from_bytes(method.as_bytes()).map_err(|e| e.to_string())?;
+        let request = client.request(method, format!("{}{path}", self.address));
+        let request = match &self.account.password_file {
+            _ if self.account.user.is_empty() => request,
+            None => request.basic_auth(&self.account.user, None::<&str>),
+            // Read each time: passwords change.
+            Some(file) => {
+                let password = text_of("search.password_file", file)?;
+                request.basic_auth(&self.account.user, Some(password.trim_end()))
+            }
+        };
+        let typed = |kind: &'static str| {
+            request
+                .try_clone()
+                .map(|r| r.header(header::CONTENT_TYPE, kind))
+        };
+        let request = match body {
+            Body::Empty => return Ok(request),
+            Body::Json(value) => typed("application/json").map(|r| r.body(value.to_string())),
+            Body::Lines(lines) => typed("application/x-ndjson").map(|r| r.body(lines.to_vec())),
+        };
+        request.ok_or_else(|| "the request cannot be made".to_owned())
+    }
+}
+
+impl Transport for HttpTransport {
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: Body<'_>,
+        stop: &Stop,
+    ) -> Result<(u16, Value), String> {
+        let request = self.request(method, path, body)?;
+        let (answered, answer) = channel();
+        let task = runtime()?.spawn(async move {
+            // Whoever asked may be gone.
+            let _ = answered.send(answer_to(request).await);
+        });
+        loop {
+            match answer.recv_timeout(LOOK_EVERY) {
+                Ok(answer) => return answer,
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err("the request broke off".to_owned());
+                }
+                Err(RecvTimeoutError::Timeout) if stop.is_stopped() => {
+                    // The engine ends a search whose connection is closed.
+                    task.abort();
+                    return Err("stopped".to_owned());
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+        }
+    }
+
+    fn address(&self) -> &str {
+        &self.address
+    }
+}
+
+async fn answer_to(request: reqwest::RequestBuilder) -> Result<(u16, Value), String> {
+    let mut response = request.send().await.map_err(|e| causes(&e))?;
+    let status = response.status().as_u16();
+    let mut bytes = Vec::new();
+    while let Some(part) = response.chunk().await.map_err(|e| causes(&e))? {
+        if bytes.len() + part.len() > ANSWER_BYTES {
+            return Err(format!("its answer is longer than {ANSWER_BYTES} bytes"));
+        }
+        bytes.extend_from_slice(&part);
+    }
+    if bytes.is_empty() {
+        return Ok((status, Value::Null));
+    }
+    match serde_json::from_slice(&bytes) {
+        Ok(answer) => Ok((status, answer)),
+        Err(_) if status >= 400 => {
+            let text: String = String::from_utf8_lossy(&bytes).chars().take(200).collect();
+            Ok((status, Value::from(text)))
+        }
+        Err(error) => Err(format!("its answer is no JSON: {error}")),
+    }
+}
+
+/// An error with all that led to it.
+fn causes(error: &reqwest::Error) -> String {
+    let mut text = match error.is_timeout() {
+        true => "no answer in time".to_owned(),
+        // Where it went is said by whoever asked.
+        false => "no connection, or it broke off".to_owned(),
+    };
+    let mut cause = std::error::Error::source(error);
+    while let Some(next) = cause {
+        let _ = write!(text, ": {next}");
+        cause = next.source();
+    }
+    text
+}
+
+fn client(ca_file: Option<&Path>) -> Result<Client, String> {
+    // An error says that another client was first.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let builder = || {
+        Client::builder()
+            .connect_timeout(CONNECT_TIMEOUT)
+            .timeout(WHOLE_TIMEOUT)
+            .redirect(Policy::none())
+            .no_proxy()
+            .user_agent(concat!("taojin/", env!("CARGO_PKG_VERSION")))
+    };
+    let built = match ca_file {
+        Some(file) => {
+            let pem = text_of("search.ca_file", file)?;
+            let authorities = Certificate::from_pem_bundle(pem.as_bytes())
+                .map_err(|e| format!("search.ca_file = \"{}\": no PEM: {e}", file.display()))?;
+            builder().tls_certs_only(authorities).build()
+        }
+        // Without CA certificates on this machine https cannot be had, http can.
+        None => builder()
+            .build()
+            .or_else(|_| builder().tls_certs_only([]).build()),
+    };
+    built.map_err(|e| e.to_string())
+}
+
+fn text_of(key: &str, file: &Path) -> Result<String, String> {
+    let failed = |e: std::io::Error| format!("{key} = \"{}\": {e}", file.display());
+    let mut text = String::new();
+    let opened = std::fs::File::open(file).map_err(failed)?;
+    let read = opened.take(FILE_BYTES).read_to_string(&mut text);
+    read.map_err(failed)?;
+    Ok(text)
+}
+
+/// The runtime of all requests: one thread that lives as long as the process.
+fn runtime() -> Result<&'static Runtime, String> {
+    static RUNTIME: OnceLock<Result<Runtime, String>> = OnceLock::new();
+    let started = RUNTIME.get_or_init(|| {
+        let mut builder = Builder::new_multi_thread();
+        let builder = builder.worker_threads(1).thread_name("engine").enable_all();
+        builder.build().map_err(|e| e.to_string())
+    });
+    started.as_ref().map_err(Clone::clone)
 }

@@ -1,32 +1,25 @@
 //! Documents between the store, which keeps them, and the index, which finds them. In: documents and rows of the log. Out:
 //! each in the form that the other side takes.
 
-mod difference;
 mod encoded;
-mod gone;
 mod history;
 mod index_at;
 mod log;
-mod source;
-mod transport;
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
+pub use encoded::EncodedDocument;
+pub(crate) use encoded::{unpack, wording};
+pub(crate) use index_at::{IndexAt, RemoteAt};
+pub use log::StoreLog;
 
 use crate::config::{INDEX_DIR, Loaded};
 use taojin_crawl::store::{self, DocumentRow, NewDocument, StoreError, StorePlace};
 use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::remote::RemoteIndex;
-use taojin_search::index::{self, IndexError, Reader, StoredDocument};
-
-pub use encoded::EncodedDocument;
-pub(crate) use encoded::{unpack, wording};
-pub(crate) use gone::{Gone, gone_since};
-pub(crate) use index_at::{IndexAt, RemoteAt};
-pub use log::StoreLog;
-pub use source::StoreDocuments;
+use taojin_search::index::{self, DocumentSource, IndexError, Reader, SourceError, StoredDocument};
 
 /// A document that comes from elsewhere than a visit, as the log takes it. `fetched_ms`: Unix milliseconds.
 pub fn encode(document: &Document, fetched_ms: i64) -> NewDocument {
@@ -57,7 +50,7 @@ pub fn open_index(loaded: &Loaded, analyzer: &Analyzer) -> anyhow::Result<Reader
 
 /// The index `name` in the OpenSearch or Elasticsearch at `address`, without a configuration and without an account.
 pub fn engine_index(address: &str, name: &str) -> RemoteIndex {
-    let transport = transport::HttpTransport::new(address, transport::Account::default());
+    let transport = index_at::HttpTransport::new(address, index_at::Account::default());
     RemoteIndex::new(Arc::new(transport), name)
 }
 
@@ -75,4 +68,53 @@ pub fn open_folder(
 /// Whether an error of the store only says that nothing was crawled or imported yet.
 fn is_missing(error: &StoreError) -> bool {
     matches!(error, StoreError::Missing { .. })
+}
+
+/// The documents of a store, which may not be there yet.
+#[derive(Debug)]
+pub struct StoreDocuments {
+    place: StorePlace,
+    /// Connections that nobody uses at present.
+    idle: Mutex<Vec<store::Reader>>,
+}
+
+impl StoreDocuments {
+    /// Those of this store.
+    pub fn of(place: impl Into<StorePlace>) -> Self {
+        Self {
+            place: place.into(),
+            idle: Mutex::default(),
+        }
+    }
+
+    fn take(&self) -> Option<store::Reader> {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.pop()
+    }
+
+    fn give_back(&self, reader: store::Reader) {
+        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.push(reader);
+    }
+}
+
+impl DocumentSource for StoreDocuments {
+    fn get(&self, fingerprint: u64, seq: u64) -> Result<Option<StoredDocument>, SourceError> {
+        let reader = match self.take() {
+            Some(reader) => reader,
+            None => match store::Reader::open(&self.place) {
+                Ok(reader) => reader,
+                Err(error) if is_missing(&error) => return Ok(None),
+                Err(error) => return Err(error.into()),
+            },
+        };
+        let of_change = reader.document_version(i64::try_from(seq).unwrap_or(i64::MAX))?;
+        let row = match of_change.filter(|row| row.fingerprint == fingerprint) {
+            Some(row) => Some(row),
+            None => reader.document(fingerprint)?,
+        };
+        let document = row.map(|row| decode(&reader, &row)).transpose();
+        self.give_back(reader);
+        Ok(document?.flatten())
+    }
 }

@@ -2,22 +2,21 @@
 //! compressed, or a Parquet file, and a mark of how far the export came. Never holds more than a few thousand
 //! documents, and never leaves half a file where a whole one is expected.
 
-mod draft;
-mod mark;
 mod parquet;
 #[cfg(test)]
 mod tests;
 
-use std::io::{self, Write};
+use std::fs::{File, Permissions};
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
 
-use serde::Serialize;
+use parquet::ParquetSink;
+use serde::{Deserialize, Serialize};
+use tempfile::NamedTempFile;
 
 use taojin_extract::{Document, TypedFields};
-use taojin_search::index::StoredDocument;
-
-pub use draft::Draft;
-pub use mark::{Mark, MarkError};
-use parquet::ParquetSink;
+use taojin_search::index::{StoredDocument, Watermark};
 
 /// Level of zstd: its own default; higher ones halve the speed for some percent.
 const ZSTD_LEVEL: i32 = 3;
@@ -97,4 +96,209 @@ fn line(out: &mut impl Write, stored: &StoredDocument) -> io::Result<()> {
     };
     serde_json::to_writer(&mut *out, &line)?;
     out.write_all(b"\n")
+}
+
+/// Readable as the operator's umask says: exports are for other programs.
+const MODE: u32 = 0o666;
+
+/// End of a draft's name.
+const SUFFIX: &str = ".partial";
+
+/// A file that is being written beside its place; dropped without [`Draft::publish`], it is gone.
+pub struct Draft {
+    file: BufWriter<NamedTempFile>,
+    path: PathBuf,
+}
+
+impl Draft {
+    /// Begins a file that will be `path`.
+    pub fn new(path: &Path) -> io::Result<Draft> {
+        let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
+        let prefix = format!(".{}.", name.to_string_lossy());
+        remove_abandoned(folder(path), &prefix);
+        let file = tempfile::Builder::new()
+            .prefix(&prefix)
+            .suffix(SUFFIX)
+            .permissions(Permissions::from_mode(MODE))
+            .tempfile_in(folder(path))?;
+        // The lock goes with the process: a draft without one was left by a kill.
+        file.as_file().lock()?;
+        Ok(Draft {
+            file: BufWriter::with_capacity(1 << 16, file),
+            path: path.to_owned(),
+        })
+    }
+
+    /// Makes it durable and puts it in its place.
+    pub fn publish(self) -> io::Result<()> {
+        let file = self
+            .file
+            .into_inner()
+            .map_err(io::IntoInnerError::into_error)?;
+        file.as_file().sync_all()?;
+        file.persist(&self.path).map_err(|e| e.error)?;
+        File::open(folder(&self.path))?.sync_all()
+    }
+}
+
+impl Write for Draft {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Takes away drafts of the same file whose process was killed. One that cannot be taken away does no harm.
+fn remove_abandoned(folder: &Path, prefix: &str) {
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        if !name.starts_with(prefix) || !name.ends_with(SUFFIX) {
+            continue;
+        }
+        let abandoned = File::open(entry.path()).is_ok_and(|file| file.try_lock().is_ok());
+        if abandoned {
+            drop(std::fs::remove_file(entry.path()));
+        }
+    }
+}
+
+fn folder(path: &Path) -> &Path {
+    let parent = path.parent().filter(|p| !p.as_os_str().is_empty());
+    parent.unwrap_or(Path::new("."))
+}
+
+/// Longest mark file that is read.
+const MARK_BYTES_MAX: u64 = 64 * 1024;
+
+/// Why a mark cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum MarkError {
+    /// It cannot be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: io::Error,
+    },
+    /// It is no mark.
+    #[error("{}: is not a watermark of taojin export; take another file, or delete it to export everything", .0.display())]
+    Other(PathBuf),
+    /// It was made by an export of other documents.
+    #[error("{}: belongs to an export of {found}; take another file for {wanted}", path.display())]
+    Foreign {
+        /// The file.
+        path: PathBuf,
+        /// What was exported then.
+        found: String,
+        /// What is exported now.
+        wanted: String,
+    },
+}
+
+/// A file with the watermark of the last export.
+#[derive(Debug)]
+pub struct Mark {
+    path: PathBuf,
+    of: String,
+    /// Where the last export ended; the very beginning when there was none.
+    pub after: Watermark,
+    /// Identity of the store that it was made of, where it says what is gone too.
+    pub store: Option<i64>,
+}
+
+/// What stands in the file.
+#[derive(Debug, Serialize, Deserialize)]
+struct Text {
+    export: String,
+    #[serde(flatten)]
+    watermark: Plain,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Plain {
+    seq: u64,
+    fetched_ms: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    store: Option<i64>,
+}
+
+impl Mark {
+    /// Reads the mark in `path`, if there is one; `of` says in a few words what is exported.
+    pub fn read(path: &Path, of: &str) -> Result<Mark, MarkError> {
+        let mark = |after, store| Mark {
+            path: path.to_owned(),
+            of: of.to_owned(),
+            after,
+            store,
+        };
+        let io = |source| MarkError::Io {
+            path: path.to_owned(),
+            source,
+        };
+        let file = match std::fs::File::open(path) {
+            Ok(file) => file,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Ok(mark(Watermark::default(), None));
+            }
+            Err(e) => return Err(io(e)),
+        };
+        let mut text = String::new();
+        io::Read::read_to_string(&mut io::Read::take(file, MARK_BYTES_MAX), &mut text)
+            .map_err(io)?;
+        let found: Text =
+            serde_json::from_str(&text).map_err(|_| MarkError::Other(path.to_owned()))?;
+        if found.export != of {
+            return Err(MarkError::Foreign {
+                path: path.to_owned(),
+                found: found.export,
+                wanted: of.to_owned(),
+            });
+        }
+        let after = Watermark {
+            seq: found.watermark.seq,
+            fetched_ms: found.watermark.fetched_ms,
+        };
+        Ok(mark(after, found.watermark.store))
+    }
+
+    /// The same for an export that says what is gone from this store.
+    pub fn of_store(mut self, store: i64) -> Mark {
+        self.store = Some(store);
+        self
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Notes that everything up to `reached` is exported.
+    pub fn write(self, reached: Watermark) -> Result<(), MarkError> {
+        let text = Text {
+            export: self.of,
+            watermark: Plain {
+                seq: reached.seq,
+                fetched_ms: reached.fetched_ms,
+                store: self.store,
+            },
+        };
+        let write = || -> io::Result<()> {
+            let mut draft = Draft::new(&self.path)?;
+            serde_json::to_writer(&mut draft, &text)?;
+            draft.write_all(b"\n")?;
+            draft.publish()
+        };
+        write().map_err(|source| MarkError::Io {
+            path: self.path.clone(),
+            source,
+        })
+    }
 }

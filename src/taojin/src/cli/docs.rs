@@ -1,5 +1,5 @@
-//! `taojin man DIR`: the manual pages. In: the command line's own description and the comments of the shipped reference
-//! of the settings. Out: `taojin.1`, a page for each command, and `taojin.toml.5`. Hidden: packages call it.
+//! `taojin completions` and `taojin man`: what packages ship beside the program. Both come from the command line's own
+//! description; `taojin.toml.5` from the comments of the shipped reference of the settings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,26 @@ use anyhow::Context as _;
 use clap::CommandFactory;
 use clap_mangen::roff::{Inline, Roff, bold, roman};
 
+/// Arguments of `completions`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CompletionsArgs {
+    /// bash, zsh, fish, elvish or powershell
+    shell: clap_complete::Shell,
+}
+
+/// Writes the script to stdout.
+pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
+    let mut script = Vec::new();
+    clap_complete::generate(
+        args.shell,
+        &mut super::Cli::command(),
+        "taojin",
+        &mut script,
+    );
+    super::output::line(String::from_utf8_lossy(&script).trim_end());
+    Ok(ExitCode::SUCCESS)
+}
+
 /// Every setting with its default, each under a comment.
 const REFERENCE: &str = include_str!(concat!(
     env!("CARGO_MANIFEST_DIR"),
@@ -17,13 +37,13 @@ const REFERENCE: &str = include_str!(concat!(
 
 /// Arguments of `man`.
 #[derive(Debug, clap::Args)]
-pub(crate) struct Args {
+pub(crate) struct ManArgs {
     /// Folder for the pages; made if it is not there
     dir: PathBuf,
 }
 
 /// Writes all pages.
-pub(crate) fn run(args: &Args) -> anyhow::Result<ExitCode> {
+pub(crate) fn man(args: &ManArgs) -> anyhow::Result<ExitCode> {
     let command = super::Cli::command();
     write(&args.dir, command)
         .with_context(|| format!("the pages cannot be written to {}", args.dir.display()))?;

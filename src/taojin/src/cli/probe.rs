@@ -2,7 +2,7 @@
 //! it cannot be crawled, in a sentence. The page that a person names is asked for as by a browser; what follows goes by
 //! robots.txt, a handful of pages at most.
 
-use crate::cli::context::Usage;
+use super::context::Usage;
 use crate::config::Loaded;
 use crate::daemon::now_ms;
 use taojin_crawl::VisitOutcome;
@@ -100,7 +100,7 @@ fn allowed(
             "{uri}: its robots.txt does not let {} in (line {}: Disallow: {})",
             fetcher.config().robots_token(),
             rule.line,
-            crate::cli::output::printable(&rule.pattern)
+            super::output::printable(&rule.pattern)
         ))
         .into()),
         Access::Unreachable { .. } => {

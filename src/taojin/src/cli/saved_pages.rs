@@ -5,8 +5,8 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use crate::cli::context::Usage;
-use crate::cli::output;
+use super::context::Usage;
+use super::output;
 use crate::config::Config;
 use crate::daemon::{now_ms, pages_of_archive};
 use taojin_extract::page::{Hints, Page};

@@ -1,0 +1,357 @@
+//! `taojin cluster`: a store in PostgreSQL before anything crawls, a single machine that moves into it or out of it, and the
+//! crawl nodes that share it.
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde::Serialize;
+
+use super::context::{Context, Usage};
+use super::output::{self, printable, time};
+use crate::daemon::now_ms;
+use taojin_crawl::store::{
+    self, CopyProgress, DatabaseFacts, MovedRows, NodeRecord, Reader, SiteDifferences, StoreError,
+    StorePlace, Waiting,
+};
+
+/// Arguments of `cluster`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, clap::Subcommand)]
+enum Command {
+    /// Check the database: version, rights, encryption, round trip, and settings that would endanger the crawl
+    Check {
+        /// One JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Have a node give its partitions to the others, so that it can be stopped without a page fetched twice
+    Drain {
+        /// Name of its machine, or the number behind # in `taojin cluster status`
+        node: String,
+        /// Take partitions again
+        #[arg(long)]
+        undo: bool,
+        /// Do not wait until it has none left
+        #[arg(long)]
+        no_wait: bool,
+        /// One JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copy the store in the database into a folder: from a cluster to a single machine. All nodes must be stopped
+    Export {
+        /// The folder, which has no store yet; without it the data folder of this machine
+        folder: Option<PathBuf>,
+        /// One JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Copy the store of a single machine into the database, which must be empty. Its daemon must be stopped
+    Import {
+        /// The data folder that has it; without it the data folder of this machine
+        folder: Option<PathBuf>,
+        /// One JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Make the tables in the database
+    Init {
+        /// One JSON object
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show the nodes that crawl, what each has, and what waits between them
+    Status {
+        /// One JSON object with the nodes and what waits
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+/// Carries it out.
+pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let place = loaded.store_place();
+    if !place.is_postgres() {
+        let words = "the store is a file in the data folder, which one machine has: for a database that several can reach, set \
+                     [store] url (docs/cluster.md)";
+        return Err(Usage(words.to_owned()).into());
+    }
+    let data_dir = &loaded.config.data_dir;
+    match &args.command {
+        Command::Check { json } => check(&place, *json),
+        Command::Init { json } => init(&place, *json),
+        Command::Import { folder, json } => {
+            import(folder.as_ref().unwrap_or(data_dir), &place, *json)
+        }
+        Command::Export { folder, json } => {
+            export(&place, folder.as_ref().unwrap_or(data_dir), *json)
+        }
+        Command::Status { json } => status(&Reader::open(&place)?, *json),
+        Command::Drain {
+            node,
+            undo,
+            no_wait,
+            json,
+        } => {
+            let node = drain(&Reader::open(&place)?, node, *undo, *no_wait)?;
+            output::answer(*json, &node, print)
+        }
+    }
+}
+
+/// A commit has ten round trips: at 5 ms each, finished pages wait for a twentieth of a second.
+const FAR_US: u64 = 5_000;
+/// Nodes go by the time of the database; logs and schedules are hard to read where another clock differs more.
+const CLOCK_MS: i64 = 2_000;
+/// Connections that one node opens: it writes, renews its lease, and answers readers.
+const OF_A_NODE: i64 = 12;
+
+/// What `check --json` prints.
+#[derive(Debug, Serialize)]
+struct Checked {
+    #[serde(flatten)]
+    facts: DatabaseFacts,
+    /// What an operator should know, a sentence each.
+    warnings: Vec<String>,
+}
+
+fn check(place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> {
+    let facts = DatabaseFacts::read(place, now_ms)?;
+    let warnings = warnings(&facts);
+    output::answer(json, &Checked { facts, warnings }, |checked| {
+        let facts = &checked.facts;
+        output::line(&format!(
+            "{}: PostgreSQL {}, {}, {} of {} connections in use, {} MiB",
+            printable(&facts.database),
+            printable(&facts.server),
+            match facts.is_encrypted {
+                true => "encrypted",
+                false => "not encrypted",
+            },
+            facts.connections,
+            facts.max_connections,
+            facts.bytes >> 20,
+        ));
+        output::line(&format!(
+            "round trip {} µs; its clock is {} ms {} this machine's; {} nodes crawl",
+            facts.round_trip_us,
+            facts.ahead_ms.abs(),
+            match facts.ahead_ms {
+                ..0 => "behind",
+                _ => "ahead of",
+            },
+            facts.nodes,
+        ));
+        for warning in &checked.warnings {
+            output::line(&format!("warning: {warning}"));
+        }
+    })
+}
+
+fn warnings(facts: &DatabaseFacts) -> Vec<String> {
+    let mut found = Vec::new();
+    if facts.tables == 0 {
+        found.push(
+            "it has no tables yet: `taojin cluster init` makes them, or the first node that starts"
+                .to_owned(),
+        );
+    }
+    if !facts.is_durable {
+        found.push(
+            "fsync or synchronous_commit is off: pages that were stored are lost when the server's machine fails; set both to on"
+                .to_owned(),
+        );
+    }
+    if facts.round_trip_us > FAR_US {
+        found.push(format!(
+            "it is far away: every commit of pages waits for some {} ms; put the nodes near the database",
+            facts.round_trip_us * 10 / 1_000
+        ));
+    }
+    if facts.ahead_ms.abs() > CLOCK_MS {
+        found.push(format!(
+            "the clocks differ by {} s: set this machine's right (NTP); the crawl goes by the database's",
+            facts.ahead_ms.abs() / 1_000
+        ));
+    }
+    let free = facts.max_connections - facts.connections;
+    if free < OF_A_NODE {
+        found.push(format!(
+            "{free} connections are left, and a node takes up to {OF_A_NODE}: raise max_connections"
+        ));
+    }
+    found
+}
+
+/// What `init --json` prints.
+#[derive(Debug, Serialize)]
+struct Made {
+    changed: bool,
+}
+
+fn init(place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> {
+    let changed = DatabaseFacts::set_up(place)?;
+    output::answer(json, &Made { changed }, |made| {
+        output::line(match made.changed {
+            true => {
+                "the tables are made: start the nodes, or move a single machine in with `taojin cluster import`"
+            }
+            false => "the tables are there",
+        });
+    })
+}
+
+fn import(dir: &Path, place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> {
+    let moved = with_bar(|each| store::import(dir, place, each))?;
+    output::answer(json, &moved, |moved| {
+        output::line(&format!("moved into the database: {}", in_words(moved)));
+        output::line(&format!(
+            "{} stays as it is and is not used any more; start every node with the same [store] url, sites and lexicons",
+            dir.join("crawl.sqlite").display()
+        ));
+    })
+}
+
+fn export(place: &StorePlace, dir: &Path, json: bool) -> anyhow::Result<ExitCode> {
+    let moved = with_bar(|each| store::export(place, dir, each))?;
+    output::answer(json, &moved, |moved| {
+        output::line(&format!("moved to {}: {}", dir.display(), in_words(moved)));
+        output::line(
+            "the database stays as it is; take [store] url out of the configuration before you start taojin",
+        );
+    })
+}
+
+fn with_bar(
+    copy: impl FnOnce(&mut dyn FnMut(CopyProgress)) -> Result<MovedRows, StoreError>,
+) -> Result<MovedRows, StoreError> {
+    let bar = output::progress_bar(0, "rows");
+    let copied = copy(&mut |at| {
+        bar.set_length(at.all);
+        bar.set_position(at.done);
+    });
+    bar.finish_and_clear();
+    copied
+}
+
+fn in_words(moved: &MovedRows) -> String {
+    format!(
+        "{} addresses of {} hosts, {} versions of documents, {} sites, {} templates, {} followed topics, {} takedowns",
+        moved.of("url"),
+        moved.of("host"),
+        moved.of("document"),
+        moved.of("site"),
+        moved.of("template"),
+        moved.of("follow"),
+        moved.of("takedown"),
+    )
+}
+
+/// A node that drains is waited for so long: fetches under way may take half a minute.
+const WAIT: Duration = Duration::from_secs(120);
+
+/// What `status --json` prints.
+#[derive(serde::Serialize)]
+struct Status {
+    nodes: Vec<NodeRecord>,
+    waiting: Waiting,
+    differences: SiteDifferences,
+}
+
+fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
+    let nodes = reader.nodes()?;
+    let status = Status {
+        differences: SiteDifferences::of(&nodes),
+        waiting: reader.waiting()?,
+        nodes,
+    };
+    output::answer(json, &status, |status| {
+        if status.nodes.is_empty() {
+            output::line("no node crawls now; one does after `taojin run` or `taojin crawl`");
+        }
+        status.nodes.iter().for_each(print);
+        if !status.differences.sites.is_empty() {
+            output::line(&format!("warning: {}", status.differences));
+        }
+        if let Waiting {
+            addresses: n @ 1..,
+            oldest_ms,
+        } = status.waiting
+        {
+            let oldest = time(oldest_ms);
+            output::line(&format!(
+                "{n} addresses wait for another node, the oldest since {oldest}"
+            ));
+        }
+    })
+}
+
+/// Marks a node and waits until it has done what it is told.
+fn drain(reader: &Reader, name: &str, undo: bool, no_wait: bool) -> anyhow::Result<NodeRecord> {
+    let find = || -> anyhow::Result<NodeRecord> {
+        let mut nodes = reader.nodes()?;
+        nodes.retain(|node| {
+            node.host == name || format!("{}", node.session) == name.trim_start_matches('#')
+        });
+        match nodes.len() {
+            1 => Ok(nodes.remove(0)),
+            0 => Err(Usage(format!(
+                "no node {name:?}: `taojin cluster status` shows them; a node that was stopped has given its partitions back already"
+            ))
+            .into()),
+            _ => Err(Usage(format!(
+                "{name:?} is the machine of several nodes: name one by its number, as `taojin cluster status` shows it"
+            ))
+            .into()),
+        }
+    };
+    let node = find()?;
+    reader.set_draining(node.session, !undo)?;
+    let end = Instant::now() + WAIT;
+    loop {
+        let node = find()?;
+        if undo || no_wait || node.partitions == 0 {
+            return Ok(node);
+        }
+        if Instant::now() > end {
+            anyhow::bail!(
+                "{} still has {} partitions after {} s: pages of them are being fetched, or it does not answer; \
+                 it goes on giving them back",
+                node.host,
+                node.partitions,
+                WAIT.as_secs()
+            );
+        }
+        thread::sleep(Duration::from_millis(250));
+    }
+}
+
+fn print(node: &NodeRecord) {
+    let lease = match node.lease_ms {
+        ms @ 1.. => format!("holds its lease for {} s more", ms / 1_000),
+        ms => format!("lost since {} s: its partitions are free", ms.abs() / 1_000),
+    };
+    output::line(&format!(
+        "{} #{}  {} of 256 partitions{}, taojin {} since {}, {} transactions, {lease}",
+        printable(&node.host),
+        node.session,
+        node.partitions,
+        match (node.crawls, node.draining, node.serves) {
+            (false, ..) => " (only serves)",
+            (_, true, _) => " (gives them back)",
+            (.., false) => " (only crawls)",
+            _ => "",
+        },
+        printable(&node.version),
+        time(Some(node.started_ms)),
+        node.commits,
+    ));
+}

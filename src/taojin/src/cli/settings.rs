@@ -1,0 +1,420 @@
+//! `taojin check` and `taojin config`: is the configuration right, what is in force and who said so, when is each site
+//! crawled next, and, if asked, does the network let us out. Asks every site for its robots.txt only, each within a time limit.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use futures_util::{StreamExt as _, stream};
+use serde::Serialize;
+use tokio::net::{TcpStream, lookup_host};
+use tokio::task::spawn_blocking;
+use tokio::time::{Instant, timeout};
+
+use super::context::{Context, runtime};
+use super::output;
+use crate::config::{Loaded, Origin, Problem};
+use crate::daemon::now_ms;
+use crate::documents::IndexAt;
+use taojin_crawl::fetch::{Access, Fetcher, RobotsCache};
+use taojin_crawl::schedule::Site;
+use taojin_search::index::remote::RemoteIndex;
+use taojin_uri::CrawlUri;
+
+/// Coming cycles shown for each site.
+const RUNS: usize = 5;
+
+/// Arguments of `check`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct CheckArgs {
+    /// One JSON object
+    #[arg(long)]
+    json: bool,
+    /// Check network access as well: proxy, DNS, search engine, and each site's robots.txt
+    #[arg(long)]
+    online: bool,
+}
+
+/// Reads everything that the daemon would read and opens nothing that it writes. Names every mistake, not the first
+/// one only; with any, the exit code is 2. Without network access it is 1. Warnings do not change it.
+pub(crate) fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<ExitCode> {
+    let (mut loaded, mut problems) = context.read();
+    let exposed = loaded.exposed_secrets();
+    let unread = problems.iter().any(|p| p.file == loaded.file);
+    if !unread || loaded.file.is_none() {
+        // With a mistake in the file, these would be mistakes of the defaults.
+        problems.extend(loaded.problems());
+        if !loaded.secrets_of_the_service() {
+            problems.extend(loaded.read_secrets());
+        }
+    }
+    let mut warnings = warnings(&loaded);
+    warnings.extend(exposed);
+    let tried = match args.online && problems.is_empty() {
+        true => runtime()?.block_on(try_out(&loaded))?,
+        false => Vec::new(),
+    };
+    if args.json {
+        output::json(&answer(&loaded, &problems, &warnings, &tried))?;
+    }
+    for problem in &problems {
+        output::error(&problem.to_string());
+    }
+    if !problems.is_empty() {
+        return Ok(ExitCode::from(2));
+    }
+    if !args.json {
+        report(context, &loaded, &warnings)?;
+        for step in tried.iter().filter(|step| step.level != Level::Error) {
+            output::line(&shown(step));
+        }
+    }
+    let closed = tried.iter().filter(|step| step.level == Level::Error);
+    for step in closed.clone() {
+        output::error(&shown(step));
+    }
+    Ok(ExitCode::from(u8::from(closed.count() > 0)))
+}
+
+/// One line of what was tried.
+fn shown(step: &Tried) -> String {
+    let kind = if step.level == Level::Warning {
+        "warning: "
+    } else {
+        ""
+    };
+    let Tried {
+        step,
+        of,
+        text,
+        took_ms,
+        ..
+    } = step;
+    output::printable(&format!("{step:<14} {of}: {kind}{text} ({took_ms} ms)"))
+}
+
+/// What is no mistake and yet worth a thought.
+fn warnings(loaded: &Loaded) -> Vec<String> {
+    let mut found = Vec::new();
+    if !loaded.config.fetch.names_contact() {
+        found.push("fetch.user_agent names no address where sites can reach you".to_owned());
+    }
+    let public = !loaded.config.serve.listen.ip().is_loopback();
+    if public && loaded.config.serve.operator_pages {
+        found.push(format!(
+            "serve.listen = \"{}\": the network can read /status and /metrics as well; see operator_pages",
+            loaded.config.serve.listen
+        ));
+    }
+    for site in loaded.sites.iter().filter(|site| site.queues > 1) {
+        let Site { name, queues, .. } = site;
+        found.push(format!(
+            "site {name}: queues = {queues}: {queues} pages of a host are fetched at once; do this only with servers of your own, or with \
+             their owner's permission"
+        ));
+    }
+    let search = &loaded.config.search;
+    if search.engine.is_remote() && search.url.starts_with("http://") && !search.user.is_empty() {
+        found.push(format!(
+            "search.url = \"{}\": the password of search.user is sent unencrypted; use https",
+            search.url
+        ));
+    }
+    if let Some(mend) = loaded.closed_to_the_service() {
+        found.push(mend);
+    }
+    if loaded.secrets_of_the_service() {
+        found.push(
+            "secrets in $CREDENTIALS_DIRECTORY are checked when the service starts: only it can see them".to_owned(),
+        );
+    }
+    found
+}
+
+fn answer(
+    loaded: &Loaded,
+    problems: &[Problem],
+    warnings: &[String],
+    tried: &[Tried],
+) -> serde_json::Value {
+    let now = now_ms();
+    let site = |s: &Site| {
+        let runs = s.cron().map(|cron| cron.next_runs(now, RUNS));
+        serde_json::json!({ "name": s.name, "enabled": s.enabled, "next_ms": runs.unwrap_or_default() })
+    };
+    let problem =
+        |p: &Problem| serde_json::json!({ "file": p.file, "line": p.line, "text": p.text });
+    serde_json::json!({
+        "config": loaded.file,
+        "sites": loaded.sites.iter().map(site).collect::<Vec<_>>(),
+        "problems": problems.iter().map(problem).collect::<Vec<_>>(),
+        "warnings": warnings,
+        "online": tried,
+    })
+}
+
+fn report(context: &Context, loaded: &Loaded, warnings: &[String]) -> anyhow::Result<()> {
+    match &loaded.file {
+        Some(file) => output::line(&format!("configuration  {} is valid", file.display())),
+        None => output::line("configuration  none found, all values are defaults"),
+    }
+    for warning in warnings {
+        output::line(&format!("warning        {warning}"));
+    }
+    output::line(&format!(
+        "data           {}",
+        loaded.config.data_dir.display()
+    ));
+    let lexicons = loaded.lexicons()?;
+    let terms: usize = lexicons.iter().map(|l| l.terms().count()).sum();
+    output::line(&format!(
+        "lexicons       {} with {terms} terms",
+        lexicons.len()
+    ));
+    let synonyms = loaded.synonyms()?.len();
+    output::line(&format!("synonyms       of {synonyms} words"));
+    if loaded.sites.is_empty() {
+        output::line(&format!(
+            "sites          none in {}; add one with: {}",
+            loaded.config.sites_dir.display(),
+            context.command("site add URL")
+        ));
+    }
+    let now = now_ms();
+    for site in &loaded.sites {
+        let state = if site.enabled { "" } else { " (disabled)" };
+        let runs = site.cron()?.next_runs(now, RUNS);
+        let runs: Vec<String> = runs.iter().map(|t| output::time(Some(*t))).collect();
+        output::line(&format!(
+            "site           {}{state}: next {}",
+            site.name,
+            runs.join(", ")
+        ));
+    }
+    Ok(())
+}
+
+/// A name server, a proxy or a robots.txt that takes longer would hold up every page.
+const LIMIT: Duration = Duration::from_secs(10);
+/// Questions at the same time, each to another server.
+const AT_ONCE: usize = 16;
+/// Sites asked: their common trouble shows itself with fewer.
+const SITES: usize = 200;
+
+/// How a question ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Level {
+    Ok,
+    /// It works, and yet nothing would be crawled, or not all was asked.
+    Warning,
+    Error,
+}
+
+/// What was asked, and what came of it.
+#[derive(Debug, Serialize)]
+struct Tried {
+    /// `proxy`, `dns`, `search` or `robots`.
+    step: &'static str,
+    /// The host, or the name of the site.
+    of: String,
+    level: Level,
+    text: String,
+    took_ms: u64,
+}
+
+/// Tries everything that a crawl would need of the network.
+async fn try_out(loaded: &Loaded) -> anyhow::Result<Vec<Tried>> {
+    let enabled = || loaded.sites.iter().filter(|site| site.enabled);
+    let seeds: Vec<(&Site, CrawlUri)> = enabled()
+        .filter_map(|site| Some((site, site.addresses().ok()?.seeds.into_iter().next()?)))
+        .take(SITES)
+        .collect();
+    let mut tried = Vec::new();
+    match &loaded.config.fetch.proxy {
+        Some(proxy) => tried.push(proxy_answers(proxy).await),
+        None => tried.extend(names(loaded, &seeds).await),
+    }
+    if let Some(at) = IndexAt::of(loaded).remote() {
+        tried.push(engine_answers(at.index.clone()).await);
+    }
+    let broken: BTreeSet<String> = tried
+        .iter()
+        .filter(|t| t.level == Level::Error)
+        .map(|t| t.of.clone())
+        .collect();
+    let fetcher = Fetcher::new(loaded.config.fetch.clone())?;
+    let reachable = seeds
+        .iter()
+        .filter(|(_, seed)| loaded.config.fetch.proxy.is_some() || !broken.contains(seed.host()));
+    if loaded.config.fetch.proxy.is_none() || broken.is_empty() {
+        let asked = reachable.map(|(site, seed)| robots(&fetcher, site, seed));
+        tried.extend(
+            stream::iter(asked)
+                .buffered(AT_ONCE)
+                .collect::<Vec<_>>()
+                .await,
+        );
+    }
+    let left_out = enabled().count().saturating_sub(SITES);
+    if left_out > 0 {
+        tried.push(Tried {
+            step: "robots",
+            of: String::new(),
+            level: Level::Warning,
+            text: format!("{left_out} more sites were not asked: {SITES} are at most"),
+            took_ms: 0,
+        });
+    }
+    Ok(tried)
+}
+
+/// Waits for an answer, but not for ever.
+async fn ask(
+    step: &'static str,
+    of: &str,
+    question: impl Future<Output = Result<(Level, String), String>>,
+) -> Tried {
+    let begun = Instant::now();
+    let (level, text) = match timeout(LIMIT, question).await {
+        Ok(Ok(answer)) => answer,
+        Ok(Err(text)) => (Level::Error, text),
+        Err(_) => (
+            Level::Error,
+            format!("no answer within {} s", LIMIT.as_secs()),
+        ),
+    };
+    let mend = match (level, step) {
+        (Level::Error, "proxy") => "; is it running, and is fetch.proxy right?",
+        (Level::Error, "search") => "; is it running, and is search.url right?",
+        (Level::Error, "dns") => {
+            "; is the name of the seed right, and does this machine know a name server (/etc/resolv.conf)?"
+        }
+        (Level::Error, _) => {
+            "; does a browser on this machine get it, or is a proxy needed (fetch.proxy)?"
+        }
+        _ => "",
+    };
+    Tried {
+        step,
+        of: of.to_owned(),
+        level,
+        text: format!("{text}{mend}"),
+        took_ms: u64::try_from(begun.elapsed().as_millis()).unwrap_or(u64::MAX),
+    }
+}
+
+async fn proxy_answers(proxy: &str) -> Tried {
+    let url = url::Url::parse(proxy).ok();
+    let host = url
+        .as_ref()
+        .and_then(url::Url::host_str)
+        .unwrap_or_default();
+    let port = url.as_ref().and_then(url::Url::port_or_known_default);
+    // The usual port of SOCKS, which is the only other kind there is.
+    let port = port.unwrap_or(1080);
+    let question = async {
+        match TcpStream::connect((host.trim_matches(['[', ']']), port)).await {
+            Ok(_) => Ok((Level::Ok, "takes connections".to_owned())),
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    ask("proxy", &format!("{host}:{port}"), question).await
+}
+
+/// Asks the engine of the search index how far that is.
+async fn engine_answers(index: RemoteIndex) -> Tried {
+    let place = index.place();
+    let question = async {
+        let state = spawn_blocking(move || index.state()).await;
+        match state.map_err(|e| e.to_string())? {
+            Ok(state) if state.seq == 0 => {
+                Ok((Level::Ok, "answers; it has no documents yet".to_owned()))
+            }
+            Ok(state) => Ok((
+                Level::Ok,
+                format!("answers; has all changes up to {}", state.seq),
+            )),
+            Err(error) => Err(error.to_string()),
+        }
+    };
+    ask("search", &place, question).await
+}
+
+/// Looks up the host of each seed, but for those with an address of their own.
+async fn names(loaded: &Loaded, seeds: &[(&Site, CrawlUri)]) -> Vec<Tried> {
+    let fixed = &loaded.config.fetch.hosts;
+    let hosts: BTreeSet<&str> = seeds
+        .iter()
+        .filter(|(_, seed)| seed.literal_address().is_none() && !fixed.contains_key(seed.host()))
+        .map(|(_, seed)| seed.host())
+        .collect();
+    let asked = hosts.into_iter().map(|host| {
+        ask("dns", host, async move {
+            let found = lookup_host((host, 0)).await.map_err(|e| e.to_string())?;
+            match found.count() {
+                0 => Err("the name has no address".to_owned()),
+                n => Ok((
+                    Level::Ok,
+                    format!("has {n} address{}", if n == 1 { "" } else { "es" }),
+                )),
+            }
+        })
+    });
+    stream::iter(asked).buffered(AT_ONCE).collect().await
+}
+
+/// Asks a site whether its first seed may be crawled.
+async fn robots(fetcher: &Fetcher, site: &Site, seed: &CrawlUri) -> Tried {
+    ask("robots", &site.name, async {
+        let verdict = RobotsCache::new().verdict(fetcher, seed, now_ms(), None).await;
+        match verdict.access {
+            Access::Allowed(_) => Ok((Level::Ok, format!("lets us fetch {seed}"))),
+            Access::Refused(rule) => Ok((
+                Level::Warning,
+                format!(
+                    "its robots.txt does not let {} fetch {seed} (line {}: Disallow: {}): nothing will be crawled",
+                    fetcher.config().robots_token(),
+                    rule.line,
+                    rule.pattern
+                ),
+            )),
+            Access::Unreachable { .. } => Err(verdict.trouble),
+        }
+    })
+    .await
+}
+
+/// Arguments of `config`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct ConfigArgs {
+    /// Only what is not left at its default
+    #[arg(long)]
+    changed: bool,
+    /// One JSON object per setting
+    #[arg(long)]
+    json: bool,
+}
+
+/// Prints `key = value  # where from`, one line for each setting.
+pub(crate) fn config(context: &Context, args: &ConfigArgs) -> anyhow::Result<ExitCode> {
+    let loaded = context.load()?;
+    let file = loaded.file.as_deref().map(|f| f.display().to_string());
+    for (key, value, origin) in loaded.settings() {
+        let from = match (&origin, &context.data_dir) {
+            (_, Some(_)) if key == "data_dir" => "--data-dir".to_owned(),
+            (Origin::Default, _) => "default".to_owned(),
+            (Origin::File(line), _) => format!("{} line {line}", file.as_deref().unwrap_or("-")),
+            (Origin::Environment(name), _) => name.clone(),
+        };
+        if args.changed && from == "default" {
+            continue;
+        }
+        match args.json {
+            true => output::json(&serde_json::json!({ "key": key, "value": value, "from": from }))?,
+            false => output::line(&output::printable(&format!("{key} = {value}  # {from}"))),
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

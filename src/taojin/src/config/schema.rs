@@ -1,0 +1,660 @@
+//! TOML as people write it, and which values may stand in it. In: the text of a file, in which `"6h"` or `"4 MiB"` may stand
+//! where a number belongs. Out: the value, and every mistake with its line, its key, the value, and an example of what may
+//! stand there. A key with a mistake counts as left out, so that the next one is found as well. Every number of `taojin.toml`
+//! and of a site's file has its limits here: a test compares.
+
+use std::ops::Range;
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use toml::de::{DeTable, DeValue};
+use toml::{Table, Value};
+
+use super::{Problem, nearest};
+use taojin_search::index::Query;
+use taojin_search::query::MAX_QUERY_CHARS;
+
+/// Mistakes of one file that are named.
+const MAX_PROBLEMS: usize = 50;
+/// Longest value that is shown, in characters.
+const SHOWN_CHARS: usize = 60;
+
+/// What may stand for keys that are empty or left out by default.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("seeds", "[\"https://www.example.com/\"]"),
+    ("feeds", "[\"https://www.example.com/feed.xml\"]"),
+    ("sitemaps", "[\"https://www.example.com/sitemap.xml\"]"),
+    ("name", "\"example\""),
+    ("title", "\"西部油气网\""),
+    ("lexicons", "[\"oil-gas\"]"),
+    ("synonyms", "[\"oil-gas\"]"),
+    ("delay_ms", "2000"),
+    ("max_pages_per_cycle", "5000"),
+    ("scope.hosts", "[\"www.example.com\"]"),
+    ("scope.include", "[\"/news/\"]"),
+    ("scope.exclude", "[\"/login\"]"),
+    ("scope.documents", "[\"/film/\"]"),
+    ("terms.accept_above", "0.8"),
+    ("terms.lexicon", "\"terms.txt\""),
+    ("fetch.robots_agent", "\"taojin\""),
+    ("fetch.allow_addresses", "[\"10.0.0.0/8\"]"),
+    ("fetch.hosts", "{ \"news.example\" = \"127.0.0.1:8080\" }"),
+    ("fetch.proxy", "\"http://127.0.0.1:3128\""),
+    ("warc.dir", "\"/var/lib/taojin/warc\""),
+    ("serve.public_url", "\"https://search.example.org/\""),
+    ("serve.allowed_hosts", "[\"search.example.org\"]"),
+    ("serve.token_file", "\"$CREDENTIALS_DIRECTORY/token\""),
+    ("serve.client_header", "\"x-forwarded-for\""),
+    ("follow.name", "\"deep-sea\""),
+    ("follow.title", "\"深海油气\""),
+    ("follow.query", "\"深海 OR 深水\""),
+    ("follow.sites", "[\"example\"]"),
+    ("follow.webhook", "\"http://127.0.0.1:9000/taojin\""),
+];
+
+/// A key of a file: where it and its value stand.
+struct Entry {
+    /// With the names of its sections.
+    key: String,
+    name: Range<usize>,
+    value: Range<usize>,
+    is_section: bool,
+}
+
+/// Reads a file. `defaults` gives the examples. Without a value the text is no TOML at all.
+pub(super) fn parse<T: DeserializeOwned>(
+    file: &Path,
+    text: &str,
+    defaults: &Table,
+) -> (Option<T>, Vec<Problem>) {
+    let mut rest = resolved(text);
+    let mut problems = Vec::new();
+    while problems.len() < MAX_PROBLEMS {
+        let error = match toml::from_str(&rest) {
+            Ok(value) => return (Some(value), problems),
+            Err(error) => error,
+        };
+        let at = error.span().map_or(0, |span| span.start);
+        let entry = entries(&rest).and_then(|all| entry_at(all, at));
+        let shown = entry.as_ref().map(|e| shown(&rest, e)).unwrap_or_default();
+        problems.push(Problem {
+            file: Some(file.to_owned()),
+            line: Some(line_at(&rest, at)),
+            text: explain(error.message(), entry.as_ref(), &shown, defaults),
+        });
+        match entry {
+            Some(entry) => leave_out(&mut rest, &entry),
+            None => break,
+        }
+    }
+    (None, problems)
+}
+
+/// The line on which a key stands; the first of its elements if it has several.
+pub(super) fn line_of(text: &str, key: &str) -> Option<usize> {
+    let all = entries(text)?;
+    let entry = all.iter().find(|e| e.key == key)?;
+    Some(line_at(text, entry.name.start))
+}
+
+/// The example of what may stand for a key: the default, where there is one.
+pub(super) fn example(key: &str, defaults: &Table) -> Option<String> {
+    let written = EXAMPLES.iter().find(|(k, _)| *k == key);
+    if let Some((_, example)) = written {
+        return Some((*example).to_owned());
+    }
+    let mut names = key.split('.');
+    let first = defaults.get(names.next()?)?;
+    let value = names.try_fold(first, |value, name| value.get(name))?;
+    (!value.is_table()).then(|| value.to_string())
+}
+
+/// Keys that have an example of their own, those without a default among them.
+pub(super) fn extra_keys() -> impl Iterator<Item = &'static str> {
+    EXAMPLES.iter().map(|(key, _)| *key)
+}
+
+/// Every key of a text that is TOML, in the order in which they are kept.
+fn entries(text: &str) -> Option<Vec<Entry>> {
+    let table = DeTable::parse(text).ok()?;
+    let mut all = Vec::new();
+    collect("", table.get_ref(), text, &mut all);
+    Some(all)
+}
+
+fn collect(prefix: &str, table: &DeTable<'_>, text: &str, all: &mut Vec<Entry>) {
+    for (name, value) in table {
+        let key = match prefix {
+            "" => name.get_ref().to_string(),
+            _ => format!("{prefix}.{}", name.get_ref()),
+        };
+        let after = text.get(name.span().end..).unwrap_or_default();
+        all.push(Entry {
+            name: name.span(),
+            value: value.span(),
+            is_section: after
+                .trim_start_matches([' ', '\t', '"', '\''])
+                .starts_with(']'),
+            key: key.clone(),
+        });
+        match value.get_ref() {
+            DeValue::Table(section) => collect(&key, section, text, all),
+            DeValue::Array(items) => {
+                for section in items.iter().filter_map(|i| i.get_ref().as_table()) {
+                    collect(&key, section, text, all);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The innermost key that a place belongs to.
+fn entry_at(all: Vec<Entry>, at: usize) -> Option<Entry> {
+    let holds = |e: &Entry| e.name.contains(&at) || e.value.contains(&at);
+    all.into_iter()
+        .filter(holds)
+        .max_by_key(|e| e.key.matches('.').count())
+}
+
+/// Takes a key, or a whole section, out of the text; lines keep their numbers.
+fn leave_out(text: &mut String, entry: &Entry) {
+    let range = match entry.is_section {
+        false => entry.name.start..entry.value.end.max(entry.name.end),
+        true => {
+            let before = text.get(..entry.name.start).unwrap_or_default();
+            let start = before.rfind('\n').map_or(0, |n| n + 1);
+            let after = text.get(entry.name.end..).unwrap_or_default();
+            let end = after.find("\n[").map_or(text.len(), |n| entry.name.end + n);
+            start..end
+        }
+    };
+    let blank = |c: char| if c == '\n' { '\n' } else { ' ' };
+    let old = text.get(range.clone()).unwrap_or_default();
+    let new: String = old.chars().map(blank).collect();
+    text.replace_range(range, &new);
+}
+
+fn line_at(text: &str, at: usize) -> usize {
+    text.bytes().take(at).filter(|b| *b == b'\n').count() + 1
+}
+
+/// The value as it is written, in short; a secret is not shown.
+fn shown(text: &str, entry: &Entry) -> String {
+    if entry.key.ends_with("token") || entry.key.ends_with("secret") {
+        return "…".to_owned();
+    }
+    let value = text.get(entry.value.clone()).unwrap_or_default();
+    let line = value.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(SHOWN_CHARS) {
+        Some((cut, _)) => format!("{}…", line.get(..cut).unwrap_or_default()),
+        None => line,
+    }
+}
+
+/// A message of the parser as a person would say it.
+fn explain(message: &str, entry: Option<&Entry>, shown: &str, defaults: &Table) -> String {
+    let message = message.lines().collect::<Vec<_>>().join(" ");
+    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let Some(entry) = entry else {
+        return format!("this is not TOML: {message}; write key = value, texts in \"quotes\"");
+    };
+    let key = &entry.key;
+    if message.starts_with("unknown field")
+        && let Some((name, known)) = quoted.split_first()
+    {
+        return match nearest(name, known) {
+            Some(near) => format!("unknown key `{name}`; did you mean `{near}`?"),
+            None => format!("unknown key `{name}`; known here: {}", known.join(", ")),
+        };
+    }
+    let for_example = |key: &str| {
+        let example = example(key, defaults);
+        example.map_or(String::new(), |e| format!(", for example {e}"))
+    };
+    if message.starts_with("missing field") {
+        let name = format!("{key}.{}", quoted.first().copied().unwrap_or_default());
+        return format!("{name} is missing: write it{}", for_example(&name));
+    }
+    if entry.is_section || message.contains("expected struct") || message.contains("expected a map")
+    {
+        return format!("{key} is a section: write [{key}] on a line of its own, its keys below");
+    }
+    let mend = match message.rsplit_once("expected ").map(|(_, e)| e) {
+        _ if message.starts_with("unknown variant") => {
+            let known: Vec<String> = quoted.iter().skip(1).map(|v| format!("\"{v}\"")).collect();
+            return format!("{key} = {shown}: write one of {}", known.join(", "));
+        }
+        Some("a boolean") => "write true or false".to_owned(),
+        Some("a sequence") => "write a list in [brackets]".to_owned(),
+        Some("a string" | "path string" | "a borrowed string") => {
+            "write a text in \"quotes\"".to_owned()
+        }
+        Some("f32" | "f64") => match allowed(key) {
+            Some(allowed) => format!("write a number: {allowed}"),
+            None => "write a number".to_owned(),
+        },
+        Some(kind) if is_whole(kind) => match allowed(key) {
+            Some(allowed) => format!("write a whole number: {allowed}{}", hint(key)),
+            None => "write a whole number".to_owned(),
+        },
+        _ if message.contains("socket address") => {
+            "write an address and a port in \"quotes\"".to_owned()
+        }
+        _ => message,
+    };
+    format!("{key} = {shown}: {mend}{}", for_example(key))
+}
+
+/// Whether a type's name is that of whole numbers.
+fn is_whole(kind: &str) -> bool {
+    kind == "usize"
+        || kind
+            .strip_prefix(['u', 'i'])
+            .is_some_and(|bits| bits.parse::<u8>().is_ok())
+}
+
+/// Ten years: with longer times, sums of Unix milliseconds would mean nothing.
+const LONGEST_MS: f64 = 10.0 * 366.0 * 86_400_000.0;
+/// The largest number of TOML.
+const MANY: f64 = 9.3e18;
+
+/// The numbers that a key may have.
+#[derive(Debug, Clone, Copy)]
+struct Limit {
+    key: &'static str,
+    least: f64,
+    most: f64,
+    /// The ends themselves are left out.
+    open: bool,
+}
+
+const fn between(key: &'static str, least: f64, most: f64) -> Limit {
+    Limit {
+        key,
+        least,
+        most,
+        open: false,
+    }
+}
+
+const fn inside(key: &'static str, least: f64, most: f64) -> Limit {
+    Limit {
+        open: true,
+        ..between(key, least, most)
+    }
+}
+
+/// Zero is allowed.
+const fn any(key: &'static str) -> Limit {
+    between(key, 0.0, MANY)
+}
+
+/// With zero nothing would work.
+const fn positive(key: &'static str) -> Limit {
+    between(key, 1.0, MANY)
+}
+
+const fn time(key: &'static str) -> Limit {
+    between(key, 0.0, LONGEST_MS)
+}
+
+/// A time limit of zero would end everything before it began.
+const fn time_limit(key: &'static str) -> Limit {
+    between(key, 1.0, LONGEST_MS)
+}
+
+/// Numbers of `taojin.toml`.
+const CONFIG: &[Limit] = &[
+    between("crawl.max_connections", 1.0, 10_000.0),
+    between("crawl.article_pages", 1.0, 1_000.0),
+    positive("crawl.max_outbox"),
+    between("crawl.crawl_log_bytes", 1024.0, MANY),
+    between("crawl.crawl_log_files", 0.0, 10_000.0),
+    time("crawl.stop_grace_ms"),
+    time("crawl.pass_patience_ms"),
+    any("crawl.min_free_bytes"),
+    between("crawl.min_free_percent", 0.0, 99.0),
+    between("documents.keep_versions", 0.0, 10_000.0),
+    between("documents.keep_versions_days", 0.0, 36_500.0),
+    between("documents.keep_deleted_days", 1.0, 36_500.0),
+    time("frontier.min_delay_ms"),
+    time("frontier.max_delay_ms"),
+    between("frontier.delay_factor", 0.0, 1000.0),
+    between("frontier.jitter", 0.0, 1.0),
+    time("frontier.max_crawl_delay_ms"),
+    time("frontier.max_retry_after_ms"),
+    time("frontier.throttle_backoff_ms"),
+    time("frontier.forgive_after_ms"),
+    time("frontier.connect_backoff_ms"),
+    time("frontier.max_backoff_ms"),
+    any("frontier.park_after_errors"),
+    time("frontier.park_ms"),
+    between("frontier.connections_per_host", 1.0, 10_000.0),
+    between("frontier.connections_per_ip", 1.0, 10_000.0),
+    positive("frontier.pages_per_host_per_cycle"),
+    positive("frontier.max_urls_per_site"),
+    between("frontier.queue_batch", 1.0, 1e6),
+    between("frontier.active_hosts", 1.0, 1e8),
+    inside("frontier.seen_error", 0.0, 1.0),
+    between("frontier.seen_capacity", 1.0, 1e10),
+    time("revisit.first_ms"),
+    time("revisit.min_ms"),
+    time("revisit.max_ms"),
+    between("revisit.grow", 1.0, 1000.0),
+    between("revisit.shrink", 0.001, 1.0),
+    time("revisit.gone_after_ms"),
+    time("revisit.retry_ms"),
+    time("revisit.max_retry_ms"),
+    positive("revisit.give_up_errors"),
+    time("revisit.hub_max_ms"),
+    time_limit("fetch.connect_timeout_ms"),
+    time_limit("fetch.idle_timeout_ms"),
+    time_limit("fetch.whole_timeout_ms"),
+    time_limit("fetch.dns_timeout_ms"),
+    positive("fetch.max_body_bytes"),
+    positive("fetch.max_sitemap_bytes"),
+    positive("fetch.max_ratio"),
+    between("fetch.max_redirects", 0.0, 100.0),
+    time("fetch.max_retry_after_ms"),
+    time("fetch.robots_ttl_ms"),
+    positive("warc.max_bytes"),
+    positive("page.max_decoded_bytes"),
+    between("page.max_nodes", 1.0, 1e8),
+    between("page.max_depth", 1.0, 10_000.0),
+    positive("page.max_attribute_bytes"),
+    any("extract.min_tokens"),
+    positive("extract.max_outlinks"),
+    positive("templates.learn_at"),
+    positive("templates.learn_small_at"),
+    between("templates.max_distance", 0.0, 1.0),
+    positive("templates.min_pages"),
+    positive("templates.max_pending"),
+    positive("templates.max_per_site"),
+    any("templates.samples"),
+    between("terms.accept_above", 0.0, 1.0),
+    positive("terms.min_count"),
+    positive("terms.max_terms"),
+    positive("terms.max_chars"),
+    between("index.memory_mb", 15.0, 4000.0),
+    between("index.threads", 1.0, 8.0),
+    between("index.utc_offset_minutes", -840.0, 840.0),
+    between("index.title_boost", 0.0, 1000.0),
+    between("index.term_boost", 0.0, 1000.0),
+    between("index.phrase_boost", 0.0, 1000.0),
+    between("index.all_words_bonus", 0.0, 1000.0),
+    between("index.half_life_days", 1.0, 36_500.0),
+    // The most that engines make of one index.
+    between("search.shards", 1.0, 1024.0),
+    between("search.replicas", 0.0, 16.0),
+    between("serve.query_chars", 1.0, MAX_QUERY_CHARS as f64),
+    between("serve.window", 1.0, Query::MAX_WINDOW as f64),
+    between("serve.limit_max", 1.0, Query::MAX_LIMIT as f64),
+    time_limit("serve.time_limit_ms"),
+    between("serve.concurrent_searches", 1.0, 100_000.0),
+    between("serve.connections", 1.0, 1_000_000.0),
+    time_limit("serve.idle_ms"),
+    time_limit("serve.request_ms"),
+    time("serve.max_lag_ms"),
+    any("serve.requests_per_minute"),
+];
+
+/// Numbers of a site's file.
+const SITE: &[Limit] = &[
+    positive("max_pages_per_cycle"),
+    time("delay_ms"),
+    between("queues", 1.0, 64.0),
+    between("scope.max_hops", 0.0, 65_535.0),
+    between("scope.max_redirects", 0.0, 255.0),
+    between("scope.max_path_segments", 1.0, 100_000.0),
+    between("scope.max_repeated_segments", 1.0, 100_000.0),
+    between("scope.max_url_bytes", 16.0, 65_536.0),
+];
+
+/// What to write for the number of this key: `use 1 or more`.
+pub(super) fn allowed(key: &str) -> Option<String> {
+    let limit = CONFIG.iter().chain(SITE).find(|l| l.key == key)?;
+    let (least, most) = (limit.least, limit.most);
+    Some(if limit.open {
+        format!("use more than {least} and less than {most}")
+    } else if most >= MANY.min(LONGEST_MS) {
+        format!("use {least} or more")
+    } else {
+        format!("use a number from {least} to {most}")
+    })
+}
+
+/// Whether the number of this key may be below zero.
+pub(super) fn may_be_negative(key: &str) -> bool {
+    CONFIG.iter().any(|l| l.key == key && l.least < 0.0)
+}
+
+/// Key and value of every number that cannot be used.
+pub(super) fn unusable(settings: &Table) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    walk("", settings, &mut |key, value| {
+        let limit = CONFIG.iter().chain(SITE).find(|l| l.key == key);
+        let (number, text) = match value {
+            Value::Integer(number) => (*number as f64, number.to_string()),
+            Value::Float(number) => (*number, shortest(*number)),
+            _ => return,
+        };
+        let Some(limit) = limit else { return };
+        let inside = (limit.least..=limit.most).contains(&number);
+        let at_end = limit.open && (number <= limit.least || number >= limit.most);
+        // `nan` is inside of nothing.
+        if !inside || at_end {
+            found.push((key.to_owned(), text));
+        }
+    });
+    found
+}
+
+/// A number as it was written, also one that is kept in fewer digits.
+fn shortest(number: f64) -> String {
+    let short = number as f32;
+    match f64::from(short) == number {
+        true => short.to_string(),
+        false => number.to_string(),
+    }
+}
+
+/// Every value that is no section, with the names of its sections.
+pub(super) fn walk(prefix: &str, settings: &Table, look: &mut impl FnMut(&str, &Value)) {
+    for (name, value) in settings {
+        let key = match prefix {
+            "" => name.clone(),
+            _ => format!("{prefix}.{name}"),
+        };
+        match value {
+            Value::Table(section) => walk(&key, section, look),
+            value => look(&key, value),
+        }
+    }
+}
+
+/// The keys of all numbers.
+#[cfg(test)]
+pub(super) fn keys() -> impl Iterator<Item = &'static str> {
+    CONFIG.iter().chain(SITE).map(|limit| limit.key)
+}
+
+/// Units of time, in milliseconds.
+const TIMES: &[(&str, f64)] = &[
+    ("ms", 1.0),
+    ("s", 1_000.0),
+    ("min", 60_000.0),
+    ("m", 60_000.0),
+    ("h", 3_600_000.0),
+    ("d", 86_400_000.0),
+    ("w", 604_800_000.0),
+];
+/// Units of size, in bytes.
+const SIZES: &[(&str, f64)] = &[
+    ("B", 1.0),
+    ("kB", 1e3),
+    ("MB", 1e6),
+    ("GB", 1e9),
+    ("TB", 1e12),
+    ("KiB", 1024.0),
+    ("MiB", 1_048_576.0),
+    ("GiB", 1_073_741_824.0),
+    ("TiB", 1_099_511_627_776.0),
+];
+
+/// What the end of a key says of its number: the units that may be written, how many of the smallest make one of the key's,
+/// and an example.
+type Measure = (
+    &'static str,
+    &'static [(&'static str, f64)],
+    f64,
+    &'static str,
+);
+const MEASURES: &[Measure] = &[
+    ("_ms", TIMES, 1.0, "\"90s\", \"6h\" or \"7d\""),
+    ("_minutes", TIMES, 60_000.0, "\"8h\""),
+    ("_days", TIMES, 86_400_000.0, "\"90d\" or \"4w\""),
+    ("_bytes", SIZES, 1.0, "\"4 MiB\" or \"2 GB\""),
+    ("_mb", SIZES, 1_048_576.0, "\"256 MiB\""),
+];
+
+/// The text with numbers for all values that have a unit.
+pub(super) fn resolved(text: &str) -> String {
+    let mut resolved = text.to_owned();
+    let mut values = entries(text).unwrap_or_default();
+    values.sort_by_key(|entry| std::cmp::Reverse(entry.value.start));
+    for entry in values {
+        let written = text.get(entry.value.clone()).unwrap_or_default();
+        let value = DeValue::parse(written).ok();
+        let string = value.as_ref().and_then(|v| v.get_ref().as_str());
+        if let Some(number) = string.and_then(|string| number(&entry.key, string)) {
+            resolved.replace_range(entry.value, &number.to_string());
+        }
+    }
+    resolved
+}
+
+/// The end of a message about a wrong number: which units may be written.
+pub(super) fn hint(key: &str) -> String {
+    measure(key).map_or(String::new(), |(.., example)| {
+        format!(", or with its unit in \"quotes\" like {example}")
+    })
+}
+
+/// The number of the key's own unit that `text` means; it must come out whole. What may be below zero, an offset from UTC,
+/// may have a sign.
+fn number(key: &str, text: &str) -> Option<i64> {
+    let (_, units, whole, _) = measure(key)?;
+    let (sign, text) = match text.strip_prefix('-') {
+        Some(above) if may_be_negative(key) => (-1, above),
+        _ => (1, text),
+    };
+    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'))?;
+    let (amount, unit) = text.split_at_checked(end)?;
+    let (_, factor) = units.iter().find(|(name, _)| *name == unit.trim())?;
+    let value = amount.parse::<f64>().ok()? * factor / whole;
+    // Beyond 2^53 not every whole number can be told from its neighbours.
+    (value.fract() == 0.0 && value < 9e15).then_some(sign * value as i64)
+}
+
+fn measure(key: &str) -> Option<&'static Measure> {
+    allowed(key)?;
+    MEASURES.iter().find(|(end, ..)| key.ends_with(end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Config;
+    use taojin_crawl::schedule::Site;
+
+    #[test]
+    fn every_number_of_the_settings_has_limits_and_the_defaults_keep_them() {
+        let site = Site {
+            delay_ms: Some(2000),
+            max_pages_per_cycle: Some(5000),
+            ..Site::default()
+        };
+        for (settings, limits) in [
+            (Table::try_from(Config::default()).unwrap(), CONFIG),
+            (Table::try_from(site).unwrap(), SITE),
+        ] {
+            assert_eq!(unusable(&settings), []);
+            let mut numbers = Vec::new();
+            walk("", &settings, &mut |key, value| {
+                if value.is_integer() || value.is_float() {
+                    numbers.push(key.to_owned());
+                }
+            });
+            for key in &numbers {
+                assert!(limits.iter().any(|l| l.key == key), "{key} has no limits");
+            }
+            for limit in limits.iter().filter(|l| l.key != "terms.accept_above") {
+                assert!(numbers.iter().any(|k| k == limit.key), "{}", limit.key);
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_outside_is_named() {
+        for (text, wrong) in [
+            ("[frontier]\nseen_error = 0.0", true),
+            ("[frontier]\nseen_error = 0.5", false),
+            ("[frontier]\nseen_error = 1.0", true),
+            ("[frontier]\njitter = 1.1", true),
+            ("[frontier]\ndelay_factor = nan", true),
+            ("[frontier]\ndelay_factor = -1.0", true),
+            ("[frontier]\nmin_delay_ms = 9223372036854775807", true),
+            ("[crawl]\nmin_free_percent = 100", true),
+            ("[index]\nutc_offset_minutes = -300", false),
+            ("queues = 65", true),
+            ("[serve]\nlimit_max = 0", true),
+            ("[serve]\nwindow = 1000000", true),
+            ("[serve]\nquery_chars = 5000", true),
+        ] {
+            let settings = text.parse::<Table>().unwrap();
+            assert_eq!(!unusable(&settings).is_empty(), wrong, "{text}");
+        }
+        assert_eq!(
+            allowed("crawl.max_connections").unwrap(),
+            "use a number from 1 to 10000"
+        );
+        assert_eq!(allowed("crawl.max_outbox").unwrap(), "use 1 or more");
+    }
+
+    #[test]
+    fn units_become_the_number_of_the_key_and_the_rest_stays() {
+        let text = "[crawl] # \"6h\"\nstop_grace_ms = \"4s\"\nmin_free_bytes = \"1.5 GiB\"\n\n[documents]\n\
+                    keep_versions_days = '4w'\n[index]\nmemory_mb = \"256 MiB\"\nutc_offset_minutes = \"8h\"\n\
+                    [fetch]\nuser_agent = \"6h\"\nhosts = { \"a\" = \"6h\" }\n[revisit]\nmin_ms = \"6 years\"\nmax_ms = 5\n";
+        let wanted = "[crawl] # \"6h\"\nstop_grace_ms = 4000\nmin_free_bytes = 1610612736\n\n[documents]\n\
+                      keep_versions_days = 28\n[index]\nmemory_mb = 256\nutc_offset_minutes = 480\n\
+                      [fetch]\nuser_agent = \"6h\"\nhosts = { \"a\" = \"6h\" }\n[revisit]\nmin_ms = \"6 years\"\nmax_ms = 5\n";
+        assert_eq!(resolved(text), wanted);
+        assert_eq!(number("index.utc_offset_minutes", "-5h"), Some(-300));
+        assert_eq!(resolved("delay_ms = \"2s\"\n"), "delay_ms = 2000\n");
+        for (key, wrong) in [
+            ("documents.keep_versions_days", "36h"),
+            ("crawl.stop_grace_ms", "4 MiB"),
+            ("crawl.stop_grace_ms", "-4s"),
+            ("index.utc_offset_minutes", "--5h"),
+            ("crawl.min_free_bytes", "2 gb"),
+            ("crawl.min_free_bytes", "99999999 TiB"),
+            ("crawl.min_free_percent", "5s"),
+            ("crawl.stop_grace_ms", "油"),
+        ] {
+            assert_eq!(number(key, wrong), None, "{key} = {wrong}");
+        }
+    }
+
+    #[test]
+    fn every_time_and_every_size_takes_a_unit() {
+        const AMOUNTS: [&str; 10] = [
+            "ms", "seconds", "minutes", "hours", "days", "bytes", "kb", "mb", "gb", "ttl",
+        ];
+        for key in keys() {
+            let is_amount = key.split(['_', '.']).any(|word| AMOUNTS.contains(&word));
+            assert_eq!(measure(key).is_some(), is_amount, "{key}");
+        }
+    }
+}
