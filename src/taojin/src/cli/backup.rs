@@ -4,7 +4,9 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::context::{Context, Usage};
+use askama::Template;
+
+use super::context::{Context, Usage, bail_usage};
 use super::output;
 use crate::daemon::control::{self, Answer, Request};
 use crate::daemon::index::{Progress, make_anew};
@@ -47,11 +49,10 @@ pub(crate) fn back_up(context: &Context, args: &BackupArgs) -> anyhow::Result<Ex
     let loaded = context.load()?;
     let file = &args.file;
     if file.exists() && !args.replace {
-        return Err(Usage(format!(
+        bail_usage!(
             "{} is there already: name another file, or add --replace",
             file.display()
-        ))
-        .into());
+        );
     }
     let reader = Reader::open(loaded.store_place())?;
     let bar = output::progress_bar(0, "pages");
@@ -69,10 +70,9 @@ pub(crate) fn back_up(context: &Context, args: &BackupArgs) -> anyhow::Result<Ex
 pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     if loaded.store_place().is_postgres() {
-        return Err(Usage(
-            "[store] url names a PostgreSQL database: restore it with PostgreSQL's own means, such as pg_restore".to_owned(),
-        )
-        .into());
+        bail_usage!(
+            "[store] url names a PostgreSQL database: restore it with PostgreSQL's own means, such as pg_restore"
+        );
     }
     let (dir, file) = (&loaded.config.data_dir, &args.file);
     if !args.damaged {
@@ -90,12 +90,11 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
     }
     let has_store = !matches!(Reader::open(dir), Err(StoreError::Missing { .. }));
     if has_store && !args.replace {
-        return Err(Usage(format!(
+        bail_usage!(
             "{} has a store already: add --replace to put another in its place (it is kept as crawl.sqlite.replaced), \
              or name another folder with --data-dir",
             dir.display()
-        ))
-        .into());
+        );
     }
     let bar = output::progress_bar(0, "pages");
     let (kept, salvaged) = match args.damaged {
@@ -116,24 +115,24 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
         output::json(&json)?;
         return Ok(ExitCode::SUCCESS);
     }
-    output::line(&format!("restored: {}", in_words(&facts)));
-    if let Some(salvaged) = salvaged.filter(|s| s.gaps > 0) {
-        output::line(&format!(
-            "rows were missing in {} places; what was lost there is crawled again as far as it is known or found",
-            salvaged.gaps
-        ));
-    }
-    if let Some(kept) = kept {
-        output::line(&format!(
-            "the store that was there is kept as {}",
-            kept.display()
-        ));
-    }
-    output::line(&format!(
-        "the next start of the daemon rebuilds the search index; to do it now: {}",
-        context.command("reindex")
-    ));
+    output::text(&RestoredText {
+        facts: in_words(&facts),
+        gaps: salvaged.map_or(0, |s| s.gaps),
+        kept,
+        reindex: context.command("reindex"),
+    })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was restored, for a person.
+#[derive(Template)]
+#[template(path = "restored.txt", whitespace = "preserve")]
+struct RestoredText {
+    facts: String,
+    gaps: u64,
+    /// Where the store is that was there.
+    kept: Option<PathBuf>,
+    reindex: String,
 }
 
 fn restore_damaged(dir: &Path, file: &Path) -> anyhow::Result<(Option<PathBuf>, Salvaged)> {

@@ -6,10 +6,11 @@ use std::process::ExitCode;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use askama::Template;
 use serde::Serialize;
 
 use super::context::{Context, Usage};
-use super::output::{self, printable, time};
+use super::output;
 use crate::daemon::now_ms;
 use taojin_crawl::store::{
     self, CopyProgress, DatabaseFacts, MovedRows, NodeRecord, Reader, SiteDifferences, StoreError,
@@ -102,7 +103,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             json,
         } => {
             let node = drain(&Reader::open(&place)?, node, *undo, *no_wait)?;
-            output::answer(*json, &node, print)
+            output::answer_in(*json, &node, |node| NodeText { node })
         }
     }
 }
@@ -115,7 +116,8 @@ const CLOCK_MS: i64 = 2_000;
 const OF_A_NODE: i64 = 12;
 
 /// What `check --json` prints.
-#[derive(Debug, Serialize)]
+#[derive(Serialize, Template)]
+#[template(path = "database.txt", whitespace = "preserve")]
 struct Checked {
     #[serde(flatten)]
     facts: DatabaseFacts,
@@ -126,34 +128,7 @@ struct Checked {
 fn check(place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> {
     let facts = DatabaseFacts::read(place, now_ms)?;
     let warnings = warnings(&facts);
-    output::answer(json, &Checked { facts, warnings }, |checked| {
-        let facts = &checked.facts;
-        output::line(&format!(
-            "{}: PostgreSQL {}, {}, {} of {} connections in use, {} MiB",
-            printable(&facts.database),
-            printable(&facts.server),
-            match facts.is_encrypted {
-                true => "encrypted",
-                false => "not encrypted",
-            },
-            facts.connections,
-            facts.max_connections,
-            facts.bytes >> 20,
-        ));
-        output::line(&format!(
-            "round trip {} µs; its clock is {} ms {} this machine's; {} nodes crawl",
-            facts.round_trip_us,
-            facts.ahead_ms.abs(),
-            match facts.ahead_ms {
-                ..0 => "behind",
-                _ => "ahead of",
-            },
-            facts.nodes,
-        ));
-        for warning in &checked.warnings {
-            output::line(&format!("warning: {warning}"));
-        }
-    })
+    output::answer_in(json, &Checked { facts, warnings }, |checked| checked)
 }
 
 fn warnings(facts: &DatabaseFacts) -> Vec<String> {
@@ -259,7 +234,8 @@ fn in_words(moved: &MovedRows) -> String {
 const WAIT: Duration = Duration::from_secs(120);
 
 /// What `status --json` prints.
-#[derive(serde::Serialize)]
+#[derive(Serialize, Template)]
+#[template(path = "nodes.txt", whitespace = "preserve")]
 struct Status {
     nodes: Vec<NodeRecord>,
     waiting: Waiting,
@@ -273,25 +249,7 @@ fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
         waiting: reader.waiting()?,
         nodes,
     };
-    output::answer(json, &status, |status| {
-        if status.nodes.is_empty() {
-            output::line("no node crawls now; one does after `taojin run` or `taojin crawl`");
-        }
-        status.nodes.iter().for_each(print);
-        if !status.differences.sites.is_empty() {
-            output::line(&format!("warning: {}", status.differences));
-        }
-        if let Waiting {
-            addresses: n @ 1..,
-            oldest_ms,
-        } = status.waiting
-        {
-            let oldest = time(oldest_ms);
-            output::line(&format!(
-                "{n} addresses wait for another node, the oldest since {oldest}"
-            ));
-        }
-    })
+    output::answer_in(json, &status, |status| status)
 }
 
 /// Marks a node and waits until it has done what it is told.
@@ -334,24 +292,9 @@ fn drain(reader: &Reader, name: &str, undo: bool, no_wait: bool) -> anyhow::Resu
     }
 }
 
-fn print(node: &NodeRecord) {
-    let lease = match node.lease_ms {
-        ms @ 1.. => format!("holds its lease for {} s more", ms / 1_000),
-        ms => format!("lost since {} s: its partitions are free", ms.abs() / 1_000),
-    };
-    output::line(&format!(
-        "{} #{}  {} of 256 partitions{}, taojin {} since {}, {} transactions, {lease}",
-        printable(&node.host),
-        node.session,
-        node.partitions,
-        match (node.crawls, node.draining, node.serves) {
-            (false, ..) => " (only serves)",
-            (_, true, _) => " (gives them back)",
-            (.., false) => " (only crawls)",
-            _ => "",
-        },
-        printable(&node.version),
-        time(Some(node.started_ms)),
-        node.commits,
-    ));
+/// A node for a person.
+#[derive(Template)]
+#[template(path = "node.txt", whitespace = "preserve")]
+struct NodeText<'a> {
+    node: &'a NodeRecord,
 }

@@ -1,6 +1,7 @@
 //! What every sub-command gets and may need: the configuration that the caller named, the kind of error that is the
 //! caller's, and a runtime.
 
+use std::fmt::Display;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -11,6 +12,32 @@ use crate::config::{self, ConfigError, Loaded, Problem};
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct Usage(pub(crate) String);
+
+impl Usage {
+    /// What an error says is the caller's mistake.
+    pub(crate) fn new(error: impl ToString) -> Self {
+        Self(error.to_string())
+    }
+}
+
+/// Ends a command with a mistake of the caller, written as for `format!`.
+macro_rules! bail_usage {
+    ($($text:tt)*) => {
+        return Err($crate::cli::context::Usage(format!($($text)*)).into())
+    };
+}
+pub(crate) use bail_usage;
+
+/// Says what an error is about: `named(path.display())`.
+pub(crate) trait Named<T> {
+    fn named(self, what: impl Display) -> Result<T, Usage>;
+}
+
+impl<T, E: Display> Named<T> for Result<T, E> {
+    fn named(self, what: impl Display) -> Result<T, Usage> {
+        self.map_err(|e| Usage(format!("{what}: {e}")))
+    }
+}
 
 /// What every sub-command gets.
 #[derive(Clone)]
@@ -75,4 +102,17 @@ pub(crate) fn runtime() -> anyhow::Result<tokio::runtime::Runtime> {
         .enable_all()
         .build()
         .context("the runtime cannot be started")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::for_shell;
+
+    #[test]
+    fn words_are_quoted_for_a_shell() {
+        assert_eq!(for_shell("target/release/taojin"), "target/release/taojin");
+        assert_eq!(for_shell("/tmp/my data/x"), "'/tmp/my data/x'");
+        assert_eq!(for_shell("it's"), r"'it'\''s'");
+        assert_eq!(for_shell(""), "''");
+    }
 }

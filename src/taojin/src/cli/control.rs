@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
+use askama::Template;
 
-use super::context::{Context, Usage, runtime};
+use super::context::{Context, Named, Usage, bail_usage, runtime};
 use super::{crawl, output};
 use crate::config::Loaded;
 use crate::daemon::control::{self, Request};
@@ -158,16 +159,10 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
     let is_address = is_address(&target)?;
     if args.allow {
         if !is_address {
-            return Err(Usage(format!(
-                "--allow {target}: write the address that was taken down"
-            ))
-            .into());
+            bail_usage!("--allow {target}: write the address that was taken down");
         }
         let done = carry_out(&loaded, SiteCommand::Allow { url: target })?;
-        return output::answer(args.json, &done, |done| {
-            output::line("may be fetched again:");
-            list(&done.addresses);
-        });
+        return output::answer_in(args.json, &done, |done| AllowedText { done });
     }
     if !args.yes {
         let question = match is_address {
@@ -184,47 +179,34 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
         false => SiteCommand::Purge { site: target },
     };
     let done = carry_out(&loaded, command)?;
-    output::answer(args.json, &done, purged)
+    output::answer_in(args.json, &done, PurgedText::new)
 }
 
-/// Says what a purge removed.
-pub(super) fn purged(done: &CommandDone) {
-    let documents = match done.documents.unwrap_or_default() {
-        1 => "1 document".to_owned(),
-        many => format!("{many} documents"),
-    };
-    match &done.site {
-        Some(site) => {
-            let urls = done.urls.unwrap_or_default();
-            output::line(&format!("{site}: {documents} and {urls} addresses removed"));
-            if let Some(next) = done.next_cycle_ms {
-                let next = output::time(Some(next));
-                output::line(&format!(
-                    "it is still configured: its cycle of {next} finds its pages again; to keep them out: taojin pause {site}, \
-                     or taojin site remove {site}"
-                ));
-            }
-        }
-        None => {
-            output::line(&format!("{documents} taken down; not fetched again:"));
-            list(&done.addresses);
-        }
-    }
-    output::line("archives (WARC) are not touched");
+/// What may be fetched again.
+#[derive(Template)]
+#[template(path = "allowed.txt", whitespace = "preserve")]
+struct AllowedText<'a> {
+    done: &'a CommandDone,
 }
 
-fn list(addresses: &[String]) {
-    for address in addresses.iter().take(LISTED) {
-        output::line(&format!("  {}", output::printable(address)));
-    }
-    if let Some(more) = addresses.len().checked_sub(LISTED).filter(|n| *n > 0) {
-        output::line(&format!("  and {more} more"));
+/// What a purge removed.
+#[derive(Template)]
+#[template(path = "purged.txt", whitespace = "preserve")]
+pub(super) struct PurgedText<'a> {
+    done: &'a CommandDone,
+    documents: u64,
+}
+
+impl<'a> PurgedText<'a> {
+    pub(super) fn new(done: &'a CommandDone) -> Self {
+        let documents = done.documents.unwrap_or_default();
+        Self { done, documents }
     }
 }
 
 /// What a person should know before an address is taken down.
 fn about_address(loaded: &Loaded, url: &str) -> anyhow::Result<String> {
-    let uri = CrawlUri::parse(url).map_err(|e| Usage(format!("{url}: {e}")))?;
+    let uri = CrawlUri::parse(url).named(url)?;
     let mut others = Vec::new();
     match Reader::open(loaded.store_place()) {
         Ok(reader) => {
@@ -252,11 +234,10 @@ fn about_address(loaded: &Loaded, url: &str) -> anyhow::Result<String> {
 fn confirmed(question: &str) -> anyhow::Result<bool> {
     let stdin = std::io::stdin();
     if !stdin.is_terminal() {
-        return Err(Usage(format!(
+        bail_usage!(
             "{} add --yes: there is no terminal to ask at",
             output::printable(question)
-        ))
-        .into());
+        );
     }
     output::note(&format!("{} [y/N]", output::printable(question)));
     std::io::stderr().flush()?;
@@ -273,7 +254,7 @@ fn is_address(target: &str) -> Result<bool, Usage> {
     }
     if target.contains('/') {
         let mend = "write the whole address with https:// or http://, or the name of a site";
-        return Err(Usage(format!("{target}: {mend}")));
+        bail_usage!("{target}: {mend}");
     }
     Ok(false)
 }

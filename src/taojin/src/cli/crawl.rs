@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::time::Duration;
 
-use super::context::{Context, Usage, runtime};
+use askama::Template;
+
+use super::context::{Context, Usage, bail_usage, runtime};
 use super::control::reload_first;
 use super::output::{self, ProgressLine};
 use crate::config::{ConfigError, Loaded};
@@ -97,9 +98,15 @@ fn tell(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCode>
         }
         output::json(&value)?;
     } else {
-        for line in report(summary, handed) {
-            output::line(&line);
-        }
+        let came = summary.outcome(VisitOutcome::Page) + summary.outcome(VisitOutcome::NotModified);
+        let fine = |site: &SiteSummary| matches!(site.verdict, Level::Ok | Level::Partial);
+        let is_idle = summary.visits == 0 && summary.resting.is_empty();
+        output::text(&SummaryText {
+            s: summary,
+            handed,
+            found: came > 0,
+            nothing_due: is_idle && summary.sites.iter().any(fine),
+        })?;
     }
     summary.problems.iter().for_each(|p| output::note(p));
     if let Some(why) = &summary.paused {
@@ -121,101 +128,25 @@ fn tell(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCode>
 fn check(loaded: &Loaded, sites: &[String]) -> anyhow::Result<()> {
     if loaded.sites.iter().all(|s| !s.enabled) {
         let dir = loaded.config.sites_dir.display().to_string();
-        return Err(Usage(format!(
-            "no site to crawl in {dir}; add one with: taojin site add URL"
-        ))
-        .into());
+        bail_usage!("no site to crawl in {dir}; add one with: taojin site add URL");
     }
     for name in sites {
         if !loaded.sites.iter().any(|s| s.name == *name && s.enabled) {
             let names: Vec<&str> = loaded.sites.iter().map(|s| s.name.as_str()).collect();
             let near = crate::config::did_you_mean(name, &names);
-            return Err(Usage(format!("{name}: no enabled site has this name{near}")).into());
+            bail_usage!("{name}: no enabled site has this name{near}");
         }
     }
     Ok(())
 }
 
 /// The summary in a few lines for a person.
-fn report(summary: &Summary, handed: bool) -> Vec<String> {
-    let known = match handed {
-        true => String::new(),
-        false => format!(", {} known", summary.seen_links),
-    };
-    let seconds = Duration::from_millis(summary.elapsed_ms.unsigned_abs()).as_secs_f64();
-    let mut lines = vec![
-        format!(
-            "{} visits in {seconds:.1} s, {:.1} MB",
-            summary.visits,
-            summary.bytes as f64 / 1e6
-        ),
-        format!(
-            "documents: {} new, {} changed, {} unchanged, {} not confirmed, {} deleted, {} at another address",
-            summary.documents_new,
-            summary.documents_changed,
-            summary.documents_unchanged,
-            summary.documents_unconfirmed,
-            summary.documents_deleted,
-            summary.documents_duplicate
-        ),
-        format!(
-            "fetches: {} wasted ({:.1} %), {} not modified; {} addresses wait{}",
-            summary.wasted,
-            summary.wasted_share * 100.0,
-            summary.not_modified,
-            summary.waiting,
-            found(summary)
-        ),
-        format!("links: {} new{known}", summary.new_urls),
-    ];
-    let list = |counts: &std::collections::BTreeMap<String, u64>| {
-        counts
-            .iter()
-            .map(|(word, n)| format!("{word} {n}"))
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    if !summary.outcomes.is_empty() {
-        lines.push(format!("answers: {}", list(&summary.outcomes)));
-    }
-    if !summary.reasons.is_empty() {
-        lines.push(format!("reasons: {}", list(&summary.reasons)));
-    }
-    if !summary.refused_links.is_empty() {
-        lines.push(format!("links refused: {}", list(&summary.refused_links)));
-    }
-    for site in &summary.sites {
-        let text = output::printable(&site.text);
-        lines.push(format!(
-            "site {}: {}: {text}",
-            site.name,
-            site.verdict.name()
-        ));
-    }
-    for rest in &summary.resting {
-        lines.push(format!(
-            "left for the next pass: {}, not before {} ({})",
-            output::printable(&rest.host),
-            output::time(Some(rest.until_ms)),
-            rest.cause
-        ));
-    }
-    let fine = |site: &SiteSummary| matches!(site.verdict, Level::Ok | Level::Partial);
-    if summary.visits == 0 && summary.resting.is_empty() && summary.sites.iter().any(fine) {
-        let hint = "nothing was due; `taojin crawl --site NAME` begins a cycle at once";
-        lines.push(hint.to_owned());
-    }
-    lines
-}
-
-/// How much was found, about; nothing where nothing was fetched.
-fn found(summary: &Summary) -> String {
-    let came = summary.outcome(VisitOutcome::Page) + summary.outcome(VisitOutcome::NotModified);
-    match came {
-        0 => String::new(),
-        _ => {
-            let percent = summary.recall_estimate * 100.0;
-            format!(", about {percent:.1} % of the articles found")
-        }
-    }
+#[derive(Template)]
+#[template(path = "summary.txt", whitespace = "preserve")]
+struct SummaryText<'a> {
+    s: &'a Summary,
+    handed: bool,
+    /// A page came: it can be told how many of all articles were found, about.
+    found: bool,
+    nothing_due: bool,
 }

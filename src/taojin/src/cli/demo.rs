@@ -10,11 +10,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use askama::Template;
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::Serialize;
 use tokio::net::TcpListener;
 
-use super::context::{Context, Usage, runtime};
+use super::context::{Context, bail_usage, for_shell, runtime};
 use super::output;
 use crate::config::{Config, LOCAL_CONFIG, Loaded, SYSTEM_CONFIG};
 use crate::daemon::{self, Mode, Options, StatusBoard, Summary, now_ms};
@@ -46,9 +47,7 @@ pub(crate) struct Args {
 /// stays.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if context.config.is_some() {
-        return Err(
-            Usage("--config: the demo takes no configuration; leave it out".to_owned()).into(),
-        );
+        bail_usage!("--config: the demo takes no configuration; leave it out");
     }
     let place = Place::new(context.data_dir.as_deref())?;
     runtime()?.block_on(async {
@@ -66,12 +65,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         place.write(&loaded)?;
         crawl_twice(&web, &loaded).await?;
         search(&loaded, &place)?;
-        suggest(&place, &web.url(&web.sites()[0], "/"));
+        output::text(&NextText {
+            place: &place,
+            seed: for_shell(&web.url(&web.sites()[0], "/")),
+            own: own_program(),
+        })?;
         match listener {
             Some(listener) => show(&loaded, listener, &place).await,
             None => {
                 if let Some(path) = place.keep() {
-                    let path = quoted(&path.to_string_lossy());
+                    let path = for_shell(&path.to_string_lossy());
                     output::line(&format!(
                         "\ndata         stays in {path}; rm -r {path} removes it"
                     ));
@@ -156,11 +159,11 @@ fn settings(web: &SampleWeb, data_dir: std::path::PathBuf) -> Loaded {
 
 async fn crawl_twice(web: &SampleWeb, loaded: &Loaded) -> anyhow::Result<()> {
     let first = round(loaded, "round 1", false).await?;
-    tell(&first);
+    output::text(&RoundText { s: &first })?;
     web.advance();
     output::line("\nthe sample web moves on: new articles come out, some are changed");
     let second = round(loaded, "round 2", true).await?;
-    tell(&second);
+    output::text(&RoundText { s: &second })?;
     let known = store::Reader::open(loaded.store_place())?
         .counts()?
         .total("urls");
@@ -188,30 +191,10 @@ async fn round(loaded: &Loaded, name: &str, recheck: bool) -> anyhow::Result<Sum
 }
 
 /// What a round did, for a person.
-fn tell(summary: &Summary) {
-    let seconds = summary.elapsed_ms as f64 / 1000.0;
-    output::line(&format!(
-        "fetched      {} pages ({:.1} MB), {} not modified, {} redirects, in {seconds:.1} s",
-        summary.outcome(VisitOutcome::Page),
-        summary.bytes as f64 / 1e6,
-        summary.outcome(VisitOutcome::NotModified),
-        summary.outcome(VisitOutcome::Redirect),
-    ));
-    output::line(&format!(
-        "articles     {} new, {} changed, {} unchanged, {} deleted",
-        summary.documents_new,
-        summary.documents_changed,
-        summary.documents_unchanged,
-        summary.documents_deleted
-    ));
-    let heads = std::iter::once("refused").chain(std::iter::repeat(""));
-    for (head, (reason, count)) in heads.zip(&summary.reasons) {
-        output::line(&format!("{head:12} {count:>3} x {reason}"));
-    }
-    let heads = std::iter::once("links left").chain(std::iter::repeat(""));
-    for (head, (rule, count)) in heads.zip(&summary.refused_links) {
-        output::line(&format!("{head:12} {count:>3} x {rule}"));
-    }
+#[derive(Template)]
+#[template(path = "round.txt", whitespace = "preserve")]
+struct RoundText<'a> {
+    s: &'a Summary,
 }
 
 fn search(loaded: &Loaded, place: &Place) -> anyhow::Result<()> {
@@ -232,41 +215,33 @@ fn search(loaded: &Loaded, place: &Place) -> anyhow::Result<()> {
 }
 
 /// What to do next: more commands over this data, then a site of one's own.
-fn suggest(place: &Place, seed: &str) {
-    output::line("\nmore of it   in another terminal");
-    let more = [
-        "status".to_owned(),
-        "templates list".to_owned(),
-        "terms list --limit 10".to_owned(),
-        format!("why {}", quoted(seed)),
-    ];
-    for args in more {
-        output::line(&format!("$ {}", place.command(&args)));
-    }
-    output::line(
-        "\nyour site    put the address of your site in place of https://www.example.com/",
-    );
-    for command in own_site() {
-        output::line(&format!("             {command}"));
-    }
+#[derive(Template)]
+#[template(path = "next_steps.txt", whitespace = "preserve")]
+struct NextText<'a> {
+    place: &'a Place,
+    seed: String,
+    /// This program with the configuration that it finds here.
+    own: String,
+}
+
+/// Where the web page is.
+#[derive(Template)]
+#[template(path = "demo_served.txt", whitespace = "preserve")]
+struct ServedText<'a> {
+    address: SocketAddr,
+    token: &'a str,
+    is_temporary: bool,
 }
 
 async fn show(loaded: &Loaded, listener: TcpListener, place: &Place) -> anyhow::Result<()> {
     let analyzer = loaded.analyzer()?;
     let state = daemon::serve_state(loaded, &analyzer, StatusBoard::of(loaded, None))?;
     let address = listener.local_addr()?;
-    output::line(&format!("\nsearch page  http://{address}/"));
-    for page in ["templates", "terms"] {
-        output::line(&format!("{page:12} http://{address}/login?next=/{page}"));
-    }
-    output::line(&format!(
-        "token        {}  (to sign in)",
-        loaded.config.serve.token.reveal()
-    ));
-    output::line(match place.is_temporary() {
-        true => "Ctrl-C ends the demo and removes its data",
-        false => "Ctrl-C ends the demo; its data stays",
-    });
+    output::text(&ServedText {
+        address,
+        token: loaded.config.serve.token.reveal(),
+        is_temporary: place.is_temporary(),
+    })?;
     serve::serve(listener, state, super::run::stop_signal()?).await?;
     Ok(())
 }
@@ -337,7 +312,7 @@ impl Place {
         format!(
             "{} --config {} {args}",
             program(),
-            quoted(&config.to_string_lossy())
+            for_shell(&config.to_string_lossy())
         )
     }
 }
@@ -370,8 +345,8 @@ pub(super) fn token() -> anyhow::Result<Secret> {
     Ok(Secret::from(hex.as_str()))
 }
 
-/// Command lines for a site of one's own, with the configuration that this program finds here.
-pub(super) fn own_site() -> Vec<String> {
+/// This program with the configuration that it finds here.
+fn own_program() -> String {
     let options = if Path::new(LOCAL_CONFIG).is_file() {
         format!(" --config {LOCAL_CONFIG} --data-dir data")
     } else if Path::new(SYSTEM_CONFIG).is_file() {
@@ -379,37 +354,18 @@ pub(super) fn own_site() -> Vec<String> {
     } else {
         " --data-dir data".to_owned()
     };
-    let steps = ["site add https://www.example.com/", "crawl", "search WORDS"];
-    let line = |step| format!("{}{options} {step}", program());
-    steps.into_iter().map(line).collect()
+    program() + &options
 }
 
 /// This program as it was called: a path from here, or a name that the shell finds.
 fn program() -> String {
     let called = std::env::args_os().next();
-    quoted(&called.map_or("taojin".into(), |name| name.to_string_lossy().into_owned()))
-}
-
-/// A word as a shell reads it back.
-pub(super) fn quoted(word: &str) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "_-./:=@%+,".contains(c);
-    match !word.is_empty() && word.chars().all(plain) {
-        true => word.to_owned(),
-        false => format!("'{}'", word.replace('\'', r"'\''")),
-    }
+    for_shell(&called.map_or("taojin".into(), |name| name.to_string_lossy().into_owned()))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{quoted, token};
-
-    #[test]
-    fn words_are_quoted_for_a_shell() {
-        assert_eq!(quoted("target/release/taojin"), "target/release/taojin");
-        assert_eq!(quoted("/tmp/my data/x"), "'/tmp/my data/x'");
-        assert_eq!(quoted("it's"), r"'it'\''s'");
-        assert_eq!(quoted(""), "''");
-    }
+    use super::token;
 
     #[test]
     fn tokens_are_long_and_differ() {

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::context::{Context, Usage};
+use super::context::{Context, Named, Usage};
 use super::extract::{Method, use_weights};
 use super::output;
 use crate::config::{Config, read_weights};
@@ -132,7 +132,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             .append(true)
             .create(true)
             .open(file)
-            .map_err(|e| Usage(format!("{}: {e}", file.display())))?;
+            .named(file.display())?;
     }
     let extraction = Extraction {
         now_ms: now_ms(),
@@ -306,7 +306,7 @@ fn learn(sets: &[Set], licensed: bool, file: &Path) -> anyhow::Result<ExitCode> 
         .append(true)
         .create(true)
         .open(file)
-        .map_err(|e| Usage(format!("{}: {e}", file.display())))?;
+        .named(file.display())?;
     let weights = eval::learn(sets, licensed).map_err(caller)?;
     let weights = weights.ok_or_else(no_text)?;
     for source in &weights.sources {
@@ -336,7 +336,7 @@ fn caller(error: EvalError) -> anyhow::Error {
 
 fn create(file: &Path) -> anyhow::Result<File> {
     let created = File::create(file);
-    Ok(created.map_err(|e| Usage(format!("{}: {e}", file.display())))?)
+    Ok(created.named(file.display())?)
 }
 
 fn write(

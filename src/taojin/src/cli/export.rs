@@ -10,7 +10,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use serde::Serialize;
 
-use super::context::{Context, Usage};
+use super::context::{Context, Usage, bail_usage};
 use super::output;
 use super::search::Filters;
 use crate::config::Loaded;
@@ -49,7 +49,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let to_terminal = args.output.is_none() && io::stdout().is_terminal();
     if to_terminal && args.format != Format::Jsonl {
         let mend = "write it to a file with --output FILE";
-        return Err(Usage(format!("this format is not for a terminal; {mend}")).into());
+        bail_usage!("this format is not for a terminal; {mend}");
     }
     let wanted = Wanted {
         text: args.query.clone(),
@@ -189,7 +189,7 @@ impl Deletions {
         let store_id = store.store_id()?;
         let Some(seq) = IndexAt::of(loaded).seq_of(store_id)? else {
             let mend = "run taojin reindex, or wait until the daemon has rebuilt it";
-            return Err(Usage(format!("--deleted: the index is not of this store; {mend}")).into());
+            bail_usage!("--deleted: the index is not of this store; {mend}");
         };
         let deletions = Self {
             store_id,

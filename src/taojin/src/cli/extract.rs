@@ -1,12 +1,13 @@
 //! `taojin extract`: documents from files, folders, URLs or standard input, one JSON object a line or as text, with what
 //! decided about them if that is asked for. What is no page is said and makes the exit code 1.
 
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
-use super::context::{Context, Usage, runtime};
+use askama::Template;
+
+use super::context::{Context, Named, Usage, runtime};
 use super::extract_inputs::{self, Contents, Input, InputError, PageBytes};
 use super::output::{self, Paint};
 use super::templates::read_exported;
@@ -16,7 +17,7 @@ use taojin_crawl::fetch::{Fetcher, Request};
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract::page::{self, Hints, Page};
 use taojin_extract::template::{Guide, Keys, Library};
-use taojin_extract::{self as extract, Document, LineTrace, NameTrace, Piece, Trace, TypedFields};
+use taojin_extract::{self as extract, Document, NameTrace, Piece, Trace, TypedFields};
 use taojin_uri::CrawlUri;
 
 /// Arguments of `extract`.
@@ -119,7 +120,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         config.extract.method = method.into();
     }
     let url = match &args.url {
-        Some(text) => Some(CrawlUri::parse(text).map_err(|e| Usage(format!("--url {text}: {e}")))?),
+        Some(text) => Some(CrawlUri::parse(text).named(format_args!("--url {text}"))?),
         None => None,
     };
     let templates = match &args.templates {
@@ -238,12 +239,21 @@ impl Reading<'_> {
             }
             Format::Xml => output::line(extract::to_xml(document).trim_end()),
             Format::Text => {
-                if self.named {
-                    output::line(&format!("{:10} {}", "input", output::printable(name)));
-                }
-                print(document);
+                let images = document.images.clone();
+                output::text(&DocumentText {
+                    input: self.named.then_some(name),
+                    d: document,
+                    pieces: extract::pieces(document.text.lines(), images),
+                })?;
+                output::line("");
                 if let Some(trace) = trace {
-                    print_trace(document, trace);
+                    output::text(&TraceText {
+                        document,
+                        trace,
+                        names: [("author", &trace.authors), ("source", &trace.sources)],
+                        c: Paint::new(),
+                    })?;
+                    output::line("");
                 }
             }
         }
@@ -374,201 +384,27 @@ fn megabytes(bytes: u64) -> String {
     format!("{:.1} MB", bytes as f64 / 1e6)
 }
 
-fn print(document: &Document) {
-    let field = |name: &str, value: &Option<String>| {
-        if let Some(value) = value {
-            output::line(&format!("{name:10} {}", output::printable(value)));
-        }
-    };
-    field("title", &document.title);
-    field("published", &document.published);
-    field("author", &document.author);
-    field("source", &document.source);
-    for (label, value) in document.meta.iter() {
-        let field = format!("{label}: {value}");
-        output::line(&format!("{:10} {}", "meta", output::printable(&field)));
-    }
-    for file in &document.attachments {
-        let named = format!("{} {}", file.name, file.url);
-        output::line(&format!(
-            "{:10} {}",
-            "attachment",
-            output::printable(&named)
-        ));
-    }
-    output::line(&format!(
-        "{:10} {:?}, {}, confidence {:.2}",
-        "kind", document.kind, document.method, document.confidence
-    ));
-    output::line(&format!("{:10} {}", "charset", document.charset));
-    output::line(&format!("{:10} {}\n", "links", document.links.len()));
-    for piece in extract::pieces(document.text.lines(), document.images.clone()) {
-        match piece {
-            Piece::Paragraph(paragraph) => output::line(&output::printable(paragraph)),
-            // Only where the page says what it shows.
-            Piece::Image(image) if image.alt.is_empty() => {}
-            Piece::Image(image) => {
-                output::line(&format!("[{}]", output::printable(&image.alt)));
-            }
-        }
-    }
-    for comment in &document.comments {
-        output::line(&format!("\n> {}", output::printable(&comment.text)));
-    }
-    output::line("");
+/// A document for a person.
+#[derive(Template)]
+#[template(path = "document.txt", whitespace = "preserve")]
+struct DocumentText<'a> {
+    input: Option<&'a str>,
+    d: &'a Document,
+    pieces: Vec<Piece<&'a str>>,
 }
 
-/// Most candidates shown of one field.
-const CANDIDATES: usize = 6;
-/// Most tag paths shown.
-const PATHS: usize = 12;
+/// What was decided and by what.
+#[derive(Template)]
+#[template(path = "trace.txt", whitespace = "preserve")]
+struct TraceText<'a> {
+    document: &'a Document,
+    trace: &'a Trace,
+    names: [(&'static str, &'a [NameTrace]); 2],
+    c: Paint,
+}
+
 /// Widest text of a line shown, in characters.
 const WIDTH: usize = 60;
-
-/// Prints what was decided and by what.
-fn print_trace(document: &Document, trace: &Trace) {
-    let paint = Paint::new();
-    whole(document, trace);
-    candidates(&paint, trace);
-    paths(&paint, trace);
-    head(
-        &paint,
-        "lines: + kept, log-odds of the line alone → with its page, and what weighed most",
-    );
-    for l in &trace.lines {
-        let text = output::printable(&decision(l));
-        output::line(&if l.kept { text } else { paint.dim(&text) });
-    }
-    output::line("");
-}
-
-/// The table of tag paths that was counted while the page arrived, and what it proposes.
-fn paths(paint: &Paint, trace: &Trace) {
-    head(
-        paint,
-        "tag paths: texts, tokens, a text's tokens (TPR ± σ) and marks (PPR ± σ), extended ratio (ETPR), proposed, kept",
-    );
-    for p in trace.paths.iter().take(PATHS) {
-        line(&format!(
-            "{:5} {:6} {:7.1} ±{:6.1} {:5.1} ±{:4.1} {:10.0} {:4.0} % {:4.0} %  {}",
-            p.texts,
-            p.tokens,
-            p.tpr,
-            p.deviation_tokens,
-            p.ppr,
-            p.deviation_marks,
-            p.etpr,
-            p.proposed * 100.0,
-            p.kept * 100.0,
-            tail(&p.path)
-        ));
-    }
-    let element = trace.element.as_deref().unwrap_or("none");
-    line(&format!(
-        "proposed: smoothed ratio above {:.0}, in {element}",
-        trace.threshold
-    ));
-}
-
-fn head(paint: &Paint, text: &str) {
-    output::line(&format!("\n{}", paint.bold(text)));
-}
-
-fn line(text: &str) {
-    output::line(&output::printable(text));
-}
-
-/// What the page is, and how its text was found.
-fn whole(document: &Document, trace: &Trace) {
-    let (kind, confidence) = (document.kind, document.confidence);
-    let types = trace.types.iter();
-    let types: Vec<String> = types
-        .map(|(t, p)| format!("{t} {:.0} %", p * 100.0))
-        .collect();
-    let container = trace.container.as_deref().unwrap_or("none");
-    line(&format!("kind       {kind:?}, confidence {confidence:.2}"));
-    line(&format!("page type  {}", types.join(", ")));
-    line(&format!("pass       {}", pass(&document.method)));
-    line(&format!("container  {container}"));
-}
-
-/// What each field was chosen from, the best first.
-fn candidates(paint: &Paint, trace: &Trace) {
-    head(
-        paint,
-        "title: similarity to a part of <title>, accepted from 0.60",
-    );
-    for (at, c) in trace.titles.iter().take(CANDIDATES).enumerate() {
-        let (mark, text) = (arrow(at), short(&c.text));
-        line(&format!("{mark} {:.2}  {:<10} {text}", c.score, c.origin));
-    }
-    head(
-        paint,
-        "published: reliability of the position, the highest wins",
-    );
-    for (at, c) in trace.dates.iter().take(CANDIDATES).enumerate() {
-        let mark = arrow(at);
-        line(&format!(
-            "{mark} {:.2}  {:<10} {}",
-            c.score, c.origin, c.value
-        ));
-    }
-    for (what, names) in [("author", &trace.authors), ("source", &trace.sources)] {
-        if !names.is_empty() {
-            head(paint, &format!("{what}: the first wins"));
-            for (at, NameTrace { text, origin }) in names.iter().take(CANDIDATES).enumerate() {
-                line(&format!("{} {origin:<34} {}", arrow(at), short(text)));
-            }
-        }
-    }
-}
-
-/// What a method means.
-fn pass(method: &str) -> String {
-    let meaning = match method {
-        "ratio" => "what the path ratios propose, nothing else",
-        "model" => "lines judged alone, then with the rest of the page",
-        "posts" => "a thread: the posts found by their repeated structure are the text",
-        "noscript" => "the page shows next to nothing: text of its noscript element",
-        "hidden" => "the page shows next to nothing: text it hides until a script runs",
-        "pictures" => "the page shows next to nothing: alternative texts of its pictures",
-        "script" => "the page shows next to nothing: text of the data in its scripts",
-        "template" => "the models with the template of the site",
-        "model+template" => "the models; the template of the site agrees",
-        "none" => "no text",
-        _ => return method.to_owned(),
-    };
-    format!("{method}: {meaning}")
-}
-
-fn arrow(at: usize) -> &'static str {
-    if at == 0 { "→" } else { " " }
-}
-
-fn decision(l: &LineTrace) -> String {
-    let mut out = format!(
-        "{} {:5.1} → {:5.1}  {}",
-        if l.kept { '+' } else { '-' },
-        l.alone,
-        l.together,
-        short(&l.text)
-    );
-    let reasons: Vec<String> = l
-        .reasons
-        .iter()
-        .map(|(name, odds)| format!("{} {odds:+.1}", feature(name)))
-        .collect();
-    let _ = write!(out, "  [{}] {}", reasons.join(", "), tail(&l.place));
-    out
-}
-
-/// How a feature is called here. The file of weights names the score of the line model otherwise.
-fn feature(name: &str) -> &str {
-    match name {
-        "first odds" => "line model",
-        name => name,
-    }
-}
 
 /// The beginning of a text.
 fn short(text: &str) -> String {

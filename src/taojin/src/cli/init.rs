@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use super::context::{Context, Usage};
+use super::context::{Context, Usage, bail_usage};
 use super::output;
 use crate::config::{self, LOCAL_CONFIG, SYSTEM_CONFIG};
 use crate::serve;
@@ -277,7 +277,7 @@ fn write(file: &Path, text: &str, mode: u32, check: Option<&Context>) -> anyhow:
         let (loaded, mut problems) = config::read(Some(draft.path()), context.data_dir.as_deref());
         problems.extend(loaded.problems());
         if let Some(problem) = problems.first() {
-            return Err(Usage(format!("nothing was written: {}", problem.text)).into());
+            bail_usage!("nothing was written: {}", problem.text);
         }
     }
     fs::set_permissions(draft.path(), fs::Permissions::from_mode(mode))?;

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use htmlize::escape_attribute as escape;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::context::{Context, Usage};
+use super::context::{Context, Named, Usage, bail_usage};
 use super::templates::{EXPORT_VERSION, Exported, fields, lines};
 use super::{output, saved_pages};
 use crate::config::Config;
@@ -52,7 +52,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     if let Some(distance) = args.max_distance {
         if !(0.0..=1.0).contains(&distance) {
-            return Err(Usage(format!("--max-distance {distance}: must be from 0 to 1")).into());
+            bail_usage!("--max-distance {distance}: must be from 0 to 1");
         }
         config.templates.max_distance = distance;
     }
@@ -194,7 +194,7 @@ pub(super) fn write(file: &Path, text: &str) -> anyhow::Result<()> {
 
 fn create(file: &Path) -> anyhow::Result<File> {
     let created = File::create(file);
-    Ok(created.map_err(|e| Usage(format!("{}: {e}", file.display())))?)
+    Ok(created.named(file.display())?)
 }
 
 /// The report as HTML.

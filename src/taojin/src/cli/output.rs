@@ -2,10 +2,13 @@
 //! under systemd.
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+use askama::Template;
+use askama::filters::{Escaper, Safe};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -43,6 +46,28 @@ pub(crate) fn answer<T: Serialize>(
     Ok(ExitCode::SUCCESS)
 }
 
+/// What a template of `cli/text` says, on stdout; nothing if it says nothing.
+pub(crate) fn text(template: &impl Template) -> anyhow::Result<()> {
+    let text = template.render()?;
+    if !text.is_empty() {
+        line(text.strip_prefix('\n').unwrap_or(&text));
+    }
+    Ok(())
+}
+
+/// An answer as one JSON object, or as the template that `text` makes of it.
+pub(crate) fn answer_in<'a, T: Serialize, P: Template>(
+    as_json: bool,
+    value: &'a T,
+    text: impl FnOnce(&'a T) -> P,
+) -> anyhow::Result<ExitCode> {
+    match as_json {
+        true => json(value)?,
+        false => self::text(&text(value))?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
 /// One line for a person on stderr.
 pub(crate) fn note(text: &str) {
     // Nothing can be done when stderr is gone.
@@ -73,77 +98,62 @@ pub(crate) fn colours() -> bool {
 
 /// Start of bold text.
 pub(crate) const BOLD: &str = "\x1b[1m";
-const DIM: &str = "\x1b[2m";
-const RED: &str = "\x1b[31m";
-const GREEN: &str = "\x1b[32m";
 const MARK: &str = "\x1b[33;1m";
 const OFF: &str = "\x1b[0m";
 
-/// Colours for stdout, or none.
+/// Colours for stdout, or none: what stands before and after a text.
 pub(crate) struct Paint {
     on: bool,
+    /// A heading.
+    pub(crate) bold: Safe<&'static str>,
+    /// Less important text.
+    pub(crate) dim: Safe<&'static str>,
+    /// A line that is not there any more.
+    pub(crate) red: Safe<&'static str>,
+    /// A line that is new.
+    pub(crate) green: Safe<&'static str>,
+    pub(crate) off: Safe<&'static str>,
 }
 
 impl Paint {
     /// Colours if stdout is a terminal.
     pub(crate) fn new() -> Self {
-        Self { on: colours() }
+        Self::switched(colours())
     }
 
-    /// A heading.
-    pub(crate) fn bold(&self, text: &str) -> String {
-        if self.on {
-            format!("{BOLD}{text}{OFF}")
-        } else {
-            text.to_owned()
+    fn switched(on: bool) -> Self {
+        let code = |code| Safe(if on { code } else { "" });
+        Self {
+            on,
+            bold: code(BOLD),
+            dim: code("\x1b[2m"),
+            red: code("\x1b[31m"),
+            green: code("\x1b[32m"),
+            off: code(OFF),
         }
-    }
-
-    /// Less important text.
-    pub(crate) fn dim(&self, text: &str) -> String {
-        if self.on {
-            format!("{DIM}{text}{OFF}")
-        } else {
-            text.to_owned()
-        }
-    }
-
-    /// A line that is not there any more.
-    pub(crate) fn red(&self, text: &str) -> String {
-        self.coloured(RED, text)
-    }
-
-    /// A line that is new.
-    pub(crate) fn green(&self, text: &str) -> String {
-        self.coloured(GREEN, text)
     }
 
     /// What a text does not say any more; without colours `[-so-]`.
-    pub(crate) fn removed(&self, text: &str) -> String {
-        match self.on {
-            // Struck through as well: not everybody tells red from green.
-            true => format!("\x1b[9m{}", self.red(text)),
+    pub(crate) fn removed(&self, text: &str) -> Safe<String> {
+        let text = printable(text);
+        // Struck through as well: not everybody tells red from green.
+        Safe(match self.on {
+            true => format!("\x1b[9m{}{text}{OFF}", self.red),
             false => format!("[-{text}-]"),
-        }
+        })
     }
 
     /// What a text says now; without colours `{+so+}`.
-    pub(crate) fn added(&self, text: &str) -> String {
-        match self.on {
-            true => format!("\x1b[4m{}", self.green(text)),
+    pub(crate) fn added(&self, text: &str) -> Safe<String> {
+        let text = printable(text);
+        Safe(match self.on {
+            true => format!("\x1b[4m{}{text}{OFF}", self.green),
             false => format!("{{+{text}+}}"),
-        }
-    }
-
-    fn coloured(&self, colour: &str, text: &str) -> String {
-        match self.on {
-            true => format!("{colour}{text}{OFF}"),
-            false => text.to_owned(),
-        }
+        })
     }
 
     /// Text in `style` with its marks standing out; without colours the marks are 【】.
-    pub(crate) fn marked(&self, text: &crate::serve::Marked, style: &str) -> String {
+    pub(crate) fn marked(&self, text: &crate::serve::Marked, style: &str) -> Safe<String> {
         let mut out = String::new();
         for (part, is_marked) in parts(text) {
             let part = printable(part);
@@ -154,7 +164,7 @@ impl Paint {
                 (false, false) => out.push_str(&part),
             }
         }
-        if self.on { out + OFF } else { out }
+        Safe(if self.on { out + OFF } else { out })
     }
 }
 
@@ -173,9 +183,22 @@ pub(crate) fn time(ms: Option<i64>) -> String {
 
 /// Text from the web must not steer the terminal: control characters become spaces.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { ' ' } else { c })
-        .collect()
+    text.chars().map(printable_char).collect()
+}
+
+fn printable_char(c: char) -> char {
+    if c.is_control() { ' ' } else { c }
+}
+
+/// Makes whatever a template of `cli/text` shows [`printable`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Printable;
+
+impl Escaper for Printable {
+    fn write_escaped_str<W: fmt::Write>(&self, mut to: W, text: &str) -> fmt::Result {
+        text.chars()
+            .try_for_each(|c| to.write_char(printable_char(c)))
+    }
 }
 
 /// The text in pieces: what is marked and what is not.
@@ -338,9 +361,12 @@ mod tests {
             text: "a\u{1b}[31m油\u{7}b".to_owned(),
             marks: std::iter::once(6..9).collect(),
         };
-        let shown = Paint { on: true }.marked(&found, "");
+        let shown = Paint::switched(true).marked(&found, "").0;
         assert_eq!(shown, "a [31m\u{1b}[0m\u{1b}[33;1m油\u{1b}[0m b\u{1b}[0m");
-        assert_eq!(Paint { on: false }.marked(&found, ""), "a [31m【油】 b");
+        assert_eq!(
+            Paint::switched(false).marked(&found, "").0,
+            "a [31m【油】 b"
+        );
     }
 
     #[test]

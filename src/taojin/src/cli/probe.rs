@@ -2,7 +2,7 @@
 //! it cannot be crawled, in a sentence. The page that a person names is asked for as by a browser; what follows goes by
 //! robots.txt, a handful of pages at most.
 
-use super::context::Usage;
+use super::context::{Usage, bail_usage};
 use crate::config::Loaded;
 use crate::daemon::now_ms;
 use taojin_crawl::VisitOutcome;
@@ -177,7 +177,7 @@ async fn follow(fetcher: &Fetcher, seed: &CrawlUri) -> anyhow::Result<Result<Fol
             VisitOutcome::Page => return Ok(Ok((uri, fetched, body))),
             VisitOutcome::Redirect => uri = fetched.head.location.unwrap_or(uri),
             VisitOutcome::AddressRefused => {
-                return Err(Usage(format!("{uri}: {}", fetched.in_words())).into());
+                bail_usage!("{uri}: {}", fetched.in_words());
             }
             _ => return Ok(Err(format!("{uri}: {}", fetched.in_words()))),
         }

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use super::context::Usage;
+use super::context::{Named, bail_usage};
 use super::output;
 use crate::config::Config;
 use crate::daemon::{now_ms, pages_of_archive};
@@ -27,7 +27,7 @@ pub(super) fn files(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let mut open = vec![(path.to_owned(), 0)];
     while let Some((at, depth)) = open.pop() {
         if at.is_dir() {
-            let entries = fs::read_dir(&at).map_err(|e| Usage(format!("{}: {e}", at.display())))?;
+            let entries = fs::read_dir(&at).named(at.display())?;
             if depth < MAX_DEPTH {
                 open.extend(entries.flatten().map(|entry| (entry.path(), depth + 1)));
             }
@@ -36,11 +36,10 @@ pub(super) fn files(path: &Path) -> anyhow::Result<Vec<PathBuf>> {
         }
     }
     if !path.exists() || found.is_empty() {
-        return Err(Usage(format!(
+        bail_usage!(
             "{}: no saved pages (.html, .htm, .warc, .arc, also .gz)",
             path.display()
-        ))
-        .into());
+        );
     }
     found.sort();
     Ok(found)

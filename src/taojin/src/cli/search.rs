@@ -5,10 +5,11 @@ use std::ffi::OsString;
 use std::process::ExitCode;
 use std::time::Instant;
 
+use askama::Template;
 use clap::Command;
 
-use super::context::{Context, Usage};
-use super::output;
+use super::context::{Context, Usage, bail_usage};
+use super::output::{self, Paint};
 use crate::config::Loaded;
 use crate::documents::open_index;
 use crate::serve::{self, Calendar, Found, FoundList, LeaveOut, SearchAnswer, SearchHit, Wanted};
@@ -100,10 +101,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let reader = open(&loaded)?;
     let window = loaded.config.serve.window;
     if args.limit == 0 || args.limit.saturating_add(args.offset) > window {
-        return Err(Usage(format!(
-            "--limit and --offset: hits 1 to {window} can be shown"
-        ))
-        .into());
+        bail_usage!("--limit and --offset: hits 1 to {window} can be shown");
     }
     let narrowed = args.filters.wanted(&reader)?;
     let wanted = Wanted {
@@ -183,12 +181,14 @@ pub(super) fn show(reader: &Reader, wanted: &Wanted, window: usize) -> anyhow::R
         let text = format!("{typed}: also searched for {also} (--no-synonyms does not)");
         output::note(&output::printable(&text));
     }
-    print(&found, took_ms, wanted.offset);
-    if is_more {
-        let next = wanted.offset + wanted.limit;
-        output::line(&format!("\n--offset {next} shows the next"));
-    }
-    Ok(())
+    output::text(&HitsText {
+        shown: found.hits.len() as u64,
+        found: &found,
+        took_ms: took_ms.ceil(),
+        offset: wanted.offset as u64,
+        next: is_more.then_some(wanted.offset + wanted.limit),
+        c: Paint::new(),
+    })
 }
 
 impl From<Matching> for Match {
@@ -233,7 +233,7 @@ fn follow(reader: &Reader, mut wanted: Wanted, json: bool) -> anyhow::Result<Exi
         for hit in serve::as_hits(reader, &wanted, new) {
             match json {
                 true => output::json(&SearchHit::from(hit.found))?,
-                false => print_hit(&output::Paint::new(), &hit.found, "*"),
+                false => output::line(&format!("\n{}", HitText::new(&hit.found))),
             }
         }
         if printed.len() > FOLLOWED_KEPT {
@@ -266,90 +266,54 @@ fn quoted(words: &[String]) -> String {
     words.join(" ")
 }
 
-fn print(found: &FoundList, took_ms: f64, offset: usize) {
-    let paint = output::Paint::new();
-    let took = format!("in {:.0} ms", took_ms.ceil());
-    let (shown, total) = (found.hits.len() as u64, found.total);
-    output::line(&match offset {
-        0 if shown == total => format!("{total} {} {took}", plural(total)),
-        0 => format!("{shown} of {total} {} {took}", plural(total)),
-        _ if shown == 0 => format!("none of {total} {} {took}", plural(total)),
-        _ => format!(
-            "{} to {} of {total} {} {took}",
-            offset + 1,
-            offset + found.hits.len(),
-            plural(total)
-        ),
-    });
-    if let Some(other) = &found.did_you_mean {
-        output::line(&format!("Did you mean: {other}"));
+/// Hits for a person.
+#[derive(Template)]
+#[template(path = "hits.txt", whitespace = "preserve")]
+struct HitsText<'a> {
+    found: &'a FoundList,
+    shown: u64,
+    took_ms: f64,
+    offset: u64,
+    /// What `--offset` shows the next, if there are more.
+    next: Option<usize>,
+    c: Paint,
+}
+
+impl HitsText<'_> {
+    /// Number of the hit at this place, counted from 1.
+    fn mark(&self, at: usize) -> String {
+        format!("{}.", self.offset + at as u64)
     }
-    for (rank, hit) in found.hits.iter().enumerate() {
-        print_hit(&paint, hit, &format!("{}.", offset + rank + 1));
-        if hit.duplicates > 0 {
-            let word = if hit.duplicates == 1 {
-                "reprint"
-            } else {
-                "reprints"
-            };
-            let outlets = output::printable(&hit.outlets.join(", "));
-            let more = format!(
-                "and {} {word}: {outlets} (--reprints shows all)",
-                hit.duplicates
-            );
-            output::line(&format!("     {}", paint.dim(&more)));
-        }
-    }
-    for offer in &found.offers {
-        let without = match offer.without {
-            LeaveOut::Quotes => "Without the quotes",
-            LeaveOut::Dates => "In all dates",
-        };
-        let total = offer.total;
-        let text = output::printable(&offer.text);
-        output::line(&format!("{without}: {total} {} for {text}", plural(total)));
-    }
-    if let Some(weaker) = &found.weaker {
-        let total = weaker.total;
-        let heading =
-            format!("\nWeaker matches: {total} more share only a part (--match any counts them)");
-        output::line(&heading);
-        for (rank, hit) in weaker.hits.iter().enumerate() {
-            let number = offset + found.hits.len() + rank + 1;
-            print_hit(&paint, hit, &format!("{number}."));
+}
+
+/// One hit of `--follow`.
+#[derive(Template)]
+#[template(path = "hit.txt", whitespace = "preserve")]
+struct HitText<'a> {
+    hit: &'a Found,
+    mark: &'static str,
+    c: Paint,
+}
+
+impl<'a> HitText<'a> {
+    fn new(hit: &'a Found) -> Self {
+        Self {
+            hit,
+            mark: "*",
+            c: Paint::new(),
         }
     }
 }
 
-fn plural(hits: u64) -> &'static str {
-    if hits == 1 { "hit" } else { "hits" }
-}
-
-fn print_hit(paint: &output::Paint, hit: &Found, mark: &str) {
-    let title = paint.marked(&hit.title, output::BOLD);
-    let published = hit.published.as_deref();
-    let published = published.and_then(|p| p.get(..10)).unwrap_or("");
-    let known = |fact: &Option<String>| fact.as_deref().unwrap_or_default().trim().to_owned();
-    let facts = [
-        published.to_owned(),
-        known(&hit.site),
-        known(&hit.source),
-        known(&hit.author),
-        hit.url.clone(),
-    ];
-    let facts: Vec<String> = facts.into_iter().filter(|f| !f.is_empty()).collect();
-    output::line(&format!("\n{mark:>4} {title}"));
-    output::line(&format!(
-        "     {}",
-        paint.dim(&output::printable(&facts.join("  ")))
-    ));
-    if !hit.snippet.text.is_empty() {
-        output::line(&format!("     {}", paint.marked(&hit.snippet, "")));
-    }
-    for reason in &hit.reasons {
-        let reason = output::printable(&reason.to_string());
-        output::line(&format!("     - {}", paint.dim(&reason)));
-    }
+/// What is known of a hit, in one line.
+fn facts(hit: &Found) -> String {
+    let day = hit.published.as_deref().and_then(|p| p.get(..10));
+    let names = [&hit.site, &hit.source, &hit.author];
+    let names = names.into_iter().flatten().map(|name| name.trim());
+    let all = day.into_iter().chain(names).chain([hit.url.as_str()]);
+    all.filter(|fact| !fact.is_empty())
+        .collect::<Vec<_>>()
+        .join("  ")
 }
 
 /// Options that leave documents out.
@@ -378,9 +342,9 @@ impl Filters {
         };
         let (since_ms, until_ms) = calendar
             .range(self.since.as_deref(), self.until.as_deref())
-            .map_err(|e| Usage(e.to_string()))?;
+            .map_err(Usage::new)?;
         let changed = self.changed.as_deref().map(|text| calendar.span(text));
-        let changed = changed.transpose().map_err(|e| Usage(e.to_string()))?;
+        let changed = changed.transpose().map_err(Usage::new)?;
         Ok(Wanted {
             changed_ms: changed.unwrap_or_default(),
             sites: self.site.clone(),

@@ -6,6 +6,7 @@ use std::future::Future;
 use std::process::ExitCode;
 use std::time::Duration;
 
+use askama::Template;
 use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
 use tokio::net::{TcpStream, lookup_host};
@@ -65,10 +66,26 @@ pub(crate) fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<ExitC
         return Ok(ExitCode::from(2));
     }
     if !args.json {
-        report(context, &loaded, &warnings)?;
-        for step in tried.iter().filter(|step| step.level != Level::Error) {
-            output::line(&shown(step));
-        }
+        let now = now_ms();
+        let runs = |site| -> anyhow::Result<(&Site, Vec<String>)> {
+            let next = Site::cron(site)?.next_runs(now, RUNS);
+            Ok((
+                site,
+                next.into_iter().map(|ms| output::time(Some(ms))).collect(),
+            ))
+        };
+        let lexicons = loaded.lexicons()?;
+        let open = tried.iter().filter(|step| step.level != Level::Error);
+        output::text(&CheckText {
+            terms: lexicons.iter().map(|l| l.terms().count()).sum(),
+            lexicons: lexicons.len(),
+            synonyms: loaded.synonyms()?.len(),
+            add_site: context.command("site add URL"),
+            runs: loaded.sites.iter().map(runs).collect::<Result<_, _>>()?,
+            tried: open.map(shown).collect(),
+            loaded: &loaded,
+            warnings,
+        })?;
     }
     let closed = tried.iter().filter(|step| step.level == Level::Error);
     for step in closed.clone() {
@@ -154,45 +171,20 @@ fn answer(
     })
 }
 
-fn report(context: &Context, loaded: &Loaded, warnings: &[String]) -> anyhow::Result<()> {
-    match &loaded.file {
-        Some(file) => output::line(&format!("configuration  {} is valid", file.display())),
-        None => output::line("configuration  none found, all values are defaults"),
-    }
-    for warning in warnings {
-        output::line(&format!("warning        {warning}"));
-    }
-    output::line(&format!(
-        "data           {}",
-        loaded.config.data_dir.display()
-    ));
-    let lexicons = loaded.lexicons()?;
-    let terms: usize = lexicons.iter().map(|l| l.terms().count()).sum();
-    output::line(&format!(
-        "lexicons       {} with {terms} terms",
-        lexicons.len()
-    ));
-    let synonyms = loaded.synonyms()?.len();
-    output::line(&format!("synonyms       of {synonyms} words"));
-    if loaded.sites.is_empty() {
-        output::line(&format!(
-            "sites          none in {}; add one with: {}",
-            loaded.config.sites_dir.display(),
-            context.command("site add URL")
-        ));
-    }
-    let now = now_ms();
-    for site in &loaded.sites {
-        let state = if site.enabled { "" } else { " (disabled)" };
-        let runs = site.cron()?.next_runs(now, RUNS);
-        let runs: Vec<String> = runs.iter().map(|t| output::time(Some(*t))).collect();
-        output::line(&format!(
-            "site           {}{state}: next {}",
-            site.name,
-            runs.join(", ")
-        ));
-    }
-    Ok(())
+/// What is in force, for a person.
+#[derive(Template)]
+#[template(path = "check.txt", whitespace = "preserve")]
+struct CheckText<'a> {
+    loaded: &'a Loaded,
+    warnings: Vec<String>,
+    lexicons: usize,
+    terms: usize,
+    synonyms: usize,
+    /// The command that adds a site.
+    add_site: String,
+    /// When each site is crawled next.
+    runs: Vec<(&'a Site, Vec<String>)>,
+    tried: Vec<String>,
 }
 
 /// A name server, a proxy or a robots.txt that takes longer would hold up every page.

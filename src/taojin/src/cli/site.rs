@@ -5,9 +5,11 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use super::context::{Context, Usage, for_shell, runtime};
+use askama::Template;
+
+use super::context::{Context, Named, Usage, bail_usage, for_shell, runtime};
 use super::control::{self, carry_out};
-use super::output::{self, time};
+use super::output;
 use super::probe::{Probe, probe};
 use crate::config::{self, ConfigError, Loaded, Problem};
 use crate::daemon::StatusBoard;
@@ -91,12 +93,15 @@ fn list(context: &Context, loaded: &Loaded, json: bool) -> anyhow::Result<()> {
         true => StatusBoard::of(loaded, None).read(0)?.sites,
         false => Vec::new(),
     };
-    for site in &loaded.sites {
-        let state = known.iter().find(|s| s.name == site.name);
-        match json {
-            true => output::json(&as_json(site, state)?)?,
-            false => print(site, state),
+    let state_of = |site: &Site| known.iter().find(|s| s.name == site.name);
+    let sites = loaded.sites.iter().map(|site| (site, state_of(site)));
+    let sites: Vec<_> = sites.collect();
+    if json {
+        for (site, state) in sites {
+            output::json(&as_json(site, state)?)?;
         }
+    } else {
+        output::text(&SitesText { sites })?;
     }
     if loaded.sites.is_empty() {
         output::note(&format!(
@@ -126,35 +131,11 @@ fn as_json(site: &Site, state: Option<&SiteStatus>) -> anyhow::Result<serde_json
     Ok(value)
 }
 
-fn print(site: &Site, state: Option<&SiteStatus>) {
-    let title = match site.title.as_str() {
-        "" => String::new(),
-        title => format!("  {title}"),
-    };
-    let paused_ms = state.and_then(|s| s.paused_ms);
-    let off = match (site.enabled, paused_ms) {
-        (false, _) => "  (disabled)".to_owned(),
-        (true, Some(_)) => format!("  (paused by the operator since {})", time(paused_ms)),
-        (true, None) => String::new(),
-    };
-    output::line(&format!("{}{title}{off}", site.name));
-    output::line(&format!("    {}  {}", site.schedule, site.seeds.join(" ")));
-    match state.filter(|s| s.last_cycle_ms.is_some()) {
-        None => output::line("    not crawled yet"),
-        Some(state) => output::line(&format!(
-            "    {} documents, last crawl {}, next {}",
-            state.documents,
-            time(state.last_cycle_ms),
-            time(state.next_cycle_ms)
-        )),
-    }
-    let verdict = state.map(|s| s.verdict.text.as_str()).unwrap_or_default();
-    if !verdict.is_empty() {
-        output::line(&format!("    {}", output::printable(verdict)));
-    }
-    if let Some(error) = state.and_then(|s| s.last_error.as_deref()) {
-        output::line(&format!("    last error: {}", output::printable(error)));
-    }
+/// The sites and how each stands, for a person.
+#[derive(Template)]
+#[template(path = "sites.txt", whitespace = "preserve")]
+struct SitesText<'a> {
+    sites: Vec<(&'a Site, Option<&'a SiteStatus>)>,
 }
 
 /// What was asked for.
@@ -183,10 +164,7 @@ fn add(context: &Context, loaded: &Loaded, wanted: &Wanted<'_>) -> anyhow::Resul
         None => default_name(wanted.url, &seed),
     };
     if loaded.sites.iter().any(|s| s.name == name) {
-        return Err(Usage(format!(
-            "{name}: there is a site of this name; choose another with --name"
-        ))
-        .into());
+        bail_usage!("{name}: there is a site of this name; choose another with --name");
     }
     let hosts = hosts(asked, &seed);
     let text = file_text(&seed, &name, &hosts, &probe);
@@ -194,7 +172,7 @@ fn add(context: &Context, loaded: &Loaded, wanted: &Wanted<'_>) -> anyhow::Resul
     let path = dir.join(format!("{name}.toml"));
     // What is written must pass `check`, whatever the site said of itself.
     if let (_, Some(problem)) = first_problem(&path, &text) {
-        return Err(Usage(format!("--name {name}: {problem}")).into());
+        bail_usage!("--name {name}: {problem}");
     }
     tell_address(wanted, &candidates, asked, &seed);
     if wanted.dry_run {
@@ -202,8 +180,13 @@ fn add(context: &Context, loaded: &Loaded, wanted: &Wanted<'_>) -> anyhow::Resul
         return Ok(());
     }
     write_new(&path, &text)?;
-    report(context, &path, &name, &probe, wanted.no_probe);
-    Ok(())
+    output::text(&AddedText {
+        path: &path,
+        probe: &probe,
+        unasked: wanted.no_probe,
+        check: context.command("check"),
+        crawl: context.command(&format!("crawl --site {}", for_shell(&name))),
+    })
 }
 
 fn first_problem(path: &Path, text: &str) -> (bool, Option<String>) {
@@ -214,14 +197,14 @@ fn first_problem(path: &Path, text: &str) -> (bool, Option<String>) {
 
 /// The addresses that a text may mean, in the order in which they are asked: without a scheme https, then http.
 fn candidates(url: &str) -> Result<Vec<CrawlUri>, Usage> {
-    let parse = |text: &str| CrawlUri::parse(text).map_err(|e| Usage(format!("{url}: {e}")));
+    let parse = |text: &str| CrawlUri::parse(text).named(url);
     if url.contains("://") {
         return Ok(vec![parse(url)?]);
     }
     if url.starts_with(['/', '.', '~']) || Path::new(url).is_file() {
-        return Err(Usage(format!(
+        bail_usage!(
             "{url}: is a file here and no site; write an address like https://www.example.com/ (taojin extract FILE reads files)"
-        )));
+        );
     }
     let (https, http) = (
         parse(&format!("https://{url}"))?,
@@ -244,20 +227,17 @@ fn nothing(url: &str) -> Usage {
 fn refuse_known(loaded: &Loaded, uri: &CrawlUri, name: Option<&str>) -> Result<(), Usage> {
     for site in &loaded.sites {
         if site.seeds.iter().any(|seed| seed == uri.as_str()) {
-            return Err(Usage(format!(
-                "{uri}: is a seed of site {} already",
-                site.name
-            )));
+            bail_usage!("{uri}: is a seed of site {} already", site.name);
         }
         let takes = || {
             let scope = Scope::new(site).ok()?;
             scope.check(uri, 0, 0, 0).ok()
         };
         if name.is_none() && takes().is_some() {
-            return Err(Usage(format!(
+            bail_usage!(
                 "{uri}: belongs to site {} already; add it to the seeds of that site, or make a site of its own with --name NAME",
                 site.name
-            )));
+            );
         }
     }
     Ok(())
@@ -331,11 +311,10 @@ fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     };
     fs::create_dir_all(dir).map_err(|e| refused(dir, &e))?;
     if path.exists() {
-        return Err(Usage(format!(
+        bail_usage!(
             "{}: is there already; remove it or choose another --name",
             path.display()
-        ))
-        .into());
+        );
     }
     let draft: PathBuf = dir.join(format!(
         ".{}.new",
@@ -350,33 +329,14 @@ fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
 }
 
 /// What was found, and the commands that come next, ready to be pasted.
-fn report(context: &Context, path: &Path, name: &str, probe: &Probe, unasked: bool) {
-    let count = |n: usize, one: &str| match n {
-        1 => format!("1 {one}"),
-        n => format!("{n} {one}s"),
-    };
-    let found = match unasked {
-        true => "the site was not asked".to_owned(),
-        false => format!(
-            "{}{}, {}, {}",
-            probe
-                .title
-                .as_deref()
-                .map_or(String::new(), |t| format!("{}, ", output::printable(t))),
-            count(probe.links, "link"),
-            count(probe.feeds.len(), "feed"),
-            count(probe.sitemaps.len(), "sitemap")
-        ),
-    };
-    output::line(&format!("{} written: {found}", path.display()));
-    output::line("review it, then:");
-    output::line(&format!("  {}", context.command("check")));
-    let site = for_shell(name);
-    output::line(&format!(
-        "  {}",
-        context.command(&format!("crawl --site {site}"))
-    ));
-    output::line("a running daemon reads it after: systemctl reload taojin");
+#[derive(Template)]
+#[template(path = "site_added.txt", whitespace = "preserve")]
+struct AddedText<'a> {
+    path: &'a Path,
+    probe: &'a Probe,
+    unasked: bool,
+    check: String,
+    crawl: String,
 }
 
 /// The text of the file of `name`, whose front page is `seed`; `hosts` are its own.
@@ -456,11 +416,11 @@ fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
     if let (None, false) = (&path, forget) {
         let names: Vec<&str> = loaded.sites.iter().map(|s| s.name.as_str()).collect();
         let near = config::did_you_mean(name, &names);
-        return Err(Usage(format!("{name}: no site has this name{near}")).into());
+        bail_usage!("{name}: no site has this name{near}");
     }
     let had_file = path.is_some();
     if let Some(path) = path {
-        fs::remove_file(&path).map_err(|e| Usage(format!("{}: {e}", path.display())))?;
+        fs::remove_file(&path).named(path.display())?;
         output::line(&format!("{} removed", path.display()));
     }
     if forget {
@@ -469,7 +429,7 @@ fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
         let site = name.to_owned();
         let forgotten = carry_out(&without, SiteCommand::Forget { site });
         match forgotten {
-            Ok(done) => control::purged(&done),
+            Ok(done) => output::text(&control::PurgedText::new(&done))?,
             Err(error) if had_file && is_unknown(&error) => {
                 output::line(&format!("{name}: nothing of it was crawled"));
             }

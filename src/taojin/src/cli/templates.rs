@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use super::context::{Context, Usage};
+use super::context::{Context, Named, Usage, bail_usage};
 use super::output;
 use crate::daemon::{now_ms, pack, unpack};
 use taojin_crawl::store::{NewTemplate, TemplateRow, TemplateStore};
@@ -239,10 +239,9 @@ fn label(context: &Context, id: i64, place: &str, field: &str) -> anyhow::Result
                 .insert(key, Field::named(name).ok_or_else(known)?),
         };
     } else {
-        return Err(Usage(format!(
+        bail_usage!(
             "{place}: no region or slot of template {id}: `taojin templates show {id}` names them"
-        ))
-        .into());
+        );
     }
     store.replace(id, &pack(&template))?;
     let said = match field {
@@ -274,9 +273,7 @@ fn export(
         lines.push('\n');
     }
     match file {
-        Some(file) => {
-            fs::write(file, lines).map_err(|e| Usage(format!("{}: {e}", file.display())))?
-        }
+        Some(file) => fs::write(file, lines).named(file.display())?,
         None => std::io::stdout().lock().write_all(lines.as_bytes())?,
     }
     Ok(ExitCode::SUCCESS)
@@ -304,7 +301,7 @@ fn import(
 
 /// The templates of a file that `export` or `learn --output` wrote.
 pub(super) fn read_exported(file: &std::path::Path) -> Result<Vec<Exported>, Usage> {
-    let text = fs::read_to_string(file).map_err(|e| Usage(format!("{}: {e}", file.display())))?;
+    let text = fs::read_to_string(file).named(file.display())?;
     let lines = (1..)
         .zip(text.lines())
         .filter(|(_, l)| !l.trim().is_empty());

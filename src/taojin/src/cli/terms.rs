@@ -256,7 +256,8 @@ fn print(shown: &Shown<'_>, json: bool) -> anyhow::Result<()> {
         output::printable(shown.term)
     ));
     if let Some(Evidence { sentence, .. }) = shown.facts.evidence.first() {
-        output::line(&paint.dim(&format!("      {}", output::printable(sentence))));
+        let sentence = output::printable(sentence);
+        output::line(&format!("{}      {sentence}{}", paint.dim, paint.off));
     }
     Ok(())
 }
@@ -275,8 +276,7 @@ fn accepted(desk: &TermReviewer, limit: usize, json: bool) -> anyhow::Result<()>
 fn import(loaded: &Loaded, desk: &TermReviewer, path: &std::path::Path) -> anyhow::Result<()> {
     let wrong = |e: &dyn std::fmt::Display| Usage(format!("{}: {e}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
-    let lexicon =
-        Lexicon::parse(&path.display().to_string(), &text).map_err(|e| Usage(e.to_string()))?;
+    let lexicon = Lexicon::parse(&path.display().to_string(), &text).map_err(Usage::new)?;
     let new = desk.import(&lexicon)?;
     let all = lexicon.terms().count();
     output::line(&format!("{new} of {all} terms are new in {}", file(loaded)));

@@ -8,7 +8,7 @@ use std::path::Path;
 use anyhow::Context as _;
 use serde::Deserialize;
 
-use super::context::Usage;
+use super::context::Named;
 use super::output;
 use taojin_search::terms::Text;
 
@@ -71,7 +71,7 @@ fn open(path: &Path) -> anyhow::Result<Box<dyn Read>> {
     if path.as_os_str() == "-" {
         return Ok(Box::new(io::stdin().lock()));
     }
-    let file = File::open(path).map_err(|e| Usage(format!("{}: {e}", path.display())))?;
+    let file = File::open(path).named(path.display())?;
     Ok(match path.extension().and_then(|e| e.to_str()) {
         Some("gz") => Box::new(flate2::read::MultiGzDecoder::new(file)),
         Some("zst") => Box::new(zstd::stream::read::Decoder::new(file)?),

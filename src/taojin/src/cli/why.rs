@@ -2,10 +2,11 @@
 
 use std::process::ExitCode;
 
+use askama::Template;
 use serde::Serialize;
 
-use super::context::{Context, Usage, runtime};
-use super::output::{self, time};
+use super::context::{Context, Named, Usage, runtime};
+use super::output;
 use crate::config::{Config, Loaded};
 use crate::daemon::now_ms;
 use taojin_crawl::VisitOutcome;
@@ -27,8 +28,12 @@ pub(crate) struct Args {
 }
 
 /// The answer of `why --json`. The names are stable.
-#[derive(Debug, Default, Serialize)]
+#[derive(Debug, Default, Serialize, Template)]
+#[template(path = "why.txt", whitespace = "preserve")]
 struct Answer {
+    /// Not the name of a host.
+    #[serde(skip)]
+    is_url: bool,
     /// Canonical form of what was asked.
     url: String,
     /// Site that the URL belongs to.
@@ -89,8 +94,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         format!("http://{}/", args.url)
     };
-    let uri = CrawlUri::parse(&text).map_err(|e| Usage(format!("{}: {e}", args.url)))?;
+    let uri = CrawlUri::parse(&text).named(&args.url)?;
     let mut answer = Answer {
+        is_url: has_scheme,
         url: uri.to_string(),
         state: "unknown".to_owned(),
         ..Answer::default()
@@ -141,7 +147,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         errors_in_a_row: e.host.errors,
         last_error: e.host.last_error.clone(),
     });
-    output::answer(args.json, &answer, |answer| print(answer, has_scheme))
+    output::answer_in(args.json, &answer, |answer| answer)
 }
 
 /// The address whose document stands for this one, and those that its own document stands for.
@@ -285,92 +291,6 @@ fn full(loaded: &Loaded, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Opti
     }))
 }
 
-fn print(answer: &Answer, is_url: bool) {
-    let mut rows = match is_url {
-        true => of_url(answer),
-        false => Vec::new(),
-    };
-    let also = answer.addresses.iter().map(|a| ("also at", a.clone()));
-    rows.extend(also);
-    rows.extend(of_host(answer.host.as_ref()));
-    for (name, value) in rows {
-        output::line(&format!("{name:12} {}", output::printable(&value)));
-    }
-}
-
-/// A name and its value: one line.
-type Row = (&'static str, String);
-
-fn of_url(answer: &Answer) -> Vec<Row> {
-    let url = &answer.url;
-    let state = match (&*answer.state, &answer.refused_by) {
-        _ if answer.taken_down_ms.is_some() => {
-            let since = time(answer.taken_down_ms);
-            format!(
-                "taken down by the operator on {since}; to lift that: taojin purge --allow {url}"
-            )
-        }
-        ("unknown", Some(rule)) => format!("not crawled: {rule}"),
-        ("unknown", None) => "in scope, but no page that was fetched links to it".to_owned(),
-        (state, _) => state.to_owned(),
-    };
-    let mut rows = vec![("url", url.clone()), ("state", state)];
-    if let Some(site) = &answer.site {
-        let dash = || "-".to_owned();
-        let in_index = match &answer.reason {
-            _ if answer.in_index && answer.confirmed_ms.is_some() => {
-                format!("yes, not confirmed since {}", time(answer.confirmed_ms))
-            }
-            _ if answer.in_index => "yes".to_owned(),
-            Some(reason) => format!("no: {reason}"),
-            None => "no".to_owned(),
-        };
-        rows.extend([
-            ("site", site.clone()),
-            ("class", answer.class.clone().unwrap_or_else(dash)),
-            ("status", answer.status.map_or_else(dash, |s| s.to_string())),
-            ("fetched", time(answer.fetched_ms)),
-            ("next", time(answer.next_due_ms)),
-            ("in index", in_index),
-        ]);
-    }
-    let more = [
-        ("queue", &answer.queue),
-        ("queue name", &answer.queue_name),
-        ("document at", &answer.alias_of),
-        ("stands at", &answer.target),
-        ("error", &answer.error),
-        ("note", &answer.note),
-    ];
-    let known = more
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value.clone()?)));
-    rows.extend(known);
-    rows
-}
-
-fn of_host(host: Option<&Host>) -> Vec<Row> {
-    let Some(host) = host else {
-        return vec![("host", "nothing was fetched from it".to_owned())];
-    };
-    let (delay_s, eta_s) = (
-        host.delay_ms as f64 / 1000.0,
-        host.queue_eta_ms as f64 / 1000.0,
-    );
-    let next = time(host.next_fetch_ms);
-    let mut rows = vec![
-        ("host", host.host.clone()),
-        ("delay", format!("{delay_s:.1} s ({})", host.delay_cause)),
-        ("next fetch", format!("{next} ({})", host.wait_cause)),
-        ("queue", format!("{} due, about {eta_s:.0} s", host.due)),
-    ];
-    if let Some(error) = &host.last_error {
-        let times = host.errors_in_a_row;
-        rows.push(("last error", format!("{error} ({times} in a row)")));
-    }
-    rows
-}
-
 /// Arguments of `robots`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct RobotsArgs {
@@ -428,7 +348,7 @@ fn read_robots(context: &Context, source: &str) -> anyhow::Result<Vec<u8>> {
     if !source.starts_with("http://") && !source.starts_with("https://") {
         return std::fs::read(source).map_err(|e| Usage(format!("{source}: {e}")).into());
     }
-    let uri = CrawlUri::parse(source).map_err(|e| Usage(format!("{source}: {e}")))?;
+    let uri = CrawlUri::parse(source).named(source)?;
     let config = if context.config.is_some() {
         context.load()?.config
     } else {
