@@ -153,7 +153,8 @@ pub struct Filter {
 }
 
 /// Order of the results.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Sort {
     /// Best score first.
     #[default]

@@ -5,6 +5,9 @@ use std::fmt::Display;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use serde::de::value::Error as ValueError;
+use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use crate::config::{self, ConfigError, Loaded, Problem};
 
@@ -85,6 +88,14 @@ impl Context {
         }
         format!("{command} {rest}")
     }
+}
+
+/// An option that takes one of these words, by which the settings call the same.
+pub(crate) fn words<T: DeserializeOwned + Clone + Send + Sync + 'static>(
+    known: impl IntoIterator<Item = &'static str>,
+) -> impl TypedValueParser<Value = T> {
+    PossibleValuesParser::new(known)
+        .try_map(|word| T::deserialize(word.into_deserializer()).map_err(|e: ValueError| e))
 }
 
 /// A text as one word of a shell.

@@ -9,13 +9,13 @@ use std::process::ExitCode;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::context::{Context, Named, Usage};
-use super::extract::{Method, use_weights};
+use super::context::{Context, Named, Usage, words};
+use super::extract::use_weights;
 use super::output;
 use crate::config::{Config, read_weights};
 use crate::daemon::now_ms;
 use taojin_eval::{self as eval, Choice, EvalError, Extracted, Extraction, Run, Set, Unseen};
-use taojin_extract::Comment;
+use taojin_extract::{Comment, Method};
 
 /// Unreadable pages that are named; a table has how many there are.
 const NAMED_MISSING: u32 = 5;
@@ -50,8 +50,8 @@ pub(crate) struct Args {
     /// Rates of each language too
     #[arg(long)]
     by_language: bool,
-    /// What decides which lines are the text, instead of `[extract] method`
-    #[arg(long, value_enum)]
+    /// What decides which lines are the text, instead of `[extract] method`: the learned models, or the path ratios alone
+    #[arg(long, value_parser = words::<Method>(["model", "ratio"]))]
     method: Option<Method>,
     /// Learn templates from every second page of each site, and compare with the models alone on the others
     #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language"])]
@@ -109,7 +109,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     use_weights(&mut config, args.weights.as_deref())?;
     if let Some(method) = args.method {
-        config.extract.method = method.into();
+        config.extract.method = method;
     }
     let choice = Choice {
         sets: args.set.clone(),

@@ -61,7 +61,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let mark = mark
         .map(|path| Mark::read(path, &described(args)))
         .transpose()?;
-    let after = mark.as_ref().map_or(Watermark::default(), |m| m.after);
+    let after = mark.as_ref().map_or(Watermark::default(), Mark::after);
     let started = Instant::now();
     let mut deletions = match (&args.deleted, &mark) {
         (Some(path), Some(mark)) => Some(Deletions::begin(&loaded, path, mark)?),
@@ -195,7 +195,7 @@ impl Deletions {
             store_id,
             after: Cursor::at(
                 mark.store.unwrap_or(store_id),
-                i64::try_from(mark.after.seq).unwrap_or(i64::MAX),
+                i64::try_from(mark.after().seq).unwrap_or(i64::MAX),
             ),
             upto: i64::try_from(seq).unwrap_or(i64::MAX),
             path: path.to_owned(),

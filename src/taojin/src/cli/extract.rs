@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use askama::Template;
 
-use super::context::{Context, Named, Usage, runtime};
-use super::extract_inputs::{self, Contents, Input, InputError, PageBytes};
+use super::context::{Context, Named, Usage, runtime, words};
+use super::inputs::{self, Contents, Input, InputError, PageBytes};
 use super::output::{self, Paint};
 use super::templates::read_exported;
 use crate::config::{Config, read_weights};
@@ -17,7 +17,7 @@ use taojin_crawl::fetch::{Fetcher, Request};
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract::page::{self, Hints, Page};
 use taojin_extract::template::{Guide, Keys, Library};
-use taojin_extract::{self as extract, Document, NameTrace, Piece, Trace, TypedFields};
+use taojin_extract::{self as extract, Document, Method, NameTrace, Piece, Trace, TypedFields};
 use taojin_uri::CrawlUri;
 
 /// Arguments of `extract`.
@@ -38,8 +38,8 @@ pub(crate) struct Args {
     /// Say why: candidates for each field, tag paths with their ratios, the decision on every line
     #[arg(long)]
     explain: bool,
-    /// What decides which lines are the text, instead of `[extract] method`
-    #[arg(long, value_enum)]
+    /// What decides which lines are the text, instead of `[extract] method`: the learned models, or the path ratios alone
+    #[arg(long, value_parser = words::<Method>(["model", "ratio"]))]
     method: Option<Method>,
     /// Extract with the templates in this file, which `taojin templates export` or `learn --output` wrote
     #[arg(long, value_name = "FILE", conflicts_with = "explain")]
@@ -47,24 +47,6 @@ pub(crate) struct Args {
     /// Judge with the weights in this file, which `taojin eval DIR --learn FILE` wrote
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
-}
-
-/// What decides which lines are the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub(super) enum Method {
-    /// The learned models
-    Model,
-    /// The path ratios alone
-    Ratio,
-}
-
-impl From<Method> for extract::Method {
-    fn from(method: Method) -> Self {
-        match method {
-            Method::Model => Self::Model,
-            Method::Ratio => Self::Ratio,
-        }
-    }
 }
 
 /// Forms of a printed document.
@@ -117,7 +99,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     use_weights(&mut config, args.weights.as_deref())?;
     if let Some(method) = args.method {
-        config.extract.method = method.into();
+        config.extract.method = method;
     }
     let url = match &args.url {
         Some(text) => Some(CrawlUri::parse(text).named(format_args!("--url {text}"))?),
@@ -192,10 +174,10 @@ impl Reading<'_> {
         let name = input.name();
         let read = match input {
             Input::Url(url) => self.fetch(url),
-            Input::Standard => extract_inputs::read_standard(self.config)
+            Input::Standard => inputs::read_standard(self.config)
                 .map(|page| self.page(page))
                 .map_err(Into::into),
-            Input::File(path) => match extract_inputs::read_file(path, self.config) {
+            Input::File(path) => match inputs::read_file(path, self.config) {
                 Ok(Contents::Archive) if self.explain => {
                     Err(anyhow::anyhow!("--explain takes pages, not archives"))
                 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use super::context::{Context, Usage};
-use super::import_lines::Lines;
+use super::inputs::Lines;
 use super::output;
 use crate::daemon::index::{catch_up, make_anew};
 use crate::daemon::open_store;

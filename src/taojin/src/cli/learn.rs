@@ -7,12 +7,12 @@ use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use htmlize::escape_attribute as escape;
+use askama::Template;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::context::{Context, Named, Usage, bail_usage};
 use super::templates::{EXPORT_VERSION, Exported, fields, lines};
-use super::{output, saved_pages};
+use super::{inputs, output};
 use crate::config::Config;
 use taojin_extract as extract;
 use taojin_extract::page::Kind;
@@ -56,7 +56,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         }
         config.templates.max_distance = distance;
     }
-    let files = saved_pages::files(&args.dir)?;
+    let files = inputs::files(&args.dir).named(args.dir.display())?;
     let mut seen = Vec::new();
     let mut left_out = 0;
     each_page(&files, &config, |saved| {
@@ -78,7 +78,10 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let learned = template::learn(&seen, &config.templates);
     print(&learned, seen.len(), left_out);
     let pages = shown_pages(&learned, &seen, &files, &config)?;
-    write(&args.report, &html(&learned, seen.len(), &pages))?;
+    write(
+        &args.report,
+        &ReportPage::new(&learned, seen.len(), &pages).render()?,
+    )?;
     output::note(&format!("report: {}", args.report.display()));
     if let Some(file) = &args.output {
         let site = args
@@ -103,14 +106,14 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 fn each_page(
     files: &[PathBuf],
     config: &Config,
-    mut each: impl FnMut(saved_pages::Saved) -> anyhow::Result<()>,
+    mut each: impl FnMut(inputs::Saved) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
     let bar = ProgressBar::new(files.len() as u64);
     if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} files") {
         bar.set_style(style);
     }
     for file in files {
-        saved_pages::pages(file, config, &mut each)?;
+        inputs::pages(file, config, &mut each)?;
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -123,7 +126,7 @@ fn shown_pages(
     seen: &[Observation],
     files: &[PathBuf],
     config: &Config,
-) -> anyhow::Result<BTreeMap<usize, saved_pages::Saved>> {
+) -> anyhow::Result<BTreeMap<usize, inputs::Saved>> {
     let mut wanted: BTreeMap<String, usize> = BTreeMap::new();
     for (number, template) in learned.templates.iter().enumerate() {
         let own = seen.iter().zip(&learned.template_of);
@@ -140,7 +143,7 @@ fn shown_pages(
         if pages.len() == wanted.len() {
             break;
         }
-        saved_pages::pages(file, config, |saved| {
+        inputs::pages(file, config, |saved| {
             if let Some(number) = wanted.get(&saved.name) {
                 pages.entry(*number).or_insert(saved);
             }
@@ -197,72 +200,40 @@ fn create(file: &Path) -> anyhow::Result<File> {
     Ok(created.named(file.display())?)
 }
 
-/// The report as HTML.
-pub(super) fn html(
-    learned: &Learned,
+/// What was learned, with one page of each template.
+#[derive(Template)]
+#[template(path = "report.html")]
+struct ReportPage<'a> {
     articles: usize,
-    pages: &BTreeMap<usize, saved_pages::Saved>,
-) -> String {
-    let mut out = String::from(
-        "<!DOCTYPE html>\n<html><head><meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width\">\n\
-         <meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n\
-         <title>templates</title>\n<style>body{font:15px/1.5 sans-serif;margin:1em auto;max-width:70em;padding:0 1em}\
-         iframe{width:100%;height:40em;border:1px solid #999}pre{overflow-x:auto;background:#f4f4f4;padding:.6em;\
-         font-size:12px}:root{color-scheme:light;background:#fff;color:#222}\
-         .legend span{padding:.1em .6em;border-radius:.3em;margin-right:.4em;white-space:nowrap}</style></head><body>\n\
-         <h1>Templates</h1>\n",
-    );
-    out.push_str(&format!(
-        "<p>{} articles, {} templates. What stands on every page of a template has a whole line around it, what is \
-         optional a broken one; the colours say what a place holds:</p>\n",
-        articles,
-        learned.templates.len()
-    ));
-    out.push_str(&legend(&Field::ALL));
-    for (number, template) in learned.templates.iter().enumerate() {
-        out.push_str(&format!(
-            "<h2>Template {}: {} pages, mean distance {:.2}</h2>\n",
-            number + 1,
-            template.pages,
-            template.mean_distance
-        ));
-        out.push_str(&legend(&fields(template)));
-        if let Some(saved) = pages.get(&number) {
-            let keys = Keys::of(&saved.page);
-            let guide = Guide::new(template, &keys, &saved.page);
-            let page = framed_html(
-                &saved.page,
-                &guide,
-                &|_| false,
-                &|field| field.map_or("other", Field::name),
-                None,
-            );
-            out.push_str(&format!(
-                "<p>{}</p>\n<iframe sandbox srcdoc=\"{}\"></iframe>\n",
-                escape(&saved.name),
-                escape(frame(&page))
-            ));
-        }
-        let lines: Vec<String> = lines(template)
-            .iter()
-            .map(|l| escape(l).into_owned())
-            .collect();
-        out.push_str(&format!(
-            "<details><summary>Nodes and regions</summary><pre>{}</pre></details>\n",
-            lines.join("\n")
-        ));
-    }
-    out.push_str("</body></html>\n");
-    out
+    templates: Vec<Reported<'a>>,
 }
 
-/// Fields in their colours.
-fn legend(fields: &[Field]) -> String {
-    let chip = |field: &Field| {
-        let (colour, name) = (colour(*field), field.name());
-        format!("<span style=\"background:{colour}\">{name}</span> ")
-    };
-    let chips: String = fields.iter().map(chip).collect();
-    format!("<p class=\"legend\">{chips}</p>\n")
+struct Reported<'a> {
+    template: &'a template::Template,
+    /// Name of a page and the page itself.
+    page: Option<(&'a str, String)>,
+}
+
+impl<'a> ReportPage<'a> {
+    fn new(
+        learned: &'a Learned,
+        articles: usize,
+        pages: &'a BTreeMap<usize, inputs::Saved>,
+    ) -> Self {
+        let name = |field: Option<Field>| field.map_or("other", Field::name);
+        let page_of = |template, saved: &'a inputs::Saved| {
+            let keys = Keys::of(&saved.page);
+            let guide = Guide::new(template, &keys, &saved.page);
+            let page = framed_html(&saved.page, &guide, &|_| false, &name, None);
+            (saved.name.as_str(), frame(&page))
+        };
+        let reported = |(number, template)| Reported {
+            page: pages.get(&number).map(|saved| page_of(template, saved)),
+            template,
+        };
+        Self {
+            articles,
+            templates: learned.templates.iter().enumerate().map(reported).collect(),
+        }
+    }
 }

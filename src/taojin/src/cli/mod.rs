@@ -12,22 +12,19 @@ mod docs;
 mod eval;
 mod export;
 mod extract;
-mod extract_inputs;
 mod import;
-mod import_lines;
 mod init;
+mod inputs;
 mod learn;
 mod output;
 mod probe;
 mod run;
-mod saved_pages;
 mod search;
 mod settings;
 mod site;
 mod status;
 mod templates;
 mod terms;
-mod terms_input;
 mod why;
 
 use std::path::PathBuf;
@@ -183,7 +180,7 @@ fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
         Command::Robots(args) => why::robots(context, &args),
         Command::Why(args) => why::run(context, &args),
         Command::Check(args) => settings::check(context, &args),
-        Command::Config(args) => settings::config(context, &args),
+        Command::Config(args) => settings::show_config(context, &args),
         Command::Status(args) => status::run(context, &args),
         Command::Cluster(args) => cluster::run(context, &args),
         Command::Templates(args) => templates::run(context, &args),

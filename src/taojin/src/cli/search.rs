@@ -8,13 +8,13 @@ use std::time::Instant;
 use askama::Template;
 use clap::Command;
 
-use super::context::{Context, Usage, bail_usage};
+use super::context::{Context, Usage, bail_usage, words};
 use super::output::{self, Paint};
 use crate::config::Loaded;
 use crate::documents::open_index;
 use crate::serve::{self, Calendar, Found, FoundList, LeaveOut, SearchAnswer, SearchHit, Wanted};
 use taojin_search::analyze::Expanded;
-use taojin_search::index::{self, Match, Query, Reader, SiteTitles};
+use taojin_search::index::{Match, Query, Reader, SiteTitles, Sort};
 
 /// Hits shown when nothing is said.
 const DEFAULT_LIMIT: usize = 10;
@@ -34,16 +34,17 @@ pub(crate) struct Args {
     /// Print the query language and exit
     #[arg(long)]
     syntax: bool,
-    /// How many of the words a document must have [default: all of up to three, most of more]
-    #[arg(long = "match", value_enum, value_name = "HOW")]
-    matching: Option<Matching>,
+    /// How many of the words a document must have: all, most (weighed by how rare each is) or any (one) [default: all of up to
+    /// three, most of more]
+    #[arg(long = "match", value_name = "HOW", value_parser = words::<Match>(["all", "most", "any"]))]
+    matching: Option<Match>,
     /// Explain the rank of each hit
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
     filters: Filters,
-    /// Order of the hits
-    #[arg(long, value_enum, default_value_t = Sort::Relevance)]
+    /// Order of the hits: best match first, newest first, or both: a score halves with each half-life of age
+    #[arg(long, default_value = "relevance", value_parser = words::<Sort>(["relevance", "date", "both"]))]
     sort: Sort,
     /// Age that halves a score with --sort both (24h, 7d, 6m, 1y)
     #[arg(long, value_name = "PERIOD")]
@@ -71,26 +72,6 @@ pub(crate) struct Args {
     json: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Sort {
-    /// Best match first
-    Relevance,
-    /// Newest first
-    Date,
-    /// Best match first, but a score halves with each half-life of age
-    Both,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-enum Matching {
-    /// All words
-    All,
-    /// Most words, weighed by how rare each is
-    Most,
-    /// One word
-    Any,
-}
-
 /// Searches the index of the data directory.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.syntax {
@@ -106,8 +87,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let narrowed = args.filters.wanted(&reader)?;
     let wanted = Wanted {
         text: quoted(&args.query),
-        sort: args.sort.into(),
-        matching: args.matching.map_or(Match::Auto, Match::from),
+        sort: args.sort,
+        matching: args.matching.unwrap_or_default(),
         explain: args.explain,
         half_life_ms: args.half_life.as_deref().map(half_life).transpose()?,
         grouped: !args.json && !args.reprints,
@@ -189,26 +170,6 @@ pub(super) fn show(reader: &Reader, wanted: &Wanted, window: usize) -> anyhow::R
         next: is_more.then_some(wanted.offset + wanted.limit),
         c: Paint::new(),
     })
-}
-
-impl From<Matching> for Match {
-    fn from(matching: Matching) -> Self {
-        match matching {
-            Matching::All => Self::All,
-            Matching::Most => Self::Most,
-            Matching::Any => Self::Any,
-        }
-    }
-}
-
-impl From<Sort> for index::Sort {
-    fn from(sort: Sort) -> Self {
-        match sort {
-            Sort::Relevance => Self::Relevance,
-            Sort::Date => Self::Date,
-            Sort::Both => Self::Both,
-        }
-    }
 }
 
 /// Prints what comes until the program is stopped; a document that changes is printed once.

@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 
 use super::context::{Context, runtime};
 use super::output;
-use crate::config::{Loaded, Origin, Problem};
+use crate::config::{self, Loaded, Origin, Problem};
 use crate::daemon::now_ms;
 use crate::documents::IndexAt;
 use taojin_crawl::fetch::{Access, Fetcher, RobotsCache};
@@ -390,10 +390,10 @@ pub(crate) struct ConfigArgs {
 }
 
 /// Prints `key = value  # where from`, one line for each setting.
-pub(crate) fn config(context: &Context, args: &ConfigArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn show_config(context: &Context, args: &ConfigArgs) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     let file = loaded.file.as_deref().map(|f| f.display().to_string());
-    for (key, value, origin) in loaded.settings() {
+    for (key, value, origin) in config::settings(&loaded) {
         let from = match (&origin, &context.data_dir) {
             (_, Some(_)) if key == "data_dir" => "--data-dir".to_owned(),
             (Origin::Default, _) => "default".to_owned(),

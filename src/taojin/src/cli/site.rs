@@ -1,7 +1,7 @@
 //! `taojin site add|list|remove`: the files of `sites.d`. A new one has a word on each key that a person may want to change.
 
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -13,6 +13,7 @@ use super::output;
 use super::probe::{Probe, probe};
 use crate::config::{self, ConfigError, Loaded, Problem};
 use crate::daemon::StatusBoard;
+use crate::export::Draft;
 use crate::serve::{CommandRefused, SiteCommand, SiteStatus, Why};
 use taojin_crawl::frontier::Scope;
 use taojin_crawl::schedule::Site;
@@ -303,29 +304,22 @@ fn tell_address(wanted: &Wanted<'_>, candidates: &[CrawlUri], asked: &CrawlUri, 
 /// Writes a file that was not there before: complete or not at all.
 fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
-    let refused = |what: &Path, error: &std::io::Error| {
+    let refused = |error: io::Error| {
         Usage(format!(
             "sites_dir: {} cannot be written: {error}; choose a configuration of your own with --config FILE",
-            what.display()
+            dir.display()
         ))
     };
-    fs::create_dir_all(dir).map_err(|e| refused(dir, &e))?;
+    fs::create_dir_all(dir).map_err(refused)?;
     if path.exists() {
         bail_usage!(
             "{}: is there already; remove it or choose another --name",
             path.display()
         );
     }
-    let draft: PathBuf = dir.join(format!(
-        ".{}.new",
-        path.file_name().unwrap_or_default().to_string_lossy()
-    ));
-    let mut file = fs::File::create(&draft).map_err(|e| refused(&draft, &e))?;
-    file.write_all(text.as_bytes())?;
-    file.sync_all()?;
-    fs::rename(&draft, path)?;
-    fs::File::open(dir)?.sync_all()?;
-    Ok(())
+    let mut draft = Draft::new(path).map_err(refused)?;
+    draft.write_all(text.as_bytes())?;
+    Ok(draft.publish()?)
 }
 
 /// What was found, and the commands that come next, ready to be pasted.

@@ -4,16 +4,18 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use askama::Template;
 use serde::Serialize;
 
 use super::context::{Context, Usage};
-use super::{output, search, terms_input};
+use super::output::{self, Paint};
+use super::{inputs, search};
 use crate::config::Loaded;
 use crate::daemon::{self, Facts, TermReviewer};
 use taojin_crawl::store::{TermMark, TermRecord, TermState};
 use taojin_eval::{TermTable, term_table};
 use taojin_search::analyze::{Dictionary, Lexicon};
-use taojin_search::terms::{self, Evidence, Found};
+use taojin_search::terms::{self, Found};
 
 /// Terms shown when nothing is said.
 const DEFAULT_LIMIT: usize = 100;
@@ -100,6 +102,14 @@ struct Shown<'a> {
     facts: Facts,
 }
 
+/// A term for a person.
+#[derive(Template)]
+#[template(path = "term.txt", whitespace = "preserve")]
+struct TermText<'a> {
+    t: &'a Shown<'a>,
+    c: Paint,
+}
+
 /// Runs the action.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
@@ -182,7 +192,7 @@ fn discover(
     } else {
         let mut texts = Vec::new();
         for path in from {
-            texts.extend(terms_input::texts(path, config.max_chars)?);
+            texts.extend(inputs::texts(path, config.max_chars)?);
         }
         let mark = TermMark {
             at_ms: daemon::now_ms(),
@@ -244,22 +254,11 @@ fn print_record(record: &TermRecord, json: bool) -> anyhow::Result<()> {
 }
 
 fn print(shown: &Shown<'_>, json: bool) -> anyhow::Result<()> {
-    if json {
-        return output::json(shown);
+    let c = Paint::new();
+    match json {
+        true => output::json(shown),
+        false => output::text(&TermText { t: shown, c }),
     }
-    let paint = output::Paint::new();
-    output::line(&format!(
-        "{:.2}  {:>6}×  {:>6} docs  {}",
-        shown.termhood,
-        shown.occurrences,
-        shown.documents,
-        output::printable(shown.term)
-    ));
-    if let Some(Evidence { sentence, .. }) = shown.facts.evidence.first() {
-        let sentence = output::printable(sentence);
-        output::line(&format!("{}      {sentence}{}", paint.dim, paint.off));
-    }
-    Ok(())
 }
 
 fn accepted(desk: &TermReviewer, limit: usize, json: bool) -> anyhow::Result<()> {

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 pub use files::read_weights;
-pub use origins::Origin;
+pub use origins::{Origin, settings};
 pub use read::{ConfigError, Problem, load, parse_site, read, read_site, read_sites, site_files};
 
 use crate::serve;

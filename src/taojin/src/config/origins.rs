@@ -62,39 +62,37 @@ pub(super) fn environment() -> impl Iterator<Item = (String, String)> {
     std::env::vars_os().filter_map(|(n, v)| Some((n.into_string().ok()?, v.into_string().ok()?)))
 }
 
-impl Loaded {
-    /// Every setting with its value, as TOML, and where that comes from; secrets are not shown.
-    pub fn settings(&self) -> Vec<(String, String, Origin)> {
-        let defaults = Table::try_from(Config::default()).unwrap_or_default();
-        let text = self.file.as_deref().map(std::fs::read_to_string);
-        let text = text.and_then(Result::ok).unwrap_or_default();
-        let (set, _) = variables(environment(), &defaults);
-        let mut all = Vec::new();
-        walk(
-            "",
-            &Table::try_from(&self.config).unwrap_or_default(),
-            &mut |key, value| {
-                let text_of = value.as_str().unwrap_or_default();
-                let value = match (key, value.as_array()) {
-                    ("serve.token", _) if !text_of.is_empty() => "…".to_owned(),
-                    ("fetch.proxy" | "search.url", _) => {
-                        format!("{:?}", without_password(text_of))
-                    }
-                    // Topics are tables, which may hold secrets.
-                    (_, Some(topics)) if key == "follow" => format!("{} topics", topics.len()),
-                    _ => value.to_string(),
-                };
-                let variable = set.iter().find(|v| v.key == key).map(|v| v.name.clone());
-                let origin = match (variable, line_of(&text, key)) {
-                    (Some(name), _) => Origin::Environment(name),
-                    (None, Some(line)) => Origin::File(line),
-                    (None, None) => Origin::Default,
-                };
-                all.push((key.to_owned(), value, origin));
-            },
-        );
-        all
-    }
+/// Every setting with its value, as TOML, and where that comes from; secrets are not shown.
+pub fn settings(loaded: &Loaded) -> Vec<(String, String, Origin)> {
+    let defaults = Table::try_from(Config::default()).unwrap_or_default();
+    let text = loaded.file.as_deref().map(std::fs::read_to_string);
+    let text = text.and_then(Result::ok).unwrap_or_default();
+    let (set, _) = variables(environment(), &defaults);
+    let mut all = Vec::new();
+    walk(
+        "",
+        &Table::try_from(&loaded.config).unwrap_or_default(),
+        &mut |key, value| {
+            let text_of = value.as_str().unwrap_or_default();
+            let value = match (key, value.as_array()) {
+                ("serve.token", _) if !text_of.is_empty() => "…".to_owned(),
+                ("fetch.proxy" | "search.url", _) => {
+                    format!("{:?}", without_password(text_of))
+                }
+                // Topics are tables, which may hold secrets.
+                (_, Some(topics)) if key == "follow" => format!("{} topics", topics.len()),
+                _ => value.to_string(),
+            };
+            let variable = set.iter().find(|v| v.key == key).map(|v| v.name.clone());
+            let origin = match (variable, line_of(&text, key)) {
+                (Some(name), _) => Origin::Environment(name),
+                (None, Some(line)) => Origin::File(line),
+                (None, None) => Origin::Default,
+            };
+            all.push((key.to_owned(), value, origin));
+        },
+    );
+    all
 }
 
 /// An address as it may be shown.
@@ -163,7 +161,7 @@ mod tests {
             config,
             sites: Vec::new(),
         };
-        let shown = format!("{:?}", loaded.settings());
+        let shown = format!("{:?}", settings(&loaded));
         assert!(shown.contains("http://me:***@proxy:3128/"), "{shown}");
         assert!(
             !shown.contains("geheim") && !shown.contains("1234567"),

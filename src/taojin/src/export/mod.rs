@@ -7,7 +7,7 @@ mod parquet;
 mod tests;
 
 use std::fs::{File, Permissions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
@@ -204,56 +204,41 @@ pub enum MarkError {
 }
 
 /// A file with the watermark of the last export.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Mark {
+    #[serde(skip)]
     path: PathBuf,
-    of: String,
-    /// Where the last export ended; the very beginning when there was none.
-    pub after: Watermark,
-    /// Identity of the store that it was made of, where it says what is gone too.
-    pub store: Option<i64>,
-}
-
-/// What stands in the file.
-#[derive(Debug, Serialize, Deserialize)]
-struct Text {
+    /// What is exported, in a few words.
     export: String,
-    #[serde(flatten)]
-    watermark: Plain,
-}
-
-#[derive(Debug, Serialize, Deserialize)]
-struct Plain {
     seq: u64,
     fetched_ms: i64,
+    /// Identity of the store that it was made of, where it says what is gone too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    store: Option<i64>,
+    pub store: Option<i64>,
 }
 
 impl Mark {
     /// Reads the mark in `path`, if there is one; `of` says in a few words what is exported.
     pub fn read(path: &Path, of: &str) -> Result<Mark, MarkError> {
-        let mark = |after, store| Mark {
-            path: path.to_owned(),
-            of: of.to_owned(),
-            after,
-            store,
-        };
         let io = |source| MarkError::Io {
             path: path.to_owned(),
             source,
         };
-        let file = match std::fs::File::open(path) {
+        let file = match File::open(path) {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                return Ok(mark(Watermark::default(), None));
+                return Ok(Mark {
+                    path: path.to_owned(),
+                    export: of.to_owned(),
+                    seq: 0,
+                    fetched_ms: 0,
+                    store: None,
+                });
             }
             Err(e) => return Err(io(e)),
         };
-        let mut text = String::new();
-        io::Read::read_to_string(&mut io::Read::take(file, MARK_BYTES_MAX), &mut text)
-            .map_err(io)?;
-        let found: Text =
+        let text = io::read_to_string(file.take(MARK_BYTES_MAX)).map_err(io)?;
+        let found: Mark =
             serde_json::from_str(&text).map_err(|_| MarkError::Other(path.to_owned()))?;
         if found.export != of {
             return Err(MarkError::Foreign {
@@ -262,11 +247,18 @@ impl Mark {
                 wanted: of.to_owned(),
             });
         }
-        let after = Watermark {
-            seq: found.watermark.seq,
-            fetched_ms: found.watermark.fetched_ms,
-        };
-        Ok(mark(after, found.watermark.store))
+        Ok(Mark {
+            path: path.to_owned(),
+            ..found
+        })
+    }
+
+    /// Where the last export ended; the very beginning when there was none.
+    pub fn after(&self) -> Watermark {
+        Watermark {
+            seq: self.seq,
+            fetched_ms: self.fetched_ms,
+        }
     }
 
     /// The same for an export that says what is gone from this store.
@@ -281,18 +273,11 @@ impl Mark {
     }
 
     /// Notes that everything up to `reached` is exported.
-    pub fn write(self, reached: Watermark) -> Result<(), MarkError> {
-        let text = Text {
-            export: self.of,
-            watermark: Plain {
-                seq: reached.seq,
-                fetched_ms: reached.fetched_ms,
-                store: self.store,
-            },
-        };
+    pub fn write(mut self, reached: Watermark) -> Result<(), MarkError> {
+        (self.seq, self.fetched_ms) = (reached.seq, reached.fetched_ms);
         let write = || -> io::Result<()> {
             let mut draft = Draft::new(&self.path)?;
-            serde_json::to_writer(&mut draft, &text)?;
+            serde_json::to_writer(&mut draft, &self)?;
             draft.write_all(b"\n")?;
             draft.publish()
         };

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use std::sync::{Arc, LazyLock};
 
 use parquet::basic::{Compression, ZstdLevel};
-use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
@@ -139,20 +139,22 @@ struct Columns<'a, W: Write + Send>(SerializedRowGroupWriter<'a, W>);
 
 impl<W: Write + Send> Columns<'_, W> {
     fn all(&mut self, rows: &[StoredDocument], offset: i32) -> Result<(), ParquetError> {
-        let text = |get: fn(&Document) -> Option<&str>| -> Vec<Option<&str>> {
-            rows.iter().map(|row| get(&row.document)).collect()
+        let text = |get: fn(&Document) -> Option<&str>| -> Vec<Option<ByteArray>> {
+            let texts = rows.iter().map(|row| get(&row.document));
+            texts.map(|text| text.map(ByteArray::from)).collect()
         };
         let ids: Vec<String> = rows.iter().map(StoredDocument::id).collect();
         self.required(ids.iter().map(String::as_str))?;
         self.required(rows.iter().map(|row| row.document.url.as_str()))?;
-        self.optional(&text(|d| d.canonical.as_deref()))?;
-        self.optional(&text(|d| d.site.as_deref()))?;
-        self.optional(&text(|d| d.title.as_deref()))?;
-        self.optional(&text(|d| d.published.as_deref()))?;
-        self.moments(rows, offset)?;
-        self.optional(&text(|d| d.author.as_deref()))?;
-        self.optional(&text(|d| d.source.as_deref()))?;
-        self.optional(&text(|d| d.language.as_deref()))?;
+        self.optional::<ByteArrayType>(text(|d| d.canonical.as_deref()))?;
+        self.optional::<ByteArrayType>(text(|d| d.site.as_deref()))?;
+        self.optional::<ByteArrayType>(text(|d| d.title.as_deref()))?;
+        self.optional::<ByteArrayType>(text(|d| d.published.as_deref()))?;
+        let published = |d: &Document| parse_published(d.published.as_deref()?, offset);
+        self.optional::<Int64Type>(rows.iter().map(|row| published(&row.document)).collect())?;
+        self.optional::<ByteArrayType>(text(|d| d.author.as_deref()))?;
+        self.optional::<ByteArrayType>(text(|d| d.source.as_deref()))?;
+        self.optional::<ByteArrayType>(text(|d| d.language.as_deref()))?;
         self.required(rows.iter().map(|row| row.document.kind.name()))?;
         let confidences: Vec<f64> = rows
             .iter()
@@ -192,24 +194,10 @@ impl<W: Write + Send> Columns<'_, W> {
         self.column::<ByteArrayType>(&values, None, None)
     }
 
-    fn optional(&mut self, texts: &[Option<&str>]) -> Result<(), ParquetError> {
-        let levels: Vec<i16> = texts.iter().map(|t| i16::from(t.is_some())).collect();
-        let values: Vec<ByteArray> = texts
-            .iter()
-            .flatten()
-            .map(|t| ByteArray::from(*t))
-            .collect();
-        self.column::<ByteArrayType>(&values, Some(&levels), None)
-    }
-
-    fn moments(&mut self, rows: &[StoredDocument], offset: i32) -> Result<(), ParquetError> {
-        let moments: Vec<Option<i64>> = rows
-            .iter()
-            .map(|row| parse_published(row.document.published.as_deref()?, offset))
-            .collect();
-        let levels: Vec<i16> = moments.iter().map(|m| i16::from(m.is_some())).collect();
-        let values: Vec<i64> = moments.into_iter().flatten().collect();
-        self.column::<Int64Type>(&values, Some(&levels), None)
+    fn optional<T: DataType>(&mut self, values: Vec<Option<T::T>>) -> Result<(), ParquetError> {
+        let levels: Vec<i16> = values.iter().map(|v| i16::from(v.is_some())).collect();
+        let values: Vec<T::T> = values.into_iter().flatten().collect();
+        self.column::<T>(&values, Some(&levels), None)
     }
 
     /// Level of repetition: 0 begins a row, 1 goes on in its list. Level of definition: 0 an empty list, 1 an item
@@ -239,7 +227,7 @@ impl<W: Write + Send> Columns<'_, W> {
         Ok(())
     }
 
-    fn column<T: parquet::data_type::DataType>(
+    fn column<T: DataType>(
         &mut self,
         values: &[T::T],
         defined: Option<&[i16]>,

@@ -177,13 +177,13 @@ fn a_mark_goes_on_where_it_was_and_only_for_the_same_export() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mark.json");
     let first = Mark::read(&path, "all documents").unwrap();
-    assert_eq!(first.after, Watermark::default());
+    assert_eq!(first.after(), Watermark::default());
     let reached = Watermark {
         seq: 7,
         fetched_ms: 1_700_000_000_000,
     };
     first.write(reached).unwrap();
-    assert_eq!(Mark::read(&path, "all documents").unwrap().after, reached);
+    assert_eq!(Mark::read(&path, "all documents").unwrap().after(), reached);
     let foreign = Mark::read(&path, "site \"a\"").unwrap_err().to_string();
     assert!(
         foreign.contains("belongs to an export of all documents"),

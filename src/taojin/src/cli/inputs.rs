@@ -1,21 +1,29 @@
-//! What `taojin extract` reads. In: arguments as given: files, folders, addresses, `-`. Out: one [`Input`] for each
-//! page or archive, and the bytes of a page, unpacked and bounded. Never parses a page.
+//! What commands read beside the store: saved pages and archives as files, folders, addresses and `-`, and files of JSON lines,
+//! plain or compressed. What is compressed, an archive or no page at all is told by the first bytes. Every page and every line
+//! is bounded, and only one is held.
 
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, ErrorKind, Read};
+use std::io::{self, BufRead, BufReader, Cursor, ErrorKind, Read};
 use std::path::{Path, PathBuf};
 
+use anyhow::Context as _;
 use flate2::bufread::MultiGzDecoder;
+use serde::Deserialize;
 
+use super::context::Usage;
+use super::output;
 use crate::config::Config;
-use taojin_extract::page;
+use crate::daemon::{now_ms, pages_of_archive};
+use taojin_extract::page::{self, HEAD_BYTES, Hints, Page};
+use taojin_search::terms::Text;
 
 /// Files taken from one folder: more is not a folder of saved pages but a disk.
 const MAX_FOLDER_FILES: usize = 200_000;
 /// Folders within folders that are looked into.
 const MAX_FOLDER_DEPTH: usize = 32;
 /// Names of files that are taken from a folder end so; archives have `.warc` anywhere in their names.
-const PAGE_ENDINGS: [&str; 6] = [
+const PAGE_ENDINGS: [&str; 7] = [
+    ".shtml",
     ".html",
     ".htm",
     ".xhtml",
@@ -96,16 +104,7 @@ impl Input {
         if argument.starts_with("http://") || argument.starts_with("https://") {
             return Ok(vec![Self::Url(argument.to_owned())]);
         }
-        let path = Path::new(argument);
-        if !fs::metadata(path)?.is_dir() {
-            return Ok(vec![Self::File(path.to_owned())]);
-        }
-        let mut files = Vec::new();
-        add_folder(path, 0, &mut files)?;
-        if files.is_empty() {
-            return Err(InputError::NoPages);
-        }
-        files.sort();
+        let files = files(Path::new(argument))?;
         Ok(files.into_iter().map(Self::File).collect())
     }
 
@@ -117,6 +116,20 @@ impl Input {
             Self::File(path) => path.display().to_string(),
         }
     }
+}
+
+/// The file of this name, or the pages and archives of the folder in the order of their names.
+pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, InputError> {
+    if !fs::metadata(path)?.is_dir() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let mut files = Vec::new();
+    add_folder(path, 0, &mut files)?;
+    if files.is_empty() {
+        return Err(InputError::NoPages);
+    }
+    files.sort();
+    Ok(files)
 }
 
 /// Adds what has the name of a page or an archive. Links are left out: they lead out of the folder or in circles.
@@ -243,5 +256,166 @@ impl<R: BufRead> BufRead for Counted<R> {
     fn consume(&mut self, amount: usize) {
         self.bytes += amount as u64;
         self.source.consume(amount);
+    }
+}
+
+/// A saved page.
+pub(super) struct Saved {
+    pub(super) name: String,
+    pub(super) page: Page,
+    pub(super) at_ms: i64,
+}
+
+/// Reads the pages of a file, which is a page or an archive. One that cannot be read is named and left out.
+pub(super) fn pages(
+    file: &Path,
+    config: &Config,
+    mut each: impl FnMut(Saved) -> anyhow::Result<()>,
+) -> anyhow::Result<()> {
+    let page = match read_file(file, config) {
+        Ok(Contents::Page(page)) => page,
+        Ok(Contents::Archive) => {
+            let problem = pages_of_archive(file, config, |page, _, at_ms| {
+                let name = page.url.as_ref().map(|u| u.as_str().to_owned());
+                each(Saved {
+                    name: name.unwrap_or_default(),
+                    page,
+                    at_ms,
+                })
+            })?;
+            problem.iter().for_each(|p| output::note(p));
+            return Ok(());
+        }
+        Err(error) => {
+            output::note(&format!("{}: {error}", file.display()));
+            return Ok(());
+        }
+    };
+    let hints = Hints {
+        limits: config.page.clone(),
+        ..Hints::default()
+    };
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    each(Saved {
+        name: name.into_owned(),
+        page: Page::parse(&page.bytes, hints),
+        at_ms: now_ms(),
+    })
+}
+
+/// A longer line is not a document that we wrote.
+const MAX_LINE_BYTES: u64 = 64 << 20;
+/// First bytes of zstd.
+const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+/// Lines of a file.
+pub(super) struct Lines {
+    source: Box<dyn BufRead>,
+    /// Lines read so far.
+    pub(super) number: u64,
+}
+
+impl Lines {
+    /// Opens a file, `-` for standard input. What holds no lines is the caller's mistake.
+    pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
+        let refused = |why: String| Usage(format!("{}: {why}", path.display()));
+        if path.as_os_str() == "-" {
+            return Self::of(io::stdin().lock()).map_err(|e| refused(format!("{e:#}")).into());
+        }
+        let file = File::open(path).map_err(|e| refused(e.to_string()))?;
+        let is_dir = file.metadata().is_ok_and(|data| data.is_dir());
+        if is_dir {
+            return Err(refused("is a folder; name its files".to_owned()).into());
+        }
+        Self::of(BufReader::new(file)).map_err(|e| refused(format!("{e:#}")).into())
+    }
+
+    fn of(mut source: impl Read + 'static) -> anyhow::Result<Self> {
+        let mut head = Vec::with_capacity(HEAD_BYTES);
+        (&mut source)
+            .take(HEAD_BYTES as u64)
+            .read_to_end(&mut head)?;
+        let is = |mark: &[u8]| head.starts_with(mark);
+        let (is_gzip, is_zstd) = (is(&GZIP), is(ZSTD));
+        if !is_gzip
+            && !is_zstd
+            && let Some(format) = page::foreign_format(&head)
+        {
+            let mend =
+                "JSON lines are read, also with zstd or gzip (taojin export --format jsonl.zst)";
+            anyhow::bail!("is {format}; {mend}");
+        }
+        let whole = BufReader::new(Cursor::new(head).chain(source));
+        let source: Box<dyn BufRead> = if is_gzip {
+            Box::new(BufReader::new(MultiGzDecoder::new(whole)))
+        } else if is_zstd {
+            Box::new(BufReader::new(zstd::Decoder::with_buffer(whole)?))
+        } else {
+            Box::new(whole)
+        };
+        Ok(Self { source, number: 0 })
+    }
+
+    /// Puts the next line into `line`; false at the end.
+    pub(super) fn next(&mut self, line: &mut Vec<u8>) -> anyhow::Result<bool> {
+        line.clear();
+        let number = self.number + 1;
+        let got = (&mut self.source)
+            .take(MAX_LINE_BYTES)
+            .read_until(b'\n', line)
+            .with_context(|| format!("breaks off in line {number}"))?;
+        let too_long = got as u64 == MAX_LINE_BYTES && !line.ends_with(b"\n");
+        anyhow::ensure!(
+            !too_long,
+            "line {number} has more than {MAX_LINE_BYTES} bytes"
+        );
+        self.number = number;
+        Ok(got > 0)
+    }
+}
+
+/// What is read of a line; `url` or `id` says where it is from.
+#[derive(Debug, Deserialize)]
+struct TextLine {
+    text: String,
+    #[serde(default)]
+    title: Option<String>,
+    #[serde(default)]
+    url: Option<String>,
+    #[serde(default)]
+    id: Option<serde_json::Value>,
+}
+
+/// The texts of a file (`-` is standard input), `max_chars` characters at most. A line that is no object with a `text` is
+/// left out and named.
+pub(super) fn texts(path: &Path, max_chars: usize) -> anyhow::Result<Vec<Text>> {
+    let name = path.display();
+    let mut lines = Lines::open(path)?;
+    let (mut texts, mut left, mut line) = (Vec::new(), max_chars, Vec::new());
+    let broken = || format!("{name} cannot be read");
+    while left > 0 && lines.next(&mut line).with_context(broken)? {
+        if line.trim_ascii().is_empty() {
+            continue;
+        }
+        match serde_json::from_slice::<TextLine>(&line) {
+            Ok(line) => {
+                left = left.saturating_sub(line.text.chars().count());
+                texts.push(text(line, lines.number));
+            }
+            Err(error) => output::note(&format!("{name}:{}: skipped: {error}", lines.number)),
+        }
+    }
+    Ok(texts)
+}
+
+fn text(line: TextLine, number: u64) -> Text {
+    let id = line.id.map(|id| match id {
+        serde_json::Value::String(id) => id,
+        id => id.to_string(),
+    });
+    Text {
+        document: line.url.or(id).unwrap_or_else(|| format!("line {number}")),
+        title: line.title.unwrap_or_default(),
+        text: line.text,
     }
 }
