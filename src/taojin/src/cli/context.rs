@@ -9,7 +9,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::value::Error as ValueError;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
-use crate::config::{self, ConfigError, Loaded, Problem};
+use crate::config::{self, Config, ConfigError, Loaded, Problem};
 
 /// A mistake of the caller: one line, exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -71,6 +71,14 @@ impl Context {
         }
         ConfigError::of(&loaded.read_secrets())?;
         Ok(loaded)
+    }
+
+    /// The settings that the caller named, else the defaults: a broken file must not stop who looks at a page.
+    pub(crate) fn named_config(&self) -> Result<Config, ConfigError> {
+        match self.config {
+            Some(_) => Ok(self.load()?.config),
+            None => Ok(Config::default()),
+        }
     }
 
     /// What can be read, and every mistake.

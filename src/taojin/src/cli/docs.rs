@@ -9,6 +9,8 @@ use anyhow::Context as _;
 use clap::CommandFactory;
 use clap_mangen::roff::{Inline, Roff, bold, roman};
 
+use super::context::Context;
+
 /// Arguments of `completions`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct CompletionsArgs {
@@ -17,7 +19,7 @@ pub(crate) struct CompletionsArgs {
 }
 
 /// Writes the script to stdout.
-pub(crate) fn completions(args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn completions(_context: &Context, args: &CompletionsArgs) -> anyhow::Result<ExitCode> {
     let mut script = Vec::new();
     clap_complete::generate(
         args.shell,
@@ -43,7 +45,7 @@ pub(crate) struct ManArgs {
 }
 
 /// Writes all pages.
-pub(crate) fn man(args: &ManArgs) -> anyhow::Result<ExitCode> {
+pub(crate) fn man(_context: &Context, args: &ManArgs) -> anyhow::Result<ExitCode> {
     let command = super::Cli::command();
     write(&args.dir, command)
         .with_context(|| format!("the pages cannot be written to {}", args.dir.display()))?;

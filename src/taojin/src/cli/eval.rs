@@ -12,7 +12,7 @@ use serde::Serialize;
 use super::context::{Context, Named, Usage, words};
 use super::extract::use_weights;
 use super::output;
-use crate::config::{Config, read_weights};
+use crate::config::read_weights;
 use crate::daemon::now_ms;
 use taojin_eval::{self as eval, Choice, EvalError, Extracted, Extraction, Run, Set, Unseen};
 use taojin_extract::{Comment, Method};
@@ -101,12 +101,7 @@ struct Prediction<'a> {
 
 /// Extracts and judges all pages, then prints the tables.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
-    // As for `extract`: a broken configuration must not stop a developer who named none.
-    let mut config = if context.config.is_some() {
-        context.load()?.config
-    } else {
-        Config::default()
-    };
+    let mut config = context.named_config()?;
     use_weights(&mut config, args.weights.as_deref())?;
     if let Some(method) = args.method {
         config.extract.method = method;
@@ -123,7 +118,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let baseline = args.baseline.as_deref().map(Run::load);
     let baseline = baseline.transpose().map_err(caller)?;
     let out = match &args.predictions {
-        Some(file) => Some((file, BufWriter::new(create(file)?))),
+        Some(file) => Some((
+            file,
+            BufWriter::new(File::create(file).named(file.display())?),
+        )),
         None => None,
     };
     if let Some(file) = &args.save {
@@ -332,11 +330,6 @@ fn caller(error: EvalError) -> anyhow::Error {
         EvalError::Write { .. } => error.into(),
         _ => Usage(error.to_string()).into(),
     }
-}
-
-fn create(file: &Path) -> anyhow::Result<File> {
-    let created = File::create(file);
-    Ok(created.named(file.display())?)
 }
 
 fn write(

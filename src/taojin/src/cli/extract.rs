@@ -91,12 +91,7 @@ struct Line<'a> {
 /// Extracts each input; goes on after one that cannot be read and then exits with 1, or with 2 when all that was named
 /// is missing.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
-    // Files need no configuration: a broken one must not stop a developer from looking at a page.
-    let mut config = if context.config.is_some() {
-        context.load()?.config
-    } else {
-        Config::default()
-    };
+    let mut config = context.named_config()?;
     use_weights(&mut config, args.weights.as_deref())?;
     if let Some(method) = args.method {
         config.extract.method = method;

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use askama::Template;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::context::{Context, Named, Usage, bail_usage};
+use super::context::{Context, Named, bail_usage};
 use super::templates::{EXPORT_VERSION, Exported, fields, lines};
 use super::{inputs, output};
 use crate::config::Config;
@@ -45,11 +45,7 @@ pub(crate) struct Args {
 
 /// Learns, prints what was learned, writes the report.
 pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
-    let mut config = if context.config.is_some() {
-        context.load()?.config
-    } else {
-        Config::default()
-    };
+    let mut config = context.named_config()?;
     if let Some(distance) = args.max_distance {
         if !(0.0..=1.0).contains(&distance) {
             bail_usage!("--max-distance {distance}: must be from 0 to 1");
@@ -78,17 +74,15 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let learned = template::learn(&seen, &config.templates);
     print(&learned, seen.len(), left_out);
     let pages = shown_pages(&learned, &seen, &files, &config)?;
-    write(
-        &args.report,
-        &ReportPage::new(&learned, seen.len(), &pages).render()?,
-    )?;
+    let page = ReportPage::new(&learned, seen.len(), &pages).render()?;
+    fs::write(&args.report, page).named(args.report.display())?;
     output::note(&format!("report: {}", args.report.display()));
     if let Some(file) = &args.output {
         let site = args
             .site
             .clone()
             .unwrap_or_else(|| site_name(&args.dir, &seen));
-        let mut out = BufWriter::new(create(file)?);
+        let mut out = BufWriter::new(File::create(file).named(file.display())?);
         for template in learned.templates {
             let exported = Exported {
                 taojin_template: EXPORT_VERSION,
@@ -188,16 +182,6 @@ fn site_name(dir: &Path, seen: &[Observation]) -> String {
             .into_owned()
     };
     host.unwrap_or_else(folder)
-}
-
-/// Writes a file of a result.
-pub(super) fn write(file: &Path, text: &str) -> anyhow::Result<()> {
-    fs::write(file, text).map_err(|e| Usage(format!("{}: {e}", file.display())).into())
-}
-
-fn create(file: &Path) -> anyhow::Result<File> {
-    let created = File::create(file);
-    Ok(created.named(file.display())?)
 }
 
 /// What was learned, with one page of each template.

@@ -57,69 +57,84 @@ struct Cli {
     command: Command,
 }
 
-#[derive(Debug, Subcommand)]
-enum Command {
+/// The commands: what `--help` says of each, its arguments, and what runs it.
+macro_rules! commands {
+    ($($(#[$about:meta])* $name:ident($args:ty) => $run:path,)*) => {
+        #[derive(Debug, Subcommand)]
+        enum Command {
+            $($(#[$about])* $name($args),)*
+        }
+
+        fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
+            match command {
+                $(Command::$name(args) => $run(context, &args),)*
+            }
+        }
+    };
+}
+
+commands! {
     /// Crawl, index and search the bundled sample web on loopback
-    Demo(demo::Args),
+    Demo(demo::Args) => demo::run,
     /// Ask five questions and write a configuration
-    Init(init::Args),
+    Init(init::Args) => init::run,
     /// Run the daemon: crawl each site on its schedule, index and serve
-    Run,
+    Run(run::Args) => run::run,
     /// One pass over the due or the named sites, then exit
-    Crawl(crawl::Args),
+    Crawl(crawl::Args) => crawl::run,
     /// Visit an address or a site now, ahead of its turn
-    Visit(control::VisitArgs),
+    Visit(control::VisitArgs) => control::visit,
     /// Pause a site: nothing is fetched from it until it is resumed
-    Pause(control::SiteArgs),
+    Pause(control::SiteArgs) => control::pause,
     /// Resume a paused site
-    Resume(control::SiteArgs),
+    Resume(control::SiteArgs) => control::resume,
     /// Take down a document, or remove all documents of a site
-    Purge(control::PurgeArgs),
+    Purge(control::PurgeArgs) => control::purge,
     /// Search the index
-    Search(search::Args),
+    Search(search::Args) => search::run,
     /// Extract documents from files, URLs or standard input
-    Extract(extract::Args),
+    Extract(extract::Args) => extract::run,
     /// Score the extraction on labelled pages, compare with an earlier run
-    Eval(eval::Args),
+    Eval(eval::Args) => eval::run,
     /// Add documents, as `extract --json` and `export` write them, to the store
-    Import(import::Args),
+    Import(import::Args) => import::run,
     /// Write documents, or a query's hits, as JSON lines or Parquet for other programs
-    Export(export::Args),
+    Export(export::Args) => export::run,
     /// List what changed since then: documents that are new, changed or gone
-    Changes(changes::ChangesArgs),
+    Changes(changes::ChangesArgs) => changes::changes,
     /// Show what a page said before, and what differs from version to version
-    History(changes::HistoryArgs),
+    History(changes::HistoryArgs) => changes::history,
     /// Serve the HTTP API and the web page over an existing index, no crawling
-    Serve(run::ServeArgs),
+    Serve(run::ServeArgs) => run::serve,
     /// Add, list or remove sites
-    Site(site::Args),
+    Site(site::Args) => site::run,
     /// Say which URLs a robots.txt allows, and by which rule
-    Robots(why::RobotsArgs),
+    Robots(why::RobotsArgs) => why::robots,
     /// Say what the crawler knows of a URL or host: state, delay and its cause, next fetch
-    Why(why::Args),
+    Why(why::Args) => why::run,
     /// Check the configuration and say when each site is crawled next
-    Check(settings::CheckArgs),
+    Check(settings::CheckArgs) => settings::check,
     /// Show the settings in force, and where each comes from: default, file or environment
-    Config(settings::ConfigArgs),
+    Config(settings::ConfigArgs) => settings::show_config,
     /// Show the state of the crawl, the index and the sites
-    Status(status::Args),
+    Status(status::Args) => status::run,
     /// Manage a crawl shared by several nodes
-    Cluster(cluster::Args),
+    Cluster(cluster::Args) => cluster::run,
     /// Learn, show and label the templates of sites
-    Templates(templates::Args),
+    Templates(templates::Args) => templates::run,
     /// Find the terms of the field, review them, keep the lexicon
-    Terms(terms::Args),
+    Terms(terms::Args) => terms::run,
     /// Rebuild the search index from the documents in the store
-    Reindex(backup::ReindexArgs),
+    Reindex(backup::ReindexArgs) => backup::reindex,
     /// Copy the store to a file, also while the daemon runs
-    Backup(backup::BackupArgs),
+    Backup(backup::BackupArgs) => backup::back_up,
     /// Replace the store with a copy that `backup` made
-    Restore(backup::RestoreArgs),
+    Restore(backup::RestoreArgs) => backup::restore,
     /// Print a completion script for a shell
-    Completions(docs::CompletionsArgs),
+    Completions(docs::CompletionsArgs) => docs::completions,
     /// Write the manual pages into a folder
     #[command(hide = true)]
-    Man(docs::ManArgs),
+    Man(docs::ManArgs) => docs::man,
 }
 
 /// Parses the arguments, runs the sub-command and gives the exit code.
@@ -128,12 +143,12 @@ pub fn main() -> ExitCode {
         &Cli::command(),
         std::env::args_os().collect(),
     ));
-    output::init_log(cli.verbose, matches!(cli.command, Command::Run));
+    let is_service = matches!(cli.command, Command::Run(_));
+    output::init_log(cli.verbose, is_service);
     let context = Context {
         config: cli.config,
         data_dir: cli.data_dir,
     };
-    let is_service = matches!(cli.command, Command::Run);
     match dispatch(&context, cli.command) {
         Ok(code) => code,
         Err(error) => {
@@ -156,41 +171,6 @@ fn may_pass(error: &anyhow::Error) -> bool {
         ) || cause.is::<BindError>()
             || cause.downcast_ref().is_some_and(IndexError::is_transient)
     })
-}
-
-fn dispatch(context: &Context, command: Command) -> anyhow::Result<ExitCode> {
-    match command {
-        Command::Demo(args) => demo::run(context, &args),
-        Command::Init(args) => init::run(context, &args),
-        Command::Run => run::run(context),
-        Command::Crawl(args) => crawl::run(context, &args),
-        Command::Visit(args) => control::visit(context, &args),
-        Command::Pause(args) => control::pause(context, &args),
-        Command::Resume(args) => control::resume(context, &args),
-        Command::Purge(args) => control::purge(context, &args),
-        Command::Search(args) => search::run(context, &args),
-        Command::Extract(args) => extract::run(context, &args),
-        Command::Eval(args) => eval::run(context, &args),
-        Command::Import(args) => import::run(context, &args),
-        Command::Export(args) => export::run(context, &args),
-        Command::Changes(args) => changes::changes(context, &args),
-        Command::History(args) => changes::history(context, &args),
-        Command::Serve(args) => run::serve(context, &args),
-        Command::Site(args) => site::run(context, &args),
-        Command::Robots(args) => why::robots(context, &args),
-        Command::Why(args) => why::run(context, &args),
-        Command::Check(args) => settings::check(context, &args),
-        Command::Config(args) => settings::show_config(context, &args),
-        Command::Status(args) => status::run(context, &args),
-        Command::Cluster(args) => cluster::run(context, &args),
-        Command::Templates(args) => templates::run(context, &args),
-        Command::Terms(args) => terms::run(context, &args),
-        Command::Reindex(args) => backup::reindex(context, &args),
-        Command::Backup(args) => backup::back_up(context, &args),
-        Command::Restore(args) => backup::restore(context, &args),
-        Command::Completions(args) => docs::completions(&args),
-        Command::Man(args) => docs::man(&args),
-    }
 }
 
 /// Mistakes of the caller, of the configuration and of the place (data folder in use, port taken, index of another

@@ -13,9 +13,13 @@ use crate::config::{ConfigError, Loaded};
 use crate::daemon::{self, Mode, Options, StatusBoard};
 use crate::serve::{self, BindError};
 
+/// Arguments of `run`.
+#[derive(Debug, clap::Args)]
+pub(crate) struct Args {}
+
 /// Crawls, indexes and serves until SIGTERM or Ctrl-C; SIGHUP reads the configuration again: its sites and topics are
 /// taken up at once, the rest after a restart.
-pub(crate) fn run(context: &Context) -> anyhow::Result<ExitCode> {
+pub(crate) fn run(context: &Context, _args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load_to_crawl()?;
     runtime()?.block_on(async {
         let listener = match loaded.config.cluster.serve {

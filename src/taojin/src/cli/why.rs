@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::context::{Context, Named, Usage, runtime};
 use super::output;
-use crate::config::{Config, Loaded};
+use crate::config::Loaded;
 use crate::daemon::now_ms;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetcher, Request, Robots};
@@ -349,11 +349,7 @@ fn read_robots(context: &Context, source: &str) -> anyhow::Result<Vec<u8>> {
         return std::fs::read(source).map_err(|e| Usage(format!("{source}: {e}")).into());
     }
     let uri = CrawlUri::parse(source).named(source)?;
-    let config = if context.config.is_some() {
-        context.load()?.config
-    } else {
-        Config::default()
-    };
+    let config = context.named_config()?;
     let fetcher = Fetcher::new(config.fetch)?;
     runtime()?.block_on(fetch(&fetcher, uri))
 }

@@ -259,163 +259,126 @@ const LONGEST_MS: f64 = 10.0 * 366.0 * 86_400_000.0;
 /// The largest number of TOML.
 const MANY: f64 = 9.3e18;
 
-/// The numbers that a key may have.
-#[derive(Debug, Clone, Copy)]
-struct Limit {
-    key: &'static str,
-    least: f64,
-    most: f64,
-    /// The ends themselves are left out.
-    open: bool,
-}
-
-const fn between(key: &'static str, least: f64, most: f64) -> Limit {
-    Limit {
-        key,
-        least,
-        most,
-        open: false,
-    }
-}
-
-const fn inside(key: &'static str, least: f64, most: f64) -> Limit {
-    Limit {
-        open: true,
-        ..between(key, least, most)
-    }
-}
-
-/// Zero is allowed.
-const fn any(key: &'static str) -> Limit {
-    between(key, 0.0, MANY)
-}
-
-/// With zero nothing would work.
-const fn positive(key: &'static str) -> Limit {
-    between(key, 1.0, MANY)
-}
-
-const fn time(key: &'static str) -> Limit {
-    between(key, 0.0, LONGEST_MS)
-}
-
-/// A time limit of zero would end everything before it began.
-const fn time_limit(key: &'static str) -> Limit {
-    between(key, 1.0, LONGEST_MS)
-}
+/// A key, and the least and the most that its number may be.
+type Limit = (&'static str, f64, f64);
+/// The one key whose ends themselves are left out.
+const OPEN: &str = "frontier.seen_error";
 
 /// Numbers of `taojin.toml`.
 const CONFIG: &[Limit] = &[
-    between("crawl.max_connections", 1.0, 10_000.0),
-    between("crawl.article_pages", 1.0, 1_000.0),
-    positive("crawl.max_outbox"),
-    between("crawl.crawl_log_bytes", 1024.0, MANY),
-    between("crawl.crawl_log_files", 0.0, 10_000.0),
-    time("crawl.stop_grace_ms"),
-    time("crawl.pass_patience_ms"),
-    any("crawl.min_free_bytes"),
-    between("crawl.min_free_percent", 0.0, 99.0),
-    between("documents.keep_versions", 0.0, 10_000.0),
-    between("documents.keep_versions_days", 0.0, 36_500.0),
-    between("documents.keep_deleted_days", 1.0, 36_500.0),
-    time("frontier.min_delay_ms"),
-    time("frontier.max_delay_ms"),
-    between("frontier.delay_factor", 0.0, 1000.0),
-    between("frontier.jitter", 0.0, 1.0),
-    time("frontier.max_crawl_delay_ms"),
-    time("frontier.max_retry_after_ms"),
-    time("frontier.throttle_backoff_ms"),
-    time("frontier.forgive_after_ms"),
-    time("frontier.connect_backoff_ms"),
-    time("frontier.max_backoff_ms"),
-    any("frontier.park_after_errors"),
-    time("frontier.park_ms"),
-    between("frontier.connections_per_host", 1.0, 10_000.0),
-    between("frontier.connections_per_ip", 1.0, 10_000.0),
-    positive("frontier.pages_per_host_per_cycle"),
-    positive("frontier.max_urls_per_site"),
-    between("frontier.queue_batch", 1.0, 1e6),
-    between("frontier.active_hosts", 1.0, 1e8),
-    inside("frontier.seen_error", 0.0, 1.0),
-    between("frontier.seen_capacity", 1.0, 1e10),
-    time("revisit.first_ms"),
-    time("revisit.min_ms"),
-    time("revisit.max_ms"),
-    between("revisit.grow", 1.0, 1000.0),
-    between("revisit.shrink", 0.001, 1.0),
-    time("revisit.gone_after_ms"),
-    time("revisit.retry_ms"),
-    time("revisit.max_retry_ms"),
-    positive("revisit.give_up_errors"),
-    time("revisit.hub_max_ms"),
-    time_limit("fetch.connect_timeout_ms"),
-    time_limit("fetch.idle_timeout_ms"),
-    time_limit("fetch.whole_timeout_ms"),
-    time_limit("fetch.dns_timeout_ms"),
-    positive("fetch.max_body_bytes"),
-    positive("fetch.max_sitemap_bytes"),
-    positive("fetch.max_ratio"),
-    between("fetch.max_redirects", 0.0, 100.0),
-    time("fetch.max_retry_after_ms"),
-    time("fetch.robots_ttl_ms"),
-    positive("warc.max_bytes"),
-    positive("page.max_decoded_bytes"),
-    between("page.max_nodes", 1.0, 1e8),
-    between("page.max_depth", 1.0, 10_000.0),
-    positive("page.max_attribute_bytes"),
-    any("extract.min_tokens"),
-    positive("extract.max_outlinks"),
-    positive("templates.learn_at"),
-    positive("templates.learn_small_at"),
-    between("templates.max_distance", 0.0, 1.0),
-    positive("templates.min_pages"),
-    positive("templates.max_pending"),
-    positive("templates.max_per_site"),
-    any("templates.samples"),
-    between("terms.accept_above", 0.0, 1.0),
-    positive("terms.min_count"),
-    positive("terms.max_terms"),
-    positive("terms.max_chars"),
-    between("index.memory_mb", 15.0, 4000.0),
-    between("index.threads", 1.0, 8.0),
-    between("index.utc_offset_minutes", -840.0, 840.0),
-    between("index.title_boost", 0.0, 1000.0),
-    between("index.term_boost", 0.0, 1000.0),
-    between("index.phrase_boost", 0.0, 1000.0),
-    between("index.all_words_bonus", 0.0, 1000.0),
-    between("index.half_life_days", 1.0, 36_500.0),
+    ("crawl.max_connections", 1.0, 10_000.0),
+    ("crawl.article_pages", 1.0, 1_000.0),
+    ("crawl.max_outbox", 1.0, MANY),
+    ("crawl.crawl_log_bytes", 1024.0, MANY),
+    ("crawl.crawl_log_files", 0.0, 10_000.0),
+    ("crawl.stop_grace_ms", 0.0, LONGEST_MS),
+    ("crawl.pass_patience_ms", 0.0, LONGEST_MS),
+    ("crawl.min_free_bytes", 0.0, MANY),
+    ("crawl.min_free_percent", 0.0, 99.0),
+    ("documents.keep_versions", 0.0, 10_000.0),
+    ("documents.keep_versions_days", 0.0, 36_500.0),
+    ("documents.keep_deleted_days", 1.0, 36_500.0),
+    ("frontier.min_delay_ms", 0.0, LONGEST_MS),
+    ("frontier.max_delay_ms", 0.0, LONGEST_MS),
+    ("frontier.delay_factor", 0.0, 1000.0),
+    ("frontier.jitter", 0.0, 1.0),
+    ("frontier.max_crawl_delay_ms", 0.0, LONGEST_MS),
+    ("frontier.max_retry_after_ms", 0.0, LONGEST_MS),
+    ("frontier.throttle_backoff_ms", 0.0, LONGEST_MS),
+    ("frontier.forgive_after_ms", 0.0, LONGEST_MS),
+    ("frontier.connect_backoff_ms", 0.0, LONGEST_MS),
+    ("frontier.max_backoff_ms", 0.0, LONGEST_MS),
+    ("frontier.park_after_errors", 0.0, MANY),
+    ("frontier.park_ms", 0.0, LONGEST_MS),
+    ("frontier.connections_per_host", 1.0, 10_000.0),
+    ("frontier.connections_per_ip", 1.0, 10_000.0),
+    ("frontier.pages_per_host_per_cycle", 1.0, MANY),
+    ("frontier.max_urls_per_site", 1.0, MANY),
+    ("frontier.queue_batch", 1.0, 1e6),
+    ("frontier.active_hosts", 1.0, 1e8),
+    ("frontier.seen_error", 0.0, 1.0),
+    ("frontier.seen_capacity", 1.0, 1e10),
+    ("revisit.first_ms", 0.0, LONGEST_MS),
+    ("revisit.min_ms", 0.0, LONGEST_MS),
+    ("revisit.max_ms", 0.0, LONGEST_MS),
+    ("revisit.grow", 1.0, 1000.0),
+    ("revisit.shrink", 0.001, 1.0),
+    ("revisit.gone_after_ms", 0.0, LONGEST_MS),
+    ("revisit.retry_ms", 0.0, LONGEST_MS),
+    ("revisit.max_retry_ms", 0.0, LONGEST_MS),
+    ("revisit.give_up_errors", 1.0, MANY),
+    ("revisit.hub_max_ms", 0.0, LONGEST_MS),
+    ("fetch.connect_timeout_ms", 1.0, LONGEST_MS),
+    ("fetch.idle_timeout_ms", 1.0, LONGEST_MS),
+    ("fetch.whole_timeout_ms", 1.0, LONGEST_MS),
+    ("fetch.dns_timeout_ms", 1.0, LONGEST_MS),
+    ("fetch.max_body_bytes", 1.0, MANY),
+    ("fetch.max_sitemap_bytes", 1.0, MANY),
+    ("fetch.max_ratio", 1.0, MANY),
+    ("fetch.max_redirects", 0.0, 100.0),
+    ("fetch.max_retry_after_ms", 0.0, LONGEST_MS),
+    ("fetch.robots_ttl_ms", 0.0, LONGEST_MS),
+    ("warc.max_bytes", 1.0, MANY),
+    ("page.max_decoded_bytes", 1.0, MANY),
+    ("page.max_nodes", 1.0, 1e8),
+    ("page.max_depth", 1.0, 10_000.0),
+    ("page.max_attribute_bytes", 1.0, MANY),
+    ("extract.min_tokens", 0.0, MANY),
+    ("extract.max_outlinks", 1.0, MANY),
+    ("templates.learn_at", 1.0, MANY),
+    ("templates.learn_small_at", 1.0, MANY),
+    ("templates.max_distance", 0.0, 1.0),
+    ("templates.min_pages", 1.0, MANY),
+    ("templates.max_pending", 1.0, MANY),
+    ("templates.max_per_site", 1.0, MANY),
+    ("templates.samples", 0.0, MANY),
+    ("terms.accept_above", 0.0, 1.0),
+    ("terms.min_count", 1.0, MANY),
+    ("terms.max_terms", 1.0, MANY),
+    ("terms.max_chars", 1.0, MANY),
+    ("index.memory_mb", 15.0, 4000.0),
+    ("index.threads", 1.0, 8.0),
+    ("index.utc_offset_minutes", -840.0, 840.0),
+    ("index.title_boost", 0.0, 1000.0),
+    ("index.term_boost", 0.0, 1000.0),
+    ("index.phrase_boost", 0.0, 1000.0),
+    ("index.all_words_bonus", 0.0, 1000.0),
+    ("index.half_life_days", 1.0, 36_500.0),
     // The most that engines make of one index.
-    between("search.shards", 1.0, 1024.0),
-    between("search.replicas", 0.0, 16.0),
-    between("serve.query_chars", 1.0, MAX_QUERY_CHARS as f64),
-    between("serve.window", 1.0, Query::MAX_WINDOW as f64),
-    between("serve.limit_max", 1.0, Query::MAX_LIMIT as f64),
-    time_limit("serve.time_limit_ms"),
-    between("serve.concurrent_searches", 1.0, 100_000.0),
-    between("serve.connections", 1.0, 1_000_000.0),
-    time_limit("serve.idle_ms"),
-    time_limit("serve.request_ms"),
-    time("serve.max_lag_ms"),
-    any("serve.requests_per_minute"),
+    ("search.shards", 1.0, 1024.0),
+    ("search.replicas", 0.0, 16.0),
+    ("serve.query_chars", 1.0, MAX_QUERY_CHARS as f64),
+    ("serve.window", 1.0, Query::MAX_WINDOW as f64),
+    ("serve.limit_max", 1.0, Query::MAX_LIMIT as f64),
+    ("serve.time_limit_ms", 1.0, LONGEST_MS),
+    ("serve.concurrent_searches", 1.0, 100_000.0),
+    ("serve.connections", 1.0, 1_000_000.0),
+    ("serve.idle_ms", 1.0, LONGEST_MS),
+    ("serve.request_ms", 1.0, LONGEST_MS),
+    ("serve.max_lag_ms", 0.0, LONGEST_MS),
+    ("serve.requests_per_minute", 0.0, MANY),
 ];
 
 /// Numbers of a site's file.
 const SITE: &[Limit] = &[
-    positive("max_pages_per_cycle"),
-    time("delay_ms"),
-    between("queues", 1.0, 64.0),
-    between("scope.max_hops", 0.0, 65_535.0),
-    between("scope.max_redirects", 0.0, 255.0),
-    between("scope.max_path_segments", 1.0, 100_000.0),
-    between("scope.max_repeated_segments", 1.0, 100_000.0),
-    between("scope.max_url_bytes", 16.0, 65_536.0),
+    ("max_pages_per_cycle", 1.0, MANY),
+    ("delay_ms", 0.0, LONGEST_MS),
+    ("queues", 1.0, 64.0),
+    ("scope.max_hops", 0.0, 65_535.0),
+    ("scope.max_redirects", 0.0, 255.0),
+    ("scope.max_path_segments", 1.0, 100_000.0),
+    ("scope.max_repeated_segments", 1.0, 100_000.0),
+    ("scope.max_url_bytes", 16.0, 65_536.0),
 ];
+
+fn limit(key: &str) -> Option<&'static Limit> {
+    CONFIG.iter().chain(SITE).find(|limit| limit.0 == key)
+}
 
 /// What to write for the number of this key: `use 1 or more`.
 pub(super) fn allowed(key: &str) -> Option<String> {
-    let limit = CONFIG.iter().chain(SITE).find(|l| l.key == key)?;
-    let (least, most) = (limit.least, limit.most);
-    Some(if limit.open {
+    let (_, least, most) = *limit(key)?;
+    Some(if key == OPEN {
         format!("use more than {least} and less than {most}")
     } else if most >= MANY.min(LONGEST_MS) {
         format!("use {least} or more")
@@ -425,25 +388,25 @@ pub(super) fn allowed(key: &str) -> Option<String> {
 }
 
 /// Whether the number of this key may be below zero.
-pub(super) fn may_be_negative(key: &str) -> bool {
-    CONFIG.iter().any(|l| l.key == key && l.least < 0.0)
+fn may_be_negative(key: &str) -> bool {
+    limit(key).is_some_and(|limit| limit.1 < 0.0)
 }
 
 /// Key and value of every number that cannot be used.
 pub(super) fn unusable(settings: &Table) -> Vec<(String, String)> {
     let mut found = Vec::new();
     walk("", settings, &mut |key, value| {
-        let limit = CONFIG.iter().chain(SITE).find(|l| l.key == key);
         let (number, text) = match value {
             Value::Integer(number) => (*number as f64, number.to_string()),
             Value::Float(number) => (*number, shortest(*number)),
             _ => return,
         };
-        let Some(limit) = limit else { return };
-        let inside = (limit.least..=limit.most).contains(&number);
-        let at_end = limit.open && (number <= limit.least || number >= limit.most);
+        let Some(&(_, least, most)) = limit(key) else {
+            return;
+        };
         // `nan` is inside of nothing.
-        if !inside || at_end {
+        let is_inside = (least..=most).contains(&number);
+        if !is_inside || (key == OPEN && (number <= least || number >= most)) {
             found.push((key.to_owned(), text));
         }
     });
@@ -476,7 +439,7 @@ pub(super) fn walk(prefix: &str, settings: &Table, look: &mut impl FnMut(&str, &
 /// The keys of all numbers.
 #[cfg(test)]
 pub(super) fn keys() -> impl Iterator<Item = &'static str> {
-    CONFIG.iter().chain(SITE).map(|limit| limit.key)
+    CONFIG.iter().chain(SITE).map(|limit| limit.0)
 }
 
 /// Units of time, in milliseconds.
@@ -587,10 +550,10 @@ mod tests {
                 }
             });
             for key in &numbers {
-                assert!(limits.iter().any(|l| l.key == key), "{key} has no limits");
+                assert!(limits.iter().any(|l| l.0 == key), "{key} has no limits");
             }
-            for limit in limits.iter().filter(|l| l.key != "terms.accept_above") {
-                assert!(numbers.iter().any(|k| k == limit.key), "{}", limit.key);
+            for limit in limits.iter().filter(|l| l.0 != "terms.accept_above") {
+                assert!(numbers.iter().any(|k| k == limit.0), "{}", limit.0);
             }
         }
     }
