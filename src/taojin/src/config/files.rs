@@ -1,6 +1,7 @@
 //! Files that the settings name: lexicons and synonyms, secrets, weights of the extraction. In: the configuration. Out: what
 //! the files hold, read anew each time, and what is wrong with them. Never shows a secret.
 
+use std::fmt::Display;
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Read as _};
 use std::os::unix::fs::PermissionsExt;
@@ -12,7 +13,7 @@ use super::{Config, ConfigError, Loaded, Problem};
 use crate::serve::Secret;
 use taojin_crawl::schedule::Site;
 use taojin_extract::learn::Weights;
-use taojin_search::analyze::{Analyzer, Lexicon, LexiconError, Synonyms, SynonymsError};
+use taojin_search::analyze::{Analyzer, Lexicon, LexiconError, Synonyms};
 
 /// Name of the file of accepted terms in the data folder.
 const ACCEPTED: &str = "terms.txt";
@@ -44,30 +45,34 @@ impl Loaded {
 
     /// The lexicons without the accepted terms.
     pub fn given_lexicons(&self) -> Result<Vec<Lexicon>, ConfigError> {
-        let read = |name: &String| {
-            let wrong = |e: LexiconError| ConfigError(format!("lexicons = [\"{name}\"]: {e}"));
-            let Some(path) = self.lexicon_file(name) else {
-                return Lexicon::builtin(name).map_err(wrong);
-            };
-            let text = fs::read_to_string(&path).map_err(|e| no_file("lexicons", &path, &e))?;
-            Lexicon::parse(name, &text).map_err(wrong)
-        };
+        let read = |name| self.read_named("lexicons", name, Lexicon::builtin, Lexicon::parse);
         self.lexicon_names().into_iter().map(read).collect()
     }
 
     /// The synonyms of `[analyze]` and of all sites together.
     pub fn synonyms(&self) -> Result<Synonyms, ConfigError> {
-        let read = |name: &String| {
-            let wrong = |e: SynonymsError| ConfigError(format!("synonyms = [\"{name}\"]: {e}"));
-            let Some(path) = self.lexicon_file(name) else {
-                return Synonyms::builtin(name).map_err(wrong);
-            };
-            let text = fs::read_to_string(&path).map_err(|e| no_file("synonyms", &path, &e))?;
-            Synonyms::parse(name, &text).map_err(wrong)
-        };
+        let read = |name| self.read_named("synonyms", name, Synonyms::builtin, Synonyms::parse);
         let all: Result<Vec<Synonyms>, ConfigError> =
             self.synonym_names().into_iter().map(read).collect();
         all.map(Synonyms::merged)
+    }
+
+    /// What a name under `key` stands for: a file, or what is built in.
+    fn read_named<T, E: Display>(
+        &self,
+        key: &str,
+        name: &String,
+        builtin: fn(&str) -> Result<T, E>,
+        parse: fn(&str, &str) -> Result<T, E>,
+    ) -> Result<T, ConfigError> {
+        let read = match self.lexicon_file(name) {
+            Some(path) => {
+                let text = fs::read_to_string(&path).map_err(|e| no_file(key, &path, &e))?;
+                parse(name, &text)
+            }
+            None => builtin(name),
+        };
+        read.map_err(|e| ConfigError(format!("{key} = [\"{name}\"]: {e}")))
     }
 
     /// What text is cut with and searched by: the lexicons and the synonyms.
@@ -261,14 +266,8 @@ const MAX_BYTES: u64 = 16 << 20;
 
 /// The weights in `file`; the error does not name it.
 pub fn read_weights(file: &Path) -> Result<Arc<Weights>, String> {
-    let read = || -> io::Result<String> {
-        let mut text = String::new();
-        File::open(file)?
-            .take(MAX_BYTES)
-            .read_to_string(&mut text)?;
-        Ok(text)
-    };
-    let text = read().map_err(|e| e.to_string())?;
+    let text = File::open(file).and_then(|file| io::read_to_string(file.take(MAX_BYTES)));
+    let text = text.map_err(|e| e.to_string())?;
     let weights = Weights::parse(&text).map_err(|e| e.to_string())?;
     Ok(Arc::new(weights))
 }

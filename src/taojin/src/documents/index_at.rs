@@ -2,7 +2,8 @@
 //! waits in its own thread, which may be one of a runtime's blocking threads; the work is done by a runtime of this file's own.
 
 use std::fmt::Write as _;
-use std::io::Read as _;
+use std::fs::File;
+use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
@@ -284,12 +285,8 @@ fn client(ca_file: Option<&Path>) -> Result<Client, String> {
 }
 
 fn text_of(key: &str, file: &Path) -> Result<String, String> {
-    let failed = |e: std::io::Error| format!("{key} = \"{}\": {e}", file.display());
-    let mut text = String::new();
-    let opened = std::fs::File::open(file).map_err(failed)?;
-    let read = opened.take(FILE_BYTES).read_to_string(&mut text);
-    read.map_err(failed)?;
-    Ok(text)
+    let text = File::open(file).and_then(|file| io::read_to_string(file.take(FILE_BYTES)));
+    text.map_err(|e| format!("{key} = \"{}\": {e}", file.display()))
 }
 
 /// The runtime of all requests: one thread that lives as long as the process.
