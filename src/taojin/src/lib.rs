@@ -15,4 +15,5 @@ pub mod config;
 pub mod daemon;
 pub mod documents;
 pub mod export;
-pub mod serve;
+
+pub use taojin_serve as serve;

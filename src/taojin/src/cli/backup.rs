@@ -126,7 +126,7 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
 
 /// What was restored, for a person.
 #[derive(Template)]
-#[template(path = "restored.txt", whitespace = "preserve")]
+#[template(path = "restored.txt")]
 struct RestoredText {
     facts: String,
     gaps: u64,

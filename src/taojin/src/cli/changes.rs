@@ -60,7 +60,7 @@ pub(crate) fn changes(context: &Context, args: &ChangesArgs) -> anyhow::Result<E
 
 /// Changes for a person, a line each.
 #[derive(Template)]
-#[template(path = "changes.txt", whitespace = "preserve")]
+#[template(path = "changes.txt")]
 struct ChangesText<'a> {
     answer: &'a ChangesAnswer,
     c: Paint,
@@ -97,7 +97,7 @@ pub(crate) fn history(context: &Context, args: &HistoryArgs) -> anyhow::Result<E
 
 /// The versions of a document for a person.
 #[derive(Template)]
-#[template(path = "history.txt", whitespace = "preserve")]
+#[template(path = "history.txt")]
 struct HistoryText<'a> {
     answer: &'a HistoryAnswer,
     asked: &'a str,

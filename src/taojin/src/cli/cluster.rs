@@ -117,7 +117,7 @@ const OF_A_NODE: i64 = 12;
 
 /// What `check --json` prints.
 #[derive(Serialize, Template)]
-#[template(path = "database.txt", whitespace = "preserve")]
+#[template(path = "database.txt")]
 struct Checked {
     #[serde(flatten)]
     facts: DatabaseFacts,
@@ -235,7 +235,7 @@ const WAIT: Duration = Duration::from_secs(120);
 
 /// What `status --json` prints.
 #[derive(Serialize, Template)]
-#[template(path = "nodes.txt", whitespace = "preserve")]
+#[template(path = "nodes.txt")]
 struct Status {
     nodes: Vec<NodeRecord>,
     waiting: Waiting,
@@ -294,7 +294,7 @@ fn drain(reader: &Reader, name: &str, undo: bool, no_wait: bool) -> anyhow::Resu
 
 /// A node for a person.
 #[derive(Template)]
-#[template(path = "node.txt", whitespace = "preserve")]
+#[template(path = "node.txt")]
 struct NodeText<'a> {
     node: &'a NodeRecord,
 }

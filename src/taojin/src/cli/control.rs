@@ -184,14 +184,14 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
 
 /// What may be fetched again.
 #[derive(Template)]
-#[template(path = "allowed.txt", whitespace = "preserve")]
+#[template(path = "allowed.txt")]
 struct AllowedText<'a> {
     done: &'a CommandDone,
 }
 
 /// What a purge removed.
 #[derive(Template)]
-#[template(path = "purged.txt", whitespace = "preserve")]
+#[template(path = "purged.txt")]
 pub(super) struct PurgedText<'a> {
     done: &'a CommandDone,
     documents: u64,

@@ -142,7 +142,7 @@ fn check(loaded: &Loaded, sites: &[String]) -> anyhow::Result<()> {
 
 /// The summary in a few lines for a person.
 #[derive(Template)]
-#[template(path = "summary.txt", whitespace = "preserve")]
+#[template(path = "summary.txt")]
 struct SummaryText<'a> {
     s: &'a Summary,
     handed: bool,

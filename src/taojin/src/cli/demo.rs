@@ -192,7 +192,7 @@ async fn round(loaded: &Loaded, name: &str, recheck: bool) -> anyhow::Result<Sum
 
 /// What a round did, for a person.
 #[derive(Template)]
-#[template(path = "round.txt", whitespace = "preserve")]
+#[template(path = "round.txt")]
 struct RoundText<'a> {
     s: &'a Summary,
 }
@@ -216,7 +216,7 @@ fn search(loaded: &Loaded, place: &Place) -> anyhow::Result<()> {
 
 /// What to do next: more commands over this data, then a site of one's own.
 #[derive(Template)]
-#[template(path = "next_steps.txt", whitespace = "preserve")]
+#[template(path = "next_steps.txt")]
 struct NextText<'a> {
     place: &'a Place,
     seed: String,
@@ -226,7 +226,7 @@ struct NextText<'a> {
 
 /// Where the web page is.
 #[derive(Template)]
-#[template(path = "demo_served.txt", whitespace = "preserve")]
+#[template(path = "demo_served.txt")]
 struct ServedText<'a> {
     address: SocketAddr,
     token: &'a str,

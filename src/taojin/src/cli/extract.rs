@@ -363,7 +363,7 @@ fn megabytes(bytes: u64) -> String {
 
 /// A document for a person.
 #[derive(Template)]
-#[template(path = "document.txt", whitespace = "preserve")]
+#[template(path = "document.txt")]
 struct DocumentText<'a> {
     input: Option<&'a str>,
     d: &'a Document,
@@ -372,7 +372,7 @@ struct DocumentText<'a> {
 
 /// What was decided and by what.
 #[derive(Template)]
-#[template(path = "trace.txt", whitespace = "preserve")]
+#[template(path = "trace.txt")]
 struct TraceText<'a> {
     document: &'a Document,
     trace: &'a Trace,

@@ -14,7 +14,7 @@ use super::context::{Context, Usage, bail_usage};
 use super::output;
 use crate::config::{self, LOCAL_CONFIG, SYSTEM_CONFIG};
 use crate::serve;
-use crate::serve::words::{EN, InitLabels, ZH};
+use crate::serve::{InitLabels, init_words};
 use taojin_search::analyze::Lexicon;
 
 /// What the packages put there: nobody's work.
@@ -74,7 +74,7 @@ pub(crate) struct Args {
 
 /// Asks, writes the configuration, and says what to type next.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
-    let words = words_of(&output::language());
+    let words = init_words(&output::language());
     let file = match &context.config {
         Some(file) => file.clone(),
         None if is_root() => PathBuf::from(SYSTEM_CONFIG),
@@ -124,15 +124,6 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     }
     next(words, &file);
     Ok(ExitCode::SUCCESS)
-}
-
-/// The words for a locale such as `zh_CN.UTF-8`.
-fn words_of(locale: &str) -> &'static InitLabels {
-    if locale.starts_with("zh") {
-        &ZH.init
-    } else {
-        &EN.init
-    }
 }
 
 /// The five questions with their defaults.
@@ -332,7 +323,7 @@ mod tests {
     fn a_wrong_answer_is_asked_again_and_enter_takes_the_default() {
         let folder = tempfile::tempdir().unwrap();
         for (language, no, yes) in [("en_US.UTF-8", "no", "yes"), ("zh_CN.UTF-8", "否", "是")] {
-            let words = words_of(language);
+            let words = init_words(language);
             let typed = "\n8080\n0.0.0.0:80\nme\nme@example.org\nnone\ny\n";
             let mut terminal = (typed.as_bytes(), Vec::new());
             let answers: Vec<String> = questions(words)
@@ -363,7 +354,7 @@ mod tests {
 
     #[test]
     fn a_question_does_not_ask_for_ever() {
-        let words = words_of("");
+        let words = init_words("");
         let [_, listen, ..] = questions(words).unwrap();
         let mut terminal = ("x\n".repeat(100).into_bytes(), Vec::new());
         let mut terminal = (terminal.0.as_slice(), &mut terminal.1);

@@ -186,7 +186,7 @@ fn site_name(dir: &Path, seen: &[Observation]) -> String {
 
 /// What was learned, with one page of each template.
 #[derive(Template)]
-#[template(path = "report.html")]
+#[template(path = "report.html", whitespace = "minimize")]
 struct ReportPage<'a> {
     articles: usize,
     templates: Vec<Reported<'a>>,

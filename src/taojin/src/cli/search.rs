@@ -229,7 +229,7 @@ fn quoted(words: &[String]) -> String {
 
 /// Hits for a person.
 #[derive(Template)]
-#[template(path = "hits.txt", whitespace = "preserve")]
+#[template(path = "hits.txt")]
 struct HitsText<'a> {
     found: &'a FoundList,
     shown: u64,
@@ -249,7 +249,7 @@ impl HitsText<'_> {
 
 /// One hit of `--follow`.
 #[derive(Template)]
-#[template(path = "hit.txt", whitespace = "preserve")]
+#[template(path = "hit.txt")]
 struct HitText<'a> {
     hit: &'a Found,
     mark: &'static str,

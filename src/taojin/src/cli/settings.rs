@@ -173,7 +173,7 @@ fn answer(
 
 /// What is in force, for a person.
 #[derive(Template)]
-#[template(path = "check.txt", whitespace = "preserve")]
+#[template(path = "check.txt")]
 struct CheckText<'a> {
     loaded: &'a Loaded,
     warnings: Vec<String>,

@@ -134,7 +134,7 @@ fn as_json(site: &Site, state: Option<&SiteStatus>) -> anyhow::Result<serde_json
 
 /// The sites and how each stands, for a person.
 #[derive(Template)]
-#[template(path = "sites.txt", whitespace = "preserve")]
+#[template(path = "sites.txt")]
 struct SitesText<'a> {
     sites: Vec<(&'a Site, Option<&'a SiteStatus>)>,
 }
@@ -324,7 +324,7 @@ fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
 
 /// What was found, and the commands that come next, ready to be pasted.
 #[derive(Template)]
-#[template(path = "site_added.txt", whitespace = "preserve")]
+#[template(path = "site_added.txt")]
 struct AddedText<'a> {
     path: &'a Path,
     probe: &'a Probe,

@@ -72,7 +72,7 @@ fn searchable(loaded: &Loaded) -> anyhow::Result<u64> {
 
 /// The status for a person.
 #[derive(Template)]
-#[template(path = "status.txt", whitespace = "preserve")]
+#[template(path = "status.txt")]
 struct StatusText<'a> {
     s: &'a Status,
 }

@@ -104,7 +104,7 @@ struct Shown<'a> {
 
 /// A term for a person.
 #[derive(Template)]
-#[template(path = "term.txt", whitespace = "preserve")]
+#[template(path = "term.txt")]
 struct TermText<'a> {
     t: &'a Shown<'a>,
     c: Paint,

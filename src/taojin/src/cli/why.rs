@@ -29,7 +29,7 @@ pub(crate) struct Args {
 
 /// The answer of `why --json`. The names are stable.
 #[derive(Debug, Default, Serialize, Template)]
-#[template(path = "why.txt", whitespace = "preserve")]
+#[template(path = "why.txt")]
 struct Answer {
     /// Not the name of a host.
     #[serde(skip)]

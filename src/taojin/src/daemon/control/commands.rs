@@ -344,7 +344,9 @@ impl CrawlLoop {
             .collect();
         let mut due = 0;
         for name in &chosen {
-            due += self.begin_cycle(name, now)?;
+            due += self
+                .begin_cycle(name, now)
+                .map_err(CommandRefused::failed)?;
             if recheck {
                 self.frontier.recheck_articles(&mut self.store, name, now)?;
             }
@@ -400,7 +402,7 @@ impl CrawlLoop {
                 class,
                 ..NewUrl::link(uri.clone(), &site, hops)
             });
-            self.write_batch(now)?;
+            self.write_batch(now).map_err(CommandRefused::failed)?;
             known = self.store.lookup(&uri)?;
         }
         let Some(record) = known else {
@@ -417,7 +419,7 @@ impl CrawlLoop {
 
     fn set_paused(&mut self, name: &str, paused: bool, now: i64) -> Outcome<CommandDone> {
         crawled(&self.configured, name)?;
-        self.write_batch(now)?;
+        self.write_batch(now).map_err(CommandRefused::failed)?;
         let mut done = pause(&mut self.store, &self.configured, name, paused, now)?;
         self.look_again(now)?;
         if !paused {
@@ -429,7 +431,7 @@ impl CrawlLoop {
 
     fn purge_site(&mut self, name: &str, now: i64) -> Outcome<Reply> {
         // What has ended is purged with the rest, and not half of it.
-        self.write_batch(now)?;
+        self.write_batch(now).map_err(CommandRefused::failed)?;
         let shared = Arc::clone(&self.shared);
         let purged = purge_site(
             &mut self.store,
@@ -464,7 +466,7 @@ impl CrawlLoop {
 
     fn purge_url(&mut self, text: &str, now: i64) -> Outcome<Reply> {
         let uri = address(text)?;
-        self.write_batch(now)?;
+        self.write_batch(now).map_err(CommandRefused::failed)?;
         let (done, purged) = purge_url(&mut self.store, &uri, now)?;
         let addresses = purged.addresses.iter();
         self.frontier.take_down(addresses.map(|a| a.fingerprint()));
@@ -495,7 +497,7 @@ impl CrawlLoop {
     /// Reads the state of the sites again.
     fn look_again(&mut self, now: i64) -> Outcome<()> {
         let sites = self.configured.clone();
-        Ok(self.take_sites(&sites, now)?)
+        self.take_sites(&sites, now).map_err(CommandRefused::failed)
     }
 }
 

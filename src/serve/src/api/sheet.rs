@@ -1,0 +1,168 @@
+//! Answers as tables. In: rows of texts and numbers. Out: CSV that spreadsheets open as UTF-8, or an Excel workbook. No cell
+//! is ever run as a formula: what the web wrote begins with whatever it likes.
+
+use axum::http::{HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use rust_xlsxwriter::{Format, Workbook, XlsxError};
+
+use crate::search::trend_params;
+
+/// Longest name of a sheet, in characters, as Excel has it.
+const NAME_CHARS_MAX: usize = 31;
+/// Longest text of a cell, in characters, as Excel has it.
+const CELL_CHARS_MAX: usize = 32_767;
+/// Width of a column of texts, in characters.
+const TEXT_WIDTH: f64 = 24.0;
+
+/// One table.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub(crate) struct Sheet {
+    /// What a workbook calls it.
+    pub(crate) name: String,
+    /// Names of the columns.
+    pub(crate) columns: Vec<String>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+/// One value.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Cell {
+    Text(String),
+    Count(u64),
+    /// From 0 to 1.
+    Share(f64),
+    Empty,
+}
+
+impl From<Option<String>> for Cell {
+    fn from(text: Option<String>) -> Cell {
+        text.map_or(Cell::Empty, Cell::Text)
+    }
+}
+
+/// An answer that is saved as `taojin-NAME.csv` or `.xlsx`: CSV has the first table only.
+pub(crate) fn answer(name: &str, format: trend_params::Format, sheets: &[Sheet]) -> Response {
+    let (kind, extension, body) = match format {
+        trend_params::Format::Xlsx => match workbook(sheets) {
+            Ok(bytes) => (
+                "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+                "xlsx",
+                bytes,
+            ),
+            Err(error) => {
+                tracing::error!(%error, "workbook failed");
+                return axum::http::StatusCode::INTERNAL_SERVER_ERROR.into_response();
+            }
+        },
+        _ => {
+            let text = sheets.first().map(csv).unwrap_or_default();
+            ("text/csv; charset=utf-8", "csv", text.into_bytes())
+        }
+    };
+    let file = format!("attachment; filename=\"taojin-{name}.{extension}\"");
+    let disposition = HeaderValue::from_str(&file);
+    let mut response = ([(header::CONTENT_TYPE, kind)], body).into_response();
+    if let Ok(disposition) = disposition {
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_DISPOSITION, disposition);
+    }
+    response
+}
+
+/// RFC 4180, with the mark of UTF-8 that Excel needs.
+pub(crate) fn csv(sheet: &Sheet) -> String {
+    let mut text = String::from("\u{feff}");
+    let header: Vec<String> = sheet.columns.iter().map(|name| field(name)).collect();
+    text.push_str(&header.join(","));
+    text.push_str("\r\n");
+    for row in &sheet.rows {
+        let fields: Vec<String> = row
+            .iter()
+            .map(|cell| match cell {
+                Cell::Text(text) => field(text),
+                Cell::Count(n) => n.to_string(),
+                Cell::Share(share) => format!("{share:.6}"),
+                Cell::Empty => String::new(),
+            })
+            .collect();
+        text.push_str(&fields.join(","));
+        text.push_str("\r\n");
+    }
+    text
+}
+
+/// A text as a field. An apostrophe before what a spreadsheet would take for a formula.
+fn field(text: &str) -> String {
+    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
+    let text = match formula {
+        true => format!("'{text}"),
+        false => text.to_owned(),
+    };
+    match text.contains([',', '"', '\n', '\r']) {
+        true => format!("\"{}\"", text.replace('"', "\"\"")),
+        false => text,
+    }
+}
+
+fn workbook(sheets: &[Sheet]) -> Result<Vec<u8>, XlsxError> {
+    let mut book = Workbook::new();
+    let (bold, percent) = (
+        Format::new().set_bold(),
+        Format::new().set_num_format("0.00%"),
+    );
+    for sheet in sheets {
+        let page = book.add_worksheet();
+        let name: String = sheet.name.chars().take(NAME_CHARS_MAX).collect();
+        page.set_name(name)?;
+        page.set_freeze_panes(1, 0)?;
+        for (column, name) in (0..).zip(&sheet.columns) {
+            page.write_string_with_format(0, column, cut(name), &bold)?;
+            let texts = |row: &Vec<Cell>| matches!(row.get(usize::from(column)), Some(Cell::Text(text)) if text.len() > 12);
+            if sheet.rows.iter().any(texts) {
+                page.set_column_width(column, TEXT_WIDTH)?;
+            }
+        }
+        for (at, row) in (1..).zip(&sheet.rows) {
+            for (column, cell) in (0..).zip(row) {
+                match cell {
+                    Cell::Text(text) => page.write_string(at, column, cut(text))?,
+                    Cell::Count(n) => page.write_number(at, column, *n as f64)?,
+                    Cell::Share(share) => {
+                        page.write_number_with_format(at, column, *share, &percent)?
+                    }
+                    Cell::Empty => page,
+                };
+            }
+        }
+    }
+    book.save_to_buffer()
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(CELL_CHARS_MAX).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_becomes_a_formula_and_fields_keep_their_bounds() {
+        let text = |text: &str| Cell::Text(text.to_owned());
+        let sheet = Sheet {
+            name: "hits".to_owned(),
+            columns: vec!["title".to_owned(), "documents".to_owned()],
+            rows: vec![
+                vec![text("=HYPERLINK(\"http://x\")"), Cell::Count(3)],
+                vec![text("+86,\n\"内\""), Cell::Share(0.25)],
+                vec![text("油价 -3%"), Cell::Empty],
+            ],
+        };
+        assert_eq!(
+            csv(&sheet),
+            "\u{feff}title,documents\r\n\"'=HYPERLINK(\"\"http://x\"\")\",3\r\n\"'+86,\n\"\"内\"\"\",0.250000\r\n油价 -3%,\r\n"
+        );
+        let book = workbook(&[sheet]).expect("a workbook");
+        assert!(book.starts_with(b"PK"), "a zip file");
+    }
+}

@@ -1,0 +1,246 @@
+//! The review of domain terms for programs. In: `GET /api/terms`, and decisions as JSON. Out: the list, or how many
+//! decisions changed something. Only the operator sees it and decides.
+
+use axum::Json;
+use axum::extract::rejection::JsonRejection;
+use axum::extract::{RawQuery, State};
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+use super::problem::Problem;
+use crate::guard::token::Operator;
+use crate::review::terms::{ReviewList, ReviewTerm};
+use crate::search::param_error::{echo, known_once};
+use crate::search::values::number;
+use crate::state::Server;
+use taojin_search::analyze::term_problem;
+
+/// Terms of one answer, if the request does not say.
+const DEFAULT_LIMIT: usize = 50;
+/// Most terms of one answer.
+const LIMIT_MAX: usize = 500;
+/// Terms that can be passed over: more than any list has.
+const OFFSET_MAX: usize = 100_000;
+/// Most terms to accept, and to reject, in one request: they fit into a body.
+const DECISIONS_MAX: usize = 200;
+
+/// Answer of `GET /api/terms`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct TermsAnswer {
+    /// Terms not decided about.
+    #[schema(examples(42))]
+    proposed: u64,
+    /// Terms in the lexicon of accepted ones.
+    #[schema(examples(7))]
+    accepted: u64,
+    /// Terms that are not proposed again.
+    #[schema(examples(3))]
+    rejected: u64,
+    /// Some of those not decided about, best first.
+    terms: Vec<TermAnswer>,
+}
+
+/// A term to decide about.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct TermAnswer {
+    /// As it is mostly written.
+    #[schema(examples("页岩油"))]
+    term: String,
+    /// How likely it is a term, 0 to 1.
+    #[schema(examples(0.93))]
+    termhood: f64,
+    /// Times that it occurred.
+    #[schema(examples(58))]
+    occurrences: u64,
+    /// Documents that have it.
+    #[schema(examples(21))]
+    documents: u64,
+    /// Whether the general dictionary has it.
+    in_dictionary: bool,
+    /// Sentences with it.
+    evidence: Vec<String>,
+}
+
+/// What was decided.
+#[derive(Debug, Clone, PartialEq, Default, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Decision {
+    /// Terms to use from now on.
+    #[schema(examples(json!(["页岩油"])), max_items = 200)]
+    accept: Vec<String>,
+    /// Terms to take out of use, and not to propose again.
+    #[schema(examples(json!(["有关方面"])), max_items = 200)]
+    reject: Vec<String>,
+}
+
+/// What a decision changed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct Decided {
+    /// Accepted terms that were not in use before.
+    #[schema(examples(1))]
+    accepted: u64,
+    /// Rejected terms that were in use before.
+    rejected: u64,
+    /// Texts that cannot be terms, with the reason; nothing was done with them.
+    refused: Vec<RefusedText>,
+}
+
+/// A text that cannot be a term.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub(crate) struct RefusedText {
+    /// The text.
+    #[schema(examples("。"))]
+    text: String,
+    /// What a term is.
+    #[schema(examples("a term needs a letter, a digit or an ideograph"))]
+    reason: String,
+}
+
+impl From<ReviewList> for TermsAnswer {
+    fn from(list: ReviewList) -> Self {
+        Self {
+            proposed: list.proposed,
+            accepted: list.accepted,
+            rejected: list.rejected,
+            terms: list.terms.into_iter().map(TermAnswer::from).collect(),
+        }
+    }
+}
+
+impl From<ReviewTerm> for TermAnswer {
+    fn from(term: ReviewTerm) -> Self {
+        Self {
+            term: term.term,
+            termhood: term.termhood,
+            occurrences: term.occurrences,
+            documents: term.documents,
+            in_dictionary: term.in_dictionary,
+            evidence: term.evidence.into_iter().map(|e| e.text).collect(),
+        }
+    }
+}
+
+/// Domain terms to decide about, best first. For the operator.
+#[utoipa::path(
+    get,
+    path = "/api/terms",
+    operation_id = "terms",
+    tag = "terms",
+    security(("token" = [])),
+    params(
+        ("limit" = Option<u32>, Query, description = "Most terms to return."),
+        ("offset" = Option<u32>, Query, description = "Terms to pass over."),
+    ),
+    responses(
+        (status = 200, description = "The list, perhaps empty.", body = TermsAnswer),
+        (status = 404, description = "This server has no list of terms."),
+    )
+)]
+pub(crate) async fn list(
+    _operator: Operator,
+    State(server): State<Server>,
+    RawQuery(raw): RawQuery,
+) -> Result<Json<TermsAnswer>, Problem> {
+    let (offset, limit) = window(&raw.unwrap_or_default())?;
+    let list = server.review(move |review| review.list(offset, limit));
+    let list = list.await?.ok_or_else(no_list)?;
+    Ok(Json(list.into()))
+}
+
+/// Accept and reject domain terms.
+///
+/// What is accepted is used by every search within seconds. Texts that cannot be terms are named in the answer and
+/// left out. For the operator.
+#[utoipa::path(
+    post,
+    path = "/api/terms",
+    operation_id = "decide_terms",
+    tag = "terms",
+    security(("token" = [])),
+    request_body = Decision,
+    responses(
+        (status = 200, description = "Done.", body = Decided),
+        (status = 404, description = "This server has no list of terms."),
+        (status = 422, description = "The JSON is not a decision, or a long one."),
+    )
+)]
+pub(crate) async fn decide(
+    _operator: Operator,
+    State(server): State<Server>,
+    body: Result<Json<Decision>, JsonRejection>,
+) -> Result<Json<Decided>, Problem> {
+    let Json(decision) = body.map_err(|rejection| {
+        let detail = rejection.body_text();
+        Problem::new(rejection.status(), detail)
+    })?;
+    let most = decision.accept.len().max(decision.reject.len());
+    if most > DECISIONS_MAX {
+        let detail = format!("at most {DECISIONS_MAX} terms to accept, and to reject, at once");
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail));
+    }
+    let mut refused = Vec::new();
+    let accept = possible(decision.accept, &mut refused);
+    let reject = possible(decision.reject, &mut refused);
+    let decided = server.review(move |review| {
+        let accepted = match accept.is_empty() {
+            true => 0,
+            false => review.accept(&accept)?,
+        };
+        let rejected = match reject.is_empty() {
+            true => 0,
+            false => review.reject(&reject)?,
+        };
+        Ok(Decided {
+            accepted: accepted as u64,
+            rejected: rejected as u64,
+            refused,
+        })
+    });
+    decided.await?.map(Json).ok_or_else(no_list)
+}
+
+/// Schema of a parameter of the list, for the description.
+pub(crate) fn parameter(name: &str) -> Option<Value> {
+    match name {
+        "limit" => Some(json!({
+            "type": "integer", "minimum": 1, "maximum": LIMIT_MAX, "default": DEFAULT_LIMIT,
+        })),
+        "offset" => Some(json!({
+            "type": "integer", "minimum": 0, "maximum": OFFSET_MAX, "default": 0,
+        })),
+        _ => None,
+    }
+}
+
+fn no_list() -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "this server has no list of terms")
+}
+
+/// The texts that can be terms; the others are noted.
+fn possible(texts: Vec<String>, refused: &mut Vec<RefusedText>) -> Vec<String> {
+    let is_possible = |text: &String| match term_problem(text) {
+        None => true,
+        Some(problem) => {
+            refused.push(RefusedText {
+                text: echo(text),
+                reason: problem.to_owned(),
+            });
+            false
+        }
+    };
+    texts.into_iter().filter(is_possible).collect()
+}
+
+/// Offset and limit of a query string.
+fn window(raw: &str) -> Result<(usize, usize), Problem> {
+    let (mut offset, mut limit) = (0, DEFAULT_LIMIT);
+    for (name, value) in known_once(raw, &["limit", "offset"])? {
+        match name {
+            "offset" => offset = number(name, &value, 0, OFFSET_MAX)?,
+            _ => limit = number(name, &value, 1, LIMIT_MAX)?,
+        }
+    }
+    Ok((offset, limit))
+}

@@ -1,0 +1,190 @@
+//! The home page. In: an [`Overview`] and the topics followed. Out: what `home.html` prints. Never asks the index.
+
+use askama::Template;
+
+use super::html::Html;
+use super::moment::Moment;
+use super::view::{Choice, Chrome, link, site_path, title};
+use crate::feeds::follow::Follow;
+use crate::search::overview::{Lesson, Overview, SiteLine};
+use crate::search::params::Params;
+use crate::search::source::Found;
+use crate::status::{Activity, SiteStatus};
+use taojin_search::index::Sort;
+
+/// A document in the list of the newest.
+struct NewView {
+    title: Html,
+    /// The original, or its text as crawled where that is no address of a page.
+    href: String,
+    site: String,
+    published: Option<Moment>,
+}
+
+/// A topic that is followed.
+struct TopicView {
+    label: String,
+    href: String,
+    feed: String,
+    new_hits: Option<String>,
+}
+
+/// How the last cycle of a site went.
+struct Fared {
+    level: &'static str,
+    word: &'static str,
+    sentence: String,
+}
+
+/// A site and its state.
+struct SiteView {
+    name: String,
+    href: String,
+    documents: String,
+    /// The operator's page of the site.
+    details: Option<String>,
+    crawled: Option<String>,
+    fared: Option<Fared>,
+}
+
+#[derive(Template)]
+#[template(path = "home.html")]
+pub(crate) struct HomePage {
+    c: Chrome,
+    help: String,
+    /// What each shows, and the query.
+    examples: Vec<(&'static str, Choice)>,
+    topics: Vec<TopicView>,
+    newest: Vec<NewView>,
+    /// Everything of the past days, where there is something.
+    all_new: Option<Choice>,
+    sites: Vec<SiteView>,
+    more_sites: Option<String>,
+    /// What to do with an index that is empty.
+    empty: Option<Empty>,
+}
+
+/// Why there is nothing to find, and what to do.
+struct Empty {
+    /// How it stands, where that is known.
+    sites: Option<String>,
+    /// Whether this process crawls.
+    crawling: bool,
+}
+
+impl HomePage {
+    pub(crate) fn new(
+        c: Chrome,
+        params: &Params,
+        follows: &[Follow],
+        overview: &Overview,
+    ) -> HomePage {
+        let plain = Params {
+            lang: params.lang,
+            ..Params::default()
+        };
+        let choice = |text: &String| {
+            let text = text.clone();
+            let href = c.search(&Params {
+                text: text.clone(),
+                ..plain.clone()
+            });
+            Choice::link(text, href)
+        };
+        let lesson = |lesson: &Lesson| match lesson {
+            Lesson::Words => c.t.example_words,
+            Lesson::Exact => c.t.hint_exact,
+            Lesson::Without => c.t.hint_without,
+            Lesson::Site => c.t.example_site,
+            Lesson::Time => c.t.example_time,
+        };
+        let more = &c.t.counts.more_sites;
+        let examples = overview.examples.iter();
+        let configured = overview.sites.len() + overview.more_sites;
+        let empty = (c.documents == Some(0)).then(|| Empty {
+            sites: (configured > 0).then(|| c.t.counts.sites_waiting.of(configured as u64)),
+            crawling: overview.activity == Some(Activity::Running),
+        });
+        HomePage {
+            help: link(&c.base, "/help", &plain.query_string()),
+            examples: examples
+                .map(|(l, text)| (lesson(l), choice(text)))
+                .collect(),
+            topics: follows
+                .iter()
+                .map(|f| topic(&c, &plain, f, overview))
+                .collect(),
+            newest: overview
+                .newest
+                .iter()
+                .map(|hit| new(&c, &plain, hit))
+                .collect(),
+            all_new: (overview.new > 0).then(|| {
+                let href = c.search(&Params {
+                    since: Some("7d".to_owned()),
+                    ..plain.clone()
+                });
+                Choice::link(c.t.counts.new.of(overview.new), href)
+            }),
+            sites: overview.sites.iter().map(|s| site(&c, &plain, s)).collect(),
+            more_sites: (overview.more_sites > 0).then(|| more.of(overview.more_sites as u64)),
+            empty,
+            c,
+        }
+    }
+}
+
+fn topic(c: &Chrome, plain: &Params, follow: &Follow, overview: &Overview) -> TopicView {
+    let mut counts = overview.new_hits.iter();
+    let new_hits = counts.find_map(|(name, count)| (*name == follow.name).then_some(*count));
+    TopicView {
+        label: follow.shown().to_owned(),
+        href: c.search(&Params {
+            text: follow.query.clone(),
+            sites: follow.sites.clone(),
+            matching: follow.matching,
+            sort: Sort::Date,
+            ..plain.clone()
+        }),
+        feed: link(&c.base, &format!("/feeds/{}.atom", follow.name), ""),
+        new_hits: new_hits.map(|count| c.t.counts.new.of(count)),
+    }
+}
+
+fn new(c: &Chrome, plain: &Params, hit: &Found) -> NewView {
+    NewView {
+        title: title(&hit.title, c.t),
+        href: link(&c.base, &format!("/doc/{}", hit.id), &plain.query_string()),
+        site: hit
+            .site
+            .as_deref()
+            .map(|site| c.site(site))
+            .unwrap_or_default(),
+        published: c.moment(hit.published.as_ref()),
+    }
+}
+
+fn site(c: &Chrome, plain: &Params, line: &SiteLine) -> SiteView {
+    let status = line.status.as_ref();
+    let details = || link(&c.base, &site_path(&line.name), &plain.query_string());
+    SiteView {
+        name: c.site(&line.name),
+        href: c.search(&Params {
+            sites: vec![line.name.clone()],
+            ..plain.clone()
+        }),
+        documents: c.t.counts.of_site.of(line.documents),
+        details: status.map(|_| details()),
+        crawled: status.map(|s| c.lang.crawled(s.last_cycle_ms, c.clock.now_ms)),
+        fared: status.map(|s| fared(c, s)),
+    }
+}
+
+fn fared(c: &Chrome, status: &SiteStatus) -> Fared {
+    let verdict = &status.verdict;
+    Fared {
+        level: verdict.level.name(),
+        word: c.t.operator.level(verdict.level),
+        sentence: c.lang.verdict(verdict).to_owned(),
+    }
+}

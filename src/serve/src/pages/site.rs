@@ -1,0 +1,289 @@
+//! The page of a site. In: its status, settings, newest documents and last visits. Out: what `site.html` prints; for the
+//! operator also buttons, whose commands the crawler carries out. Takes documents down from their own pages, too.
+
+use askama::Template;
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use super::html::Html;
+use super::moment::Moment;
+use super::request::{PageRequest, broken, failure, missing, page, see_other};
+use super::view::{Chrome, address, link, site_path, title};
+use super::words::{SitePageLabels, grouped};
+use crate::control::{CommandDone, CommandRefused, SiteCommand, SiteView, Visit, Why};
+use crate::failure::Failure;
+use crate::guard::form::Form;
+use crate::guard::token::Operator;
+use crate::now_ms;
+use crate::review::templates::FieldListed;
+use crate::search::params::Params;
+use crate::search::source::{Found, Wanted};
+use crate::status::SiteStatus;
+use taojin_crawl::VisitOutcome;
+use taojin_search::index::Sort;
+
+/// Newest documents that are listed.
+const NEWEST: usize = 10;
+
+#[derive(Template)]
+#[template(path = "site.html")]
+struct SitePage {
+    c: Chrome,
+    l: &'static SitePageLabels,
+    path: String,
+    s: SiteStatus,
+    state: &'static str,
+    state_class: &'static str,
+    notice: Option<String>,
+    settings: Vec<(&'static str, Vec<String>)>,
+    newest: Vec<Newest>,
+    /// Named fields of its pages, for the operator.
+    fields: Vec<FieldListed>,
+    all: String,
+    visits: Vec<VisitRow>,
+    now_ms: i64,
+}
+
+struct Newest {
+    title: Html,
+    href: String,
+    published: Option<Moment>,
+}
+
+struct VisitRow {
+    when: String,
+    outcome: String,
+    failed: bool,
+    address: String,
+    reason: String,
+    document: String,
+}
+
+#[derive(Template)]
+#[template(path = "taken_down.html")]
+struct TakenDownPage {
+    c: Chrome,
+    l: &'static SitePageLabels,
+    addresses: Vec<String>,
+}
+
+/// `GET /sites/{name}`.
+pub(crate) async fn show(
+    name: Result<Path<String>, PathRejection>,
+    request: PageRequest,
+) -> Response {
+    let name = name.map(|Path(name)| name).unwrap_or_default();
+    render(request, name, None).await
+}
+
+/// `POST /sites/{name}`: the field `action` is `visit`, `pause` or `resume`; then back to the page.
+pub(crate) async fn act(
+    _: Operator,
+    name: Result<Path<String>, PathRejection>,
+    request: PageRequest,
+    form: Form,
+) -> Response {
+    let site = name.map(|Path(name)| name).unwrap_or_default();
+    let request = request.in_language_of(&form);
+    let path = link("", &site_path(&site), &request.only_lang().query_string());
+    let command = match form.get("action") {
+        "visit" => SiteCommand::Visit { site: site.clone() },
+        "pause" => SiteCommand::Pause { site: site.clone() },
+        "resume" => SiteCommand::Resume { site: site.clone() },
+        _ => return missing(request.chrome()),
+    };
+    match request.server.command(command).await {
+        Ok(Ok(_)) => see_other(&request.server, &path),
+        Ok(Err(refused)) => render(request, site, Some(refused)).await,
+        Err(error) => broken(request.chrome(), &error),
+    }
+}
+
+/// `POST /doc/{id}`: takes the document down.
+pub(crate) async fn take_down(
+    _: Operator,
+    id: Result<Path<String>, PathRejection>,
+    request: PageRequest,
+    form: Form,
+) -> Response {
+    let request = request.in_language_of(&form);
+    let c = request.chrome();
+    let id = id.map(|Path(id)| id).unwrap_or_default();
+    let document = match request.server.document(id).await {
+        Ok(Some(document)) if form.get("action") == "take_down" => document,
+        Ok(_) => return missing(c),
+        Err(error) => return broken(c, &error),
+    };
+    let command = SiteCommand::PurgeUrl { url: document.url };
+    let l = &c.t.site_page;
+    match request.server.command(command).await {
+        Ok(Ok(CommandDone { addresses, .. })) => {
+            page(&TakenDownPage { c, l, addresses }, StatusCode::OK)
+        }
+        Ok(Err(refused)) => failure(c, refused.status(), l.not_done, said(l, &refused)),
+        Err(error) => broken(c, &error),
+    }
+}
+
+/// A refusal for a person; what the store says stays in the log.
+fn said(l: &SitePageLabels, refused: &CommandRefused) -> String {
+    match refused.why {
+        Why::NoCrawler => l.no_crawler.to_owned(),
+        Why::Failed => {
+            tracing::error!(error = %refused, "command failed");
+            l.failed.to_owned()
+        }
+        _ => refused.message.clone(),
+    }
+}
+
+async fn render(request: PageRequest, name: String, refused: Option<CommandRefused>) -> Response {
+    let c = request.chrome();
+    let server = &request.server;
+    if !server.config.operator_pages && c.signed_in != Some(true) {
+        return missing(c);
+    }
+    let read = async {
+        let status = server.status().await?;
+        let view = server.site(name.clone()).await?;
+        let wanted = Wanted {
+            sites: vec![name.clone()],
+            sort: Sort::Date,
+            now_ms: now_ms(),
+            limit: NEWEST,
+            ..Wanted::default()
+        };
+        let (found, _) = server.search(wanted).await?;
+        let site = name.clone();
+        let fields = match c.signed_in {
+            Some(true) => server.templates(move |review| review.fields(&site)).await?,
+            _ => None,
+        };
+        Ok::<_, Failure>((status, view, found, fields.unwrap_or_default()))
+    };
+    let (status, view, found, fields) = match read.await {
+        Ok(read) => read,
+        Err(error) => return broken(c, &error),
+    };
+    let site = status.sites.into_iter().find(|s| s.name == name);
+    let (Some(site), Some(view)) = (site, view) else {
+        return missing(c);
+    };
+    let code = refused.as_ref().map_or(StatusCode::OK, |r| r.status());
+    let shown = SitePage {
+        fields,
+        ..SitePage::new(c, request.only_lang(), site, view, found.hits, refused)
+    };
+    page(&shown, code)
+}
+
+impl SitePage {
+    fn new(
+        c: Chrome,
+        only_lang: Params,
+        s: SiteStatus,
+        view: SiteView,
+        hits: Vec<Found>,
+        refused: Option<CommandRefused>,
+    ) -> Self {
+        let l = &c.t.site_page;
+        let now_ms = now_ms();
+        let (state, state_class) = match (view.enabled, s.paused_ms) {
+            (false, _) => (l.disabled, "paused"),
+            (true, Some(_)) => (l.paused, "paused"),
+            (true, None) => (l.crawled, "running"),
+        };
+        let own = only_lang.query_string();
+        let all = c.search(&Params {
+            sites: vec![s.name.clone()],
+            sort: Sort::Date,
+            ..only_lang
+        });
+        let newest = hits.into_iter().map(|hit| Newest {
+            title: title(&hit.title, c.t),
+            href: link(&c.base, &format!("/doc/{}", hit.id), &own),
+            published: c.moment(hit.published.as_ref()),
+        });
+        Self {
+            path: site_path(&s.name),
+            notice: refused.map(|r| format!("{}: {}", l.not_done, said(l, &r))),
+            settings: settings(l, &view),
+            newest: newest.collect(),
+            fields: Vec::new(),
+            visits: visits(&c, &view, now_ms),
+            all,
+            state,
+            state_class,
+            now_ms,
+            l,
+            s,
+            c,
+        }
+    }
+
+    fn level(&self) -> &'static str {
+        self.c.t.operator.level(self.s.verdict.level)
+    }
+
+    fn n(&self, number: &u64) -> String {
+        grouped(*number)
+    }
+
+    fn when(&self, then_ms: &Option<i64>) -> String {
+        match then_ms {
+            Some(ms) => self.c.lang.relative(*ms, self.now_ms),
+            None => self.c.t.operator.never.to_owned(),
+        }
+    }
+
+    fn share(&self, share: &f64) -> String {
+        format!("{:.1} %", share * 100.0)
+    }
+}
+
+/// The settings that differ from site to site, with their values.
+fn settings(l: &'static SitePageLabels, view: &SiteView) -> Vec<(&'static str, Vec<String>)> {
+    let number = |n: Option<i64>| n.map(|n| n.to_string()).into_iter().collect();
+    let mut rows = vec![
+        (
+            l.schedule,
+            vec![format!("{} ({})", view.schedule, view.time_zone)],
+        ),
+        (l.seeds, view.seeds.clone()),
+        (l.lists, view.lists.clone()),
+        (l.hosts, view.hosts.clone()),
+        (l.include, view.include.clone()),
+        (l.exclude, view.exclude.clone()),
+        (l.max_hops, vec![view.max_hops.to_string()]),
+        (l.max_pages, number(view.max_pages_per_cycle)),
+        (
+            l.delay,
+            view.delay_ms
+                .map(|ms| format!("{ms} ms"))
+                .into_iter()
+                .collect(),
+        ),
+    ];
+    rows.retain(|(_, values)| !values.is_empty());
+    rows
+}
+
+fn visits(c: &Chrome, view: &SiteView, now_ms: i64) -> Vec<VisitRow> {
+    let visited = |visit: &Visit| {
+        let at = chrono::DateTime::parse_from_rfc3339(&visit.time).ok();
+        let status = visit.status.map(|s| format!(" {s}")).unwrap_or_default();
+        VisitRow {
+            when: at
+                .map(|t| c.lang.relative(t.timestamp_millis(), now_ms))
+                .unwrap_or_default(),
+            outcome: format!("{}{status}", visit.outcome),
+            failed: !VisitOutcome::parse(&visit.outcome).is_some_and(VisitOutcome::is_success),
+            address: address(&visit.url),
+            reason: visit.reason.clone().unwrap_or_default(),
+            document: visit.document.clone().unwrap_or_default(),
+        }
+    };
+    view.visits.iter().map(visited).collect()
+}

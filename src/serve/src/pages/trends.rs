@@ -1,0 +1,322 @@
+//! `/trends`: several queries over time. In: a request of a browser. Out: lines by date, and of each query its sites, its most
+//! reprinted stories and its rising terms; without script. The address is the whole state.
+
+use askama::Template;
+use axum::http::StatusCode;
+use axum::response::Response;
+
+use super::filters::day_only;
+use super::html::Html;
+use super::lines::{Lines, count, date, percent};
+use super::moment::Moment;
+use super::request::{PageRequest, broken, failure, page};
+use super::view::{Choice, Chrome, link, title};
+use super::words::{TrendsPageLabels, fill, grouped};
+use crate::api::trends::share;
+use crate::search::params::Params;
+use crate::search::trend_params::{QUERIES_MAX, TrendParams, unit_code};
+use crate::search::trends::{Trend, Trends};
+use taojin_search::index::DateUnit;
+
+/// Sites shown of each query.
+const SITES_SHOWN: usize = 8;
+
+/// A story and who had it first.
+struct StoryView {
+    title: Html,
+    href: String,
+    site: String,
+    published: Option<Moment>,
+    /// Link to all documents with it.
+    all: Choice,
+}
+
+/// One query below the chart.
+struct QueryView {
+    text: String,
+    href: String,
+    total: String,
+    undated: String,
+    sites: Vec<Choice>,
+    stories: Vec<StoryView>,
+    /// Each with the comparison that has it beside the query.
+    rising: Vec<Choice>,
+    notes: Vec<String>,
+}
+
+/// A row of the table of dates.
+struct Row {
+    start: String,
+    all: String,
+    /// Count and share of each query.
+    values: Vec<(String, String)>,
+}
+
+#[derive(Template)]
+#[template(path = "trends.html")]
+struct TrendsPage {
+    c: Chrome,
+    w: &'static TrendsPageLabels,
+    /// The boxes of the form, an empty one last if there is room.
+    boxes: Vec<String>,
+    since_day: String,
+    until_day: String,
+    /// Code, name, and whether it is chosen.
+    units: Vec<(&'static str, &'static str, bool)>,
+    kept: Vec<(&'static str, String)>,
+    chart: Option<Lines>,
+    /// Counts or shares.
+    measures: Vec<Choice>,
+    notes: Vec<String>,
+    table: Vec<Row>,
+    queries: Vec<QueryView>,
+    middle: String,
+    downloads: Vec<Choice>,
+}
+
+/// Shows a comparison, or only the form.
+pub(crate) async fn show(request: PageRequest) -> Response {
+    let server = &request.server;
+    let mut c = request.chrome();
+    let params = match TrendParams::parse(&request.raw, &server.rules(false)) {
+        Ok(params) => params,
+        Err(error) => {
+            let (heading, text) = (c.t.bad_query, error.detail(c.lang));
+            return failure(c, StatusCode::BAD_REQUEST, heading, text);
+        }
+    };
+    c.text = params
+        .searches
+        .first()
+        .map_or(String::new(), |p| p.text.clone());
+    c.kept = Vec::new();
+    let other = params.in_lang(c.lang.other()).query_string();
+    c.switch = link(&c.base, "/trends", &other);
+    let trends = match params.searches.is_empty() {
+        true => Ok(Trends::default()),
+        false => server.trends(params.wanted(), params.unit).await,
+    };
+    match trends {
+        Ok(trends) => page(&TrendsPage::new(c, &params, trends), StatusCode::OK),
+        Err(error) => broken(c, &error),
+    }
+}
+
+impl TrendsPage {
+    fn new(c: Chrome, params: &TrendParams, trends: Trends) -> TrendsPage {
+        let w = &c.t.trends_page;
+        let mut boxes: Vec<String> = params.searches.iter().map(|p| p.text.clone()).collect();
+        boxes.extend((boxes.len() < QUERIES_MAX).then(String::new));
+        let coarser = trends.coarser.then(|| {
+            let unit = unit_name(w, trends.unit);
+            fill(w.coarser, &[("unit", unit)])
+        });
+        TrendsPage {
+            boxes,
+            since_day: day_only(params.common.since.as_deref()),
+            until_day: day_only(params.common.until.as_deref()),
+            units: units(w, params.unit),
+            kept: kept(params),
+            chart: chart(params, &trends),
+            measures: measures(&c, w, params),
+            notes: coarser.into_iter().collect(),
+            table: table(&trends),
+            middle: trends.middle.map_or(String::new(), |day| {
+                fill(w.rising, &[("date", &day.to_string())])
+            }),
+            downloads: downloads(&c, params),
+            queries: trends
+                .queries
+                .into_iter()
+                .zip(&params.searches)
+                .map(|(trend, search)| query(&c, params, trend, search))
+                .collect(),
+            w,
+            c,
+        }
+    }
+}
+
+fn unit_name(w: &TrendsPageLabels, unit: DateUnit) -> &'static str {
+    match unit {
+        DateUnit::Day => w.units[1],
+        DateUnit::Week => w.units[2],
+        DateUnit::Month => w.units[3],
+        DateUnit::Year => w.units[4],
+    }
+}
+
+fn units(
+    w: &TrendsPageLabels,
+    chosen: Option<DateUnit>,
+) -> Vec<(&'static str, &'static str, bool)> {
+    let all = [
+        None,
+        Some(DateUnit::Day),
+        Some(DateUnit::Week),
+        Some(DateUnit::Month),
+        Some(DateUnit::Year),
+    ];
+    all.into_iter()
+        .zip(w.units)
+        .map(|(unit, name)| (unit.map_or("auto", unit_code), name, unit == chosen))
+        .collect()
+}
+
+/// What the form carries along.
+fn kept(params: &TrendParams) -> Vec<(&'static str, String)> {
+    let mut fields = super::view::kept(&params.common, false);
+    // They have boxes of their own; a period such as 30d fits none, and stays until a day is chosen.
+    let since = day_only(params.common.since.as_deref());
+    let until = day_only(params.common.until.as_deref());
+    fields.retain(|(name, _)| match *name {
+        "since" => since.is_empty(),
+        "until" => until.is_empty(),
+        _ => true,
+    });
+    fields.extend(params.share.then(|| ("share", "true".to_owned())));
+    fields
+}
+
+fn chart(params: &TrendParams, trends: &Trends) -> Option<Lines> {
+    let starts: Vec<_> = trends.all.counts.iter().map(|count| count.start).collect();
+    let names: Vec<&str> = trends.queries.iter().map(|q| q.text.as_str()).collect();
+    let values = |trend: &Trend| -> Vec<f64> {
+        let pairs = trend.counts.iter().zip(&trends.all.counts);
+        let value = |(n, all): (&u64, &taojin_search::index::DateCount)| match params.share {
+            true => share(*n, all.documents),
+            false => *n as f64,
+        };
+        pairs.map(value).collect()
+    };
+    let values: Vec<Vec<f64>> = trends.queries.iter().map(values).collect();
+    let written = if params.share { percent } else { count };
+    Lines::new(trends.unit, &starts, &names, &values, written)
+}
+
+fn measures(c: &Chrome, w: &TrendsPageLabels, params: &TrendParams) -> Vec<Choice> {
+    let choice = |(share, label): (bool, &'static str)| Choice {
+        label: label.to_owned(),
+        href: address(
+            c,
+            &TrendParams {
+                share,
+                ..params.clone()
+            },
+        ),
+        chosen: params.share == share,
+        count: None,
+    };
+    [(false, w.counts), (true, w.shares)].map(choice).into()
+}
+
+fn table(trends: &Trends) -> Vec<Row> {
+    let row = |(at, all): (usize, &taojin_search::index::DateCount)| Row {
+        start: date(trends.unit, all.start),
+        all: grouped(all.documents),
+        values: trends
+            .queries
+            .iter()
+            .map(|trend| {
+                let n = trend.counts.get(at).copied().unwrap_or_default();
+                (grouped(n), percent(share(n, all.documents)))
+            })
+            .collect(),
+    };
+    // Latest first, as everywhere.
+    let rows = trends.all.counts.iter().enumerate().map(row);
+    let mut rows: Vec<Row> = rows.collect();
+    rows.reverse();
+    rows
+}
+
+/// The same points and tables as files.
+fn downloads(c: &Chrome, params: &TrendParams) -> Vec<Choice> {
+    if params.searches.is_empty() {
+        return Vec::new();
+    }
+    let mut plain = params.clone();
+    (plain.share, plain.common.lang) = (false, None);
+    let query = plain.query_string();
+    let file = |(label, format): (&str, &str)| {
+        let href = format!("{}/api/trends?{query}&format={format}", c.base);
+        Choice::link(label, href)
+    };
+    [("CSV", "csv"), ("XLSX", "xlsx"), ("JSON", "json")]
+        .map(file)
+        .into()
+}
+
+fn address(c: &Chrome, params: &TrendParams) -> String {
+    link(&c.base, "/trends", &params.query_string())
+}
+
+fn query(c: &Chrome, params: &TrendParams, trend: Trend, search: &Params) -> QueryView {
+    let w = &c.t.trends_page;
+    let of_site = |count: &taojin_search::index::SiteCount| Choice {
+        label: c.site(&count.site),
+        href: c.search(&Params {
+            sites: vec![count.site.clone()],
+            ..search.clone()
+        }),
+        chosen: false,
+        count: Some(grouped(count.documents)),
+    };
+    let story = |(documents, first): (u64, crate::search::source::Found)| {
+        let all = c.search(&Params {
+            group: first.group,
+            ..search.clone()
+        });
+        StoryView {
+            title: title(&first.title, c.t),
+            href: link(
+                &c.base,
+                &format!("/doc/{}", first.id),
+                &search.query_string(),
+            ),
+            site: first
+                .site
+                .as_deref()
+                .map_or(String::new(), |site| c.site(site)),
+            published: c.moment(first.published.as_ref()),
+            all: Choice::link(w.reprinted.of(documents), all),
+        }
+    };
+    let rising = |rising: taojin_search::index::Rising| {
+        let mut with = params.clone();
+        let text = format!("{} {}", search.text, rising.term);
+        if with.searches.len() < QUERIES_MAX {
+            with.searches.push(Params {
+                text,
+                ..search.clone()
+            });
+        }
+        Choice {
+            label: rising.term,
+            href: address(c, &with),
+            chosen: false,
+            count: Some(format!(
+                "{} → {}",
+                grouped(rising.before),
+                grouped(rising.since)
+            )),
+        }
+    };
+    QueryView {
+        text: trend.text,
+        href: c.search(search),
+        total: w.total.of(trend.total),
+        undated: match trend.undated {
+            0 => String::new(),
+            undated => w.undated.of(undated),
+        },
+        sites: trend.sites.iter().take(SITES_SHOWN).map(of_site).collect(),
+        stories: trend.stories.into_iter().map(story).collect(),
+        rising: trend.rising.into_iter().map(rising).collect(),
+        notes: trend
+            .notes
+            .iter()
+            .map(|note| super::results::note(c.lang, note))
+            .collect(),
+    }
+}

@@ -1,0 +1,164 @@
+//! What all pages share. In: addresses and headlines as extracted. Out: the frame of a page and its small parts,
+//! made safe to show. Never asks the index; never makes HTML but through `html`.
+
+use askama::Template;
+
+use super::html::Html;
+use super::lang::Lang;
+use super::moment::{Clock, Moment};
+use super::words::Labels;
+use crate::search::params::Params;
+use crate::search::source::Marked;
+use crate::search::values::{match_code, sort_code};
+use taojin_search::index::{SiteTitles, Sort};
+
+/// Characters of an address that are shown.
+const ADDRESS_CHARS: usize = 100;
+
+/// What every page has: language, links, query box.
+pub(crate) struct Chrome {
+    pub(crate) lang: Lang,
+    /// The language asked for by `?lang=`; links keep it.
+    pub(crate) asked_lang: Option<Lang>,
+    pub(crate) t: &'static Labels,
+    pub(crate) base: String,
+    pub(crate) version: &'static str,
+    pub(crate) text: String,
+    pub(crate) query_chars: usize,
+    /// Hidden fields of the query box: the filters in force.
+    pub(crate) kept: Vec<(&'static str, String)>,
+    pub(crate) home: String,
+    pub(crate) status: String,
+    pub(crate) help: String,
+    pub(crate) api: String,
+    pub(crate) switch: String,
+    pub(crate) documents: Option<u64>,
+    pub(crate) operator: bool,
+    /// Whether the reader is signed in; none where nobody can be.
+    pub(crate) signed_in: Option<bool>,
+    pub(crate) clock: Clock,
+    /// Why documents may be missing, where some may be.
+    pub(crate) remark: Option<&'static str>,
+    /// What readers call sites.
+    pub(crate) site_titles: SiteTitles,
+}
+
+/// A link to choose, perhaps with a count.
+pub(crate) struct Choice {
+    pub(crate) label: String,
+    pub(crate) href: String,
+    pub(crate) chosen: bool,
+    pub(crate) count: Option<String>,
+}
+
+impl Choice {
+    /// A link that is not chosen and counts nothing.
+    pub(crate) fn link(label: impl Into<String>, href: String) -> Choice {
+        Choice {
+            label: label.into(),
+            href,
+            chosen: false,
+            count: None,
+        }
+    }
+}
+
+#[derive(Template)]
+#[template(path = "error.html")]
+pub(crate) struct ErrorPage {
+    pub(crate) c: Chrome,
+    pub(crate) code: u16,
+    pub(crate) heading: &'static str,
+    pub(crate) text: String,
+}
+
+/// Address of a page of ours with a query string.
+pub(crate) fn link(base: &str, path: &str, query: &str) -> String {
+    if query.is_empty() {
+        format!("{base}{path}")
+    } else {
+        format!("{base}{path}?{query}")
+    }
+}
+
+/// Path of the page of a site.
+pub(crate) fn site_path(name: &str) -> String {
+    let name: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
+    // A plus stands for a blank in a query only.
+    format!("/sites/{}", name.replace('+', "%20"))
+}
+
+impl Chrome {
+    /// A time as extracted, if there is one.
+    pub(crate) fn moment(&self, text: Option<&String>) -> Option<Moment> {
+        self.clock.read(text?)
+    }
+
+    /// The search page's address for these parameters.
+    pub(crate) fn search(&self, params: &Params) -> String {
+        link(&self.base, "/", &params.query_string())
+    }
+
+    /// The first page of the search for these parameters.
+    pub(crate) fn first_page(&self, params: Params) -> String {
+        self.search(&Params {
+            offset: 0,
+            ..params
+        })
+    }
+
+    /// The site of this name as readers know it.
+    pub(crate) fn site(&self, name: &str) -> String {
+        let title = self.site_titles.title(name);
+        title.unwrap_or_else(|| name.to_owned())
+    }
+}
+
+/// A headline with its matches, or a stand-in for none.
+pub(crate) fn title(marked: &Marked, labels: &Labels) -> Html {
+    if marked.text.trim().is_empty() {
+        Html::marked(&Marked::from(labels.untitled))
+    } else {
+        Html::marked(marked)
+    }
+}
+
+/// The fields that a form must carry along; the query itself too if its own box is not in the form.
+pub(crate) fn kept(params: &Params, with_query: bool) -> Vec<(&'static str, String)> {
+    let mut fields = Vec::new();
+    if with_query {
+        fields.push(("q", params.text.clone()));
+        fields.extend(params.uncorrected.then(|| ("corrected", "off".to_owned())));
+    } else {
+        fields.extend(params.since.clone().map(|v| ("since", v)));
+        fields.extend(params.until.clone().map(|v| ("until", v)));
+    }
+    fields.extend(params.changed.clone().map(|v| ("changed", v)));
+    fields.extend(params.sites.iter().map(|s| ("site", s.clone())));
+    if params.sort != Sort::default() {
+        fields.push(("sort", sort_code(params.sort).to_owned()));
+    }
+    fields.extend(match_code(params.matching).map(|code| ("match", code.to_owned())));
+    fields.extend(params.as_typed.then(|| ("synonyms", "off".to_owned())));
+    fields.extend(params.lang.map(|l| ("lang", l.code().to_owned())));
+    fields
+}
+
+/// The address as a link, if it is one that a page may lead to: a stored address can be anything.
+pub(crate) fn outward(url: &str) -> Option<String> {
+    let parsed = url::Url::parse(url).ok()?;
+    matches!(parsed.scheme(), "http" | "https").then(|| parsed.to_string())
+}
+
+/// The address as people read it.
+pub(crate) fn address(url: &str) -> String {
+    let bare = url
+        .split_once("://")
+        .map_or(url, |(_, rest)| rest)
+        .trim_end_matches('/');
+    let mut shown: String = bare.chars().take(ADDRESS_CHARS).collect();
+    if bare.chars().count() > ADDRESS_CHARS {
+        shown.push('…');
+    }
+    shown
+}

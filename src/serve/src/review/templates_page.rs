@@ -1,0 +1,212 @@
+//! The template pages. In: a request of the operator's browser. Out: the list of templates; one of them on a saved page
+//! with coloured regions, what the models found beside it, the effect of a label before it is saved. Works without script;
+//! the saved page stands in a frame that may run and load nothing.
+
+use askama::Template;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
+use axum::response::{Html, IntoResponse, Response};
+
+use super::templates::{NamedPlace, Proposal, TemplateListed, TemplateView};
+use crate::guard::form::Form;
+use crate::guard::token::Operator;
+use crate::now_ms;
+use crate::pages::lang::Lang;
+use crate::pages::request::{PageRequest, broken, missing, page, see_other, with_policy};
+use crate::pages::view::{Chrome, site_path};
+use crate::pages::words::{EN, TemplatePagesLabels, ZH};
+use crate::state::Server;
+
+/// The page around a frame: as everywhere, and our own frame.
+const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; \
+     frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+/// The saved page: no script, no network, no form; only its own colours. A click may lead the page around it on.
+const FRAME_POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; \
+     frame-ancestors 'self'; sandbox allow-top-navigation-by-user-activation";
+
+#[derive(Template)]
+#[template(path = "templates.html")]
+struct ListPage {
+    c: Chrome,
+    w: &'static TemplatePagesLabels,
+    list: Vec<TemplateListed>,
+    /// The only site whose templates are listed, if one was asked for.
+    site: Option<String>,
+    now_ms: i64,
+}
+
+impl ListPage {
+    fn ago(&self, then_ms: &i64) -> String {
+        self.c.lang.relative(*then_ms, self.now_ms)
+    }
+
+    fn words(&self, fields: &[String]) -> String {
+        let words: Vec<&str> = fields.iter().map(|f| self.w.field(f)).collect();
+        words.join(" · ")
+    }
+}
+
+#[derive(Template)]
+#[template(path = "template.html")]
+struct OnePage {
+    c: Chrome,
+    w: &'static TemplatePagesLabels,
+    v: TemplateView,
+    number: usize,
+    proposal: Option<Proposal>,
+}
+
+impl OnePage {
+    fn path(&self, number: &usize) -> String {
+        format!(
+            "{}/templates/{}?page={number}",
+            self.c.base, self.v.listed.id
+        )
+    }
+
+    fn region_path(&self, key: &str) -> String {
+        format!("{}&region={key}#label", self.path(&self.number))
+    }
+
+    fn field_path(&self, field: &str) -> String {
+        let region = self.proposal.as_ref().map_or("", |p| p.region.as_str());
+        format!(
+            "{}&region={region}&field={field}#label",
+            self.path(&self.number)
+        )
+    }
+
+    fn numbers(&self) -> std::ops::Range<usize> {
+        0..self.v.listed.saved
+    }
+
+    fn is_chosen(&self, key: &str) -> bool {
+        self.proposal.as_ref().is_some_and(|p| p.region == key)
+    }
+
+    fn chosen_field(&self) -> &str {
+        self.proposal.as_ref().map_or("", |p| p.field.as_str())
+    }
+
+    fn chosen_region(&self) -> &str {
+        self.proposal.as_ref().map_or("", |p| p.region.as_str())
+    }
+}
+
+/// `GET /templates`: all of them; with `?site=NAME` those of one site.
+pub(crate) async fn list(_: Operator, request: PageRequest) -> Response {
+    let c = request.chrome();
+    let site = request.params.sites.into_iter().next();
+    match request.server.templates(|review| review.list()).await {
+        Ok(Some(mut list)) => {
+            list.retain(|template| site.as_ref().is_none_or(|site| *site == template.site));
+            let shown = ListPage {
+                w: &c.t.template_pages,
+                c,
+                list,
+                site,
+                now_ms: now_ms(),
+            };
+            page(&shown, StatusCode::OK)
+        }
+        Ok(None) => missing(c),
+        Err(error) => broken(c, &error),
+    }
+}
+
+/// What the address of a template page, or a form on it, asks for.
+fn asked(fields: &Form) -> (usize, Option<Proposal>) {
+    let proposal = Proposal {
+        region: fields.get("region").to_owned(),
+        field: fields.get("field").to_owned(),
+    };
+    let number = fields.get("page").parse().unwrap_or(0);
+    (number, Some(proposal).filter(|p| !p.region.is_empty()))
+}
+
+/// `GET /templates/{id}`: one on a saved page.
+pub(crate) async fn one(_: Operator, Path(id): Path<i64>, request: PageRequest) -> Response {
+    let c = request.chrome();
+    let (number, proposal) = asked(&Form::of(request.raw.as_bytes()));
+    let wanted = proposal.clone();
+    let found = request
+        .server
+        .templates(move |review| review.view(id, number, wanted.as_ref()));
+    match found.await {
+        Ok(Some(Some(v))) => {
+            let shown = OnePage {
+                w: &c.t.template_pages,
+                c,
+                v,
+                number,
+                proposal,
+            };
+            with_policy(page(&shown, StatusCode::OK), PAGE_POLICY)
+        }
+        Ok(_) => missing(c),
+        Err(error) => broken(c, &error),
+    }
+}
+
+/// `GET /templates/{id}/page/{number}`: the saved page for the frame.
+pub(crate) async fn frame(
+    _: Operator,
+    Path((id, number)): Path<(i64, usize)>,
+    request: PageRequest,
+) -> Response {
+    let word: fn(&str) -> &'static str = match request.chrome().lang {
+        Lang::Zh => |name| ZH.template_pages.field(name),
+        Lang::En => |name| EN.template_pages.field(name),
+    };
+    let server = request.server;
+    let link = format!("{}/templates/{id}?page={number}&region=", server.base);
+    let framed = server.templates(move |review| review.framed(id, number, &link, word));
+    match framed.await {
+        Ok(Some(Some(html))) => {
+            let own = [(header::X_FRAME_OPTIONS, "SAMEORIGIN")];
+            with_policy((own, Html(html)).into_response(), FRAME_POLICY)
+        }
+        Ok(_) => StatusCode::NOT_FOUND.into_response(),
+        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}
+
+/// `POST /templates/{id}`: writes a label or a name, or takes the template out of use.
+pub(crate) async fn change(
+    State(server): State<Server>,
+    _: Operator,
+    Path(id): Path<i64>,
+    form: Form,
+) -> Response {
+    let number = form.get("page").parse::<usize>().unwrap_or(0);
+    let proposal = Proposal {
+        region: form.get("region").to_owned(),
+        field: form.get("field").to_owned(),
+    };
+    let used = form.get("use").to_owned();
+    let back = match form.get("site") {
+        "" => format!("/templates/{id}?page={number}"),
+        site => format!("{}#fields", site_path(site)),
+    };
+    let name = form.get("name").trim().to_owned();
+    let place = match (form.get("slot"), form.get("token").parse()) {
+        ("", Ok(token)) => Some(NamedPlace::Text {
+            page: number,
+            token,
+        }),
+        ("", Err(_)) => None,
+        (slot, _) => Some(NamedPlace::Slot(slot.to_owned())),
+    };
+    let done = server
+        .templates(move |review| match (used.as_str(), place) {
+            ("", Some(place)) => review.name(id, &place, &name),
+            ("", None) => review.label(id, &proposal),
+            (word, _) => review.set_disabled(id, word == "no"),
+        })
+        .await;
+    match done {
+        Ok(Some(true)) => see_other(&server, &back),
+        Ok(_) => StatusCode::NOT_FOUND.into_response(),
+        Err(_) => StatusCode::SERVICE_UNAVAILABLE.into_response(),
+    }
+}

@@ -1,0 +1,331 @@
+//! Query parameters of a search. In: the raw query string. Out: [`Params`] within the limits, or the one parameter
+//! at fault. Never looks at the index; never refuses odd words, only odd numbers, dates and lengths.
+
+use std::fmt::Display;
+
+use super::param_error::{NAMES, ParamError};
+use super::source::Wanted;
+use super::trend_params::{Format, format};
+use super::values::{
+    flag, group, group_code, half_life_ms, match_code, matching, number, off, sort, sort_code,
+};
+use crate::api::hits_file::HITS_MAX;
+use crate::config::{Config, DEFAULT_LIMIT, SITES_MAX};
+use crate::pages::lang::Lang;
+use taojin_search::index::{MAX_SINGLE_CHARACTERS, Match, Sort, Stop};
+use taojin_search::query::dates::Calendar;
+use taojin_search::query::parse;
+
+/// Longest value of a parameter other than `q` and `site`, in characters.
+pub(crate) const VALUE_CHARS_MAX: usize = 64;
+/// Longest name of a site, in characters.
+pub(crate) const SITE_CHARS_MAX: usize = 64;
+
+/// One search as asked for.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Params {
+    /// The query, trimmed; may be empty.
+    pub(crate) text: String,
+    /// Sites to search; empty: all.
+    pub(crate) sites: Vec<String>,
+    /// `since` as written, for links.
+    pub(crate) since: Option<String>,
+    /// `until` as written, for links.
+    pub(crate) until: Option<String>,
+    /// First moment, Unix milliseconds, inclusive.
+    pub(crate) since_ms: Option<i64>,
+    /// Last moment, Unix milliseconds, exclusive.
+    pub(crate) until_ms: Option<i64>,
+    /// `changed` as written, for links.
+    pub(crate) changed: Option<String>,
+    /// First and last moment of the last change; the last exclusive.
+    pub(crate) changed_ms: (Option<i64>, Option<i64>),
+    pub(crate) sort: Sort,
+    pub(crate) matching: Match,
+    /// Whether each hit says why it stands where it does.
+    pub(crate) explain: bool,
+    /// `half_life` as written, for links.
+    pub(crate) half_life: Option<String>,
+    /// Age that halves a score, milliseconds; none: the configured one.
+    pub(crate) half_life_ms: Option<i64>,
+    /// Only the reprints of one text.
+    pub(crate) group: Option<u64>,
+    /// Reprints as one hit and a shared first page, if it was said.
+    pub(crate) grouped: Option<bool>,
+    /// Only the words as typed, without their synonyms.
+    pub(crate) as_typed: bool,
+    /// Only what was typed, even if it finds nothing.
+    pub(crate) uncorrected: bool,
+    /// Whether counts are wanted beside the hits.
+    pub(crate) facets: bool,
+    /// What time it is, Unix milliseconds.
+    pub(crate) now_ms: i64,
+    /// Form of the answer; only the API asks.
+    pub(crate) format: Format,
+    pub(crate) limit: usize,
+    pub(crate) offset: usize,
+    /// Language asked for by `?lang=`; links keep it.
+    pub(crate) lang: Option<Lang>,
+}
+
+/// The parameters of a feed, for the description of the API.
+#[derive(utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[allow(
+    dead_code,
+    reason = "only its description is used; `Params` is what is read"
+)]
+pub(crate) struct QueryAndSites {
+    /// The query, in the language of /help.
+    #[param(example = "天然气")]
+    q: Option<String>,
+    /// Only these sites: repeated or separated by commas.
+    site: Option<Vec<String>>,
+}
+
+/// What a query string is read with.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rules<'a> {
+    /// Limits.
+    pub(crate) config: &'a Config,
+    /// The clock, for periods such as `7d`.
+    pub(crate) now_ms: i64,
+    /// Offset of days that name none.
+    pub(crate) utc_offset_minutes: i32,
+    /// The API: unknown names are refused. The web page passes over them, since others add their own to links.
+    pub(crate) strict: bool,
+}
+
+impl Params {
+    /// The search that is asked for; `grouped` unless the parameters say.
+    pub(crate) fn wanted(&self, facets: bool, grouped: bool) -> Wanted {
+        Wanted {
+            text: self.text.clone(),
+            sites: self.sites.clone(),
+            since_ms: self.since_ms,
+            until_ms: self.until_ms,
+            changed_ms: self.changed_ms,
+            sort: self.sort,
+            matching: self.matching,
+            explain: self.explain,
+            half_life_ms: self.half_life_ms,
+            now_ms: self.now_ms,
+            group: self.group,
+            grouped: self.grouped.unwrap_or(grouped),
+            limit: self.limit,
+            offset: self.offset,
+            facets,
+            as_typed: self.as_typed,
+            corrected: !self.uncorrected,
+            stop: Stop::default(),
+        }
+    }
+
+    /// Reads a raw query string.
+    pub(crate) fn parse(raw: &str, rules: &Rules<'_>) -> Result<Params, ParamError> {
+        let mut params = Params {
+            limit: DEFAULT_LIMIT.min(rules.config.limit_max),
+            now_ms: rules.now_ms,
+            ..Params::default()
+        };
+        let mut given = [0; NAMES.len()];
+        for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
+            let known = NAMES.iter().position(|known| *known == name);
+            let Some(at) = known.filter(|_| !rules.strict || name != "lang") else {
+                if rules.strict {
+                    return Err(ParamError::unknown(&name, &NAMES[..NAMES.len() - 1]));
+                }
+                continue;
+            };
+            let name = NAMES[at];
+            given[at] += 1;
+            match name {
+                // One too many is too many, be it empty or said before.
+                "site" if given[at] > SITES_MAX => return Err(too_many_sites()),
+                "site" => {}
+                _ if given[at] > 1 => return Err(ParamError::repeated(name)),
+                _ => {}
+            }
+            match name {
+                "q" => params.take_text(&value, rules.config.query_chars)?,
+                "site" => params.take_sites(&value)?,
+                _ => params.take(name, value.trim(), rules)?,
+            }
+        }
+        let max = match params.format {
+            Format::Json => rules.config.limit_max,
+            _ => HITS_MAX,
+        };
+        number("limit", &params.limit.to_string(), 1, max)?;
+        params.affordable(rules)?;
+        Ok(params)
+    }
+
+    /// Refuses a search that would cost too much.
+    fn affordable(&self, rules: &Rules<'_>) -> Result<(), ParamError> {
+        let calendar = Calendar {
+            utc_offset_minutes: rules.utc_offset_minutes,
+            now_ms: rules.now_ms,
+        };
+        let found = parse(&self.text, &calendar).query.single_characters();
+        let max = MAX_SINGLE_CHARACTERS;
+        if found > max {
+            let values: [(_, &dyn Display); 2] = [("found", &found), ("max", &max)];
+            return Err(ParamError::new("q", |p| p.too_costly, &values));
+        }
+        Ok(())
+    }
+
+    fn take_text(&mut self, value: &str, max: usize) -> Result<(), ParamError> {
+        let chars = value.chars().count();
+        if chars > max {
+            let values: [(_, &dyn Display); 2] = [("chars", &chars), ("max", &max)];
+            return Err(ParamError::new("q", |p| p.too_long, &values));
+        }
+        value.trim().clone_into(&mut self.text);
+        Ok(())
+    }
+
+    fn take_sites(&mut self, value: &str) -> Result<(), ParamError> {
+        for site in value.split(',').map(str::trim).filter(|s| !s.is_empty()) {
+            if site.chars().count() > SITE_CHARS_MAX {
+                let max = SITE_CHARS_MAX;
+                return Err(ParamError::new("site", |p| p.site_name, &[("max", &max)]));
+            }
+            if self.sites.iter().any(|s| s == site) {
+                continue;
+            }
+            if self.sites.len() == SITES_MAX {
+                return Err(too_many_sites());
+            }
+            self.sites.push(site.to_owned());
+        }
+        Ok(())
+    }
+
+    fn take(
+        &mut self,
+        name: &'static str,
+        value: &str,
+        rules: &Rules<'_>,
+    ) -> Result<(), ParamError> {
+        if value.chars().count() > VALUE_CHARS_MAX {
+            let values: [(_, &dyn Display); 2] = [("name", &name), ("max", &VALUE_CHARS_MAX)];
+            return Err(ParamError::new(name, |p| p.oversize, &values));
+        }
+        let config = rules.config;
+        let calendar = Calendar {
+            utc_offset_minutes: rules.utc_offset_minutes,
+            now_ms: rules.now_ms,
+        };
+        let date = || ParamError::value(name, |p| p.date, value);
+        match name {
+            "since" if !value.is_empty() => {
+                self.since_ms = Some(calendar.since(value).map_err(|_| date())?);
+                self.since = Some(value.to_owned());
+            }
+            "until" if !value.is_empty() => {
+                self.until_ms = Some(calendar.until(value).map_err(|_| date())?);
+                self.until = Some(value.to_owned());
+            }
+            "changed" if !value.is_empty() => {
+                self.changed_ms = calendar.span(value).map_err(|_| date())?;
+                self.changed = Some(value.to_owned());
+            }
+            "sort" => self.sort = sort(value)?,
+            "match" => self.matching = matching(value)?,
+            "explain" => self.explain = flag(name, value)?,
+            "half_life" if !value.is_empty() => {
+                self.half_life_ms = Some(half_life_ms(value)?);
+                self.half_life = Some(value.to_owned());
+            }
+            "group" if !value.is_empty() => self.group = Some(group(value)?),
+            "grouped" => self.grouped = Some(flag(name, value)?),
+            "synonyms" => self.as_typed = off(name, value)?,
+            "corrected" => self.uncorrected = off(name, value)?,
+            "facets" => self.facets = flag(name, value)?,
+            "format" => self.format = format(value)?,
+            "limit" => self.limit = number(name, value, 1, HITS_MAX.max(config.limit_max))?,
+            "offset" => self.offset = number(name, value, 0, config.offset_max())?,
+            "lang" => self.lang = Lang::named(value),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The same search with a change.
+    pub(crate) fn with(&self, change: impl FnOnce(&mut Self)) -> Self {
+        let mut changed = self.clone();
+        change(&mut changed);
+        changed
+    }
+
+    /// Whether the range ends before it begins: the API finds nothing in it, a person is told.
+    pub(crate) fn backwards(&self) -> bool {
+        matches!((self.since_ms, self.until_ms), (Some(since), Some(until)) if until <= since)
+    }
+
+    /// Whether anything narrows the search but its words.
+    pub(crate) fn filtered(&self) -> bool {
+        !self.sites.is_empty()
+            || self.since.is_some()
+            || self.until.is_some()
+            || self.changed.is_some()
+            || self.group.is_some()
+    }
+
+    /// The query string that asks for this search again, without `limit`; defaults are left out.
+    pub(crate) fn query_string(&self) -> String {
+        let mut out = url::form_urlencoded::Serializer::new(String::new());
+        if !self.text.is_empty() {
+            out.append_pair("q", &self.text);
+        }
+        for site in &self.sites {
+            out.append_pair("site", site);
+        }
+        if let Some(since) = &self.since {
+            out.append_pair("since", since);
+        }
+        if let Some(until) = &self.until {
+            out.append_pair("until", until);
+        }
+        if let Some(changed) = &self.changed {
+            out.append_pair("changed", changed);
+        }
+        if self.sort != Sort::default() {
+            out.append_pair("sort", sort_code(self.sort));
+        }
+        if let Some(code) = match_code(self.matching) {
+            out.append_pair("match", code);
+        }
+        if self.explain {
+            out.append_pair("explain", "true");
+        }
+        if let Some(half_life) = &self.half_life {
+            out.append_pair("half_life", half_life);
+        }
+        if let Some(group) = self.group {
+            out.append_pair("group", &group_code(group));
+        }
+        if let Some(grouped) = self.grouped {
+            out.append_pair("grouped", if grouped { "true" } else { "false" });
+        }
+        if self.as_typed {
+            out.append_pair("synonyms", "off");
+        }
+        if self.uncorrected {
+            out.append_pair("corrected", "off");
+        }
+        if self.offset > 0 {
+            out.append_pair("offset", &self.offset.to_string());
+        }
+        if let Some(lang) = self.lang {
+            out.append_pair("lang", lang.code());
+        }
+        out.finish()
+    }
+}
+
+fn too_many_sites() -> ParamError {
+    ParamError::new("site", |p| p.sites, &[("max", &SITES_MAX)])
+}

@@ -1,0 +1,308 @@
+//! The template pages: who may see them, what the frame may do, that nothing of a page gets through unescaped.
+
+use super::*;
+use crate::guard::secret::Secret;
+use crate::review::templates::{
+    Effect, FieldListed, NamedPlace, Outcome, Proposal, RegionListed, TemplateListed,
+    TemplateReview, TemplateView, TextListed,
+};
+use std::sync::Mutex;
+
+const TOKEN: &str = "0123456789abcdef0123";
+
+/// A desk with one template, number 7, and a list of what was asked of it.
+#[derive(Default)]
+struct FakeDesk {
+    changes: Mutex<Vec<String>>,
+}
+
+fn listed() -> TemplateListed {
+    TemplateListed {
+        id: 7,
+        site: "甲<b>站".to_owned(),
+        version: 2,
+        pages: 30,
+        fields: vec!["title".to_owned(), "body".to_owned()],
+        saved: 3,
+        note: Some("redesign <script>".to_owned()),
+        ..TemplateListed::default()
+    }
+}
+
+impl TemplateReview for FakeDesk {
+    fn list(&self) -> Result<Vec<TemplateListed>, SourceError> {
+        Ok(vec![listed()])
+    }
+
+    fn view(
+        &self,
+        id: i64,
+        _: usize,
+        proposal: Option<&Proposal>,
+    ) -> Result<Option<TemplateView>, SourceError> {
+        Ok((id == 7).then(|| TemplateView {
+            listed: listed(),
+            url: "http://a.test/\"><script>".to_owned(),
+            regions: vec![RegionListed {
+                key: "00ff".to_owned(),
+                field: "body".to_owned(),
+                essential: true,
+                presence: 97,
+                text: "<img src=x>".to_owned(),
+                ..RegionListed::default()
+            }],
+            texts: vec![TextListed {
+                token: 12,
+                text: "<b>站</b>".to_owned(),
+                others: vec!["<script>".to_owned()],
+                ..TextListed::default()
+            }],
+            fields: vec![FieldListed {
+                slot: "0abc".to_owned(),
+                name: "价格\"><script>".to_owned(),
+                example: "<img src=x>".to_owned(),
+                ..FieldListed::default()
+            }],
+            guided: Outcome {
+                text: "用了<script>模板".to_owned(),
+                method: "template".to_owned(),
+                ..Outcome::default()
+            },
+            effects: proposal.filter(|p| !p.field.is_empty()).map(|_| {
+                vec![Effect {
+                    lost: vec!["少了<script>一行".to_owned()],
+                    ..Effect::default()
+                }]
+            }),
+            ..TemplateView::default()
+        }))
+    }
+
+    fn framed(
+        &self,
+        id: i64,
+        number: usize,
+        link: &str,
+        word: fn(&str) -> &'static str,
+    ) -> Result<Option<String>, SourceError> {
+        Ok((id == 7 && number < 3).then(|| format!("<p>{link} {} {}</p>", word("body"), word(""))))
+    }
+
+    fn label(&self, id: i64, proposal: &Proposal) -> Result<bool, SourceError> {
+        let said = format!("{id} {} {}", proposal.region, proposal.field);
+        self.changes.lock().unwrap().push(said);
+        Ok(id == 7)
+    }
+
+    fn fields(&self, _: &str) -> Result<Vec<FieldListed>, SourceError> {
+        Ok(vec![FieldListed {
+            template: 7,
+            name: "价格<b>站".to_owned(),
+            ..FieldListed::default()
+        }])
+    }
+
+    fn name(&self, id: i64, place: &NamedPlace, name: &str) -> Result<bool, SourceError> {
+        let said = format!("{id} {place:?} {name}");
+        self.changes.lock().unwrap().push(said);
+        Ok(id == 7)
+    }
+
+    fn set_disabled(&self, id: i64, disabled: bool) -> Result<bool, SourceError> {
+        self.changes
+            .lock()
+            .unwrap()
+            .push(format!("{id} {disabled}"));
+        Ok(id == 7)
+    }
+}
+
+fn desk() -> (Router, Arc<FakeDesk>) {
+    let desk = Arc::new(FakeDesk::default());
+    let config = Config {
+        token: Secret::from(TOKEN),
+        ..Config::default()
+    };
+    let app = router(ServeState {
+        templates: Some(Arc::clone(&desk) as Arc<dyn TemplateReview>),
+        ..state(config)
+    });
+    (app, desk)
+}
+
+async fn send(app: &Router, method: &str, path: &str, token: bool, body: &'static str) -> Answer {
+    let mut request = Request::builder()
+        .method(method)
+        .uri(path)
+        .header("content-type", "application/x-www-form-urlencoded");
+    if token {
+        request = request.header("authorization", format!("Bearer {TOKEN}"));
+    }
+    ask(app, request.body(Body::from(body)).unwrap()).await
+}
+
+#[tokio::test]
+async fn only_the_operator_sees_and_changes_templates() {
+    let (app, desk) = desk();
+    for (method, path) in [
+        ("GET", "/templates"),
+        ("GET", "/templates/7"),
+        ("GET", "/templates/7/page/0"),
+        ("POST", "/templates/7"),
+    ] {
+        let answer = send(&app, method, path, false, "region=00ff&field=body").await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{method} {path}");
+    }
+    assert!(desk.changes.lock().unwrap().is_empty());
+    // A page of another site cannot act for somebody who is signed in: that is the token's own test.
+    assert_eq!(
+        send(&app, "GET", "/templates", true, "").await.status,
+        StatusCode::OK
+    );
+}
+
+/// The status page leads to the templates of one site.
+#[tokio::test]
+async fn templates_of_one_site_are_listed_alone() {
+    let (app, _) = desk();
+    let own = send(
+        &app,
+        "GET",
+        "/templates?site=%E7%94%B2%3Cb%3E%E7%AB%99",
+        true,
+        "",
+    )
+    .await;
+    assert!(own.body.contains("/templates/7\"") && own.body.contains("href=\"/templates\""));
+    assert!(!own.body.contains("<b>站"));
+    let other = send(&app, "GET", "/templates?site=%E4%B9%99", true, "").await;
+    assert!(!other.body.contains("/templates/7\"") && other.body.contains("还没有模板"));
+}
+
+#[tokio::test]
+async fn nothing_of_a_page_gets_through_unescaped() {
+    let (app, _) = desk();
+    for path in [
+        "/templates",
+        "/templates/7",
+        "/templates/7?region=00ff&field=boilerplate",
+    ] {
+        let answer = send(&app, "GET", path, true, "").await;
+        assert_eq!(answer.status, StatusCode::OK, "{path}");
+        for bad in ["<b>站", "<script>", "<img src=x>"] {
+            assert!(!answer.body.contains(bad), "{path}: {bad}");
+        }
+        assert!(answer.body.contains("甲"));
+    }
+    let shown = send(
+        &app,
+        "GET",
+        "/templates/7?region=00ff&field=boilerplate",
+        true,
+        "",
+    )
+    .await;
+    assert!(
+        shown.body.contains("少了"),
+        "the effect stands before the button"
+    );
+}
+
+#[tokio::test]
+async fn the_frame_can_run_load_and_send_nothing() {
+    let (app, _) = desk();
+    let page = send(&app, "GET", "/templates/7", true, "").await;
+    assert!(
+        page.header("content-security-policy")
+            .contains("frame-src 'self'")
+    );
+    assert!(
+        page.body
+            .contains("<iframe sandbox=\"allow-top-navigation-by-user-activation\"")
+    );
+    let frame = send(&app, "GET", "/templates/7/page/1", true, "").await;
+    let policy = frame.header("content-security-policy");
+    assert!(
+        policy.starts_with("default-src 'none'; style-src 'unsafe-inline';"),
+        "{policy}"
+    );
+    assert!(
+        policy.contains("sandbox") && !policy.contains("allow-scripts"),
+        "{policy}"
+    );
+    assert_eq!(frame.header("x-frame-options"), "SAMEORIGIN");
+    assert!(frame.body.contains("/templates/7?page=1&region="));
+    // Regions are called by words of the reader's language, those without a field too.
+    assert!(frame.body.ends_with("正文 其他</p>"), "{}", frame.body);
+    let english = send(&app, "GET", "/templates/7/page/1?lang=en", true, "").await;
+    assert!(english.body.ends_with("text other</p>"), "{}", english.body);
+    // Every other page keeps the common policy.
+    let home = send(&app, "GET", "/", true, "").await;
+    assert_eq!(home.header("x-frame-options"), "DENY");
+    assert!(
+        home.header("content-security-policy")
+            .contains("frame-ancestors 'none'")
+    );
+}
+
+#[tokio::test]
+async fn labels_and_switches_reach_the_desk() {
+    let (app, desk) = desk();
+    let said = send(
+        &app,
+        "POST",
+        "/templates/7",
+        true,
+        "page=2&region=00ff&field=body",
+    )
+    .await;
+    assert_eq!(said.status, StatusCode::SEE_OTHER);
+    assert_eq!(said.header("location"), "/templates/7?page=2");
+    send(&app, "POST", "/templates/7", true, "use=no").await;
+    send(&app, "POST", "/templates/7", true, "use=yes").await;
+    let named = "page=2&token=12&name=%E4%BB%B7%E6%A0%BC+";
+    let said = send(&app, "POST", "/templates/7", true, named).await;
+    assert_eq!(said.header("location"), "/templates/7?page=2");
+    let said = send(
+        &app,
+        "POST",
+        "/templates/7",
+        true,
+        "slot=0abc&name=&site=a+b",
+    )
+    .await;
+    assert_eq!(said.header("location"), "/sites/a%20b#fields");
+    let changes = desk.changes.lock().unwrap().clone();
+    assert_eq!(
+        changes,
+        [
+            "7 00ff body",
+            "7 true",
+            "7 false",
+            "7 Text { page: 2, token: 12 } 价格",
+            "7 Slot(\"0abc\") "
+        ]
+    );
+}
+
+#[tokio::test]
+async fn what_is_not_there_is_not_found() {
+    let (app, _) = desk();
+    for (method, path) in [
+        ("GET", "/templates/8"),
+        ("GET", "/templates/8/page/0"),
+        ("GET", "/templates/7/page/9"),
+        ("POST", "/templates/8"),
+    ] {
+        let answer = send(&app, method, path, true, "region=1&field=body").await;
+        assert_eq!(answer.status, StatusCode::NOT_FOUND, "{method} {path}");
+    }
+    // Without a store there are no template pages.
+    let config = Config {
+        token: Secret::from(TOKEN),
+        ..Config::default()
+    };
+    let bare = router(state(config));
+    let answer = send(&bare, "GET", "/templates", true, "").await;
+    assert_eq!(answer.status, StatusCode::NOT_FOUND);
+}
