@@ -3,7 +3,7 @@
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::PathBuf;
 
-use super::guard::secret::{Secret, TOKEN_CHARS_MIN};
+use crate::guard::operator::{Secret, TOKEN_CHARS_MIN};
 use serde::{Deserialize, Serialize};
 
 /// Loopback: search is reachable from this machine only until the operator decides otherwise.

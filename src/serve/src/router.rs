@@ -19,17 +19,16 @@ use tower_http::compression::{CompressionLayer, CompressionLevel};
 use super::api::{
     log as log_api, openapi, sites as sites_api, terms as terms_api, trends as trends_api,
 };
-use super::guard::form::FORM_BYTES_MAX;
 use super::guard::host::{Hosts, known};
 use super::guard::limiter::{Limiter, Peer, limited};
 use super::guard::listen::Guarded;
-use super::pages::{
-    api as api_page, assets, help as help_page, login, refused, site as site_page, trends,
-    versions, web,
-};
-use super::review::{templates_page, terms_page};
 use super::state::{ServeState, Server, Shared};
 use super::{api, feeds as feed};
+use crate::guard::operator::FORM_BYTES_MAX;
+use crate::pages::{
+    assets, document, help as help_page, login, request, results, site as site_page, status,
+    templates, terms, trends, versions,
+};
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
 const STOP_GRACE: Duration = Duration::from_secs(5);
@@ -142,22 +141,25 @@ pub(crate) fn routes(server: Server) -> Router {
     let limiter = Arc::new(Limiter::new(&server.config));
     let hosts = Arc::new(Hosts::new(&server.config));
     Router::new()
-        .route("/", get(web::search))
-        .route("/doc/{id}", get(web::document).post(site_page::take_down))
+        .route("/", get(results::search))
+        .route(
+            "/doc/{id}",
+            get(document::document).post(site_page::take_down),
+        )
         .route("/doc/{id}/versions", get(versions::show))
         .route("/sites/{name}", get(site_page::show).post(site_page::act))
         .route("/trends", get(trends::show))
-        .route("/status", get(web::status))
+        .route("/status", get(status::status))
         .route("/help", get(help_page::show))
-        .route("/terms", get(terms_page::show).post(terms_page::decide))
+        .route("/terms", get(terms::show).post(terms::decide))
         .route("/login", get(login::form).post(login::sign_in))
         .route("/logout", post(login::sign_out))
-        .route("/templates", get(templates_page::list))
+        .route("/templates", get(templates::list))
         .route(
             "/templates/{id}",
-            get(templates_page::one).post(templates_page::change),
+            get(templates::one).post(templates::change),
         )
-        .route("/templates/{id}/page/{number}", get(templates_page::frame))
+        .route("/templates/{id}/page/{number}", get(templates::frame))
         .route("/favicon.ico", get(assets::favicon))
         .route("/assets/taojin.css", get(assets::style))
         .route("/assets/taojin.js", get(assets::script))
@@ -166,9 +168,9 @@ pub(crate) fn routes(server: Server) -> Router {
         .route("/feed.atom", get(feed::atom))
         .route("/feed.json", get(feed::json))
         .route("/robots.txt", get(api::robots))
-        .route("/api", get(api_page::redirect))
-        .route("/api/ui/", get(api_page::index))
-        .route("/api/ui/{file}", get(api_page::file))
+        .route("/api", get(assets::api))
+        .route("/api/ui/", get(assets::api_index))
+        .route("/api/ui/{file}", get(assets::api_file))
         .route("/api/search", get(api::search))
         .route("/api/trends", get(trends_api::trends))
         .route("/api/suggest", get(api::suggest))
@@ -192,7 +194,7 @@ pub(crate) fn routes(server: Server) -> Router {
         .method_not_allowed_fallback(api::wrong_method)
         .layer(from_fn_with_state(limiter, limited))
         .layer(from_fn_with_state(hosts, known))
-        .layer(from_fn_with_state(Arc::clone(&server), refused::as_page))
+        .layer(from_fn_with_state(Arc::clone(&server), request::as_page))
         .with_state(server)
         .layer(DefaultBodyLimit::max(FORM_BYTES_MAX))
         .layer(compression())

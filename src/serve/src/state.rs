@@ -1,36 +1,32 @@
 //! What a running server holds, and how a request reaches the index. In: a [`ServeState`]. Out: answers, or a
 //! [`Failure`] in time. Never lets a search run on the threads that speak with clients.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusHandle;
+use taojin_extract::Document;
+use taojin_search::index::{DateUnit, SiteTitles, Stop, Suggestion};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
 
-use super::config::Config;
-use super::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Why};
-use super::counted::Counted;
-use super::document_log::DocumentLog;
-use super::failure::Failure;
-use super::feeds::follow::Topics;
-use super::gauges;
-use super::guard::session::Sessions;
-use super::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL};
-use super::now_ms;
-use super::readiness::{Readiness, ReadinessSource};
-use super::review::templates::TemplateReview;
-use super::review::terms::{Review, TermReview};
-use super::search::overview::Overview;
-use super::search::params::Rules;
-use super::search::source::{
+use crate::api::log::DocumentLog;
+use crate::api::terms::TermReview;
+use crate::config::Config;
+use crate::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Why};
+use crate::feeds::follow::Topics;
+use crate::guard::operator::Sessions;
+use crate::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL, render_state};
+use crate::now_ms;
+use crate::pages::templates::TemplateReview;
+use crate::search::overview::Overview;
+use crate::search::params::Rules;
+use crate::search::source::{
     Arrived, FoundList, Marked, Related, SearchSource, SourceError, Wanted,
 };
-use super::search::trends::Trends;
-use super::status::{Status, StatusSource};
-use super::waiting::Waiting;
-use taojin_extract::Document;
-use taojin_search::index::{DateUnit, SiteTitles, Suggestion};
+use crate::search::trends::Trends;
+use crate::status::{Readiness, ReadinessSource, Status, StatusSource};
 
 /// A status read so long ago is new enough for `/metrics`: reading one costs more the more hosts there are.
 const MEASURED_FOR: Duration = Duration::from_secs(5);
@@ -56,7 +52,7 @@ pub struct ServeState {
     /// Topics that are followed: each has its feeds.
     pub follows: Topics,
     /// Where domain terms are decided about; none where there is nothing to decide.
-    pub terms: Option<Review>,
+    pub terms: Option<Arc<dyn TermReview>>,
     /// Where commands about sites go; none where nobody could carry them out.
     pub sites: Option<Arc<dyn SiteControl>>,
     /// What `/status` shows.
@@ -85,7 +81,7 @@ pub(crate) struct Shared {
     pub(crate) health: HealthSource,
     readiness: ReadinessSource,
     source: Arc<dyn SearchSource>,
-    terms: Option<Review>,
+    terms: Option<Arc<dyn TermReview>>,
     sites: Option<Arc<dyn SiteControl>>,
     status: StatusSource,
     templates: Option<Arc<dyn TemplateReview>>,
@@ -339,7 +335,7 @@ impl Shared {
     pub(crate) async fn figures(&self) -> String {
         let status = self.recent_status().await;
         let mut text = self.metrics.render();
-        text.push_str(&gauges::text(
+        text.push_str(&render_state(
             status.as_deref(),
             self.documents(),
             self.started_ms,
@@ -418,4 +414,95 @@ fn is_id(text: &str) -> bool {
         && text
             .bytes()
             .all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
+}
+
+/// An answer is as good as new for so long.
+const FRESH: Duration = Duration::from_secs(2);
+
+/// What was answered last.
+#[derive(Debug, Default)]
+struct Known {
+    documents: Option<u64>,
+    answered: Option<Instant>,
+    /// Whether an answer is being waited for.
+    asks: bool,
+}
+
+/// The number of documents.
+#[derive(Debug, Default)]
+pub(crate) struct Counted(Mutex<Known>);
+
+impl Counted {
+    /// The number; none where the source cannot tell, or has not answered yet.
+    pub(crate) fn documents(self: &Arc<Self>, source: &Arc<dyn SearchSource>) -> Option<u64> {
+        if !source.is_remote() {
+            return source.documents();
+        }
+        let mut known = self.known();
+        let is_old = known.answered.is_none_or(|at| at.elapsed() >= FRESH);
+        if is_old
+            && !known.asks
+            && let Ok(runtime) = Handle::try_current()
+        {
+            known.asks = true;
+            let (own, source) = (Arc::clone(self), Arc::clone(source));
+            runtime.spawn_blocking(move || {
+                let documents = source.documents();
+                *own.known() = Known {
+                    documents,
+                    answered: Some(Instant::now()),
+                    asks: false,
+                };
+            });
+        }
+        known.documents
+    }
+
+    fn known(&self) -> MutexGuard<'_, Known> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Stops searches when it is dropped.
+pub(super) struct Waiting(Stop);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.stop();
+    }
+}
+
+impl Waiting {
+    /// Somebody waits.
+    pub(super) fn new() -> Self {
+        Self(Stop::default())
+    }
+
+    /// A search that ends with the waiting.
+    pub(super) fn search(&self, wanted: Wanted) -> Wanted {
+        Wanted {
+            stop: self.0.clone(),
+            ..wanted
+        }
+    }
+}
+
+/// Why a request got no answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// Not done within the time limit.
+    Busy,
+    /// The engine that keeps the index does not answer; the log has the reason.
+    Away,
+    /// The index or the status source failed; the log has the reason.
+    Broken,
+}
+
+impl From<SourceError> for Failure {
+    fn from(error: SourceError) -> Self {
+        match error {
+            SourceError::Away(_) => Self::Away,
+            SourceError::Failed(_) => Self::Broken,
+        }
+    }
 }

@@ -1,12 +1,10 @@
-//! What the operator wants to know at a glance. In: a source that the daemon, or a reader of the store, supplies.
-//! Out: one [`Status`]. Never asks the crawler anything itself.
+//! The state of the program as `status`, the API and the operator's page show it: crawler and index, how the last cycle of each
+//! site went, and whether this server is worth being asked. Only the form: the daemon decides.
 
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
-
-use super::verdict::SiteVerdict;
 
 /// Where a [`Status`] comes from: called for each request on a blocking thread; the error is one line for the
 /// operator. It should answer within the request's time limit.
@@ -32,25 +30,19 @@ pub enum Activity {
 #[serde(default)]
 pub struct Status {
     /// Version of the program.
-    #[schema(examples("0.1.0"))]
     pub version: String,
     /// When this status was taken.
-    #[schema(examples(1793925660000i64))]
     pub now_ms: i64,
     /// When the process started.
-    #[schema(examples(1793894400000i64))]
     pub started_ms: i64,
     /// The process that crawls; none where this one only reads.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(examples(4711))]
     pub pid: Option<u32>,
     /// What it is doing.
     pub activity: Activity,
     /// Why it is paused, or anything else the operator must know; empty when all is well.
-    #[schema(examples(""))]
     pub note: String,
     /// Documents that can be found.
-    #[schema(examples(18551))]
     pub documents: u64,
     /// Documents in the outbox that the index has not committed yet.
     pub outbox_lag: u64,
@@ -102,21 +94,16 @@ pub struct NodeStatus {
     /// Name of its data folder: stays the same when it is started again.
     pub id: String,
     /// Name of its machine.
-    #[schema(examples("crawl1"))]
     pub host: String,
     /// Number of its place, for `taojin cluster drain`; rises with each start.
-    #[schema(examples(7))]
     pub session: i64,
     /// Version of its program.
-    #[schema(examples("0.1.0"))]
     pub version: String,
     /// When it was started.
     pub started_ms: i64,
     /// How long its lease holds, in milliseconds; negative if it has run out.
-    #[schema(examples(13200))]
     pub lease_ms: i64,
     /// Partitions whose hosts it crawls, of 256.
-    #[schema(examples(128))]
     pub partitions: u64,
     /// Transactions since its start.
     pub commits: u64,
@@ -135,12 +122,10 @@ pub struct NodeStatus {
 #[serde(default)]
 pub struct WorkerStatus {
     /// `crawl loop`, `fetching`, `indexer` or `server`.
-    #[schema(examples("indexer"))]
     pub name: String,
     /// Whether it makes progress. If not, systemd starts the service again.
     pub alive: bool,
     /// Milliseconds since it last got on, or found nothing to do.
-    #[schema(examples(210))]
     pub idle_ms: u64,
     /// What stands in its way.
     pub problem: Option<String>,
@@ -278,26 +263,20 @@ pub struct TemplateStatus {
 #[serde(default)]
 pub struct SiteStatus {
     /// Name in the configuration.
-    #[schema(examples("西部油气网"))]
     pub name: String,
     /// What the site calls itself, for readers; empty if the configuration does not say.
     pub title: String,
     /// Queues of each of its hosts: so many pages of a host are fetched at once.
-    #[schema(examples(1))]
     pub queues: u32,
     /// Start of the last cycle.
-    #[schema(examples(1793925600000i64))]
     pub last_cycle_ms: Option<i64>,
     /// When the next cycle is due.
-    #[schema(examples(1793927400000i64))]
     pub next_cycle_ms: Option<i64>,
     /// Since when the operator has it paused.
     pub paused_ms: Option<i64>,
     /// Documents of the site that can be found.
-    #[schema(examples(1204))]
     pub documents: u64,
     /// Those of them that the last visit to their page did not show; they stay as they were.
-    #[schema(examples(3))]
     pub unconfirmed: u64,
     /// URLs of the site by state.
     pub urls: UrlCounts,
@@ -310,7 +289,6 @@ pub struct SiteStatus {
     /// What the last cycle did.
     pub cycle: CycleCounts,
     /// Estimate of the new articles that were found: the share of all known addresses that have been visited, 0 to 1.
-    #[schema(examples(0.98))]
     pub recall_estimate: f64,
     /// How long ago the documents were last looked at, on average, in milliseconds.
     pub mean_age_ms: Option<i64>,
@@ -351,17 +329,14 @@ pub struct CycleCounts {
 #[serde(default)]
 pub struct FollowStatus {
     /// Name in the configuration.
-    #[schema(examples("deep-sea"))]
     pub name: String,
     /// Hits that wait to be told.
     pub waiting: u64,
     /// Hits that were told.
-    #[schema(examples(37))]
     pub told: u64,
     /// Hits that were given up: the receiver was away for too long.
     pub given_up: u64,
     /// When the last delivery succeeded.
-    #[schema(examples(1793925600000i64))]
     pub told_ms: Option<i64>,
     /// When the next try is due, if the last one failed.
     pub next_ms: Option<i64>,
@@ -374,16 +349,12 @@ pub struct FollowStatus {
 #[serde(default)]
 pub struct HostStatus {
     /// Host name.
-    #[schema(examples("news.example.com"))]
     pub host: String,
     /// `slow`, `backing off`, `parked`, `robots unreachable` …
-    #[schema(examples("backing off"))]
     pub state: String,
     /// Delay in force between two fetches.
-    #[schema(examples(9400))]
     pub delay_ms: u64,
     /// What set that delay.
-    #[schema(examples("server answered 429 or 503, backing off"))]
     pub cause: String,
     /// Earliest next fetch.
     pub next_fetch_ms: Option<i64>,
@@ -393,4 +364,85 @@ pub struct HostStatus {
     pub queue_eta_ms: i64,
     /// The last error.
     pub last_error: Option<String>,
+}
+
+/// How the last cycle of a site went, in one word.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Default, PartialOrd, Ord, Serialize, Deserialize, ToSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// It was never crawled, or its first page has not come yet.
+    #[default]
+    Waiting,
+    /// All went well.
+    Ok,
+    /// Pages came, but something was left or failed.
+    Partial,
+    /// No page came.
+    Failed,
+}
+
+impl Level {
+    /// All levels.
+    pub const ALL: [Level; 4] = [Level::Waiting, Level::Ok, Level::Partial, Level::Failed];
+
+    /// As in JSON and in metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            Level::Waiting => "waiting",
+            Level::Ok => "ok",
+            Level::Partial => "partial",
+            Level::Failed => "failed",
+        }
+    }
+}
+
+/// How the last cycle of a site went.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct SiteVerdict {
+    /// In one word.
+    pub level: Level,
+    /// In a sentence, English.
+    pub text: String,
+    /// In a sentence, Chinese.
+    pub text_zh: String,
+    /// Known addresses that were never fetched.
+    pub left: u64,
+    /// The setting that keeps what is left for later, or addresses out.
+    pub setting: Option<String>,
+}
+
+/// Where a [`Readiness`] comes from. Asked with each search, so it must cost nothing.
+pub type ReadinessSource = Arc<dyn Fn() -> Readiness + Send + Sync>;
+
+/// Whether a server is worth being asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Readiness {
+    /// It is.
+    Ready,
+    /// The database of the cluster does not answer: answers are of the documents that this machine had by then.
+    Degraded,
+    /// The index does not have all documents yet that were in the store when the process began: it has the changes up to `indexed`.
+    Filling {
+        /// Number of the last change that the index has.
+        indexed: u64,
+    },
+}
+
+impl Readiness {
+    /// What a program is told where an answer may lack something.
+    pub(crate) fn remark(self) -> Option<String> {
+        match self {
+            Readiness::Ready => None,
+            Readiness::Degraded => Some(
+                "the database (store.url) gives no answer at present: this is what this machine has, and what came since is missing"
+                    .to_owned(),
+            ),
+            Readiness::Filling { indexed } => Some(format!(
+                "the index of this machine is not complete yet, it has the changes up to {indexed}"
+            )),
+        }
+    }
 }

@@ -1,16 +1,16 @@
-//! What the API answers to a search. In: hits from a source. Out: the JSON forms that `/api/openapi.json`
-//! describes; they are stable. Never HTML but in `snippet`, which is escaped.
+//! What the API answers to a search, and a document as it gives it: the JSON forms that `/api/openapi.json` describes; they are
+//! stable. Never HTML but in `snippet`, which is escaped.
 
 use serde::{Deserialize, Serialize};
-use utoipa::ToSchema;
-
-use crate::pages::html::Html;
-use crate::search::source::{Found, FoundList, LeaveOut, Offer};
-use crate::search::trend_params::unit_code;
-use crate::search::values::group_code;
-use taojin_extract::Meta;
+use taojin_extract::{Document, Meta};
 use taojin_search::analyze::Expanded;
 use taojin_search::index::{DateCount, Dates, Suggested, Suggestion};
+use utoipa::ToSchema;
+
+use crate::pages::view::Html;
+use crate::search::params::group_code;
+use crate::search::source::{Found, FoundList, LeaveOut, Offer};
+use crate::search::trends::unit_code;
 
 /// Answer of `/api/search`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
@@ -19,10 +19,9 @@ pub struct SearchAnswer {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
     /// Documents that match, whatever the limit.
-    #[schema(examples(31))]
     pub total: u64,
     /// Time the search took, in milliseconds.
-    #[schema(examples(1.42), minimum = 0)]
+    #[schema(minimum = 0)]
     pub took_ms: f64,
     /// The hits asked for, in order.
     pub hits: Vec<SearchHit>,
@@ -54,7 +53,6 @@ pub struct SearchAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct WeakerAnswer {
     /// How many there are; `match=any` lists them all.
-    #[schema(examples(120))]
     pub total: u64,
     /// The best of them, as many as the page has room for.
     pub hits: Vec<SearchHit>,
@@ -64,13 +62,10 @@ pub struct WeakerAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct OfferAnswer {
     /// What it leaves out: `quotes` or `dates`.
-    #[schema(examples("quotes"))]
     pub without: String,
     /// Its query; where `dates` are left out, leave out `since`, `until` and `changed` as well.
-    #[schema(examples("天然气 产量"))]
     pub q: String,
     /// Documents that it finds.
-    #[schema(examples(7))]
     pub total: u64,
 }
 
@@ -78,7 +73,6 @@ pub struct OfferAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SynonymsAnswer {
     /// As it stands in the query, in normal form.
-    #[schema(examples("co2"))]
     pub typed: String,
     /// Its synonyms.
     pub also: Vec<String>,
@@ -99,10 +93,8 @@ pub struct FacetsAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SiteCountAnswer {
     /// Name of the site; a value for `site`.
-    #[schema(examples("西部油气网"))]
     pub site: String,
     /// Documents of it that match.
-    #[schema(examples(12))]
     pub documents: u64,
 }
 
@@ -110,7 +102,6 @@ pub struct SiteCountAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DatesAnswer {
     /// What each count stands for: `day`, `month` or `year`, by the span of the result.
-    #[schema(examples("day"))]
     pub unit: String,
     /// The counts.
     pub counts: Vec<DateCountAnswer>,
@@ -120,31 +111,27 @@ pub struct DatesAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct DateCountAnswer {
     /// First day of it, ISO 8601.
-    #[schema(examples("2026-11-05"), format = Date)]
+    #[schema(format = Date)]
     pub start: String,
     /// Documents published in it.
-    #[schema(examples(3))]
     pub documents: u64,
 }
 
 /// Answer of `/api/suggest`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct SuggestAnswer {
+pub(crate) struct SuggestAnswer {
     /// Terms first, those with most documents first, then titles, latest first.
     pub suggestions: Vec<SuggestionAnswer>,
 }
 
 /// What a text that is being typed may become.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-pub struct SuggestionAnswer {
+pub(crate) struct SuggestionAnswer {
     /// Text for the query box.
-    #[schema(examples("天然气"))]
     pub text: String,
     /// `term` of a lexicon or `title` of a document.
-    #[schema(examples("term"))]
     pub kind: String,
     /// Documents that have the term; 1 for a title.
-    #[schema(examples(18))]
     pub documents: u64,
     /// Id for `/api/docs/{id}`, for a title.
     pub id: Option<String>,
@@ -157,19 +144,15 @@ pub struct SuggestionAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub struct SearchHit {
     /// Id for `/api/docs/{id}`.
-    #[schema(examples("03fa6b1c2d9e4f50"), pattern = "^[0-9A-Za-z_-]{1,64}$")]
+    #[schema(pattern = "^[0-9A-Za-z_-]{1,64}$")]
     pub id: String,
     /// Address of the page.
-    #[schema(examples("https://news.example.com/2026/11/05/1.html"))]
     pub url: String,
     /// Headline, plain text; empty when the page has none.
-    #[schema(examples("天然气产量创新高"))]
     pub title: String,
     /// Name of the site in the configuration.
-    #[schema(examples("西部油气网"))]
     pub site: Option<String>,
     /// First publication, ISO 8601: a date, or date and time with offset.
-    #[schema(examples("2026-11-05T08:30:00+08:00"))]
     pub published: Option<String>,
     /// Named writer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -182,17 +165,14 @@ pub struct SearchHit {
     #[schema(value_type = HashMap<String, String>)]
     pub meta: Meta,
     /// The best part of the text as HTML: escaped, with the matches in `<mark>`.
-    #[schema(examples("今年前十个月，<mark>天然气</mark>产量同比增长 6%。"))]
     pub snippet: String,
     /// BM25 over words and character pairs, halved with each half-life of age for `sort=both`. A document that holds the query
     /// as typed gains 8192 in its text and 16384 in its title. Only comparable within one answer.
-    #[schema(examples(12.5))]
     pub score: f32,
     /// What the document shares with its reprints: a value for `group`. Null for texts too short to tell.
-    #[schema(examples("9c1d4e2f7a6b8035"), pattern = "^[0-9a-f]{16}$")]
+    #[schema(pattern = "^[0-9a-f]{16}$")]
     pub group: Option<String>,
     /// How many other matching documents are reprints of the same text.
-    #[schema(examples(2))]
     pub duplicates: u64,
     /// Why it stands where it does, with `explain=true`: one sentence each.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -312,6 +292,137 @@ impl From<Found> for SearchHit {
             } else {
                 0.0
             },
+        }
+    }
+}
+
+/// Answer of `/api/docs/{id}`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+pub struct DocumentAnswer {
+    /// The id asked for.
+    pub id: String,
+    /// Address of the page.
+    pub url: String,
+    /// Name of the site in the configuration.
+    pub site: Option<String>,
+    /// Headline.
+    pub title: Option<String>,
+    /// First publication, ISO 8601.
+    pub published: Option<String>,
+    /// Named writer.
+    pub author: Option<String>,
+    /// Media source as printed.
+    pub source: Option<String>,
+    /// Language tag.
+    pub language: Option<String>,
+    /// Main text, one paragraph a line.
+    pub text: String,
+    /// Pictures that belong to the text, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<ImageAnswer>,
+    /// Fields that the page labels, in its order: what a notice's table says of its number, office and days.
+    #[serde(default, skip_serializing_if = "Meta::is_empty")]
+    #[schema(value_type = HashMap<String, String>)]
+    pub meta: Meta,
+    /// Those of these fields that are plainly a number with its unit, a day, or a list.
+    #[serde(default, skip_serializing_if = "serde_json::Map::is_empty")]
+    #[schema(value_type = HashMap<String, Object>)]
+    pub fields: serde_json::Map<String, serde_json::Value>,
+    /// Files that the page offers, in its order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attachments: Vec<AttachmentAnswer>,
+    /// Readers' comments in page order.
+    pub comments: Vec<CommentAnswer>,
+}
+
+/// A picture of a document's text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct ImageAnswer {
+    /// Its address, where the page names one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub url: Option<String>,
+    /// What the page says that it shows; may be empty.
+    pub alt: String,
+    /// Number of paragraphs that stand before it.
+    pub after: u32,
+}
+
+/// A file that a page offers beside its text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct AttachmentAnswer {
+    /// Its address.
+    pub url: String,
+    /// What the page calls it.
+    pub name: String,
+    /// Ending of the file in lower case; empty where nothing tells.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub format: String,
+}
+
+/// One comment of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+pub struct CommentAnswer {
+    /// Who wrote it.
+    pub author: Option<String>,
+    /// When, ISO 8601 where it could be read, else as printed.
+    pub published: Option<String>,
+    /// What it says.
+    pub text: String,
+    /// Whom it answers, where the page tells.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reply_to: Option<String>,
+    /// Votes for it, where the page counts them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub votes: Option<i64>,
+}
+
+impl DocumentAnswer {
+    /// The answer for a stored document.
+    pub fn new(id: String, document: Document) -> DocumentAnswer {
+        DocumentAnswer {
+            id,
+            url: document.url,
+            site: document.site,
+            title: document.title,
+            published: document.published,
+            author: document.author,
+            source: document.source,
+            language: document.language,
+            text: document.text,
+            images: document
+                .images
+                .into_iter()
+                .map(|image| ImageAnswer {
+                    url: image.url,
+                    alt: image.alt,
+                    after: image.after,
+                })
+                .collect(),
+            fields: match serde_json::to_value(document.meta.typed()) {
+                Ok(serde_json::Value::Object(fields)) => fields,
+                _ => serde_json::Map::new(),
+            },
+            meta: document.meta,
+            attachments: document
+                .attachments
+                .into_iter()
+                .map(|file| AttachmentAnswer {
+                    url: file.url,
+                    name: file.name,
+                    format: file.format,
+                })
+                .collect(),
+            comments: document
+                .comments
+                .into_iter()
+                .map(|c| CommentAnswer {
+                    author: c.author,
+                    published: c.published,
+                    text: c.text,
+                    reply_to: c.reply_to,
+                    votes: c.votes,
+                })
+                .collect(),
         }
     }
 }

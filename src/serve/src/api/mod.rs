@@ -1,10 +1,6 @@
 //! Handlers for machines. In: a request. Out: JSON, text or a problem document. Never HTML, never a write.
 
 pub(crate) mod answer;
-pub(crate) mod changes_answer;
-pub(crate) mod document_answer;
-pub(crate) mod history_answer;
-pub(crate) mod hits_file;
 pub(crate) mod log;
 pub(crate) mod openapi;
 pub(crate) mod problem;
@@ -19,18 +15,18 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
-use super::failure::Failure;
-use super::guard::refusal::Refusal;
 use super::metrics::SEARCHES_TOTAL;
-use super::pages::lang::Lang;
-use super::readiness::Readiness;
-use super::search::param_error::{ParamError, known_once};
 use super::search::params::{Params, QueryAndSites};
-use super::search::trend_params::Format;
 use super::state::Server;
 use super::status::Status;
+use crate::api::answer::DocumentAnswer;
+use crate::api::problem::Refusal;
+use crate::pages::words::Lang;
+use crate::search::params::{ParamError, known_once};
+use crate::search::trends::Format;
+use crate::state::Failure;
+use crate::status::Readiness;
 use answer::{SearchAnswer, SuggestAnswer, SuggestionAnswer};
-use document_answer::DocumentAnswer;
 use problem::Problem;
 
 impl From<ParamError> for Problem {
@@ -101,7 +97,7 @@ pub(crate) async fn search(
     let params = Params::parse(&raw.unwrap_or_default(), &server.rules(true))
         .inspect_err(|_| metrics::counter!(SEARCHES_TOTAL, "outcome" => "refused").increment(1))?;
     if params.format != Format::Json {
-        let sheets = hits_file::sheets(&server, &params, params.limit).await?;
+        let sheets = sheet::hits_sheets(&server, &params, params.limit).await?;
         return Ok(sheet::answer("hits", params.format, &sheets));
     }
     let wanted = params.wanted(params.facets, false);

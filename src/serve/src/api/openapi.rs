@@ -6,10 +6,10 @@ use utoipa::OpenApi;
 
 use super::problem::{PROBLEM_JSON, Problem};
 use super::{log as log_api, sites as sites_api, terms as terms_api, trends as trends_api};
+use crate::api::log::{CHANGES_DEFAULT, CHANGES_MAX};
 use crate::config::{Config, DEFAULT_LIMIT, SITES_MAX};
-use crate::document_log::{CHANGES_DEFAULT, CHANGES_MAX};
 use crate::search::params::{SITE_CHARS_MAX, VALUE_CHARS_MAX};
-use crate::search::trend_params::QUERIES_MAX;
+use crate::search::trends::QUERIES_MAX;
 use crate::{api, feeds as feed};
 
 /// The schema of a parameter under a configuration; none if its annotation says all.

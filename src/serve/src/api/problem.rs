@@ -1,6 +1,8 @@
 //! Error answers. In: a status and what went wrong. Out: an RFC 9457 problem document. Never shows a path of the
 //! file system, a stack or another user's input.
 
+use std::time::Duration;
+
 use axum::Json;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -8,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 /// Media type of a problem document.
-pub const PROBLEM_JSON: &str = "application/problem+json";
+pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Seconds after which a client that met a busy server should come back.
 const RETRY_AFTER_S: &str = "2";
@@ -18,20 +20,16 @@ const RETRY_AFTER_S: &str = "2";
 pub struct Problem {
     /// Kind of problem; `about:blank`: the status code says it all.
     #[serde(rename = "type")]
-    #[schema(examples("about:blank"))]
     pub kind: String,
     /// The status code's name.
-    #[schema(examples("Bad Request"))]
     pub title: String,
     /// HTTP status code, repeated.
     #[schema(minimum = 400, maximum = 599)]
     pub status: u16,
     /// What went wrong this time, and the mend where there is one.
-    #[schema(examples("limit must be a whole number from 1 to 100, not \"many\""))]
     pub detail: String,
     /// The query parameter at fault, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(examples("limit"))]
     pub parameter: Option<String>,
 }
 
@@ -74,6 +72,70 @@ impl IntoResponse for Problem {
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
+        response
+    }
+}
+
+/// Why a request is turned away.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    /// `serve.token` is not set: nothing can be changed over HTTP.
+    Closed,
+    /// No token and no session, or a wrong one.
+    Unknown,
+    /// A change that a page of another site asked for.
+    Foreign,
+    /// The client has sent too many requests, and may send the next after this time.
+    TooMany(Duration),
+    /// The request is for a name that is not ours.
+    OtherHost,
+    /// There is nothing at this address.
+    Nowhere,
+}
+
+impl Refusal {
+    /// What a program is told. 401, which asks for a token, only where there is one that would help.
+    fn problem(self) -> Problem {
+        let (status, detail) = match self {
+            Refusal::Closed => (
+                StatusCode::FORBIDDEN,
+                "no operator's token is set on this server, so nothing can be changed over HTTP; set serve.token_file in \
+                 the configuration and restart",
+            ),
+            Refusal::Unknown => (
+                StatusCode::UNAUTHORIZED,
+                "this needs the operator's token: Authorization: Bearer TOKEN",
+            ),
+            Refusal::Foreign => (
+                StatusCode::FORBIDDEN,
+                "a change must come from a page of this server, or with Authorization: Bearer TOKEN",
+            ),
+            Refusal::TooMany(_) => (
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many requests from this address; come back after the seconds in retry-after",
+            ),
+            Refusal::OtherHost => (
+                StatusCode::MISDIRECTED_REQUEST,
+                "this server does not answer to this name; add it to serve.allowed_hosts, or set serve.public_url",
+            ),
+            Refusal::Nowhere => (
+                StatusCode::NOT_FOUND,
+                "there is nothing at this address; see /api/openapi.json",
+            ),
+        };
+        Problem::new(status, detail)
+    }
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let mut response = self.problem().into_response();
+        if let Refusal::TooMany(wait) = self {
+            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+            let headers = response.headers_mut();
+            headers.insert(header::RETRY_AFTER, seconds.max(1).into());
+        }
+        response.extensions_mut().insert(self);
         response
     }
 }

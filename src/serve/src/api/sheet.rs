@@ -1,11 +1,15 @@
-//! Answers as tables. In: rows of texts and numbers. Out: CSV that spreadsheets open as UTF-8, or an Excel workbook. No cell
-//! is ever run as a formula: what the web wrote begins with whatever it likes.
+//! Answers as tables: hits, at most [`HITS_MAX`], and comparisons. Out: CSV that spreadsheets open as UTF-8, or an Excel workbook. No
+//! cell is ever run as a formula: what the web wrote begins with whatever it likes.
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
 use rust_xlsxwriter::{Format, Workbook, XlsxError};
 
-use crate::search::trend_params;
+use crate::api::problem::Problem;
+use crate::search::params::Params;
+use crate::search::source::Found;
+use crate::search::trends;
+use crate::state::Server;
 
 /// Longest name of a sheet, in characters, as Excel has it.
 const NAME_CHARS_MAX: usize = 31;
@@ -41,9 +45,9 @@ impl From<Option<String>> for Cell {
 }
 
 /// An answer that is saved as `taojin-NAME.csv` or `.xlsx`: CSV has the first table only.
-pub(crate) fn answer(name: &str, format: trend_params::Format, sheets: &[Sheet]) -> Response {
+pub(crate) fn answer(name: &str, format: trends::Format, sheets: &[Sheet]) -> Response {
     let (kind, extension, body) = match format {
-        trend_params::Format::Xlsx => match workbook(sheets) {
+        trends::Format::Xlsx => match workbook(sheets) {
             Ok(bytes) => (
                 "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
                 "xlsx",
@@ -140,6 +144,80 @@ fn workbook(sheets: &[Sheet]) -> Result<Vec<u8>, XlsxError> {
 
 fn cut(text: &str) -> String {
     text.chars().take(CELL_CHARS_MAX).collect()
+}
+
+/// Most hits of a file; `taojin export` has no limit.
+pub(crate) const HITS_MAX: usize = 1_000;
+/// Hits that are asked for at once.
+const PAGE: usize = 100;
+
+/// The first `limit` hits as a table, and as a second one what was asked and how many there are.
+pub(crate) async fn hits_sheets(
+    server: &Server,
+    params: &Params,
+    limit: usize,
+) -> Result<Vec<Sheet>, Problem> {
+    let page = PAGE.min(server.config.limit_max);
+    let (mut rows, mut total) = (Vec::new(), 0);
+    // What lies deeper than a search may turn is not repeated in its place.
+    while rows.len() < limit && params.offset + rows.len() <= server.config.offset_max() {
+        let wanted = Params {
+            offset: params.offset + rows.len(),
+            limit: page.min(limit - rows.len()),
+            ..params.clone()
+        };
+        let (found, _) = server.search(wanted.wanted(false, false)).await?;
+        total = found.total;
+        if found.hits.is_empty() {
+            break;
+        }
+        rows.extend(found.hits.into_iter().map(row));
+    }
+    let columns = [
+        "title",
+        "site",
+        "published",
+        "author",
+        "source",
+        "url",
+        "reprints",
+        "snippet",
+        "id",
+    ];
+    let count = |n: usize| Cell::Count(u64::try_from(n).unwrap_or(u64::MAX));
+    let about = [
+        ("query", Cell::Text(params.text.clone())),
+        ("documents that match", Cell::Count(total)),
+        ("rows in this file", count(rows.len())),
+        ("most rows of a file", count(HITS_MAX)),
+    ];
+    let about = about.map(|(name, cell)| vec![Cell::Text(name.to_owned()), cell]);
+    Ok(vec![
+        Sheet {
+            name: "hits".to_owned(),
+            columns: columns.map(str::to_owned).into(),
+            rows,
+        },
+        Sheet {
+            name: "query".to_owned(),
+            columns: ["what", "value"].map(str::to_owned).into(),
+            rows: about.into(),
+        },
+    ])
+}
+
+fn row(hit: Found) -> Vec<Cell> {
+    vec![
+        Cell::Text(hit.title.text),
+        hit.site.into(),
+        hit.published.into(),
+        hit.author.into(),
+        hit.source.into(),
+        Cell::Text(hit.url),
+        Cell::Count(hit.duplicates),
+        Cell::Text(hit.snippet.text),
+        Cell::Text(hit.id),
+    ]
 }
 
 #[cfg(test)]

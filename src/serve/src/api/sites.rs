@@ -10,8 +10,8 @@ use utoipa::ToSchema;
 
 use super::problem::Problem;
 use crate::control::{CommandDone, CommandRefused, SiteCommand, Why};
-use crate::failure::Failure;
-use crate::guard::token::Operator;
+use crate::guard::operator::Operator;
+use crate::state::Failure;
 use crate::state::Server;
 
 /// An address to act on.
@@ -19,7 +19,6 @@ use crate::state::Server;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Address {
     /// The whole address.
-    #[schema(examples("https://news.example.com/2026/07/1.html"))]
     url: String,
 }
 

@@ -1,5 +1,5 @@
-//! The review of domain terms for programs. In: `GET /api/terms`, and decisions as JSON. Out: the list, or how many
-//! decisions changed something. Only the operator sees it and decides.
+//! Review of domain terms: those that nobody has decided about, and the decisions, which the daemon or the command line carries
+//! out. [`TermReview`] is what the server asks.
 
 use axum::Json;
 use axum::extract::rejection::JsonRejection;
@@ -7,15 +7,14 @@ use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
+use taojin_search::analyze::term_problem;
 use utoipa::ToSchema;
 
-use super::problem::Problem;
-use crate::guard::token::Operator;
-use crate::review::terms::{ReviewList, ReviewTerm};
-use crate::search::param_error::{echo, known_once};
-use crate::search::values::number;
+use crate::api::problem::Problem;
+use crate::guard::operator::Operator;
+use crate::search::params::{echo, known_once, number};
+use crate::search::source::Marked;
 use crate::state::Server;
-use taojin_search::analyze::term_problem;
 
 /// Terms of one answer, if the request does not say.
 const DEFAULT_LIMIT: usize = 50;
@@ -30,13 +29,10 @@ const DECISIONS_MAX: usize = 200;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct TermsAnswer {
     /// Terms not decided about.
-    #[schema(examples(42))]
     proposed: u64,
     /// Terms in the lexicon of accepted ones.
-    #[schema(examples(7))]
     accepted: u64,
     /// Terms that are not proposed again.
-    #[schema(examples(3))]
     rejected: u64,
     /// Some of those not decided about, best first.
     terms: Vec<TermAnswer>,
@@ -46,16 +42,12 @@ pub(crate) struct TermsAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct TermAnswer {
     /// As it is mostly written.
-    #[schema(examples("页岩油"))]
     term: String,
     /// How likely it is a term, 0 to 1.
-    #[schema(examples(0.93))]
     termhood: f64,
     /// Times that it occurred.
-    #[schema(examples(58))]
     occurrences: u64,
     /// Documents that have it.
-    #[schema(examples(21))]
     documents: u64,
     /// Whether the general dictionary has it.
     in_dictionary: bool,
@@ -68,10 +60,10 @@ pub(crate) struct TermAnswer {
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Decision {
     /// Terms to use from now on.
-    #[schema(examples(json!(["页岩油"])), max_items = 200)]
+    #[schema(max_items = 200)]
     accept: Vec<String>,
     /// Terms to take out of use, and not to propose again.
-    #[schema(examples(json!(["有关方面"])), max_items = 200)]
+    #[schema(max_items = 200)]
     reject: Vec<String>,
 }
 
@@ -79,7 +71,6 @@ pub(crate) struct Decision {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct Decided {
     /// Accepted terms that were not in use before.
-    #[schema(examples(1))]
     accepted: u64,
     /// Rejected terms that were in use before.
     rejected: u64,
@@ -91,10 +82,8 @@ pub(crate) struct Decided {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct RefusedText {
     /// The text.
-    #[schema(examples("。"))]
     text: String,
     /// What a term is.
-    #[schema(examples("a term needs a letter, a digit or an ideograph"))]
     reason: String,
 }
 
@@ -243,4 +232,44 @@ fn window(raw: &str) -> Result<(usize, usize), Problem> {
         }
     }
     Ok((offset, limit))
+}
+
+/// A term to decide about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReviewTerm {
+    /// As it is mostly written.
+    pub term: String,
+    /// How likely it is a term, 0 to 1.
+    pub termhood: f64,
+    /// Times that it occurred.
+    pub occurrences: u64,
+    /// Documents that have it.
+    pub documents: u64,
+    /// Whether the general dictionary has it.
+    pub in_dictionary: bool,
+    /// Sentences with the term marked.
+    pub evidence: Vec<Marked>,
+}
+
+/// A part of the review list.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ReviewList {
+    /// Terms not decided about.
+    pub proposed: u64,
+    /// Terms in the lexicon of accepted ones.
+    pub accepted: u64,
+    /// Terms that are not proposed again.
+    pub rejected: u64,
+    /// Some of those not decided about, best first.
+    pub terms: Vec<ReviewTerm>,
+}
+
+/// The one thing that a server can change: the review list. Errors are for the log.
+pub trait TermReview: Send + Sync {
+    /// Terms not decided about, best first.
+    fn list(&self, offset: usize, limit: usize) -> Result<ReviewList, String>;
+    /// Puts terms into the lexicon; how many are new there.
+    fn accept(&self, terms: &[String]) -> Result<usize, String>;
+    /// Takes terms off the list and out of the lexicon; how many were in use.
+    fn reject(&self, terms: &[String]) -> Result<usize, String>;
 }

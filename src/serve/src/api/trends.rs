@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 use super::answer::{SearchHit, SiteCountAnswer};
 use super::problem::Problem;
 use super::sheet::{self, Cell, Sheet};
-use crate::search::trend_params::{Format, TrendParams, number_of_queries, unit_code};
+use crate::search::trends::{Format, TrendParams, number_of_queries, unit_code};
 use crate::search::trends::{Trend, Trends};
 use crate::state::Server;
 
@@ -17,13 +17,11 @@ use crate::state::Server;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct TrendsAnswer {
     /// What one point stands for: `day`, `week`, `month` or `year`.
-    #[schema(examples("day"))]
     pub(crate) unit: String,
     /// First day of each point, and all documents published then, whatever they say.
     pub(crate) all: Vec<TrendPoint>,
     /// From this day on terms count as risen; the middle of the points.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(examples("2026-05-16"))]
     pub(crate) middle: Option<String>,
     /// The queries in the order asked.
     pub(crate) queries: Vec<TrendAnswer>,
@@ -36,14 +34,12 @@ pub(crate) struct TrendsAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct TrendPoint {
     /// First day of it.
-    #[schema(examples("2026-05-01"))]
     pub(crate) start: String,
     /// Documents published in it.
-    #[schema(examples(12))]
     pub(crate) documents: u64,
     /// Share of all documents published in it, from 0 to 1; not for all documents themselves.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schema(examples(0.04), minimum = 0, maximum = 1)]
+    #[schema(minimum = 0, maximum = 1)]
     pub(crate) share: Option<f64>,
 }
 
@@ -51,10 +47,8 @@ pub(crate) struct TrendPoint {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct TrendAnswer {
     /// As it was asked.
-    #[schema(examples("页岩气"))]
     pub(crate) query: String,
     /// Documents that match; reprints count one by one.
-    #[schema(examples(31))]
     pub(crate) total: u64,
     /// Those of them without a date, or with one outside the points.
     pub(crate) undated: u64,
@@ -75,7 +69,6 @@ pub(crate) struct TrendAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct StoryAnswer {
     /// Documents with it, the first included.
-    #[schema(examples(5))]
     pub(crate) documents: u64,
     /// The original, or else the earliest.
     pub(crate) first: SearchHit,
@@ -85,13 +78,10 @@ pub(crate) struct StoryAnswer {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub(crate) struct RisingAnswer {
     /// The term.
-    #[schema(examples("压裂"))]
     pub(crate) term: String,
     /// Documents with it before the middle.
-    #[schema(examples(2))]
     pub(crate) before: u64,
     /// Documents with it since.
-    #[schema(examples(11))]
     pub(crate) since: u64,
 }
 

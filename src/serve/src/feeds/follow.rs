@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use crate::api::answer::SearchHit;
 use crate::config::SITES_MAX;
-use crate::guard::secret::Secret;
+use crate::guard::operator::Secret;
 use crate::search::params::SITE_CHARS_MAX;
+use crate::search::params::match_code;
 use crate::search::source::{Found, Wanted};
-use crate::search::values::match_code;
 use taojin_search::index::Match;
 use taojin_search::query::MAX_QUERY_CHARS;
 

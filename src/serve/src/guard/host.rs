@@ -11,7 +11,7 @@ use axum::http::{HeaderMap, header};
 use axum::middleware::Next;
 use axum::response::Response;
 
-use super::refusal::Refusal;
+use crate::api::problem::Refusal;
 use crate::config::Config;
 
 /// The names that are answered; an address written in numbers always is, since no name server can change what it means.

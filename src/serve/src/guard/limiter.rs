@@ -18,9 +18,9 @@ use axum::serve::IncomingStream;
 use tokio::time::Instant;
 
 use super::listen::Guarded;
-use super::quota::network;
-use super::refusal::Refusal;
+use crate::api::problem::Refusal;
 use crate::config::Config;
+use crate::guard::listen::network;
 
 /// Clients that are kept apart; about 48 bytes each.
 const CLIENTS_MAX: usize = 50_000;

@@ -2,10 +2,11 @@
 //! too many from one client, each hung up on when its client stays silent too long, takes too long over one request, or
 //! takes in an answer too slowly. Never reads a request: that is the HTTP library's work.
 
+use std::collections::HashMap;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -14,7 +15,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, Sleep, sleep};
 
-use super::quota::{ConnectionQuota, ConnectionSlot};
 use crate::config::Config;
 
 /// Slowest client that an answer is sent to, in bytes a second: a modem of 1990 is faster. Measured only while the
@@ -219,6 +219,73 @@ impl AsyncWrite for Watched {
 
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_shutdown(cx)
+    }
+}
+
+/// Part of all connections that one client may have: four greedy ones are needed to keep everybody else out.
+const SHARE: usize = 4;
+
+/// Who has how many connections, by [`network`].
+#[derive(Clone)]
+pub(crate) struct ConnectionQuota {
+    taken: Arc<Mutex<HashMap<u64, usize>>>,
+    most: usize,
+}
+
+/// One connection of a client; dropped, it is free again.
+pub(crate) struct ConnectionSlot {
+    client: Option<u64>,
+    quota: ConnectionQuota,
+}
+
+impl ConnectionQuota {
+    /// Shares for a server with so many connections.
+    pub(crate) fn new(connections: usize) -> ConnectionQuota {
+        ConnectionQuota {
+            taken: Arc::default(),
+            most: connections.div_ceil(SHARE),
+        }
+    }
+
+    /// A place for one more connection of this client, if it may have one.
+    pub(crate) fn take(&self, client: IpAddr) -> Option<ConnectionSlot> {
+        let client = (!client.to_canonical().is_loopback()).then(|| network(client));
+        if let Some(client) = client {
+            let mut taken = self.taken.lock().unwrap_or_else(PoisonError::into_inner);
+            let count = taken.entry(client).or_insert(0);
+            if *count >= self.most {
+                return None;
+            }
+            *count += 1;
+        }
+        Some(ConnectionSlot {
+            client,
+            quota: self.clone(),
+        })
+    }
+}
+
+/// One household or company: an IPv4 address, or the /64 that an IPv6 line has and can choose any address of.
+pub(crate) fn network(client: IpAddr) -> u64 {
+    match client.to_canonical() {
+        IpAddr::V4(address) => u64::from(address.to_bits()),
+        IpAddr::V6(address) => (address.to_bits() >> 64) as u64,
+    }
+}
+
+impl Drop for ConnectionSlot {
+    fn drop(&mut self) {
+        let Some(client) = self.client else {
+            return;
+        };
+        let taken = &self.quota.taken;
+        let mut taken = taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(count) = taken.get_mut(&client) {
+            *count -= 1;
+            if *count == 0 {
+                taken.remove(&client);
+            }
+        }
     }
 }
 

@@ -1,9 +1,15 @@
-//! Style, script and mark of the pages. Their addresses carry a version, so that browsers keep them for good.
+//! Files that pages load: style, script and mark, whose addresses carry a version so that browsers keep them for good; and Swagger
+//! UI, which shows the description of `/api/openapi.json` as a page.
 
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
-use axum::http::header;
+use axum::extract::{Path, State};
+use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use utoipa_swagger_ui::Config;
+
+use crate::pages::request::{see_other, with_policy};
+use crate::state::Server;
 
 const STYLE: &str = include_str!("taojin.css");
 const SCRIPT: &str = include_str!("taojin.js");
@@ -45,4 +51,35 @@ fn asset(kind: &'static str, text: &'static str) -> Response {
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
     ];
     (headers, text).into_response()
+}
+
+/// Swagger UI sets styles of elements and has its pictures in its style sheet.
+const API_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; \
+                      connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+
+static CONFIG: LazyLock<Arc<Config<'static>>> = LazyLock::new(|| {
+    // No validator: it would send the description to a server on the web.
+    Arc::new(Config::from("../openapi.json").validator_url("none"))
+});
+
+/// `GET /api`: leads to the page.
+pub(crate) async fn api(State(server): State<Server>) -> Response {
+    see_other(&server, "/api/ui/")
+}
+
+/// `GET /api/ui/`.
+pub(crate) async fn api_index() -> Response {
+    api_file(Path("index.html".to_owned())).await
+}
+
+/// `GET /api/ui/{file}`.
+pub(crate) async fn api_file(Path(name): Path<String>) -> Response {
+    let Ok(Some(file)) = utoipa_swagger_ui::serve(&name, Arc::clone(&CONFIG)) else {
+        return StatusCode::NOT_FOUND.into_response();
+    };
+    let content_type = [(header::CONTENT_TYPE, file.content_type)];
+    with_policy(
+        (content_type, file.bytes.into_owned()).into_response(),
+        API_POLICY,
+    )
 }

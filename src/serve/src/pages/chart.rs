@@ -1,12 +1,11 @@
-//! A chart of the result by date. In: counts by day, month or year. Out: bars in the units of a drawing, each a link
-//! that narrows the search to it. Never a script: the page draws it as it stands.
+//! Counts by date as drawings in SVG units: bars that lead to the search within their period, and lines of several counts over the
+//! same dates. Never asks the index.
 
 use chrono::NaiveDate;
+use taojin_search::index::{DateUnit, Dates};
 
-use super::lines::date;
-use super::view::Choice;
-use super::words::{Labels, fill, grouped};
-use taojin_search::index::Dates;
+use crate::pages::view::Choice;
+use crate::pages::words::{Labels, fill, grouped};
 
 /// Height of the drawing, in its own units.
 const HEIGHT: u64 = 64;
@@ -93,5 +92,126 @@ impl Chart {
             last: until,
             list: listed.map(choice).collect(),
         })
+    }
+}
+
+/// Size of the drawing; the page stretches it.
+const WIDTH: usize = 720;
+const LINES_HEIGHT: usize = 240;
+
+/// Lines over the same dates.
+pub(crate) struct Lines {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    /// Corners of each line, as `points` of a polyline has them.
+    pub(crate) lines: Vec<String>,
+    pub(crate) columns: Vec<Column>,
+    /// What the top, the middle and the foot of the drawing stand for.
+    pub(crate) scale: [String; 3],
+    /// First and last date.
+    pub(crate) first: String,
+    pub(crate) last: String,
+}
+
+/// What stands over one point.
+pub(crate) struct Column {
+    pub(crate) x: f64,
+    pub(crate) width: f64,
+    pub(crate) name: String,
+}
+
+impl Lines {
+    /// The drawing of these values, one row for each line; none with fewer than two points. `written` gives a value as read.
+    pub(crate) fn new(
+        unit: DateUnit,
+        starts: &[NaiveDate],
+        names: &[&str],
+        values: &[Vec<f64>],
+        written: impl Fn(f64) -> String,
+    ) -> Option<Lines> {
+        let (first, last) = (starts.first()?, starts.last()?);
+        if starts.len() < 2 {
+            return None;
+        }
+        let most = values.iter().flatten().copied().fold(0.0, f64::max);
+        let top = if most > 0.0 { most } else { 1.0 };
+        let step = WIDTH as f64 / (starts.len() - 1) as f64;
+        let corner = |(at, value): (usize, &f64)| {
+            let y = LINES_HEIGHT as f64 * (1.0 - value / top);
+            format!("{:.1},{y:.1}", step * at as f64)
+        };
+        let line = |values: &Vec<f64>| -> String {
+            let corners: Vec<String> = values.iter().enumerate().map(corner).collect();
+            corners.join(" ")
+        };
+        let column = |(at, start): (usize, &NaiveDate)| {
+            let of = |(name, values): (&&str, &Vec<f64>)| {
+                let value = values.get(at).copied().unwrap_or_default();
+                format!("{name} {}", written(value))
+            };
+            let said: Vec<String> = names.iter().zip(values).map(of).collect();
+            Column {
+                x: (step * (at as f64 - 0.5)).max(0.0),
+                width: step,
+                name: format!("{}: {}", date(unit, *start), said.join(" · ")),
+            }
+        };
+        Some(Lines {
+            width: WIDTH,
+            height: LINES_HEIGHT,
+            lines: values.iter().map(line).collect(),
+            columns: starts.iter().enumerate().map(column).collect(),
+            scale: [written(top), written(top / 2.0), written(0.0)],
+            first: date(unit, *first),
+            last: date(unit, *last),
+        })
+    }
+}
+
+/// The date of a point as searches take it.
+pub(crate) fn date(unit: DateUnit, start: NaiveDate) -> String {
+    let form = match unit {
+        DateUnit::Day | DateUnit::Week => "%Y-%m-%d",
+        DateUnit::Month => "%Y-%m",
+        DateUnit::Year => "%Y",
+    };
+    start.format(form).to_string()
+}
+
+/// A count, or between two of them the half.
+pub(crate) fn count(value: f64) -> String {
+    match value.fract() > 0.0 {
+        true => format!("{value:.1}"),
+        false => grouped(value as u64),
+    }
+}
+
+/// A share as a percentage.
+pub(crate) fn percent(share: f64) -> String {
+    let percent = share * 100.0;
+    match percent {
+        0.0 => "0 %".to_owned(),
+        p if p < 10.0 => format!("{p:.2} %"),
+        p => format!("{p:.1} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_span_the_drawing_and_columns_name_their_values() {
+        let day = |n| NaiveDate::from_ymd_opt(2026, 5, n).expect("a day");
+        let days = [day(1), day(2), day(3)];
+        let values = [vec![0.0, 4.0, 2.0], vec![1.0, 0.0, 0.0]];
+        let drawn = Lines::new(DateUnit::Day, &days, &["甲", "乙"], &values, count).expect("lines");
+        assert_eq!(drawn.lines[0], "0.0,240.0 360.0,0.0 720.0,120.0");
+        assert_eq!(drawn.columns[1].name, "2026-05-02: 甲 4 · 乙 0");
+        assert_eq!(drawn.scale, ["4", "2", "0"]);
+        assert!(Lines::new(DateUnit::Day, &days[..1], &["甲"], &values, count).is_none());
+        let nothing = [vec![0.0, 0.0, 0.0]];
+        let flat = Lines::new(DateUnit::Day, &days, &["甲"], &nothing, percent).expect("lines");
+        assert_eq!(flat.lines[0], "0.0,240.0 360.0,240.0 720.0,240.0");
     }
 }

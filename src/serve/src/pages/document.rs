@@ -1,20 +1,27 @@
-//! The text of a document as it was crawled. In: a document, the marks of the query in its texts, and what goes with it.
-//! Out: what `document.html` prints. Never the page's own HTML: only its extracted text.
+//! The page of a document: its text as it was crawled, the comments or the posts of a thread below it, and how to cite it in the
+//! manner of GB/T 7714-2015. What is not known is left out, never made up.
+
+use std::collections::HashMap;
 
 use askama::Template;
+use axum::extract::Path;
+use axum::extract::rejection::PathRejection;
+use axum::http::StatusCode;
+use axum::response::Response;
+use chrono::{DateTime, FixedOffset};
+use taojin_extract as extract;
+use taojin_extract::{Attachment, Comment, Document, Image, Piece, Typed};
+use taojin_search::query::is_label;
 
-use super::citation::Citation;
-use super::html::Html;
-use super::lang::Lang;
-use super::moment::Moment;
-use super::thread;
-use super::versions::{self, VersionLink};
-use super::view::{Chrome, address, link, outward, site_path, title};
-use crate::document_log::Past;
+use crate::api::log::Past;
+use crate::pages::moment::Moment;
+use crate::pages::request::{PageRequest, broken, page};
+use crate::pages::versions;
+use crate::pages::versions::VersionLink;
+use crate::pages::view::{Chrome, Html, address, link, outward, site_path, title};
+use crate::pages::words::Lang;
 use crate::search::params::Params;
 use crate::search::source::{Found, Marked, Related};
-use taojin_extract::{self as extract, Attachment, Document, Image, Piece, Typed};
-use taojin_search::query::is_label;
 
 /// A comment, or a post of a thread, as shown.
 struct CommentView {
@@ -203,7 +210,7 @@ struct Body {
 
 impl Body {
     fn of(c: &Chrome, document: &Document, marked: &[Marked]) -> Body {
-        let owners = thread::owners(&paragraphs(document), &document.comments);
+        let owners = owners(&paragraphs(document), &document.comments);
         let (head, comments) =
             marked.split_at(marked.len().saturating_sub(document.comments.len()));
         let mut own = Share::default();
@@ -285,5 +292,230 @@ fn other(c: &Chrome, hit: Found) -> OtherView {
         href: link(&c.base, &format!("/doc/{}", hit.id), &plain.query_string()),
         outlet: hit.site.or(hit.source).unwrap_or_default(),
         published: c.moment(hit.published.as_ref()),
+    }
+}
+
+/// `/doc/{id}`: the text of a document as it was crawled.
+pub(crate) async fn document(
+    id: Result<Path<String>, PathRejection>,
+    request: PageRequest,
+) -> Response {
+    let c = request.chrome();
+    let id = id.map(|Path(id)| id).unwrap_or_default();
+    let document = match request.server.document(id.clone()).await {
+        Ok(Some(document)) => document,
+        Ok(None) => return versions::gone(&id, request).await,
+        Err(error) => return broken(c, &error),
+    };
+    let PageRequest { server, params, .. } = request;
+    let texts = DocumentPage::texts(&document);
+    // The text is what was asked for: it is shown even where what goes with it is not found in time.
+    let related = server.related(id.clone()).await.unwrap_or_default();
+    let number = versions::number(&id).unwrap_or_default();
+    let past = server.log(move |log| log.past(number)).await;
+    let past = past.ok().flatten().unwrap_or_default();
+    match server.mark(params.text.clone(), texts).await {
+        Ok(marked) => page(
+            &DocumentPage::new(c, &params, id, document, &marked, (related, &past)),
+            StatusCode::OK,
+        ),
+        Err(error) => broken(c, &error),
+    }
+}
+
+/// Share of a comment's characters that must stand in the text for the comment to be a post of it. The rest is the card of
+/// its writer or a signature.
+const SHARE_IN_TEXT: f32 = 0.5;
+
+/// For each paragraph the comment that it belongs to. Posts and paragraphs are both in the order of the page.
+pub(crate) fn owners(paragraphs: &[&str], comments: &[Comment]) -> Vec<Option<usize>> {
+    let mut posts: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (at, comment) in comments.iter().enumerate() {
+        for line in lines(&comment.text) {
+            let known = posts.entry(line).or_default();
+            if known.last() != Some(&at) {
+                known.push(at);
+            }
+        }
+    }
+    let mut current = 0;
+    let mut owners: Vec<Option<usize>> = Vec::with_capacity(paragraphs.len());
+    for paragraph in paragraphs {
+        let with_it = posts.get(paragraph).map(Vec::as_slice).unwrap_or_default();
+        let next = with_it.partition_point(|post| *post < current);
+        let owner = with_it.get(next).copied();
+        current = owner.unwrap_or(current);
+        owners.push(owner);
+    }
+    let mut in_text = vec![0; comments.len()];
+    for (paragraph, owner) in paragraphs.iter().zip(&owners) {
+        if let Some(chars) = owner.and_then(|post| in_text.get_mut(post)) {
+            *chars += paragraph.chars().count();
+        }
+    }
+    let is_post = |at: &usize| {
+        let all: usize = comments.get(*at).map_or(0, |comment| {
+            lines(&comment.text).map(|line| line.chars().count()).sum()
+        });
+        let inside = in_text.get(*at).copied().unwrap_or_default();
+        inside as f32 >= SHARE_IN_TEXT * all as f32
+    };
+    owners.iter().map(|owner| owner.filter(is_post)).collect()
+}
+
+fn lines(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(str::trim).filter(|line| !line.is_empty())
+}
+
+/// Bytes of a date in ISO 8601.
+const DATE_BYTES: usize = 10;
+
+/// A document's citations, each one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Citation {
+    /// GB/T 7714-2015: `李四. 题名[EB/OL]. 新华社, (2026-05-01)[2026-11-22]. https://…`
+    pub(crate) standard: String,
+    /// `李四: 题名. 新华社, 2026-05-01. https://…`
+    pub(crate) plain: String,
+}
+
+impl Citation {
+    /// The citations of a document that is read at `now_ms`, in the zone of the readers.
+    pub(crate) fn of(document: &Document, now_ms: i64, utc_offset_minutes: i32) -> Citation {
+        let known = |text: &Option<String>| text.as_deref().map(one_line).filter(|t| !t.is_empty());
+        let title = known(&document.title).unwrap_or_else(|| one_line(&document.url));
+        let outlet = known(&document.source).or_else(|| known(&document.site));
+        let author = known(&document.author).filter(|author| outlet.as_ref() != Some(author));
+        let date = document.published.as_deref().and_then(date).unwrap_or("");
+        let url = one_line(&document.url);
+
+        let by = author
+            .as_ref()
+            .map(|a| format!("{a}. "))
+            .unwrap_or_default();
+        let read = today(now_ms, utc_offset_minutes);
+        let outlet_part = outlet.as_ref().map(|o| format!("{o}, "));
+        let published = match date {
+            "" => String::new(),
+            date => format!("({date})"),
+        };
+        let standard = format!(
+            "{by}{title}[EB/OL]. {}{published}[{read}]. {url}",
+            outlet_part.unwrap_or_default()
+        );
+
+        let by = author.map(|a| format!("{a}: ")).unwrap_or_default();
+        let when: Vec<&str> = [outlet.as_deref().unwrap_or_default(), date]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect();
+        let when = match when.as_slice() {
+            [] => String::new(),
+            parts => format!("{}. ", parts.join(", ")),
+        };
+        let stop = match title.ends_with(['。', '.', '？', '?', '！', '!']) {
+            true => "",
+            false => ".",
+        };
+        let plain = format!("{by}{title}{stop} {when}{url}");
+        Citation { standard, plain }
+    }
+}
+
+/// The day of a time in ISO 8601.
+fn date(text: &str) -> Option<&str> {
+    let date = text.trim().get(..DATE_BYTES)?;
+    chrono::NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?;
+    Some(date)
+}
+
+fn today(now_ms: i64, utc_offset_minutes: i32) -> String {
+    let seconds = utc_offset_minutes.saturating_mul(60);
+    let zone = FixedOffset::east_opt(seconds);
+    let now = DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
+    let now = zone.map_or_else(|| now.fixed_offset(), |zone| now.with_timezone(&zone));
+    now.format("%Y-%m-%d").to_string()
+}
+
+/// Runs of white space and control characters as one space.
+fn one_line(text: &str) -> String {
+    let words = text.split(|c: char| c.is_whitespace() || c.is_control());
+    let words: Vec<&str> = words.filter(|word| !word.is_empty()).collect();
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn comments(texts: &[&str]) -> Vec<Comment> {
+        let comment = |text: &&str| Comment {
+            text: (*text).to_owned(),
+            ..Comment::default()
+        };
+        texts.iter().map(comment).collect()
+    }
+
+    #[test]
+    fn a_post_is_found_in_the_text_of_its_thread() {
+        let text = ["开头", "顶", "先看流程图", "再去巡检", "顶"];
+        let posts = comments(&["顶", "先看流程图\n\n再去巡检", "顶"]);
+        let owners = owners(&text, &posts);
+        assert_eq!(owners, [None, Some(0), Some(1), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn a_card_and_a_signature_do_not_hide_a_post() {
+        let text = ["Why does it hiss?", "It is the seat, change it soon."];
+        let posts = comments(&["Member\nIt is the seat, change it soon.\nA kettle"]);
+        assert_eq!(owners(&text, &posts), [None, Some(0)]);
+    }
+
+    #[test]
+    fn a_comment_that_quotes_a_paragraph_is_no_post() {
+        let text = ["油价上涨。", "第二段。"];
+        let posts = comments(&["油价上涨。\n这话去年也说过，后来跌了一半还多，谁还会相信呢"]);
+        assert_eq!(owners(&text, &posts), [None, None]);
+    }
+
+    /// 2026-11-22 01:00 in Beijing, still the day before in Greenwich.
+    const NOW_MS: i64 = 1_795_280_400_000;
+
+    fn document() -> Document {
+        Document {
+            url: "https://a.example/1".to_owned(),
+            title: Some("渤海深井\n获得高产".to_owned()),
+            ..Document::default()
+        }
+    }
+
+    #[test]
+    fn a_citation_names_author_outlet_date_and_address() {
+        let document = Document {
+            author: Some("李四".to_owned()),
+            source: Some("新华社".to_owned()),
+            site: Some("转载网".to_owned()),
+            published: Some("2026-05-01T08:30:00+08:00".to_owned()),
+            ..document()
+        };
+        let citation = Citation::of(&document, NOW_MS, 480);
+        assert_eq!(
+            citation.standard,
+            "李四. 渤海深井 获得高产[EB/OL]. 新华社, (2026-05-01)[2026-11-22]. https://a.example/1"
+        );
+        assert_eq!(
+            citation.plain,
+            "李四: 渤海深井 获得高产. 新华社, 2026-05-01. https://a.example/1"
+        );
+    }
+
+    #[test]
+    fn what_is_not_known_is_left_out() {
+        let citation = Citation::of(&document(), NOW_MS, 0);
+        assert_eq!(
+            citation.standard,
+            "渤海深井 获得高产[EB/OL]. [2026-11-21]. https://a.example/1"
+        );
+        assert_eq!(citation.plain, "渤海深井 获得高产. https://a.example/1");
     }
 }

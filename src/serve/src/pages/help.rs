@@ -9,11 +9,11 @@ use axum::response::Response;
 use chrono::{DateTime, FixedOffset, Months};
 use serde::Deserialize;
 
-use super::lang::Lang;
 use super::request::{PageRequest, page};
 use super::view::{Chrome, outward};
 use super::words::{fill, grouped};
 use crate::now_ms;
+use crate::pages::words::Lang;
 use crate::search::params::Params;
 use crate::search::source::{Arrived, Wanted};
 use crate::state::Shared;

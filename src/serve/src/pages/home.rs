@@ -2,10 +2,10 @@
 
 use askama::Template;
 
-use super::html::Html;
 use super::moment::Moment;
 use super::view::{Choice, Chrome, link, site_path, title};
 use crate::feeds::follow::Follow;
+use crate::pages::view::Html;
 use crate::search::overview::{Lesson, Overview, SiteLine};
 use crate::search::params::Params;
 use crate::search::source::Found;

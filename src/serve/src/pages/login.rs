@@ -11,9 +11,9 @@ use axum::response::{IntoResponse, Response};
 use super::request::{PageRequest, page, see_other};
 use super::view::Chrome;
 use super::words::NoTokenLabels;
-use crate::guard::form::Form;
-use crate::guard::refusal::Refusal;
-use crate::guard::token::{from_own_page, no_cookie, session, session_cookie};
+use crate::api::problem::Refusal;
+use crate::guard::operator::Form;
+use crate::guard::operator::{from_own_page, no_cookie, session, session_cookie};
 use crate::now_ms;
 use crate::state::Server;
 

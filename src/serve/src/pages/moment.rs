@@ -3,7 +3,7 @@
 
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveTime, SecondsFormat};
 
-use super::lang::Lang;
+use crate::pages::words::Lang;
 
 /// Longest text of a time that is shown, in characters.
 const CHARS_MAX: usize = 40;

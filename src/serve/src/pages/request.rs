@@ -1,27 +1,25 @@
-//! What every page needs of a request, and how pages are answered. In: a request of a browser. Out: its parameters and
-//! the [`Chrome`] around a page; a page with its status, a redirect, or the page that says what went wrong.
+//! What every page needs of a request, and how pages are answered: its parameters and the [`Chrome`] around a page; a page with its
+//! status, a redirect, or the page that says what went wrong or why the request was turned away. Programs keep the problem document.
 
 use std::convert::Infallible;
 
 use askama::Template;
-use axum::extract::FromRequestParts;
+use axum::extract::{FromRequestParts, Request, State};
 use axum::http::request::Parts;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
+use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
-use super::assets;
-use super::lang::Lang;
-use super::moment::Clock;
-use super::view::{Chrome, ErrorPage, kept, link};
-use crate::failure::Failure;
-use crate::guard::form::Form;
-use crate::guard::refusal::Refusal;
-use crate::guard::token::Operator;
+use crate::api::problem::Refusal;
+use crate::guard::operator::{Form, Operator};
 use crate::now_ms;
-use crate::readiness::Readiness;
-use crate::search::param_error::ParamError;
-use crate::search::params::Params;
-use crate::state::{Server, Shared};
+use crate::pages::moment::Clock;
+use crate::pages::view::{Chrome, ErrorPage, kept, link};
+use crate::pages::words::Lang;
+use crate::pages::{assets, login};
+use crate::search::params::{ParamError, Params};
+use crate::state::{Failure, Server, Shared};
+use crate::status::Readiness;
 
 /// A request for a page.
 pub(crate) struct PageRequest {
@@ -218,4 +216,53 @@ pub(crate) fn failure(
         text: text.into(),
     };
     page(&shown, status)
+}
+
+/// Answers a browser that a person looks at with pages.
+pub(crate) async fn as_page(
+    State(server): State<Server>,
+    request: Request,
+    next: Next,
+) -> Response {
+    if !wants_html(request.headers()) || request.uri().path().starts_with("/api/") {
+        return next.run(request).await;
+    }
+    let (parts, body) = request.into_parts();
+    let answer = next.run(Request::from_parts(parts.clone(), body)).await;
+    let Some(refusal) = answer.extensions().get::<Refusal>().copied() else {
+        return answer;
+    };
+    let mut asked = PageRequest::of(&server, &parts);
+    asked.path = "/".to_owned();
+    let c = asked.chrome();
+    let o = &c.t.operator;
+    match refusal {
+        Refusal::Closed => login::no_token(asked),
+        Refusal::Unknown if parts.method.is_safe() => see_other(&server, &login_path(&parts.uri)),
+        Refusal::Unknown => login::session_over(asked, parts.uri.path()),
+        Refusal::Foreign => {
+            let (heading, text) = (o.refused_heading, o.foreign_text);
+            failure(c, StatusCode::FORBIDDEN, heading, text)
+        }
+        Refusal::Nowhere => missing(c),
+        // No page of ours for a name that is not ours.
+        Refusal::OtherHost => answer,
+        Refusal::TooMany(_) => {
+            let (heading, text) = (c.t.too_many, c.t.too_many_text);
+            let mut page = failure(c, StatusCode::TOO_MANY_REQUESTS, heading, text);
+            let wait = answer.headers().get(header::RETRY_AFTER).cloned();
+            let wait = wait.map(|wait| (header::RETRY_AFTER, wait));
+            page.headers_mut().extend(wait);
+            page
+        }
+    }
+}
+
+/// Where to sign in, and come back to `uri`.
+fn login_path(uri: &Uri) -> String {
+    let back = uri.path_and_query().map_or("/", |path| path.as_str());
+    let query = url::form_urlencoded::Serializer::new(String::new())
+        .append_pair("next", back)
+        .finish();
+    format!("/login?{query}")
 }

@@ -2,22 +2,26 @@
 //! links, page numbers. Never asks the index.
 
 use askama::Template;
-
-use super::chart::Chart;
-use super::chips::chips;
-use super::filters::{day_only, matches, pages, periods, sites, sorts, unfiltered};
-use super::html::Html;
-use super::lang::Lang;
-use super::moment::Moment;
-use super::searched::{also, instead, outlets, refined};
-use super::view::{Choice, Chrome, address, kept, link, outward, title};
-use crate::api::hits_file::HITS_MAX;
-use crate::config::{Config, PAGE_HITS};
-use crate::search::param_error::echo;
-use crate::search::params::Params;
-use crate::search::source::{Found, FoundList, LeaveOut, Offer, WeakerList};
-use taojin_search::index::{Match, Reason};
+use axum::http::StatusCode;
+use axum::response::Response;
+use taojin_search::index::{Match, Reason, Sort};
 use taojin_search::query::{MAX_QUERY_CHARS, Misread, Note};
+
+use crate::api::sheet::HITS_MAX;
+use crate::config::{Config, PAGE_HITS};
+use crate::pages::chart::Chart;
+use crate::pages::choices::{
+    also, chips, day_only, instead, matches, outlets, pages, periods, refined, sites, sorts,
+    unfiltered,
+};
+use crate::pages::home::HomePage;
+use crate::pages::moment::Moment;
+use crate::pages::request::{PageRequest, broken, failure, page};
+use crate::pages::view::{Choice, Chrome, Html, address, kept, link, outward, title};
+use crate::pages::words::Lang;
+use crate::search::params::{ParamError, Params, echo};
+use crate::search::source::{Found, FoundList, LeaveOut, Offer, WeakerList};
+use crate::state::Shared;
 
 /// A hit as shown.
 pub(crate) struct HitView {
@@ -356,4 +360,49 @@ fn hit_view(hit: Found, c: &Chrome, params: &Params) -> HitView {
         snippet: Html::marked(&hit.snippet),
         cached,
     }
+}
+
+/// `/`: the query box, or the hits when there is something to search.
+pub(crate) async fn search(request: PageRequest) -> Response {
+    let c = request.chrome();
+    let PageRequest { server, params, .. } = request;
+    let backwards = params
+        .backwards()
+        .then(|| ParamError::new("until", |p| p.backwards, &[]));
+    if let Some(error) = request.wrong.or(backwards) {
+        let (heading, text) = (c.t.bad_query, error.detail(c.lang));
+        return failure(c, StatusCode::BAD_REQUEST, heading, text);
+    }
+    if params.text.is_empty() && !params.filtered() {
+        return home(c, &params, &server).await;
+    }
+    let params = Params {
+        limit: PAGE_HITS,
+        // Without words there is no relevance.
+        sort: match params.text.is_empty() {
+            true => Sort::Date,
+            false => params.sort,
+        },
+        ..params
+    };
+    match server
+        .search(params.wanted(true, params.group.is_none()))
+        .await
+    {
+        Ok((found, took_ms)) => page(
+            &ResultsPage::new(c, &params, found, took_ms, &server.config),
+            StatusCode::OK,
+        ),
+        Err(error) => broken(c, &error),
+    }
+}
+
+async fn home(c: Chrome, params: &Params, server: &Shared) -> Response {
+    // The query box does not wait for what stands below it; the log has the reason.
+    let overview = server.overview().await.unwrap_or_default();
+    let follows = (server.follows)();
+    page(
+        &HomePage::new(c, params, &follows, &overview),
+        StatusCode::OK,
+    )
 }

@@ -1,9 +1,13 @@
 //! The operator's page. In: a [`Status`]. Out: what `status.html` prints, with times as distances from now.
 
 use askama::Template;
+use axum::http::StatusCode;
+use axum::response::Response;
 
-use super::view::{Chrome, link, site_path};
-use super::words::{OperatorLabels, grouped};
+use crate::now_ms;
+use crate::pages::request::{PageRequest, broken, missing, page};
+use crate::pages::view::{Chrome, link, site_path};
+use crate::pages::words::{OperatorLabels, grouped};
 use crate::status::{Activity, SiteStatus, Status};
 
 #[derive(Template)]
@@ -128,5 +132,17 @@ impl StatusPage {
         } else {
             format!("{value:.1} {}", UNITS[unit])
         }
+    }
+}
+
+/// `/status`: the operator's page.
+pub(crate) async fn status(request: PageRequest) -> Response {
+    let c = request.chrome();
+    if !request.server.config.operator_pages {
+        return missing(c);
+    }
+    match request.server.status().await {
+        Ok(status) => page(&StatusPage::new(c, status, now_ms()), StatusCode::OK),
+        Err(error) => broken(c, &error),
     }
 }

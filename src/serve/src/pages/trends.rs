@@ -5,16 +5,16 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::filters::day_only;
-use super::html::Html;
-use super::lines::{Lines, count, date, percent};
 use super::moment::Moment;
 use super::request::{PageRequest, broken, failure, page};
 use super::view::{Choice, Chrome, link, title};
 use super::words::{TrendsPageLabels, fill, grouped};
 use crate::api::trends::share;
+use crate::pages::chart::{Lines, count, date, percent};
+use crate::pages::choices::day_only;
+use crate::pages::view::Html;
 use crate::search::params::Params;
-use crate::search::trend_params::{QUERIES_MAX, TrendParams, unit_code};
+use crate::search::trends::{QUERIES_MAX, TrendParams, unit_code};
 use crate::search::trends::{Trend, Trends};
 use taojin_search::index::DateUnit;
 

@@ -7,13 +7,13 @@ use axum::extract::rejection::PathRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::html::Html;
 use super::moment::Moment;
 use super::request::{PageRequest, broken, missing, page};
 use super::view::{Chrome, address, link, outward, title};
 use super::words::{VersionsPageLabels, fill};
-use crate::api::history_answer::{DiffLine, FieldChange, HistoryAnswer, VersionAnswer};
-use crate::document_log::{DocumentKey, VersionListed};
+use crate::api::log::{DiffLine, FieldChange, HistoryAnswer, VersionAnswer};
+use crate::api::log::{DocumentKey, VersionListed};
+use crate::pages::view::Html;
 use crate::search::params::Params;
 use crate::search::source::Marked;
 

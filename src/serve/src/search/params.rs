@@ -1,20 +1,17 @@
-//! Query parameters of a search. In: the raw query string. Out: [`Params`] within the limits, or the one parameter
-//! at fault. Never looks at the index; never refuses odd words, only odd numbers, dates and lengths.
+//! Query parameters of a search. In: the raw query string. Out: [`Params`] within the limits, or a [`ParamError`], one sentence in
+//! both languages. Never looks at the index; never refuses odd words, only odd numbers, dates and lengths.
 
 use std::fmt::Display;
 
-use super::param_error::{NAMES, ParamError};
-use super::source::Wanted;
-use super::trend_params::{Format, format};
-use super::values::{
-    flag, group, group_code, half_life_ms, match_code, matching, number, off, sort, sort_code,
-};
-use crate::api::hits_file::HITS_MAX;
-use crate::config::{Config, DEFAULT_LIMIT, SITES_MAX};
-use crate::pages::lang::Lang;
 use taojin_search::index::{MAX_SINGLE_CHARACTERS, Match, Sort, Stop};
-use taojin_search::query::dates::Calendar;
+use taojin_search::query::dates::{Calendar, period_ms};
 use taojin_search::query::parse;
+
+use crate::api::sheet::HITS_MAX;
+use crate::config::{Config, DEFAULT_LIMIT, SITES_MAX};
+use crate::pages::words::{Lang, ParametersLabels, fill};
+use crate::search::source::Wanted;
+use crate::search::trends::{Format, format};
 
 /// Longest value of a parameter other than `q` and `site`, in characters.
 pub(crate) const VALUE_CHARS_MAX: usize = 64;
@@ -328,4 +325,210 @@ impl Params {
 
 fn too_many_sites() -> ParamError {
     ParamError::new("site", |p| p.sites, &[("max", &SITES_MAX)])
+}
+
+/// The value of `sort` in links and forms.
+pub(crate) fn sort_code(sort: Sort) -> &'static str {
+    match sort {
+        Sort::Relevance => "relevance",
+        Sort::Date => "date",
+        Sort::Both => "both",
+    }
+}
+
+/// The value of `match` in links and forms; none is the default.
+pub(crate) fn match_code(matching: Match) -> Option<&'static str> {
+    match matching {
+        Match::Auto => None,
+        Match::All => Some("all"),
+        Match::Most => Some("most"),
+        Match::Any => Some("any"),
+    }
+}
+
+pub(super) fn matching(value: &str) -> Result<Match, ParamError> {
+    match value {
+        "" => Ok(Match::Auto),
+        "all" => Ok(Match::All),
+        "most" => Ok(Match::Most),
+        "any" => Ok(Match::Any),
+        _ => Err(ParamError::value("match", |p| p.matching, value)),
+    }
+}
+
+/// The value of `group` in links and answers: 16 hexadecimal digits.
+pub(crate) fn group_code(group: u64) -> String {
+    format!("{group:016x}")
+}
+
+pub(super) fn group(value: &str) -> Result<u64, ParamError> {
+    let digits = |b: u8| b.is_ascii_digit() || (b'a'..=b'f').contains(&b);
+    match u64::from_str_radix(value, 16) {
+        Ok(group) if value.len() == 16 && value.bytes().all(digits) => Ok(group),
+        _ => Err(ParamError::value("group", |p| p.group, value)),
+    }
+}
+
+pub(crate) fn flag(name: &'static str, value: &str) -> Result<bool, ParamError> {
+    match value {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(ParamError::value(name, |p| p.flag, value)),
+    }
+}
+
+/// Whether something is switched off.
+pub(super) fn off(name: &'static str, value: &str) -> Result<bool, ParamError> {
+    match value {
+        "on" => Ok(false),
+        "off" => Ok(true),
+        _ => Err(ParamError::value(name, |p| p.switch, value)),
+    }
+}
+
+pub(super) fn half_life_ms(value: &str) -> Result<i64, ParamError> {
+    period_ms(value)
+        .filter(|&ms| ms > 0)
+        .ok_or_else(|| ParamError::value("half_life", |p| p.half_life, value))
+}
+
+pub(super) fn sort(value: &str) -> Result<Sort, ParamError> {
+    match value {
+        "" | "relevance" => Ok(Sort::Relevance),
+        "date" => Ok(Sort::Date),
+        "both" => Ok(Sort::Both),
+        _ => Err(ParamError::value("sort", |p| p.sort, value)),
+    }
+}
+
+/// A whole number in its range.
+pub(crate) fn number(
+    name: &'static str,
+    value: &str,
+    min: usize,
+    max: usize,
+) -> Result<usize, ParamError> {
+    // `parse` alone would take "+5", which a form decodes from "%2B5" only.
+    let digits = !value.is_empty() && value.bytes().all(|b| b.is_ascii_digit());
+    match value.parse::<usize>() {
+        Ok(n) if digits && (min..=max).contains(&n) => Ok(n),
+        _ => {
+            let value = echo(value);
+            let values: [(_, &dyn Display); 4] = [
+                ("name", &name),
+                ("value", &value),
+                ("min", &min),
+                ("max", &max),
+            ];
+            Err(ParamError::new(name, |p| p.number, &values))
+        }
+    }
+}
+
+/// Characters of a refused value that an error message repeats.
+const ECHO_CHARS: usize = 40;
+/// Names that a search of the web page knows; the API knows all but the last.
+pub(crate) const NAMES: [&str; 18] = [
+    "q",
+    "site",
+    "since",
+    "until",
+    "changed",
+    "sort",
+    "half_life",
+    "group",
+    "grouped",
+    "facets",
+    "match",
+    "explain",
+    "synonyms",
+    "corrected",
+    "format",
+    "limit",
+    "offset",
+    "lang",
+];
+
+/// A sentence of the words for what is wrong, with places for values.
+type Sentence = fn(&ParametersLabels) -> &'static str;
+
+/// What is wrong with a query string.
+#[derive(Debug, Clone)]
+pub(crate) struct ParamError {
+    /// Name of the parameter at fault.
+    pub(crate) parameter: String,
+    sentence: Sentence,
+    values: Vec<(&'static str, String)>,
+}
+
+impl ParamError {
+    /// An error whose sentence has these values.
+    pub(crate) fn new(
+        parameter: &str,
+        sentence: Sentence,
+        values: &[(&'static str, &dyn Display)],
+    ) -> Self {
+        let values = values
+            .iter()
+            .map(|(name, value)| (*name, value.to_string()));
+        Self {
+            parameter: parameter.to_owned(),
+            sentence,
+            values: values.collect(),
+        }
+    }
+
+    /// An error about a value, which the sentence repeats.
+    pub(crate) fn value(parameter: &str, sentence: Sentence, value: &str) -> Self {
+        let values: [(_, &dyn Display); 2] = [("name", &parameter), ("value", &echo(value))];
+        Self::new(parameter, sentence, &values)
+    }
+
+    /// A name that was given twice.
+    pub(crate) fn repeated(parameter: &str) -> Self {
+        Self::new(parameter, |p| p.repeated, &[("name", &parameter)])
+    }
+
+    /// A name that is none of the known ones.
+    pub(crate) fn unknown(parameter: &str, known: &[&str]) -> Self {
+        let (name, known) = (echo(parameter), known.join(", "));
+        Self::new(&name, |p| p.unknown, &[("name", &name), ("known", &known)])
+    }
+
+    /// One sentence for a person.
+    pub(crate) fn detail(&self, lang: Lang) -> String {
+        let values: Vec<(&str, &str)> = self.values.iter().map(|(n, v)| (*n, v.as_str())).collect();
+        fill((self.sentence)(&lang.labels().parameters), &values)
+    }
+}
+
+/// The parameters by name, each of them known and there once.
+pub(crate) fn known_once(
+    raw: &str,
+    known: &'static [&'static str],
+) -> Result<Vec<(&'static str, String)>, ParamError> {
+    let mut found: Vec<(&'static str, String)> = Vec::new();
+    for (name, value) in url::form_urlencoded::parse(raw.as_bytes()) {
+        let Some(name) = known.iter().find(|known| **known == name) else {
+            return Err(ParamError::unknown(&name, known));
+        };
+        if found.iter().any(|(given, _)| given == name) {
+            return Err(ParamError::repeated(name));
+        }
+        found.push((name, value.trim().to_owned()));
+    }
+    Ok(found)
+}
+
+/// A refused value as an error repeats it.
+pub(crate) fn echo(value: &str) -> String {
+    let mut short: String = value
+        .chars()
+        .filter(|c| !c.is_control())
+        .take(ECHO_CHARS)
+        .collect();
+    if value.chars().count() > ECHO_CHARS {
+        short.push('…');
+    }
+    short
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::pages::help::{Here, sections};
-use crate::pages::lang::Lang;
+use crate::pages::words::Lang;
 use taojin_search::query::dates::Calendar;
 use taojin_search::query::{Parsed, parse};
 

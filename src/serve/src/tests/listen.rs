@@ -177,7 +177,7 @@ async fn connections_beyond_the_limit_wait() {
 
 #[test]
 fn one_client_has_a_quarter_of_the_connections() {
-    use crate::guard::quota::ConnectionQuota;
+    use crate::guard::listen::ConnectionQuota;
 
     let seats = ConnectionQuota::new(10);
     let greedy: std::net::IpAddr = "192.0.2.1".parse().unwrap();

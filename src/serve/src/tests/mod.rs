@@ -27,11 +27,13 @@ use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, Request, StatusCode};
 use tower::ServiceExt;
 
+use super::api::problem::PROBLEM_JSON;
 use super::search::source::{LeaveOut, Offer, WeakerList};
 use super::search::trends::Trends;
 use super::*;
 use taojin_extract::{Attachment, Comment, Document, Image, Meta};
 use taojin_search::index::{DateUnit, Suggested, Suggestion};
+use taojin_search::query::dates::DateError;
 
 /// Title that would do harm if it reached a page unescaped.
 const HOSTILE: &str = "<script>alert(\"1\")</script>油价 & 'x'";

@@ -1,10 +1,10 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::pages::html::Html;
-use crate::pages::lang::Lang;
+use crate::pages::view::Html;
+use crate::pages::words::Lang;
 use crate::pages::words::grouped;
-use crate::search::param_error::ParamError;
+use crate::search::params::ParamError;
 use crate::search::params::{Params, Rules};
 use taojin_search::index::Sort;
 

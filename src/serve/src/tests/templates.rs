@@ -1,8 +1,8 @@
 //! The template pages: who may see them, what the frame may do, that nothing of a page gets through unescaped.
 
 use super::*;
-use crate::guard::secret::Secret;
-use crate::review::templates::{
+use crate::guard::operator::Secret;
+use crate::pages::templates::{
     Effect, FieldListed, NamedPlace, Outcome, Proposal, RegionListed, TemplateListed,
     TemplateReview, TemplateView, TextListed,
 };

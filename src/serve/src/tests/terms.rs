@@ -6,7 +6,7 @@ use axum::body::Body;
 use axum::http::Request;
 
 use super::*;
-use crate::guard::secret::Secret;
+use crate::guard::operator::Secret;
 
 const TOKEN: &str = "0123456789abcdef0123";
 
@@ -59,7 +59,7 @@ fn app(desk: &Arc<Desk>) -> Router {
         token: Secret::from(TOKEN),
         ..Config::default()
     };
-    let review: Review = Arc::<Desk>::clone(desk);
+    let review: Arc<dyn TermReview> = Arc::<Desk>::clone(desk);
     router(ServeState {
         terms: Some(review),
         ..state(config)

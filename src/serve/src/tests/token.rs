@@ -7,13 +7,13 @@ use axum::routing::post;
 
 use super::super::state::{Server, Shared};
 use super::*;
-use crate::guard::form::Form;
-use crate::guard::refusal::Refusal;
-use crate::guard::secret::{Secret, signature};
-use crate::guard::session::Sessions;
-use crate::guard::token::{Operator, session_cookie};
+use crate::api::problem::Refusal;
+use crate::guard::operator::Form;
+use crate::guard::operator::Sessions;
+use crate::guard::operator::{Operator, session_cookie};
+use crate::guard::operator::{Secret, signature};
 use crate::pages::login::own_path;
-use crate::pages::refused::as_page;
+use crate::pages::request::as_page;
 use crate::router::routes;
 
 const TOKEN: &str = "0123456789abcdef0123";

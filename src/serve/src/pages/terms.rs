@@ -5,14 +5,11 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::terms::{ReviewList, ReviewTerm};
-use crate::guard::form::Form;
-use crate::guard::token::Operator;
-use crate::pages::html::Html;
-use crate::pages::lang::Lang;
+use crate::api::terms::{ReviewList, ReviewTerm};
+use crate::guard::operator::{Form, Operator};
 use crate::pages::request::{PageRequest, broken, missing, page, see_other};
-use crate::pages::view::{Chrome, link};
-use crate::pages::words::{TermsPageLabels, grouped};
+use crate::pages::view::{Chrome, Html, link};
+use crate::pages::words::{Lang, TermsPageLabels, grouped};
 
 /// Terms on one page.
 const PAGE_TERMS: usize = 50;
