@@ -17,7 +17,7 @@ mod status;
 #[cfg(test)]
 mod tests;
 
-pub use api::answer::{DocumentAnswer, SearchAnswer, SearchHit};
+pub use api::answer::DocumentAnswer;
 pub use api::log::{
     CHANGES_DEFAULT, CHANGES_MAX, ChangeAnswer, ChangesAnswer, DiffLine, DiffPart, DocumentKey,
     DocumentLog, FieldChange, HistoryAnswer, Past, VersionAnswer, VersionListed,

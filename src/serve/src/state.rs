@@ -132,8 +132,8 @@ impl Shared {
         (self.readiness)()
     }
 
-    /// Searches; gives the hits and the milliseconds it took, waiting for a place included.
-    pub(crate) async fn search(&self, wanted: Wanted) -> Result<(FoundList, f64), Failure> {
+    /// Searches; the time it took includes waiting for a place.
+    pub(crate) async fn search(&self, wanted: Wanted) -> Result<FoundList, Failure> {
         let started = Instant::now();
         let waiting = Waiting::new();
         let wanted = waiting.search(wanted);
@@ -147,7 +147,10 @@ impl Shared {
         };
         metrics::histogram!(SEARCH_SECONDS).record(took);
         metrics::counter!(SEARCHES_TOTAL, "outcome" => outcome).increment(1);
-        result.map(|found| (found, took.as_secs_f64() * 1_000.0))
+        result.map(|found| FoundList {
+            took_ms: took.as_secs_f64() * 1_000.0,
+            ..found
+        })
     }
 
     /// Compares searches by date.

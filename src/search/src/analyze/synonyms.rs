@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use super::cut::Word;
 use super::normalize::normalize;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 /// Synonyms that are part of the program: name and text.
 const BUILTIN: &[(&str, &str)] = &[("oil-gas", include_str!("../../../../index/synonyms.txt"))];
@@ -40,7 +42,7 @@ pub enum SynonymsError {
 }
 
 /// A word and what is looked for beside it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Expanded {
     /// As it stands in the query, in normal form.
     pub typed: String,

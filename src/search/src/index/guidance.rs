@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::IndexError;
 use super::query::{Clause, Form, Group, Occur, Query, Sort, Target};
@@ -27,7 +28,7 @@ const COUNTED: usize = 24;
 const TITLES_READ: usize = 3;
 
 /// What is suggested.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Suggested {
     /// A term of a lexicon.
@@ -37,7 +38,7 @@ pub enum Suggested {
 }
 
 /// One suggestion.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Suggestion {
     /// Text for the query box.
     pub text: String,
@@ -45,10 +46,10 @@ pub struct Suggestion {
     pub kind: Suggested,
     /// Documents that have the term; 1 for a title.
     pub documents: u64,
-    /// Identifier of the document, for a title.
+    /// Id for `/api/docs/{id}`, for a title.
     pub id: Option<String>,
-    /// The parts of the text that were typed, in bytes.
-    pub marks: Vec<Range<usize>>,
+    /// The parts of the text that were typed: first character and the one after the last, counted in Unicode code points.
+    pub marks: Vec<[usize; 2]>,
 }
 
 impl Reader {
@@ -82,7 +83,7 @@ impl Reader {
                     kind: Suggested::Term,
                     documents: found.total as u64,
                     id: None,
-                    marks: typed_part(term, typed),
+                    marks: in_characters(term, typed_part(term, typed)),
                 };
                 out.push((!is_first, suggestion));
             }
@@ -104,7 +105,7 @@ impl Reader {
             let title = document.stored.document.title.unwrap_or_default();
             if out.len() < limit && seen.insert(normalize(&title).into_owned()) {
                 out.push(Suggestion {
-                    marks: occurrences(&title, typed),
+                    marks: in_characters(&title, occurrences(&title, typed)),
                     text: title,
                     kind: Suggested::Title,
                     documents: 1,
@@ -114,6 +115,12 @@ impl Reader {
         }
         Ok(out)
     }
+}
+
+fn in_characters(text: &str, marks: Vec<Range<usize>>) -> Vec<[usize; 2]> {
+    let chars = |bytes: usize| text.get(..bytes).unwrap_or_default().chars().count();
+    let marks = marks.into_iter();
+    marks.map(|m| [chars(m.start), chars(m.end)]).collect()
 }
 
 /// The part of a term that was typed: the text itself, or the characters that its letters stand for.

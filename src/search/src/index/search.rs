@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 use tantivy::DocAddress;
+use utoipa::ToSchema;
 
 use super::IndexError;
 use super::facets::days::{DAY_MS, Dates};
@@ -38,21 +39,21 @@ pub struct FoundDocument {
 }
 
 /// Documents of one site.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct SiteCount {
-    /// Name of the site, or its host.
+    /// Name of the site, or its host; a value for `site`.
     pub site: String,
     /// How many documents.
     pub documents: u64,
 }
 
 /// What can be said of a result as a whole.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
 pub struct Facets {
     /// Documents by site, most first. The filter by site does not count here, so that one sees what another site
     /// would give.
     pub sites: Vec<SiteCount>,
-    /// Documents by date.
+    /// Documents by date of publication, earliest first, without gaps; undated ones are left out.
     pub dates: Dates,
     /// Terms that the best documents have in common, best first.
     pub related: Vec<String>,

@@ -4,7 +4,7 @@
 use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use taojin_crawl::store::{Cursor, CursorLost};
 use taojin_uri::CrawlUri;
 use utoipa::ToSchema;
@@ -178,7 +178,7 @@ fn value<'a>(found: &'a [(&'static str, String)], name: &str) -> Option<&'a str>
 }
 
 /// Answer of `/api/changes`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ChangesAnswer {
     /// Identity of the store's history: another one means that the store was replaced or restored from a backup, and that
     /// no cursor of before holds any more. `next` carries it too.
@@ -195,7 +195,7 @@ pub struct ChangesAnswer {
 }
 
 /// One change of a document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ChangeAnswer {
     /// Number of the change. It rises from change to change and never comes twice.
     pub seq: i64,
@@ -220,15 +220,15 @@ pub struct ChangeAnswer {
     /// 1 for the first version of the document, one more with each change. Being gone counts as one.
     pub version: i64,
     /// The whole document, with `text=true`; not for one that is gone.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub document: Option<DocumentAnswer>,
     /// Why the document could not be read: it is damaged in the store, and only what stands here is known of it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
 }
 
 /// Answer of `/api/history`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct HistoryAnswer {
     /// Id of the document.
     #[schema(pattern = "^[0-9a-f]{16}$")]
@@ -240,7 +240,7 @@ pub struct HistoryAnswer {
     /// `present`; `gone`: the page is no more; or `taken_down`: by the operator, and nothing of it is kept.
     pub state: String,
     /// Since when it is gone, Unix milliseconds.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub gone_ms: Option<i64>,
     /// The versions that are kept, the latest first.
     pub versions: Vec<VersionAnswer>,
@@ -249,7 +249,7 @@ pub struct HistoryAnswer {
 }
 
 /// One version of a document.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct VersionAnswer {
     /// Number of the version, 1 for the first. Being gone counts as one.
     pub version: i64,
@@ -270,7 +270,7 @@ pub struct VersionAnswer {
     /// Characters of its text.
     pub characters: u64,
     /// The version that `fields` and `diff` compare with; none for the oldest that is kept.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub compared_with: Option<i64>,
     /// What says something else than before, beside the text.
     pub fields: Vec<FieldChange>,
@@ -279,12 +279,12 @@ pub struct VersionAnswer {
     /// Whether the rest of the difference is left out because it is long.
     pub diff_cut: bool,
     /// Why the version could not be read: it is damaged in the store.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub unreadable: Option<String>,
 }
 
 /// A field that says something else than before.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldChange {
     /// `title`, `published`, `author`, `source`, `comments` (how many) or `images` (how many).
     pub field: String,
@@ -295,20 +295,20 @@ pub struct FieldChange {
 }
 
 /// A line of a difference.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DiffLine {
     /// `same`, `added`, `removed`, `changed` (`parts` say where), or `left_out`: `lines` lines that are the same.
     pub line: String,
     /// The line, in order.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<DiffPart>,
     /// How many lines are left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<u64>,
 }
 
 /// A part of a line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DiffPart {
     /// `same`, `added` or `removed`.
     pub part: String,

@@ -23,10 +23,11 @@ use crate::api::answer::DocumentAnswer;
 use crate::api::problem::Refusal;
 use crate::pages::words::Lang;
 use crate::search::params::{ParamError, known_once};
+use crate::search::source::FoundList;
 use crate::search::trends::Format;
 use crate::state::Failure;
 use crate::status::Readiness;
-use answer::{SearchAnswer, SuggestAnswer, SuggestionAnswer};
+use answer::SuggestAnswer;
 use problem::Problem;
 
 impl From<ParamError> for Problem {
@@ -84,7 +85,7 @@ impl From<Failure> for Problem {
     ),
     responses(
         (status = 200, description = "Hits, perhaps none.", content(
-            (SearchAnswer = "application/json"),
+            (FoundList = "application/json"),
             (String = "text/csv"),
             (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         )),
@@ -101,12 +102,9 @@ pub(crate) async fn search(
         return Ok(sheet::answer("hits", params.format, &sheets));
     }
     let wanted = params.wanted(params.facets, false);
-    let (found, took_ms) = server.search(wanted).await?;
-    Ok(Json(SearchAnswer {
-        degraded: server.readiness().remark(),
-        ..SearchAnswer::new(found, took_ms, params.facets)
-    })
-    .into_response())
+    let mut found = server.search(wanted).await?;
+    found.degraded = server.readiness().remark();
+    Ok(Json(found).into_response())
 }
 
 /// Complete a query.
@@ -131,12 +129,7 @@ pub(crate) async fn suggest(
     known_once(&raw, &["q"])?;
     let params = Params::parse(&raw, &server.rules(true))?;
     let suggestions = server.suggest(params.text).await?;
-    Ok(Json(SuggestAnswer {
-        suggestions: suggestions
-            .into_iter()
-            .map(SuggestionAnswer::from)
-            .collect(),
-    }))
+    Ok(Json(SuggestAnswer { suggestions }))
 }
 
 /// One document, whole.

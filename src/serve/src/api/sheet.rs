@@ -166,7 +166,7 @@ pub(crate) async fn hits_sheets(
             limit: page.min(limit - rows.len()),
             ..params.clone()
         };
-        let (found, _) = server.search(wanted.wanted(false, false)).await?;
+        let found = server.search(wanted.wanted(false, false)).await?;
         total = found.total;
         if found.hits.is_empty() {
             break;

@@ -5,7 +5,7 @@ use axum::Json;
 use axum::extract::rejection::JsonRejection;
 use axum::extract::{RawQuery, State};
 use axum::http::StatusCode;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 use serde_json::{Value, json};
 use taojin_search::analyze::term_problem;
 use utoipa::ToSchema;
@@ -25,34 +25,42 @@ const OFFSET_MAX: usize = 100_000;
 /// Most terms to accept, and to reject, in one request: they fit into a body.
 const DECISIONS_MAX: usize = 200;
 
-/// Answer of `GET /api/terms`.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct TermsAnswer {
+/// Answer of `GET /api/terms`: a part of the review list.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, ToSchema)]
+#[schema(as = TermsAnswer)]
+pub struct ReviewList {
     /// Terms not decided about.
-    proposed: u64,
+    pub proposed: u64,
     /// Terms in the lexicon of accepted ones.
-    accepted: u64,
+    pub accepted: u64,
     /// Terms that are not proposed again.
-    rejected: u64,
+    pub rejected: u64,
     /// Some of those not decided about, best first.
-    terms: Vec<TermAnswer>,
+    pub terms: Vec<ReviewTerm>,
 }
 
 /// A term to decide about.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
-pub(crate) struct TermAnswer {
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(as = TermAnswer)]
+pub struct ReviewTerm {
     /// As it is mostly written.
-    term: String,
+    pub term: String,
     /// How likely it is a term, 0 to 1.
-    termhood: f64,
+    pub termhood: f64,
     /// Times that it occurred.
-    occurrences: u64,
+    pub occurrences: u64,
     /// Documents that have it.
-    documents: u64,
+    pub documents: u64,
     /// Whether the general dictionary has it.
-    in_dictionary: bool,
-    /// Sentences with it.
-    evidence: Vec<String>,
+    pub in_dictionary: bool,
+    /// Sentences with it, the term marked.
+    #[serde(serialize_with = "unmarked")]
+    #[schema(value_type = Vec<String>)]
+    pub evidence: Vec<Marked>,
+}
+
+fn unmarked<S: Serializer>(texts: &[Marked], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(texts.iter().map(|marked| &marked.text))
 }
 
 /// What was decided.
@@ -87,30 +95,6 @@ pub(crate) struct RefusedText {
     reason: String,
 }
 
-impl From<ReviewList> for TermsAnswer {
-    fn from(list: ReviewList) -> Self {
-        Self {
-            proposed: list.proposed,
-            accepted: list.accepted,
-            rejected: list.rejected,
-            terms: list.terms.into_iter().map(TermAnswer::from).collect(),
-        }
-    }
-}
-
-impl From<ReviewTerm> for TermAnswer {
-    fn from(term: ReviewTerm) -> Self {
-        Self {
-            term: term.term,
-            termhood: term.termhood,
-            occurrences: term.occurrences,
-            documents: term.documents,
-            in_dictionary: term.in_dictionary,
-            evidence: term.evidence.into_iter().map(|e| e.text).collect(),
-        }
-    }
-}
-
 /// Domain terms to decide about, best first. For the operator.
 #[utoipa::path(
     get,
@@ -123,7 +107,7 @@ impl From<ReviewTerm> for TermAnswer {
         ("offset" = Option<u32>, Query, description = "Terms to pass over."),
     ),
     responses(
-        (status = 200, description = "The list, perhaps empty.", body = TermsAnswer),
+        (status = 200, description = "The list, perhaps empty.", body = ReviewList),
         (status = 404, description = "This server has no list of terms."),
     )
 )]
@@ -131,11 +115,11 @@ pub(crate) async fn list(
     _operator: Operator,
     State(server): State<Server>,
     RawQuery(raw): RawQuery,
-) -> Result<Json<TermsAnswer>, Problem> {
+) -> Result<Json<ReviewList>, Problem> {
     let (offset, limit) = window(&raw.unwrap_or_default())?;
     let list = server.review(move |review| review.list(offset, limit));
     let list = list.await?.ok_or_else(no_list)?;
-    Ok(Json(list.into()))
+    Ok(Json(list))
 }
 
 /// Accept and reject domain terms.
@@ -232,36 +216,6 @@ fn window(raw: &str) -> Result<(usize, usize), Problem> {
         }
     }
     Ok((offset, limit))
-}
-
-/// A term to decide about.
-#[derive(Debug, Clone, PartialEq)]
-pub struct ReviewTerm {
-    /// As it is mostly written.
-    pub term: String,
-    /// How likely it is a term, 0 to 1.
-    pub termhood: f64,
-    /// Times that it occurred.
-    pub occurrences: u64,
-    /// Documents that have it.
-    pub documents: u64,
-    /// Whether the general dictionary has it.
-    pub in_dictionary: bool,
-    /// Sentences with the term marked.
-    pub evidence: Vec<Marked>,
-}
-
-/// A part of the review list.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct ReviewList {
-    /// Terms not decided about.
-    pub proposed: u64,
-    /// Terms in the lexicon of accepted ones.
-    pub accepted: u64,
-    /// Terms that are not proposed again.
-    pub rejected: u64,
-    /// Some of those not decided about, best first.
-    pub terms: Vec<ReviewTerm>,
 }
 
 /// The one thing that a server can change: the review list. Errors are for the log.

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::api::answer::SearchHit;
 use crate::config::SITES_MAX;
 use crate::guard::operator::Secret;
 use crate::search::params::SITE_CHARS_MAX;
@@ -200,7 +199,7 @@ struct Message<'a> {
 struct MessageHit {
     change: &'static str,
     #[serde(flatten)]
-    hit: SearchHit,
+    hit: Found,
 }
 
 /// The body that tells of hits, as JSON, each with what happened to it: `new`, `changed` or `deleted`.
@@ -212,10 +211,7 @@ pub fn message(follow: &Follow, number: i64, hits: Vec<(Found, &'static str)>) -
         delivery: format!("{}-{number}", follow.name),
         hits: hits
             .into_iter()
-            .map(|(found, change)| MessageHit {
-                change,
-                hit: found.into(),
-            })
+            .map(|(hit, change)| MessageHit { change, hit })
             .collect(),
     };
     serde_json::to_string(&message).expect("texts and finite numbers only")

@@ -273,7 +273,7 @@ impl Feed<'_> {
         if let Some(published) = hit.published_ms {
             writeln!(out, "<published>{}</published>", moment(published))?;
         }
-        for name in hit.author.iter().filter(|name| !name.is_empty()) {
+        for name in hit.found.author.iter().filter(|name| !name.is_empty()) {
             writeln!(out, "<author><name>{}</name></author>", Xml(name))?;
         }
         if let Some(site) = &found.site {
@@ -300,7 +300,7 @@ impl Feed<'_> {
             if let Some(published) = hit.published_ms {
                 item["date_published"] = json!(moment(published));
             }
-            if let Some(name) = hit.author.as_ref().filter(|name| !name.is_empty()) {
+            if let Some(name) = hit.found.author.as_ref().filter(|name| !name.is_empty()) {
                 item["authors"] = json!([{ "name": name }]);
             }
             if let Some(site) = &found.site {

@@ -3,7 +3,7 @@
 //! another choice. Never asks the index.
 
 use taojin_search::analyze::Expanded;
-use taojin_search::index::{Match, Sort};
+use taojin_search::index::{Match, SiteCount, Sort};
 use taojin_search::query::narrowings;
 
 use crate::config::{Config, PAGE_HITS};
@@ -76,11 +76,11 @@ pub(super) fn periods(c: &Chrome, params: &Params) -> Vec<Choice> {
 }
 
 /// Choosing a site adds it, choosing it again takes it away.
-pub(super) fn sites(c: &Chrome, params: &Params, counts: Vec<(String, u64)>) -> Vec<Choice> {
+pub(super) fn sites(c: &Chrome, params: &Params, counts: Vec<SiteCount>) -> Vec<Choice> {
     let mut named: Vec<(String, Option<u64>)> = counts
         .into_iter()
         .take(SITES_SHOWN)
-        .map(|(site, count)| (site, Some(count)))
+        .map(|count| (count.site, Some(count.documents)))
         .collect();
     for site in &params.sites {
         if !named.iter().any(|(name, _)| name == site) {

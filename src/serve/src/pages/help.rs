@@ -178,7 +178,7 @@ impl Here {
         Here {
             now: now.with_timezone(&zone),
             site: latest.and_then(|l| l.found.site.clone()).filter(plain),
-            author: latest.and_then(|l| l.author.clone()).filter(plain),
+            author: latest.and_then(|l| l.found.author.clone()).filter(plain),
             address: latest
                 .and_then(|l| outward(&l.found.url))
                 .filter(plain)

@@ -97,10 +97,9 @@ impl ResultsPage {
         c: Chrome,
         params: &Params,
         found: FoundList,
-        took_ms: f64,
         config: &Config,
     ) -> ResultsPage {
-        let took = format!("{took_ms:.1}");
+        let took = format!("{:.1}", found.took_ms);
         let total = c.t.counts.results.with(found.total, &[("ms", &took)]);
         let reachable = reachable(params, &found);
         let range = range(&c, params, &found);
@@ -116,6 +115,7 @@ impl ResultsPage {
             .into_iter()
             .map(|hit| hit_view(hit, &c, params))
             .collect();
+        let facets = found.facets.unwrap_or_default();
         let with = |text: &String| Choice::link(text.clone(), c.first_page(asking(params, text)));
         ResultsPage {
             first: params.offset + 1,
@@ -125,7 +125,7 @@ impl ResultsPage {
             offers,
             weaker,
             periods: periods(&c, params),
-            sites: sites(&c, params, found.sites),
+            sites: sites(&c, params, facets.sites),
             since_day: day_only(params.since.as_deref()),
             until_day: day_only(params.until.as_deref()),
             dates_kept: kept(params, true),
@@ -142,8 +142,8 @@ impl ResultsPage {
             instead: instead(&c, params, found.searched_instead.as_deref()),
             also: also(&c, params, &found.synonyms),
             ungrouped: params.group.map(|_| c.first_page(ungrouped(params))),
-            chart: Chart::new(c.t, &found.dates, |date| on_day(&c, params, date)),
-            related: found
+            chart: Chart::new(c.t, &facets.dates, |date| on_day(&c, params, date)),
+            related: facets
                 .related
                 .iter()
                 .map(|term| refined(&c, params, term))
@@ -389,8 +389,8 @@ pub(crate) async fn search(request: PageRequest) -> Response {
         .search(params.wanted(true, params.group.is_none()))
         .await
     {
-        Ok((found, took_ms)) => page(
-            &ResultsPage::new(c, &params, found, took_ms, &server.config),
+        Ok(found) => page(
+            &ResultsPage::new(c, &params, found, &server.config),
             StatusCode::OK,
         ),
         Err(error) => broken(c, &error),

@@ -155,7 +155,7 @@ async fn render(request: PageRequest, name: String, refused: Option<CommandRefus
             limit: NEWEST,
             ..Wanted::default()
         };
-        let (found, _) = server.search(wanted).await?;
+        let found = server.search(wanted).await?;
         let site = name.clone();
         let fields = match c.signed_in {
             Some(true) => server.templates(move |review| review.fields(&site)).await?,

@@ -9,13 +9,13 @@ use super::moment::Moment;
 use super::request::{PageRequest, broken, failure, page};
 use super::view::{Choice, Chrome, link, title};
 use super::words::{TrendsPageLabels, fill, grouped};
-use crate::api::trends::share;
 use crate::pages::chart::{Lines, count, date, percent};
 use crate::pages::choices::day_only;
 use crate::pages::view::Html;
 use crate::search::params::Params;
-use crate::search::trends::{QUERIES_MAX, TrendParams, unit_code};
-use crate::search::trends::{Trend, Trends};
+use crate::search::trends::{
+    QUERIES_MAX, Story, Trend, TrendParams, TrendPoint, Trends, unit_code,
+};
 use taojin_search::index::DateUnit;
 
 /// Sites shown of each query.
@@ -179,17 +179,16 @@ fn kept(params: &TrendParams) -> Vec<(&'static str, String)> {
 }
 
 fn chart(params: &TrendParams, trends: &Trends) -> Option<Lines> {
-    let starts: Vec<_> = trends.all.counts.iter().map(|count| count.start).collect();
+    let starts: Vec<_> = trends.all.iter().map(|point| point.start).collect();
     let names: Vec<&str> = trends.queries.iter().map(|q| q.text.as_str()).collect();
-    let values = |trend: &Trend| -> Vec<f64> {
-        let pairs = trend.counts.iter().zip(&trends.all.counts);
-        let value = |(n, all): (&u64, &taojin_search::index::DateCount)| match params.share {
-            true => share(*n, all.documents),
-            false => *n as f64,
-        };
-        pairs.map(value).collect()
+    let value = |point: &TrendPoint| match point.share {
+        Some(share) if params.share => share,
+        _ => point.documents as f64,
     };
-    let values: Vec<Vec<f64>> = trends.queries.iter().map(values).collect();
+    let queries = trends.queries.iter();
+    let values: Vec<Vec<f64>> = queries
+        .map(|trend| trend.counts.iter().map(value).collect())
+        .collect();
     let written = if params.share { percent } else { count };
     Lines::new(trends.unit, &starts, &names, &values, written)
 }
@@ -211,20 +210,21 @@ fn measures(c: &Chrome, w: &TrendsPageLabels, params: &TrendParams) -> Vec<Choic
 }
 
 fn table(trends: &Trends) -> Vec<Row> {
-    let row = |(at, all): (usize, &taojin_search::index::DateCount)| Row {
+    let row = |(at, all): (usize, &TrendPoint)| Row {
         start: date(trends.unit, all.start),
         all: grouped(all.documents),
         values: trends
             .queries
             .iter()
             .map(|trend| {
-                let n = trend.counts.get(at).copied().unwrap_or_default();
-                (grouped(n), percent(share(n, all.documents)))
+                let point = &trend.counts[at];
+                let share = point.share.unwrap_or_default();
+                (grouped(point.documents), percent(share))
             })
             .collect(),
     };
     // Latest first, as everywhere.
-    let rows = trends.all.counts.iter().enumerate().map(row);
+    let rows = trends.all.iter().enumerate().map(row);
     let mut rows: Vec<Row> = rows.collect();
     rows.reverse();
     rows
@@ -262,7 +262,7 @@ fn query(c: &Chrome, params: &TrendParams, trend: Trend, search: &Params) -> Que
         chosen: false,
         count: Some(grouped(count.documents)),
     };
-    let story = |(documents, first): (u64, crate::search::source::Found)| {
+    let story = |Story { documents, first }: Story| {
         let all = c.search(&Params {
             group: first.group,
             ..search.clone()

@@ -4,7 +4,7 @@
 use super::source::{Arrived, Found, SearchSource, SourceError, Wanted};
 use crate::feeds::follow::Follow;
 use crate::status::{Activity, SiteStatus, Status};
-use taojin_search::index::Sort;
+use taojin_search::index::{SiteCount, Sort};
 
 /// Newest documents shown.
 const NEWEST: usize = 8;
@@ -74,6 +74,7 @@ impl Overview {
             ..Wanted::default()
         };
         let found = source.search(&everything)?;
+        let facets = found.facets.unwrap_or_default();
         let mut newest = found.hits;
         // A page may bear any date: an event to come is no news.
         let published = Wanted {
@@ -103,10 +104,10 @@ impl Overview {
             new_hits.push((follow.name.clone(), source.search(&wanted)?.total));
         }
         let activity = status.as_ref().map(|status| status.activity);
-        let mut sites = site_lines(found.sites, status);
+        let mut sites = site_lines(facets.sites, status);
         let more_sites = sites.len().saturating_sub(SITES);
         sites.truncate(SITES);
-        let examples = examples(source, &found.related, &sites, &newest, now_ms)?;
+        let examples = examples(source, &facets.related, &sites, &newest, now_ms)?;
         Ok(Overview {
             made_ms: now_ms,
             documents: source.documents().unwrap_or(0),
@@ -146,15 +147,15 @@ fn add_undated(newest: &mut Vec<Found>, latest: Vec<Arrived>) {
 }
 
 /// The sites with documents, most first, then those that have none yet.
-fn site_lines(counts: Vec<(String, u64)>, status: Option<Status>) -> Vec<SiteLine> {
+fn site_lines(counts: Vec<SiteCount>, status: Option<Status>) -> Vec<SiteLine> {
     let mut known = status.map(|status| status.sites).unwrap_or_default();
     let mut lines: Vec<SiteLine> = Vec::new();
-    for (name, documents) in counts {
-        let at = known.iter().position(|site| site.name == name);
+    for count in counts {
+        let at = known.iter().position(|site| site.name == count.site);
         lines.push(SiteLine {
             status: at.map(|at| known.swap_remove(at)),
-            name,
-            documents,
+            name: count.site,
+            documents: count.documents,
         });
     }
     known.sort_by(|a, b| a.name.cmp(&b.name));

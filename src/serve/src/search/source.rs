@@ -1,15 +1,21 @@
 //! What the server and the command line ask of an index. In: a [`Wanted`] search or the id of a document. Out: hits and texts with
 //! the places to mark. Never a way to write: a source can only be read.
 
+use std::fmt::Display;
+
+use crate::pages::view::Html;
+use crate::search::params::group_code;
+use serde::{Serialize, Serializer};
 use taojin_extract::{Document, Meta};
 use taojin_search::analyze::Expanded;
 use taojin_search::index::{
-    Clause, DateUnit, Dates, Filter, Form, FoundDocument, Group, IndexError, Match, Query, Reader,
+    Clause, DateUnit, Facets, Filter, Form, FoundDocument, Group, IndexError, Match, Query, Reader,
     Reason, SiteTitles, Sort, Stop, StoredDocument, Suggestion, Target, parse_published, reasons,
 };
 use taojin_search::query::dates::Calendar;
 use taojin_search::query::highlight::Highlighter;
 use taojin_search::query::{Note, Parsed, parse, without_dates, without_quotes};
+use utoipa::ToSchema;
 
 use crate::search::trends::{Trends, compare};
 
@@ -57,51 +63,69 @@ pub struct Wanted {
     pub stop: Stop,
 }
 
-/// One hit.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// One hit of a search.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, ToSchema)]
+#[schema(as = SearchHit)]
 pub struct Found {
-    /// Id of the document, for [`SearchSource::document`]: letters, digits, `-` and `_`.
+    /// Id for `/api/docs/{id}`: letters, digits, `-` and `_`.
+    #[schema(pattern = "^[0-9A-Za-z_-]{1,64}$")]
     pub id: String,
     /// Address of the page.
     pub url: String,
-    /// Headline; may be empty.
+    /// Headline, plain text; empty when the page has none.
+    #[serde(serialize_with = "plain")]
+    #[schema(value_type = String)]
     pub title: Marked,
-    /// Site of the configuration.
+    /// Name of the site in the configuration.
     pub site: Option<String>,
-    /// Publication, ISO 8601.
+    /// First publication, ISO 8601: a date, or date and time with offset.
     pub published: Option<String>,
     /// Named writer.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub author: Option<String>,
     /// Media source as printed.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
-    /// Fields that the page labels.
+    /// Fields that the page labels: what a notice's table says of its number, office and days.
+    #[serde(skip_serializing_if = "Meta::is_empty")]
+    #[schema(value_type = HashMap<String, String>)]
     pub meta: Meta,
-    /// The best part of the text.
+    /// The best part of the text as HTML: escaped, with the matches in `<mark>`.
+    #[serde(serialize_with = "html")]
+    #[schema(value_type = String)]
     pub snippet: Marked,
-    /// BM25 of the two fields together, raised by thousands where the query stands as typed, halved with each half-life in
-    /// the order [`Sort::Both`].
+    /// BM25 over words and character pairs, halved with each half-life of age for `sort=both`. A document that holds the query
+    /// as typed gains 8192 in its text and 16384 in its title. Only comparable within one answer.
+    #[serde(serialize_with = "finite")]
     pub score: f32,
-    /// What it shares with its reprints; none for a text too short to tell.
+    /// What the document shares with its reprints: a value for `group`. Null for texts too short to tell.
+    #[serde(serialize_with = "hex")]
+    #[schema(value_type = Option<String>, pattern = "^[0-9a-f]{16}$")]
     pub group: Option<u64>,
-    /// How many other documents that match are reprints of the same text.
+    /// How many other matching documents are reprints of the same text.
     pub duplicates: u64,
-    /// Why it stands where it does, if that was asked for.
+    /// Why it stands where it does, with `explain=true`: one sentence each.
+    #[serde(serialize_with = "shown", skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
     pub reasons: Vec<Reason>,
     /// Sites of those, each once, the original or earliest first; the first 20.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outlets: Vec<String>,
 }
 
 /// Documents that share something with a query but do not match it.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, ToSchema)]
+#[schema(as = WeakerAnswer)]
 pub struct WeakerList {
-    /// How many there are.
+    /// How many there are; `match=any` lists them all.
     pub total: u64,
-    /// The best of them.
+    /// The best of them, as many as the page has room for.
     pub hits: Vec<Found>,
 }
 
 /// What a search that finds nothing could leave out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
 pub enum LeaveOut {
     /// Quotes: the words may stand apart.
     Quotes,
@@ -110,11 +134,13 @@ pub enum LeaveOut {
 }
 
 /// A search that finds something, for one that finds nothing.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = OfferAnswer)]
 pub struct Offer {
     /// What it leaves out.
     pub without: LeaveOut,
-    /// Its query.
+    /// Its query; where `dates` are left out, leave out `since`, `until` and `changed` as well.
+    #[serde(rename = "q")]
     pub text: String,
     /// Documents that it finds.
     pub total: u64,
@@ -134,40 +160,79 @@ pub struct Related {
 pub struct Arrived {
     /// The hit.
     pub found: Found,
-    /// Named writer.
-    pub author: Option<String>,
     /// When the page was fetched as it is now, Unix milliseconds.
     pub fetched_ms: i64,
     /// Publication, Unix milliseconds.
     pub published_ms: Option<i64>,
 }
 
-/// Hits of one search.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// Answer to a search.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, ToSchema)]
+#[schema(as = SearchAnswer)]
 pub struct FoundList {
+    /// Why documents may be missing that are in the store: the database of a cluster is away, or the index is being made.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub degraded: Option<String>,
     /// Documents that match, whatever the limit.
     pub total: u64,
+    /// Time the search took, in milliseconds.
+    #[serde(serialize_with = "hundredths")]
+    #[schema(minimum = 0)]
+    pub took_ms: f64,
     /// The hits asked for, in order.
     pub hits: Vec<Found>,
-    /// What matches less, where the page has room behind the last hit.
+    /// What shares a word or a pair of characters with the query but does not match it: no part of `total`, facets and feeds.
+    /// Only where the page has room behind the last hit.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub weaker: Option<WeakerList>,
     /// Searches that find something, where this one finds nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<Offer>,
-    /// Matching documents by site, largest first, when asked for; the site filter itself does not count here, so
-    /// that a reader sees what another site would give.
-    pub sites: Vec<(String, u64)>,
-    /// Matching documents by date of publication, when asked for.
-    pub dates: Dates,
-    /// Terms that the best hits have in common, best first, when asked for.
-    pub related: Vec<String>,
+    /// Counts of the whole result, with `facets=true`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub facets: Option<Facets>,
     /// A query that finds something, when no document has the words of this one.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub did_you_mean: Option<String>,
-    /// The query that was searched in place of one that finds nothing.
+    /// The query that was searched in place of one that finds nothing: what it sounds or looks like.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub searched_instead: Option<String>,
     /// Words that were looked for with their synonyms.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub synonyms: Vec<Expanded>,
-    /// Remarks on the query for the person.
+    /// Remarks on the query, for example what was searched as text although it looks like a date.
+    #[serde(serialize_with = "shown", skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
     pub notes: Vec<Note>,
+}
+
+fn plain<S: Serializer>(text: &Marked, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(&text.text)
+}
+
+fn html<S: Serializer>(text: &Marked, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&Html::marked(text))
+}
+
+/// JSON has no infinity; a score of a search without words is none.
+fn finite<S: Serializer>(score: &f32, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f32(if score.is_finite() { *score } else { 0.0 })
+}
+
+fn hex<S: Serializer>(group: &Option<u64>, serializer: S) -> Result<S::Ok, S::Error> {
+    group.map(group_code).serialize(serializer)
+}
+
+fn hundredths<S: Serializer>(number: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_f64((number * 100.0).round() / 100.0)
+}
+
+/// Sentences as people read them.
+pub(crate) fn shown<S: Serializer>(
+    sentences: &[impl Display],
+    serializer: S,
+) -> Result<S::Ok, S::Error> {
+    serializer.collect_seq(sentences.iter().map(ToString::to_string))
 }
 
 /// Why a source gave no answer: one line for the log, not for the client.
@@ -270,8 +335,6 @@ fn asked(reader: &Reader, wanted: &Wanted) -> Result<(FoundList, bool), IndexErr
         .split_whitespace()
         .eq(wanted.text.split_whitespace());
     let final_answer = found.total > 0 || !plain;
-    let facets = found.facets.unwrap_or_default();
-    let sites = facets.sites.into_iter();
     let hits = |documents: Vec<FoundDocument>| -> Vec<Found> {
         let hit = |found: FoundDocument| {
             let reasons = match wanted.explain {
@@ -296,13 +359,11 @@ fn asked(reader: &Reader, wanted: &Wanted) -> Result<(FoundList, bool), IndexErr
             0 => offers(reader, wanted, &query)?,
             _ => Vec::new(),
         },
-        sites: sites.map(|count| (count.site, count.documents)).collect(),
-        dates: facets.dates,
-        related: facets.related,
+        facets: wanted.facets.then(|| found.facets.unwrap_or_default()),
         did_you_mean,
-        searched_instead: None,
         synonyms: reader.expanded(&query),
         notes,
+        ..FoundList::default()
     };
     Ok((list, final_answer))
 }
@@ -471,7 +532,6 @@ fn arrived(reader: &Reader, stored: StoredDocument, highlighter: &Highlighter) -
     let offset = reader.config().utc_offset_minutes;
     Arrived {
         fetched_ms: stored.fetched_ms,
-        author: stored.document.author.clone(),
         published_ms: published.and_then(|text| parse_published(text, offset)),
         found: hit(
             FoundDocument {

@@ -5,15 +5,17 @@
 use std::collections::BTreeMap;
 
 use chrono::{DateTime, Days, NaiveDate};
+use serde::Serialize;
 use taojin_search::index::{
     Counted, DateUnit, Dates, IndexError, Query, Reader, Rising, SiteCount,
 };
 use taojin_search::query::highlight::Highlighter;
 use taojin_search::query::{Note, Parsed};
+use utoipa::ToSchema;
 
 use crate::pages::words::Lang;
 use crate::search::params::{ParamError, Params, Rules};
-use crate::search::source::{Found, Wanted, hit, understood};
+use crate::search::source::{Found, Wanted, hit, shown, understood};
 
 /// Most points of a line: more cannot be told apart on a screen.
 pub(crate) const POINTS_MAX: usize = 400;
@@ -22,40 +24,86 @@ const STORIES: usize = 3;
 const RISING_TERMS: usize = 8;
 const MINUTE_MS: i64 = 60_000;
 
-/// Queries compared.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// Answer of `/api/trends`: queries compared.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, ToSchema)]
+#[schema(as = TrendsAnswer)]
 pub struct Trends {
-    /// What one point stands for.
+    /// What one point stands for: `day`, `week`, `month` or `year`.
     pub unit: DateUnit,
     /// Whether another unit was asked for, which gives more points than [`POINTS_MAX`].
+    #[serde(skip)]
     pub coarser: bool,
-    /// First day of each point and all documents published then, whatever they say.
-    pub all: Dates,
-    /// From this day on terms count as risen; none where there are fewer than two points.
+    /// First day of each point, and all documents published then, whatever they say.
+    pub all: Vec<TrendPoint>,
+    /// From this day on terms count as risen; the middle of the points.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
     pub middle: Option<NaiveDate>,
-    /// The queries, in the order asked.
+    /// The queries in the order asked.
     pub queries: Vec<Trend>,
+    /// Remarks on the whole.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
 }
 
-/// One of them.
-#[derive(Debug, Clone, PartialEq, Default)]
+/// Documents of a day, week, month or year.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct TrendPoint {
+    /// First day of it.
+    #[schema(value_type = String)]
+    pub start: NaiveDate,
+    /// Documents published in it.
+    pub documents: u64,
+    /// Share of all documents published in it, from 0 to 1; not for all documents themselves.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(minimum = 0, maximum = 1)]
+    pub share: Option<f64>,
+}
+
+/// One query.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, ToSchema)]
+#[schema(as = TrendAnswer)]
 pub struct Trend {
-    /// The query as typed.
+    /// As it was asked.
+    #[serde(rename = "query")]
     pub text: String,
     /// Documents that match; reprints count one by one.
     pub total: u64,
-    /// Those of them that have no date, or one that lies outside the points.
+    /// Those of them without a date, or with one outside the points.
     pub undated: u64,
-    /// Documents of each point.
-    pub counts: Vec<u64>,
-    /// Documents by site, most first.
+    /// By date.
+    pub counts: Vec<TrendPoint>,
+    /// By site, most first.
     pub sites: Vec<SiteCount>,
-    /// The most reprinted stories: documents with it, and the original or else the earliest of them.
-    pub stories: Vec<(u64, Found)>,
-    /// Terms that more of the later documents have than of the earlier ones.
+    /// The most reprinted texts, each with the document that had it first.
+    pub stories: Vec<Story>,
+    /// Terms that a greater share of the later documents has than of the earlier ones, the surest first.
     pub rising: Vec<Rising>,
     /// Remarks on the query.
+    #[serde(serialize_with = "shown", skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
     pub notes: Vec<Note>,
+}
+
+/// A text that several documents have.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+#[schema(as = StoryAnswer)]
+pub struct Story {
+    /// Documents with it, the first included.
+    pub documents: u64,
+    /// The original, or else the earliest.
+    pub first: Found,
+}
+
+impl TrendPoint {
+    /// A point with its share of all documents, if it is not all of them.
+    pub(crate) fn new(start: NaiveDate, documents: u64, all: Option<u64>) -> Self {
+        Self {
+            start,
+            documents,
+            share: all.map(|all| documents as f64 / all.max(1) as f64),
+        }
+    }
 }
 
 /// Compares searches. Their limits of time should be the same: those of the first are those of the points.
@@ -95,19 +143,21 @@ pub(crate) fn compare(
     let (unit, coarser) = fitting(unit, from, until);
     let starts: Vec<NaiveDate> = unit.starts(from, until).collect();
     let middle = starts.get(starts.len() / 2).filter(|_| starts.len() > 1);
-    let over = |days: &BTreeMap<NaiveDate, u64>| Dates::over(days, unit, from, until);
+    let over = |days: &BTreeMap<NaiveDate, u64>| Dates::over(days, unit, from, until).counts;
+    let all = over(&everything.days).into_iter();
+    let all = all.map(|count| TrendPoint::new(count.start, count.documents, None));
+    let all: Vec<TrendPoint> = all.collect();
     let mut queries = Vec::with_capacity(wanted.len());
     for ((parsed, counted), wanted) in parsed.into_iter().zip(counted).zip(wanted) {
-        let counts: Vec<u64> = over(&counted.days)
-            .counts
-            .iter()
-            .map(|c| c.documents)
-            .collect();
+        let counts = over(&counted.days).into_iter().zip(&all);
+        let counts = counts
+            .map(|(count, all)| TrendPoint::new(count.start, count.documents, Some(all.documents)));
+        let counts: Vec<TrendPoint> = counts.collect();
         let query = &parsed.query;
         queries.push(Trend {
             text: wanted.text.clone(),
             total: counted.total,
-            undated: counted.total - counts.iter().sum::<u64>(),
+            undated: counted.total - counts.iter().map(|point| point.documents).sum::<u64>(),
             counts,
             stories: stories(reader, query)?,
             rising: match middle {
@@ -118,10 +168,15 @@ pub(crate) fn compare(
             notes: parsed.notes,
         });
     }
+    let note = || {
+        let unit = unit_code(unit);
+        format!("the unit asked for gives too many points; shown by {unit}")
+    };
     Ok(Trends {
         unit,
         coarser,
-        all: over(&everything.days),
+        notes: coarser.then(note).into_iter().collect(),
+        all,
         middle: middle.copied(),
         queries,
     })
@@ -165,11 +220,14 @@ fn fitting(unit: Option<DateUnit>, from: NaiveDate, until: NaiveDate) -> (DateUn
     (fitting, fitting != asked)
 }
 
-fn stories(reader: &Reader, query: &Query) -> Result<Vec<(u64, Found)>, IndexError> {
+fn stories(reader: &Reader, query: &Query) -> Result<Vec<Story>, IndexError> {
     let highlighter = Highlighter::new(query, &reader.analyzer().dictionary());
     let stories = reader.stories(query, STORIES)?.into_iter();
     Ok(stories
-        .map(|story| (story.documents, hit(story.first, &highlighter)))
+        .map(|story| Story {
+            documents: story.documents,
+            first: hit(story.first, &highlighter),
+        })
         .collect())
 }
 

@@ -32,7 +32,7 @@ use super::search::source::{LeaveOut, Offer, WeakerList};
 use super::search::trends::Trends;
 use super::*;
 use taojin_extract::{Attachment, Comment, Document, Image, Meta};
-use taojin_search::index::{DateUnit, Suggested, Suggestion};
+use taojin_search::index::{DateUnit, Facets, SiteCount, Suggested, Suggestion};
 use taojin_search::query::dates::DateError;
 
 /// Title that would do harm if it reached a page unescaped.
@@ -209,7 +209,15 @@ impl SearchSource for Fake {
         }
         let hits = (0..25).skip(wanted.offset).take(wanted.limit);
         let hits = hits.map(|at| fake_hit(at, &wanted.text));
-        let sites = vec![("甲站".to_owned(), 1_300), ("<b>乙</b>".to_owned(), 12)];
+        let count = |(site, documents): (&str, u64)| SiteCount {
+            site: site.to_owned(),
+            documents,
+        };
+        let facets = || Facets {
+            sites: [("甲站", 1_300), ("<b>乙</b>", 12)].map(count).into(),
+            related: vec!["水平井".to_owned()],
+            ..Facets::default()
+        };
         if wanted.text == "meant" && wanted.corrected {
             return Ok(FoundList {
                 total: 1,
@@ -250,10 +258,9 @@ impl SearchSource for Fake {
         Ok(FoundList {
             notes,
             synonyms,
-            related: vec!["水平井".to_owned()],
             total: 25,
             hits: hits.collect(),
-            sites: if wanted.facets { sites } else { Vec::new() },
+            facets: wanted.facets.then(facets),
             ..FoundList::default()
         })
     }
@@ -264,7 +271,7 @@ impl SearchSource for Fake {
             kind: Suggested::Term,
             documents: 3,
             id: None,
-            marks: std::iter::once(0..typed.len()).collect(),
+            marks: vec![[0, typed.chars().count()]],
         };
         Ok((0..limit).map(suggestion).collect())
     }
@@ -272,7 +279,6 @@ impl SearchSource for Fake {
     fn latest(&self, wanted: &Wanted) -> Result<Vec<Arrived>, SourceError> {
         let hits = self.search(wanted)?.hits.into_iter();
         let arrived = |(at, found): (i64, Found)| Arrived {
-            author: Some("李<i>四".to_owned()),
             fetched_ms: 1_800_000_000_000 - at,
             published_ms: found.published.as_ref().map(|_| 1_777_564_800_000),
             found,

@@ -1,11 +1,11 @@
 //! The comparison over time: what is asked, the JSON, the files and the page.
 
 use serde_json::Value;
-use taojin_search::index::{DateCount, Dates, Rising, SiteCount};
+use taojin_search::index::Rising;
 
 use super::pages::assert_escaped;
 use super::*;
-use crate::search::trends::Trend;
+use crate::search::trends::{Story, Trend, TrendPoint};
 
 /// Three days; of the first query 1, 0 and 4 documents, of each next one more on the first day.
 pub(super) fn fake(wanted: &[Wanted], unit: Option<DateUnit>) -> Trends {
@@ -14,12 +14,17 @@ pub(super) fn fake(wanted: &[Wanted], unit: Option<DateUnit>) -> Trends {
         text: wanted.text.clone(),
         total: 7,
         undated: 1,
-        counts: vec![1 + at as u64, 0, 4],
+        counts: [(1, 1 + at as u64, 4), (2, 0, 0), (3, 4, 8)]
+            .map(|(n, documents, all)| TrendPoint::new(day(n), documents, Some(all)))
+            .into(),
         sites: vec![SiteCount {
             site: "<b>乙</b>".to_owned(),
             documents: 5,
         }],
-        stories: vec![(3, fake_hit(0, &wanted.text))],
+        stories: vec![Story {
+            documents: 3,
+            first: fake_hit(0, &wanted.text),
+        }],
         rising: vec![Rising {
             term: "<i>压裂".to_owned(),
             before: 1,
@@ -27,18 +32,17 @@ pub(super) fn fake(wanted: &[Wanted], unit: Option<DateUnit>) -> Trends {
         }],
         notes: Vec::new(),
     };
-    let unit_shown = unit.unwrap_or_default();
-    let counts = [(1, 4), (2, 0), (3, 8)].map(|(n, documents)| DateCount {
-        start: day(n),
-        documents,
-    });
+    let coarser = unit == Some(DateUnit::Year);
     Trends {
-        unit: unit_shown,
-        coarser: unit == Some(DateUnit::Year),
-        all: Dates {
-            unit: unit_shown,
-            counts: counts.into(),
-        },
+        unit: unit.unwrap_or_default(),
+        coarser,
+        notes: coarser
+            .then(|| "the unit asked for gives too many points; shown by year".to_owned())
+            .into_iter()
+            .collect(),
+        all: [(1, 4), (2, 0), (3, 8)]
+            .map(|(n, documents)| TrendPoint::new(day(n), documents, None))
+            .into(),
         middle: Some(day(2)),
         queries: wanted.iter().enumerate().map(one).collect(),
     }

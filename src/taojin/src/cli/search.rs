@@ -12,7 +12,7 @@ use super::context::{Context, Usage, bail_usage, words};
 use super::output::{self, Paint};
 use crate::config::Loaded;
 use crate::documents::open_index;
-use crate::serve::{self, Calendar, Found, FoundList, LeaveOut, SearchAnswer, SearchHit, Wanted};
+use crate::serve::{self, Calendar, Found, FoundList, LeaveOut, Wanted};
 use taojin_search::analyze::Expanded;
 use taojin_search::index::{Match, Query, Reader, SiteTitles, Sort};
 
@@ -103,8 +103,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     }
     if args.json {
         let started = Instant::now();
-        let found = ask(&reader, &wanted)?;
-        output::json(&SearchAnswer::new(found, elapsed_ms(started), false))?;
+        let mut found = ask(&reader, &wanted)?;
+        found.took_ms = elapsed_ms(started);
+        output::json(&found)?;
     } else {
         show(&reader, &wanted, window)?;
     }
@@ -193,7 +194,7 @@ fn follow(reader: &Reader, mut wanted: Wanted, json: bool) -> anyhow::Result<Exi
         new.sort_by_key(|stored| (stored.seq, stored.fetched_ms));
         for hit in serve::as_hits(reader, &wanted, new) {
             match json {
-                true => output::json(&SearchHit::from(hit.found))?,
+                true => output::json(&hit.found)?,
                 false => output::line(&format!("\n{}", HitText::new(&hit.found))),
             }
         }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 
 use chrono::{DateTime, Datelike, Days, Months, NaiveDate, Weekday};
 use serde::Serialize;
+use utoipa::ToSchema;
 
 pub(crate) const DAY_MS: i64 = 86_400_000;
 /// Up to this many days are counted one by one: a bar each on a phone.
@@ -15,7 +16,7 @@ const MAX_MONTHS: i32 = 60;
 const MAX_YEARS: i32 = 60;
 
 /// What one bar stands for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum DateUnit {
     /// A day.
@@ -30,16 +31,17 @@ pub enum DateUnit {
 }
 
 /// Documents of one day, week, month or year.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 pub struct DateCount {
-    /// First day of it.
+    /// First day of it, ISO 8601.
+    #[schema(value_type = String, format = Date)]
     pub start: NaiveDate,
     /// Documents published in it.
     pub documents: u64,
 }
 
 /// Documents by date of publication, earliest first and without gaps; undated ones are left out.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
 pub struct Dates {
     /// What each count stands for.
     pub unit: DateUnit,

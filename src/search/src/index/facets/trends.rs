@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 
 use chrono::NaiveDate;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use super::related::apart;
 use crate::index::IndexError;
@@ -41,7 +43,7 @@ pub struct Story {
 }
 
 /// A term that more documents have than before.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Rising {
     /// The term.
     pub term: String,
