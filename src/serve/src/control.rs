@@ -2,6 +2,7 @@
 //! nothing here writes anything. The same types go over HTTP, over the daemon's socket and to `--json`.
 
 use serde::{Deserialize, Serialize};
+use taojin_crawl::schedule::Site;
 use utoipa::ToSchema;
 
 use super::search::source::SourceError;
@@ -149,35 +150,6 @@ impl From<IndexError> for CommandRefused {
     }
 }
 
-/// The settings of a site and its last visits, for its page.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct SiteView {
-    /// It is crawled.
-    pub enabled: bool,
-    /// When its cycles begin.
-    pub schedule: String,
-    /// Zone of the schedule.
-    pub time_zone: String,
-    /// Pages where a cycle begins.
-    pub seeds: Vec<String>,
-    /// Feeds and sitemaps.
-    pub lists: Vec<String>,
-    /// Its hosts.
-    pub hosts: Vec<String>,
-    /// Paths that belong to it; empty: all.
-    pub include: Vec<String>,
-    /// Paths that do not.
-    pub exclude: Vec<String>,
-    /// Links from a seed.
-    pub max_hops: u16,
-    /// Pages in one cycle.
-    pub max_pages_per_cycle: Option<i64>,
-    /// Least delay between two fetches, if it is set.
-    pub delay_ms: Option<i64>,
-    /// The last visits, latest first.
-    pub visits: Vec<Visit>,
-}
-
 /// One line of the crawl log.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(default)]
@@ -202,6 +174,6 @@ pub struct Visit {
 pub trait SiteControl: Send + Sync {
     /// Carries out a command; what it changes is durable when this returns.
     fn carry_out(&self, command: SiteCommand) -> Result<CommandDone, CommandRefused>;
-    /// The settings and last visits of a site; none if there is none of this name.
-    fn site(&self, name: &str) -> Result<Option<SiteView>, SourceError>;
+    /// The settings and last visits of a site, latest first; none if there is none of this name.
+    fn site(&self, name: &str) -> Result<Option<(Site, Vec<Visit>)>, SourceError>;
 }

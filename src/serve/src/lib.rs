@@ -25,13 +25,13 @@ pub use api::log::{
 pub use api::problem::Problem;
 pub use api::terms::{ReviewList, ReviewTerm, TermReview};
 pub use config::Config;
-pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Visit, Why};
+pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, Visit, Why};
 pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::operator::{Secret, new_token, signature};
 pub use pages::help::syntax_in;
 pub use pages::templates::{
-    Effect, FieldListed, NamedPlace, Outcome, Proposal, RegionListed, TemplateListed,
-    TemplateReview, TemplateView, TextListed,
+    Effect, FieldListed, NamedPlace, Proposal, RegionListed, TemplateListed, TemplateReview,
+    TemplateView, TextListed,
 };
 pub use pages::words::{InitLabels, init_words};
 pub use router::{BindError, bind, router, serve};

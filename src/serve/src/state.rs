@@ -1,6 +1,7 @@
 //! What a running server holds, and how a request reaches the index. In: a [`ServeState`]. Out: answers, or a
 //! [`Failure`] in time. Never lets a search run on the threads that speak with clients.
 
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -14,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::api::log::DocumentLog;
 use crate::api::terms::TermReview;
 use crate::config::Config;
-use crate::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, Why};
+use crate::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, Why};
 use crate::feeds::follow::Topics;
 use crate::guard::operator::Sessions;
 use crate::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL, render_state};
@@ -71,21 +72,12 @@ pub struct ServeState {
 
 /// A [`ServeState`] made ready for requests.
 pub(crate) struct Shared {
-    pub(crate) config: Config,
+    state: ServeState,
     pub(crate) base: String,
+    /// The description of the API as JSON text.
     pub(crate) openapi: String,
-    pub(crate) metrics: PrometheusHandle,
-    pub(crate) follows: Topics,
     /// Who is signed in.
     pub(crate) sessions: Sessions,
-    pub(crate) health: HealthSource,
-    readiness: ReadinessSource,
-    source: Arc<dyn SearchSource>,
-    terms: Option<Arc<dyn TermReview>>,
-    sites: Option<Arc<dyn SiteControl>>,
-    status: StatusSource,
-    templates: Option<Arc<dyn TemplateReview>>,
-    log: Option<Arc<dyn DocumentLog>>,
     overview: Mutex<Option<Arc<Overview>>>,
     running: Arc<Semaphore>,
     /// Commands wait for the crawler, not for a search.
@@ -95,6 +87,14 @@ pub(crate) struct Shared {
     /// How many documents there are.
     counted: Arc<Counted>,
     started_ms: i64,
+}
+
+impl Deref for Shared {
+    type Target = ServeState;
+
+    fn deref(&self) -> &ServeState {
+        &self.state
+    }
 }
 
 /// Form in which handlers get it.
@@ -108,22 +108,12 @@ impl Shared {
             openapi,
             running: Arc::new(Semaphore::new(state.config.concurrent_searches)),
             commands: Arc::new(Semaphore::new(COMMANDS)),
-            config: state.config,
-            follows: state.follows,
-            health: state.health,
-            readiness: state.readiness,
-            metrics: state.metrics,
-            source: state.source,
-            terms: state.terms,
-            sites: state.sites,
-            status: state.status,
-            templates: state.templates,
-            log: state.log,
             sessions: Sessions::default(),
             overview: Mutex::new(None),
             measured: Mutex::default(),
             counted: Arc::default(),
             started_ms: now_ms(),
+            state,
         }
     }
 
@@ -271,38 +261,16 @@ impl Shared {
         }
     }
 
-    /// Asks the log of documents; none where there is no log.
-    pub(crate) async fn log<T: Send + 'static>(
+    /// Asks or changes one of the parts that a server may have; none where it has not.
+    pub(crate) async fn ask<S: ?Sized + Send + Sync + 'static, T: Send + 'static>(
         &self,
-        ask: impl FnOnce(&dyn DocumentLog) -> Result<T, SourceError> + Send + 'static,
+        part: &Option<Arc<S>>,
+        work: impl FnOnce(&S) -> Result<T, SourceError> + Send + 'static,
     ) -> Result<Option<T>, Failure> {
-        let Some(log) = self.log.clone() else {
+        let Some(part) = part.clone() else {
             return Ok(None);
         };
-        self.blocking(move || ask(log.as_ref()).map(Some)).await
-    }
-
-    /// Asks or changes the review of templates; none where there is no review.
-    pub(crate) async fn templates<T: Send + 'static>(
-        &self,
-        ask: impl FnOnce(&dyn TemplateReview) -> Result<T, SourceError> + Send + 'static,
-    ) -> Result<Option<T>, Failure> {
-        let Some(review) = self.templates.clone() else {
-            return Ok(None);
-        };
-        self.blocking(move || ask(review.as_ref()).map(Some)).await
-    }
-
-    /// Asks or changes the review of terms; none where there is no review.
-    pub(crate) async fn review<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&dyn TermReview) -> Result<T, String> + Send + 'static,
-    ) -> Result<Option<T>, Failure> {
-        let Some(terms) = self.terms.clone() else {
-            return Ok(None);
-        };
-        let done = self.blocking(move || work(&*terms).map_err(SourceError::Failed));
-        done.await.map(Some)
+        self.blocking(move || work(&part).map(Some)).await
     }
 
     /// Hands a command to the crawler; the inner error is what it says to it.
@@ -317,14 +285,6 @@ impl Shared {
         let place = Arc::clone(&self.commands);
         self.within(place, COMMAND_TIME, move || Ok(sites.carry_out(command)))
             .await
-    }
-
-    /// Settings and last visits of a site; none if there is no such site.
-    pub(crate) async fn site(&self, name: String) -> Result<Option<SiteView>, Failure> {
-        let Some(sites) = self.sites.clone() else {
-            return Ok(None);
-        };
-        self.blocking(move || sites.site(&name)).await
     }
 
     /// The status as the source gives it.

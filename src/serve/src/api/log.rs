@@ -116,7 +116,9 @@ pub(crate) async fn changes(
         Some(text) => flag("text", text)?,
     };
     let found = server
-        .log(move |log| log.changes(&cursor, limit, documents))
+        .ask(&server.log, move |log| {
+            log.changes(&cursor, limit, documents)
+        })
         .await?;
     match found {
         Some(Ok(answer)) => Ok(Json(answer)),
@@ -158,7 +160,10 @@ pub(crate) async fn history(
     let uri = CrawlUri::parse(url)
         .map_err(|e| Problem::parameter("url", format!("url={}: {e}", echo(url))))?;
     let key = DocumentKey::Url(uri);
-    match server.log(move |log| log.history(&key)).await? {
+    match server
+        .ask(&server.log, move |log| log.history(&key))
+        .await?
+    {
         Some(Some(answer)) => Ok(Json(answer)),
         Some(None) => Err(Problem::new(
             StatusCode::NOT_FOUND,

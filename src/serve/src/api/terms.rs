@@ -13,7 +13,7 @@ use utoipa::ToSchema;
 use crate::api::problem::Problem;
 use crate::guard::operator::Operator;
 use crate::search::params::{echo, known_once, number};
-use crate::search::source::Marked;
+use crate::search::source::{Marked, SourceError};
 use crate::state::Server;
 
 /// Terms of one answer, if the request does not say.
@@ -117,7 +117,7 @@ pub(crate) async fn list(
     RawQuery(raw): RawQuery,
 ) -> Result<Json<ReviewList>, Problem> {
     let (offset, limit) = window(&raw.unwrap_or_default())?;
-    let list = server.review(move |review| review.list(offset, limit));
+    let list = server.ask(&server.terms, move |review| review.list(offset, limit));
     let list = list.await?.ok_or_else(no_list)?;
     Ok(Json(list))
 }
@@ -156,7 +156,7 @@ pub(crate) async fn decide(
     let mut refused = Vec::new();
     let accept = possible(decision.accept, &mut refused);
     let reject = possible(decision.reject, &mut refused);
-    let decided = server.review(move |review| {
+    let decided = server.ask(&server.terms, move |review| {
         let accepted = match accept.is_empty() {
             true => 0,
             false => review.accept(&accept)?,
@@ -221,9 +221,9 @@ fn window(raw: &str) -> Result<(usize, usize), Problem> {
 /// The one thing that a server can change: the review list. Errors are for the log.
 pub trait TermReview: Send + Sync {
     /// Terms not decided about, best first.
-    fn list(&self, offset: usize, limit: usize) -> Result<ReviewList, String>;
+    fn list(&self, offset: usize, limit: usize) -> Result<ReviewList, SourceError>;
     /// Puts terms into the lexicon; how many are new there.
-    fn accept(&self, terms: &[String]) -> Result<usize, String>;
+    fn accept(&self, terms: &[String]) -> Result<usize, SourceError>;
     /// Takes terms off the list and out of the lexicon; how many were in use.
-    fn reject(&self, terms: &[String]) -> Result<usize, String>;
+    fn reject(&self, terms: &[String]) -> Result<usize, SourceError>;
 }

@@ -312,7 +312,7 @@ pub(crate) async fn document(
     // The text is what was asked for: it is shown even where what goes with it is not found in time.
     let related = server.related(id.clone()).await.unwrap_or_default();
     let number = versions::number(&id).unwrap_or_default();
-    let past = server.log(move |log| log.past(number)).await;
+    let past = server.ask(&server.log, move |log| log.past(number)).await;
     let past = past.ok().flatten().unwrap_or_default();
     match server.mark(params.text.clone(), texts).await {
         Ok(marked) => page(

@@ -11,7 +11,7 @@ use super::moment::Moment;
 use super::request::{PageRequest, broken, failure, missing, page, see_other};
 use super::view::{Chrome, address, link, site_path, title};
 use super::words::{SitePageLabels, grouped};
-use crate::control::{CommandDone, CommandRefused, SiteCommand, SiteView, Visit, Why};
+use crate::control::{CommandDone, CommandRefused, SiteCommand, Visit, Why};
 use crate::guard::operator::Form;
 use crate::guard::operator::Operator;
 use crate::now_ms;
@@ -22,6 +22,7 @@ use crate::search::source::{Found, Wanted};
 use crate::state::Failure;
 use crate::status::SiteStatus;
 use taojin_crawl::VisitOutcome;
+use taojin_crawl::schedule::Site;
 use taojin_search::index::Sort;
 
 /// Newest documents that are listed.
@@ -147,7 +148,9 @@ async fn render(request: PageRequest, name: String, refused: Option<CommandRefus
     }
     let read = async {
         let status = server.status().await?;
-        let view = server.site(name.clone()).await?;
+        let site = name.clone();
+        let site = server.ask(&server.sites, move |sites| sites.site(&site));
+        let site = site.await?.flatten();
         let wanted = Wanted {
             sites: vec![name.clone()],
             sort: Sort::Date,
@@ -156,25 +159,30 @@ async fn render(request: PageRequest, name: String, refused: Option<CommandRefus
             ..Wanted::default()
         };
         let found = server.search(wanted).await?;
-        let site = name.clone();
+        let own = name.clone();
         let fields = match c.signed_in {
-            Some(true) => server.templates(move |review| review.fields(&site)).await?,
+            Some(true) => {
+                server
+                    .ask(&server.templates, move |review| review.fields(&own))
+                    .await?
+            }
             _ => None,
         };
-        Ok::<_, Failure>((status, view, found, fields.unwrap_or_default()))
+        Ok::<_, Failure>((status, site, found, fields.unwrap_or_default()))
     };
-    let (status, view, found, fields) = match read.await {
+    let (status, site, found, fields) = match read.await {
         Ok(read) => read,
         Err(error) => return broken(c, &error),
     };
-    let site = status.sites.into_iter().find(|s| s.name == name);
-    let (Some(site), Some(view)) = (site, view) else {
+    let status = status.sites.into_iter().find(|s| s.name == name);
+    let (Some(status), Some((site, visits))) = (status, site) else {
         return missing(c);
     };
     let code = refused.as_ref().map_or(StatusCode::OK, |r| r.status());
     let shown = SitePage {
         fields,
-        ..SitePage::new(c, request.only_lang(), site, view, found.hits, refused)
+        visits: visits.iter().map(|visit| visited(&c, visit)).collect(),
+        ..SitePage::new(c, request.only_lang(), status, &site, found.hits, refused)
     };
     page(&shown, code)
 }
@@ -184,13 +192,13 @@ impl SitePage {
         c: Chrome,
         only_lang: Params,
         s: SiteStatus,
-        view: SiteView,
+        site: &Site,
         hits: Vec<Found>,
         refused: Option<CommandRefused>,
     ) -> Self {
         let l = &c.t.site_page;
         let now_ms = now_ms();
-        let (state, state_class) = match (view.enabled, s.paused_ms) {
+        let (state, state_class) = match (site.enabled, s.paused_ms) {
             (false, _) => (l.disabled, "paused"),
             (true, Some(_)) => (l.paused, "paused"),
             (true, None) => (l.crawled, "running"),
@@ -209,10 +217,10 @@ impl SitePage {
         Self {
             path: site_path(&s.name),
             notice: refused.map(|r| format!("{}: {}", l.not_done, said(l, &r))),
-            settings: settings(l, &view),
+            settings: settings(l, site),
             newest: newest.collect(),
             fields: Vec::new(),
-            visits: visits(&c, &view, now_ms),
+            visits: Vec::new(),
             all,
             state,
             state_class,
@@ -244,46 +252,36 @@ impl SitePage {
 }
 
 /// The settings that differ from site to site, with their values.
-fn settings(l: &'static SitePageLabels, view: &SiteView) -> Vec<(&'static str, Vec<String>)> {
+fn settings(l: &'static SitePageLabels, site: &Site) -> Vec<(&'static str, Vec<String>)> {
     let number = |n: Option<i64>| n.map(|n| n.to_string()).into_iter().collect();
+    let delay = site.delay_ms.map(|ms| format!("{ms} ms"));
+    let schedule = format!("{} ({})", site.schedule, site.time_zone);
+    let lists = site.feeds.iter().chain(&site.sitemaps);
     let mut rows = vec![
-        (
-            l.schedule,
-            vec![format!("{} ({})", view.schedule, view.time_zone)],
-        ),
-        (l.seeds, view.seeds.clone()),
-        (l.lists, view.lists.clone()),
-        (l.hosts, view.hosts.clone()),
-        (l.include, view.include.clone()),
-        (l.exclude, view.exclude.clone()),
-        (l.max_hops, vec![view.max_hops.to_string()]),
-        (l.max_pages, number(view.max_pages_per_cycle)),
-        (
-            l.delay,
-            view.delay_ms
-                .map(|ms| format!("{ms} ms"))
-                .into_iter()
-                .collect(),
-        ),
+        (l.schedule, vec![schedule]),
+        (l.seeds, site.seeds.clone()),
+        (l.lists, lists.cloned().collect()),
+        (l.hosts, site.hosts()),
+        (l.include, site.scope.include.clone()),
+        (l.exclude, site.scope.exclude.clone()),
+        (l.max_hops, vec![site.scope.max_hops.to_string()]),
+        (l.max_pages, number(site.max_pages_per_cycle)),
+        (l.delay, delay.into_iter().collect()),
     ];
     rows.retain(|(_, values)| !values.is_empty());
     rows
 }
 
-fn visits(c: &Chrome, view: &SiteView, now_ms: i64) -> Vec<VisitRow> {
-    let visited = |visit: &Visit| {
-        let at = chrono::DateTime::parse_from_rfc3339(&visit.time).ok();
-        let status = visit.status.map(|s| format!(" {s}")).unwrap_or_default();
-        VisitRow {
-            when: at
-                .map(|t| c.lang.relative(t.timestamp_millis(), now_ms))
-                .unwrap_or_default(),
-            outcome: format!("{}{status}", visit.outcome),
-            failed: !VisitOutcome::parse(&visit.outcome).is_some_and(VisitOutcome::is_success),
-            address: address(&visit.url),
-            reason: visit.reason.clone().unwrap_or_default(),
-            document: visit.document.clone().unwrap_or_default(),
-        }
-    };
-    view.visits.iter().map(visited).collect()
+fn visited(c: &Chrome, visit: &Visit) -> VisitRow {
+    let at = chrono::DateTime::parse_from_rfc3339(&visit.time).ok();
+    let when = at.map(|at| c.lang.relative(at.timestamp_millis(), c.clock.now_ms));
+    let status = visit.status.map(|s| format!(" {s}")).unwrap_or_default();
+    VisitRow {
+        when: when.unwrap_or_default(),
+        outcome: format!("{}{status}", visit.outcome),
+        failed: !VisitOutcome::parse(&visit.outcome).is_some_and(VisitOutcome::is_success),
+        address: address(&visit.url),
+        reason: visit.reason.clone().unwrap_or_default(),
+        document: visit.document.clone().unwrap_or_default(),
+    }
 }

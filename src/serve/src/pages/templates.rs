@@ -6,6 +6,7 @@ use askama::Template;
 use axum::extract::{Path, State};
 use axum::http::{StatusCode, header};
 use axum::response::{Html, IntoResponse, Response};
+use taojin_extract::Document;
 
 use crate::guard::operator::{Form, Operator};
 use crate::now_ms;
@@ -99,21 +100,6 @@ pub enum NamedPlace {
     },
 }
 
-/// What a document says, as the models alone or the template found it.
-#[derive(Debug, Clone, PartialEq, Default)]
-pub struct Outcome {
-    /// Headline.
-    pub title: String,
-    /// Time of publication.
-    pub published: String,
-    /// Writer.
-    pub author: String,
-    /// The text.
-    pub text: String,
-    /// Which way decided.
-    pub method: String,
-}
-
 /// The effect of a label on one saved page.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Effect {
@@ -141,9 +127,9 @@ pub struct TemplateView {
     /// Named fields of the template.
     pub fields: Vec<FieldListed>,
     /// What the models alone find.
-    pub ratio: Outcome,
+    pub ratio: Document,
     /// What comes out with the template.
-    pub guided: Outcome,
+    pub guided: Document,
     /// If a region and a field were named: the effect on the saved pages.
     pub effects: Option<Vec<Effect>>,
 }
@@ -267,7 +253,11 @@ impl OnePage {
 pub(crate) async fn list(_: Operator, request: PageRequest) -> Response {
     let c = request.chrome();
     let site = request.params.sites.into_iter().next();
-    match request.server.templates(|review| review.list()).await {
+    match request
+        .server
+        .ask(&request.server.templates, |review| review.list())
+        .await
+    {
         Ok(Some(mut list)) => {
             list.retain(|template| site.as_ref().is_none_or(|site| *site == template.site));
             let shown = ListPage {
@@ -301,7 +291,9 @@ pub(crate) async fn one(_: Operator, Path(id): Path<i64>, request: PageRequest) 
     let wanted = proposal.clone();
     let found = request
         .server
-        .templates(move |review| review.view(id, number, wanted.as_ref()));
+        .ask(&request.server.templates, move |review| {
+            review.view(id, number, wanted.as_ref())
+        });
     match found.await {
         Ok(Some(Some(v))) => {
             let shown = OnePage {
@@ -330,7 +322,9 @@ pub(crate) async fn frame(
     };
     let server = request.server;
     let link = format!("{}/templates/{id}?page={number}&region=", server.base);
-    let framed = server.templates(move |review| review.framed(id, number, &link, word));
+    let framed = server.ask(&server.templates, move |review| {
+        review.framed(id, number, &link, word)
+    });
     match framed.await {
         Ok(Some(Some(html))) => {
             let own = [(header::X_FRAME_OPTIONS, "SAMEORIGIN")];
@@ -368,10 +362,12 @@ pub(crate) async fn change(
         (slot, _) => Some(NamedPlace::Slot(slot.to_owned())),
     };
     let done = server
-        .templates(move |review| match (used.as_str(), place) {
-            ("", Some(place)) => review.name(id, &place, &name),
-            ("", None) => review.label(id, &proposal),
-            (word, _) => review.set_disabled(id, word == "no"),
+        .ask(&server.templates, move |review| {
+            match (used.as_str(), place) {
+                ("", Some(place)) => review.name(id, &place, &name),
+                ("", None) => review.label(id, &proposal),
+                (word, _) => review.set_disabled(id, word == "no"),
+            }
         })
         .await;
     match done {

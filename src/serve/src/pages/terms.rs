@@ -44,7 +44,9 @@ pub(crate) async fn show(_: Operator, request: PageRequest) -> Response {
     let first = (at - 1) * PAGE_TERMS;
     match request
         .server
-        .review(move |review| review.list(first, PAGE_TERMS))
+        .ask(&request.server.terms, move |review| {
+            review.list(first, PAGE_TERMS)
+        })
         .await
     {
         Ok(Some(list)) => page(&TermsPage::new(c, &list, at), StatusCode::OK),
@@ -64,7 +66,7 @@ pub(crate) async fn decide(_: Operator, request: PageRequest, form: Form) -> Res
         _ => {}
     }
     let request = request.in_language_of(&form);
-    let decided = request.server.review(move |review| {
+    let decided = request.server.ask(&request.server.terms, move |review| {
         if !accept.is_empty() {
             review.accept(&accept)?;
         }

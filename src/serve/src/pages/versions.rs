@@ -80,9 +80,9 @@ async fn history(id: &str, request: PageRequest, status: StatusCode) -> Response
     let Some(number) = number(id) else {
         return missing(c);
     };
-    let asked = request
-        .server
-        .log(move |log| log.history(&DocumentKey::Id(number)));
+    let asked = request.server.ask(&request.server.log, move |log| {
+        log.history(&DocumentKey::Id(number))
+    });
     match asked.await {
         Ok(Some(Some(found))) if status == StatusCode::OK || found.state != "present" => {
             page(&VersionsPage::new(c, found), status)

@@ -4,11 +4,11 @@
 use std::fmt;
 
 use askama::Template;
-use taojin_search::index::{SiteTitles, Sort};
+use taojin_search::index::SiteTitles;
 
 use crate::pages::moment::{Clock, Moment};
 use crate::pages::words::{Labels, Lang};
-use crate::search::params::{Params, match_code, sort_code};
+use crate::search::params::Params;
 use crate::search::source::Marked;
 
 /// Characters of an address that are shown.
@@ -124,22 +124,13 @@ pub(crate) fn title(marked: &Marked, labels: &Labels) -> Html {
 
 /// The fields that a form must carry along; the query itself too if its own box is not in the form.
 pub(crate) fn kept(params: &Params, with_query: bool) -> Vec<(&'static str, String)> {
-    let mut fields = Vec::new();
-    if with_query {
-        fields.push(("q", params.text.clone()));
-        fields.extend(params.uncorrected.then(|| ("corrected", "off".to_owned())));
-    } else {
-        fields.extend(params.since.clone().map(|v| ("since", v)));
-        fields.extend(params.until.clone().map(|v| ("until", v)));
-    }
-    fields.extend(params.changed.clone().map(|v| ("changed", v)));
-    fields.extend(params.sites.iter().map(|s| ("site", s.clone())));
-    if params.sort != Sort::default() {
-        fields.push(("sort", sort_code(params.sort).to_owned()));
-    }
-    fields.extend(match_code(params.matching).map(|code| ("match", code.to_owned())));
-    fields.extend(params.as_typed.then(|| ("synonyms", "off".to_owned())));
-    fields.extend(params.lang.map(|l| ("lang", l.code().to_owned())));
+    let names = ["changed", "site", "sort", "match", "synonyms", "lang"];
+    let more = match with_query {
+        true => ["q", "corrected"],
+        false => ["since", "until"],
+    };
+    let mut fields = params.pairs();
+    fields.retain(|(name, _)| names.contains(name) || more.contains(name));
     fields
 }
 

@@ -271,55 +271,37 @@ impl Params {
             || self.group.is_some()
     }
 
-    /// The query string that asks for this search again, without `limit`; defaults are left out.
+    /// The parameters that ask for this search again, without `limit`; defaults are left out.
+    pub(crate) fn pairs(&self) -> Vec<(&'static str, String)> {
+        let word = |is_said: bool, word: &str| is_said.then(|| word.to_owned());
+        let sort = (self.sort != Sort::default()).then(|| sort_code(self.sort).to_owned());
+        let mut pairs = vec![("q", word(!self.text.is_empty(), &self.text))];
+        pairs.extend(self.sites.iter().map(|site| ("site", Some(site.clone()))));
+        pairs.extend([
+            ("since", self.since.clone()),
+            ("until", self.until.clone()),
+            ("changed", self.changed.clone()),
+            ("sort", sort),
+            ("match", match_code(self.matching).map(str::to_owned)),
+            ("explain", word(self.explain, "true")),
+            ("half_life", self.half_life.clone()),
+            ("group", self.group.map(group_code)),
+            ("grouped", self.grouped.map(|grouped| grouped.to_string())),
+            ("synonyms", word(self.as_typed, "off")),
+            ("corrected", word(self.uncorrected, "off")),
+            ("offset", word(self.offset > 0, &self.offset.to_string())),
+            ("lang", self.lang.map(|lang| lang.code().to_owned())),
+        ]);
+        let pairs = pairs.into_iter();
+        pairs
+            .filter_map(|(name, value)| Some((name, value?)))
+            .collect()
+    }
+
+    /// The same as a query string.
     pub(crate) fn query_string(&self) -> String {
         let mut out = url::form_urlencoded::Serializer::new(String::new());
-        if !self.text.is_empty() {
-            out.append_pair("q", &self.text);
-        }
-        for site in &self.sites {
-            out.append_pair("site", site);
-        }
-        if let Some(since) = &self.since {
-            out.append_pair("since", since);
-        }
-        if let Some(until) = &self.until {
-            out.append_pair("until", until);
-        }
-        if let Some(changed) = &self.changed {
-            out.append_pair("changed", changed);
-        }
-        if self.sort != Sort::default() {
-            out.append_pair("sort", sort_code(self.sort));
-        }
-        if let Some(code) = match_code(self.matching) {
-            out.append_pair("match", code);
-        }
-        if self.explain {
-            out.append_pair("explain", "true");
-        }
-        if let Some(half_life) = &self.half_life {
-            out.append_pair("half_life", half_life);
-        }
-        if let Some(group) = self.group {
-            out.append_pair("group", &group_code(group));
-        }
-        if let Some(grouped) = self.grouped {
-            out.append_pair("grouped", if grouped { "true" } else { "false" });
-        }
-        if self.as_typed {
-            out.append_pair("synonyms", "off");
-        }
-        if self.uncorrected {
-            out.append_pair("corrected", "off");
-        }
-        if self.offset > 0 {
-            out.append_pair("offset", &self.offset.to_string());
-        }
-        if let Some(lang) = self.lang {
-            out.append_pair("lang", lang.code());
-        }
-        out.finish()
+        out.extend_pairs(self.pairs()).finish()
     }
 }
 

@@ -334,9 +334,7 @@ impl TrendParams {
         if self.share {
             out.append_pair("share", "true");
         }
-        let common = self.common.query_string();
-        out.extend_pairs(url::form_urlencoded::parse(common.as_bytes()));
-        out.finish()
+        out.extend_pairs(self.common.pairs()).finish()
     }
 
     /// The same in another language.

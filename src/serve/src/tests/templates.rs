@@ -3,8 +3,8 @@
 use super::*;
 use crate::guard::operator::Secret;
 use crate::pages::templates::{
-    Effect, FieldListed, NamedPlace, Outcome, Proposal, RegionListed, TemplateListed,
-    TemplateReview, TemplateView, TextListed,
+    Effect, FieldListed, NamedPlace, Proposal, RegionListed, TemplateListed, TemplateReview,
+    TemplateView, TextListed,
 };
 use std::sync::Mutex;
 
@@ -63,10 +63,10 @@ impl TemplateReview for FakeDesk {
                 example: "<img src=x>".to_owned(),
                 ..FieldListed::default()
             }],
-            guided: Outcome {
+            guided: Document {
                 text: "用了<script>模板".to_owned(),
                 method: "template".to_owned(),
-                ..Outcome::default()
+                ..Document::default()
             },
             effects: proposal.filter(|p| !p.field.is_empty()).map(|_| {
                 vec![Effect {

@@ -17,7 +17,7 @@ struct Desk {
 }
 
 impl TermReview for Desk {
-    fn list(&self, offset: usize, limit: usize) -> Result<ReviewList, String> {
+    fn list(&self, offset: usize, limit: usize) -> Result<ReviewList, SourceError> {
         let term = |n: usize| ReviewTerm {
             term: format!("<b>页岩油{n}"),
             termhood: 0.75,
@@ -34,7 +34,7 @@ impl TermReview for Desk {
         })
     }
 
-    fn accept(&self, terms: &[String]) -> Result<usize, String> {
+    fn accept(&self, terms: &[String]) -> Result<usize, SourceError> {
         self.decided
             .lock()
             .unwrap()
@@ -42,9 +42,9 @@ impl TermReview for Desk {
         Ok(terms.len())
     }
 
-    fn reject(&self, terms: &[String]) -> Result<usize, String> {
+    fn reject(&self, terms: &[String]) -> Result<usize, SourceError> {
         if terms.iter().any(|term| term == "broken") {
-            return Err("/secret/path is gone".to_owned());
+            return Err(SourceError::Failed("/secret/path is gone".to_owned()));
         }
         self.decided
             .lock()

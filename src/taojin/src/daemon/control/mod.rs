@@ -32,8 +32,7 @@ use super::reloading::Current;
 use super::{Shared, StatusBoard, Summary};
 use crate::config::Loaded;
 use crate::serve::{
-    CommandDone, CommandRefused, SiteCommand, SiteControl, SiteView, SourceError, Status, Visit,
-    Why,
+    CommandDone, CommandRefused, SiteCommand, SiteControl, SourceError, Status, Visit, Why,
 };
 use taojin_crawl::schedule::Site;
 
@@ -520,31 +519,11 @@ impl SiteControl for Controller {
         }
     }
 
-    fn site(&self, name: &str) -> Result<Option<SiteView>, SourceError> {
+    fn site(&self, name: &str) -> Result<Option<(Site, Vec<Visit>)>, SourceError> {
         let sites = self.current.borrow().sites.clone();
         let Some(site) = sites.iter().find(|s| s.name == name) else {
             return Ok(None);
         };
-        Ok(Some(SiteView {
-            visits: self.visits(name),
-            ..view(site)
-        }))
-    }
-}
-
-fn view(site: &Site) -> SiteView {
-    SiteView {
-        enabled: site.enabled,
-        schedule: site.schedule.clone(),
-        time_zone: site.time_zone.clone(),
-        seeds: site.seeds.clone(),
-        lists: site.feeds.iter().chain(&site.sitemaps).cloned().collect(),
-        hosts: site.hosts(),
-        include: site.scope.include.clone(),
-        exclude: site.scope.exclude.clone(),
-        max_hops: site.scope.max_hops,
-        max_pages_per_cycle: site.max_pages_per_cycle,
-        delay_ms: site.delay_ms,
-        visits: Vec::new(),
+        Ok(Some((site.clone(), self.visits(name))))
     }
 }

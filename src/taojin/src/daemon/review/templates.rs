@@ -4,7 +4,7 @@
 use crate::daemon::learn::templates::{pack, unpack};
 use crate::daemon::now_ms;
 use crate::serve::{
-    Effect, FieldListed, NamedPlace, Outcome, Proposal, RegionListed, SourceError, TemplateListed,
+    Effect, FieldListed, NamedPlace, Proposal, RegionListed, SourceError, TemplateListed,
     TemplateReview, TemplateView, TextListed,
 };
 use taojin_crawl::store::{StoreError, StorePlace, TemplatePage, TemplateRow, TemplateStore};
@@ -118,16 +118,6 @@ fn effect(url: &str, old: &Document, new: &Document) -> Effect {
             .filter(|(_, before, after)| before != after)
             .map(|(field, before, after)| (field.name().to_owned(), before, after))
             .collect(),
-    }
-}
-
-fn outcome(document: Document) -> Outcome {
-    Outcome {
-        title: document.title.unwrap_or_default(),
-        published: document.published.unwrap_or_default(),
-        author: document.author.unwrap_or_default(),
-        text: document.text,
-        method: document.method,
     }
 }
 
@@ -326,8 +316,8 @@ impl TemplateReview for TemplateReviewer {
             }
             view.fields = fields(id, &template, Some(&saved));
             view.regions = regions(&saved.page, &keys, &template);
-            view.ratio = outcome(self.document(&saved, &keys, None));
-            view.guided = outcome(self.document(&saved, &keys, Some(&template)));
+            view.ratio = self.document(&saved, &keys, None);
+            view.guided = self.document(&saved, &keys, Some(&template));
         }
         view.effects = proposal
             .and_then(|proposal| relabelled(&template, proposal))

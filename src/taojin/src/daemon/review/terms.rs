@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Loaded;
 use crate::daemon::{Shared, now_ms, spawn_thread};
 use crate::documents::open_index;
-use crate::serve::{ReviewList, ReviewTerm, TermReview};
+use crate::serve::{ReviewList, ReviewTerm, SourceError, TermReview};
 use taojin_crawl::store::{TermCounts, TermList, TermMark, TermRecord, TermState};
 use taojin_search::analyze::{Analyzer, Lexicon, Term, edited, normalize, term_problem};
 use taojin_search::index::{IndexError, Reader};
@@ -282,7 +282,7 @@ impl TermReviewer {
 }
 
 impl TermReview for TermReviewer {
-    fn list(&self, offset: usize, limit: usize) -> Result<ReviewList, String> {
+    fn list(&self, offset: usize, limit: usize) -> Result<ReviewList, SourceError> {
         let read = || {
             let counts = self.counts()?;
             let records = TermReviewer::list(self, TermState::Proposed, offset, limit)?;
@@ -293,16 +293,20 @@ impl TermReview for TermReviewer {
                 terms: records.iter().map(review_term).collect(),
             })
         };
-        read().map_err(|e| format!("{e:#}"))
+        read().map_err(failed)
     }
 
-    fn accept(&self, terms: &[String]) -> Result<usize, String> {
-        TermReviewer::accept(self, terms).map_err(|e| format!("{e:#}"))
+    fn accept(&self, terms: &[String]) -> Result<usize, SourceError> {
+        TermReviewer::accept(self, terms).map_err(failed)
     }
 
-    fn reject(&self, terms: &[String]) -> Result<usize, String> {
-        TermReviewer::reject(self, terms).map_err(|e| format!("{e:#}"))
+    fn reject(&self, terms: &[String]) -> Result<usize, SourceError> {
+        TermReviewer::reject(self, terms).map_err(failed)
     }
+}
+
+fn failed(error: anyhow::Error) -> SourceError {
+    SourceError::Failed(format!("{error:#}"))
 }
 
 fn review_term(record: &TermRecord) -> ReviewTerm {
