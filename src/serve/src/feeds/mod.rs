@@ -4,8 +4,6 @@
 
 pub(crate) mod follow;
 
-use std::fmt::Write;
-
 use askama::Template;
 use axum::extract::Path;
 use axum::extract::rejection::PathRejection;
@@ -172,7 +170,9 @@ pub(crate) enum Format {
     Json,
 }
 
-/// A feed about to be written.
+/// A feed about to be written; its template is Atom.
+#[derive(Template)]
+#[template(path = "feed.xml")]
 pub(crate) struct Feed<'a> {
     /// Stays the same wherever the server is reached.
     pub(crate) id: String,
@@ -189,20 +189,36 @@ pub(crate) struct Feed<'a> {
 impl Feed<'_> {
     /// The feed for a person.
     pub(crate) fn page(&self, c: Chrome, json: &str) -> Response {
-        let shown = Shown {
-            name: &self.title,
+        let entry = |hit: &Arrived| Entry {
+            href: outward(&hit.found.url)
+                .unwrap_or_else(|| format!("{}/doc/{}", c.base, hit.found.id)),
+            title: title(&hit.found.title, c.t),
+            site: hit.found.site.as_deref().map(|site| c.site(site)),
+            published: c.moment(hit.found.published.as_ref()),
+            snippet: Html::marked(&hit.found.snippet),
+        };
+        let shown = FeedPage {
+            w: &c.t.feed_page,
+            name: self.title.clone(),
             own: format!("{}{}", self.root, self.own),
             json: link(&c.base, json, ""),
             search: link(&c.base, &self.page, ""),
-            hits: self.hits,
+            entries: self.hits.iter().map(entry).collect(),
+            c,
         };
-        show(c, &shown)
+        let mut response = page(&shown, StatusCode::OK);
+        let vary = HeaderValue::from_static("accept, accept-language");
+        response.headers_mut().insert(header::VARY, vary);
+        response
     }
 
     /// The feed itself, or 304 for a client that has it already.
     pub(crate) fn answer(&self, format: Format, headers: &HeaderMap) -> Response {
         let (kind, body) = match format {
-            Format::Atom => ("application/atom+xml; charset=utf-8", self.atom()),
+            Format::Atom => (
+                "application/atom+xml; charset=utf-8",
+                self.render().expect("a string takes everything"),
+            ),
             Format::Json => ("application/feed+json; charset=utf-8", self.json()),
         };
         let tag = format!("\"{:016x}\"", xxhash_rust::xxh3::xxh3_64(body.as_bytes()));
@@ -236,55 +252,24 @@ impl Feed<'_> {
         outward(&hit.found.url).unwrap_or_else(ours)
     }
 
-    fn atom(&self) -> String {
-        let updated = self.hits.iter().map(|hit| hit.fetched_ms).max();
-        let mut out = format!(
-            "<?xml version=\"1.0\" encoding=\"utf-8\"?>\n<feed xmlns=\"http://www.w3.org/2005/Atom\">\n\
-             <title>{}</title>\n<id>{}</id>\n<updated>{}</updated>\n\
-             <link rel=\"self\" type=\"application/atom+xml\" href=\"{}\"/>\n\
-             <link rel=\"alternate\" type=\"text/html\" href=\"{}\"/>\n\
-             <author><name>淘金 Taojin</name></author>\n<generator version=\"{}\">Taojin</generator>\n",
-            Xml(&self.title()),
-            Xml(&self.id),
-            moment(updated.unwrap_or_default()),
-            Xml(&format!("{}{}", self.root, self.own)),
-            Xml(&format!("{}{}", self.root, self.page)),
-            env!("CARGO_PKG_VERSION"),
-        );
-        for hit in self.hits {
-            self.entry(&mut out, hit)
-                .expect("a string takes everything");
-        }
-        out.push_str("</feed>\n");
-        out
+    /// When the latest of its hits came.
+    fn updated(&self) -> String {
+        let latest = self.hits.iter().map(|hit| hit.fetched_ms).max();
+        moment(&latest.unwrap_or_default())
     }
 
-    fn entry(&self, out: &mut String, hit: &Arrived) -> std::fmt::Result {
-        let found = &hit.found;
-        writeln!(
-            out,
-            "<entry>\n<title>{}</title>\n<id>urn:taojin:document:{}</id>\n<updated>{}</updated>\n\
-             <link rel=\"alternate\" href=\"{}\"/>",
-            Xml(&found.title.text),
-            found.id,
-            moment(hit.fetched_ms),
-            Xml(&self.address(hit)),
-        )?;
-        if let Some(published) = hit.published_ms {
-            writeln!(out, "<published>{}</published>", moment(published))?;
-        }
-        for name in hit.found.author.iter().filter(|name| !name.is_empty()) {
-            writeln!(out, "<author><name>{}</name></author>", Xml(name))?;
-        }
-        if let Some(site) = &found.site {
-            writeln!(out, "<category term=\"{}\"/>", Xml(site))?;
-        }
-        let snippet = Html::marked(&found.snippet).into_string();
-        writeln!(
-            out,
-            "<summary type=\"html\">{}</summary>\n</entry>",
-            Xml(&snippet)
-        )
+    /// Text without the characters that no XML document may have; the template escapes it.
+    fn xml(&self, text: &str) -> String {
+        let is_allowed = |c: &char| match c {
+            '\t' | '\n' => true,
+            '\u{FFFE}' | '\u{FFFF}' => false,
+            c => !c.is_control(),
+        };
+        text.chars().filter(is_allowed).collect()
+    }
+
+    fn summary(&self, hit: &Arrived) -> String {
+        self.xml(&Html::marked(&hit.found.snippet).into_string())
     }
 
     fn json(&self) -> String {
@@ -295,10 +280,10 @@ impl Feed<'_> {
                 "url": self.address(hit),
                 "title": found.title.text,
                 "content_html": Html::marked(&found.snippet).into_string(),
-                "date_modified": moment(hit.fetched_ms),
+                "date_modified": moment(&hit.fetched_ms),
             });
             if let Some(published) = hit.published_ms {
-                item["date_published"] = json!(moment(published));
+                item["date_published"] = json!(moment(&published));
             }
             if let Some(name) = hit.found.author.as_ref().filter(|name| !name.is_empty()) {
                 item["authors"] = json!([{ "name": name }]);
@@ -320,33 +305,14 @@ impl Feed<'_> {
 }
 
 /// RFC 3339 in UTC; the beginning of time for what cannot be written so.
-fn moment(ms: i64) -> String {
-    DateTime::from_timestamp_millis(ms)
+fn moment(ms: &i64) -> String {
+    DateTime::from_timestamp_millis(*ms)
         .filter(|t| (0..=9999).contains(&chrono::Datelike::year(t)))
         .unwrap_or_default()
         .to_rfc3339_opts(chrono::SecondsFormat::Secs, true)
 }
 
-/// Text in XML 1.0: escaped, without the characters that no XML document may have.
-struct Xml<'a>(&'a str);
-
-impl std::fmt::Display for Xml<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        for c in self.0.chars() {
-            match c {
-                '&' => f.write_str("&amp;")?,
-                '<' => f.write_str("&lt;")?,
-                '>' => f.write_str("&gt;")?,
-                '"' => f.write_str("&quot;")?,
-                '\t' | '\n' => f.write_char(c)?,
-                '\u{FFFE}' | '\u{FFFF}' => {}
-                c if c.is_control() => {}
-                c => f.write_char(c)?,
-            }
-        }
-        Ok(())
-    }
-}
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What feed readers ask for by name.
 const FEED_KINDS: [&str; 6] = ["atom", "rss", "rdf", "feed", "json", "text/xml"];
@@ -373,15 +339,6 @@ struct Entry {
     snippet: Html,
 }
 
-/// What the page is made of: addresses are whole.
-pub(crate) struct Shown<'a> {
-    pub(crate) name: &'a str,
-    pub(crate) own: String,
-    pub(crate) json: String,
-    pub(crate) search: String,
-    pub(crate) hits: &'a [Arrived],
-}
-
 /// Whether a browser asks, and no feed reader: it takes HTML and names no kind of feed, and a script does not ask for
 /// it either. Whoever takes anything (`*/*`) gets the feed.
 pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
@@ -395,28 +352,4 @@ pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
     accept.contains("text/html")
         && !FEED_KINDS.iter().any(|kind| accept.contains(kind))
         && dest.is_none_or(|dest| dest == "document")
-}
-
-/// The page.
-pub(crate) fn show(c: Chrome, shown: &Shown<'_>) -> Response {
-    let entry = |hit: &Arrived| Entry {
-        title: title(&hit.found.title, c.t),
-        href: outward(&hit.found.url).unwrap_or_else(|| format!("{}/doc/{}", c.base, hit.found.id)),
-        site: hit.found.site.as_deref().map(|site| c.site(site)),
-        published: c.moment(hit.found.published.as_ref()),
-        snippet: Html::marked(&hit.found.snippet),
-    };
-    let shown = FeedPage {
-        w: &c.t.feed_page,
-        name: shown.name.to_owned(),
-        own: shown.own.clone(),
-        json: shown.json.clone(),
-        search: shown.search.clone(),
-        entries: shown.hits.iter().map(entry).collect(),
-        c,
-    };
-    let mut response = page(&shown, StatusCode::OK);
-    let vary = HeaderValue::from_static("accept, accept-language");
-    response.headers_mut().insert(header::VARY, vary);
-    response
 }

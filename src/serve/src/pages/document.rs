@@ -18,7 +18,7 @@ use crate::pages::moment::Moment;
 use crate::pages::request::{PageRequest, broken, page};
 use crate::pages::versions;
 use crate::pages::versions::VersionLink;
-use crate::pages::view::{Chrome, Html, address, link, outward, site_path, title};
+use crate::pages::view::{Chrome, Html, Linked, address, outward, site_path, title};
 use crate::pages::words::Lang;
 use crate::search::params::Params;
 use crate::search::source::{Found, Marked, Related};
@@ -61,15 +61,6 @@ fn field((label, value): (&str, &str)) -> FieldView {
     }
 }
 
-/// A document that goes with this one.
-struct OtherView {
-    title: Html,
-    /// Its text as crawled.
-    href: String,
-    outlet: String,
-    published: Option<Moment>,
-}
-
 #[derive(Template)]
 #[template(path = "document.html")]
 pub(crate) struct DocumentPage {
@@ -90,8 +81,8 @@ pub(crate) struct DocumentPage {
     comments: Vec<CommentView>,
     comments_heading: String,
     citation: Citation,
-    reprints: Vec<OtherView>,
-    similar: Vec<OtherView>,
+    reprints: Vec<Linked>,
+    similar: Vec<Linked>,
     /// All its versions, where there is more than one.
     versions: Vec<VersionLink>,
     /// When its web page last showed it, if the last visit did not.
@@ -282,16 +273,11 @@ fn share<'s>(own: &'s mut Share, posts: &'s mut [Share], owner: Option<usize>) -
     }
 }
 
-fn other(c: &Chrome, hit: Found) -> OtherView {
-    let plain = Params {
-        lang: c.asked_lang,
-        ..Params::default()
-    };
-    OtherView {
-        title: title(&hit.title, c.t),
-        href: link(&c.base, &format!("/doc/{}", hit.id), &plain.query_string()),
-        outlet: hit.site.or(hit.source).unwrap_or_default(),
-        published: c.moment(hit.published.as_ref()),
+fn other(c: &Chrome, hit: Found) -> Linked {
+    let linked = c.linked(&hit);
+    Linked {
+        site: hit.site.or(hit.source).unwrap_or_default(),
+        ..linked
     }
 }
 

@@ -2,24 +2,12 @@
 
 use askama::Template;
 
-use super::moment::Moment;
-use super::view::{Choice, Chrome, link, site_path, title};
+use super::view::{Choice, Chrome, Linked, link, site_path};
 use crate::feeds::follow::Follow;
-use crate::pages::view::Html;
 use crate::search::overview::{Lesson, Overview, SiteLine};
 use crate::search::params::Params;
-use crate::search::source::Found;
 use crate::status::{Activity, SiteStatus};
 use taojin_search::index::Sort;
-
-/// A document in the list of the newest.
-struct NewView {
-    title: Html,
-    /// The original, or its text as crawled where that is no address of a page.
-    href: String,
-    site: String,
-    published: Option<Moment>,
-}
 
 /// A topic that is followed.
 struct TopicView {
@@ -51,11 +39,10 @@ struct SiteView {
 #[template(path = "home.html")]
 pub(crate) struct HomePage {
     c: Chrome,
-    help: String,
     /// What each shows, and the query.
     examples: Vec<(&'static str, Choice)>,
     topics: Vec<TopicView>,
-    newest: Vec<NewView>,
+    newest: Vec<Linked>,
     /// Everything of the past days, where there is something.
     all_new: Option<Choice>,
     sites: Vec<SiteView>,
@@ -106,7 +93,6 @@ impl HomePage {
             crawling: overview.activity == Some(Activity::Running),
         });
         HomePage {
-            help: link(&c.base, "/help", &plain.query_string()),
             examples: examples
                 .map(|(l, text)| (lesson(l), choice(text)))
                 .collect(),
@@ -114,11 +100,7 @@ impl HomePage {
                 .iter()
                 .map(|f| topic(&c, &plain, f, overview))
                 .collect(),
-            newest: overview
-                .newest
-                .iter()
-                .map(|hit| new(&c, &plain, hit))
-                .collect(),
+            newest: overview.newest.iter().map(|hit| c.linked(hit)).collect(),
             all_new: (overview.new > 0).then(|| {
                 let href = c.search(&Params {
                     since: Some("7d".to_owned()),
@@ -151,22 +133,9 @@ fn topic(c: &Chrome, plain: &Params, follow: &Follow, overview: &Overview) -> To
     }
 }
 
-fn new(c: &Chrome, plain: &Params, hit: &Found) -> NewView {
-    NewView {
-        title: title(&hit.title, c.t),
-        href: link(&c.base, &format!("/doc/{}", hit.id), &plain.query_string()),
-        site: hit
-            .site
-            .as_deref()
-            .map(|site| c.site(site))
-            .unwrap_or_default(),
-        published: c.moment(hit.published.as_ref()),
-    }
-}
-
 fn site(c: &Chrome, plain: &Params, line: &SiteLine) -> SiteView {
     let status = line.status.as_ref();
-    let details = || link(&c.base, &site_path(&line.name), &plain.query_string());
+    let details = || c.page(&site_path(&line.name));
     SiteView {
         name: c.site(&line.name),
         href: c.search(&Params {

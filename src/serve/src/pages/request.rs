@@ -98,7 +98,6 @@ impl PageRequest {
         let (server, params) = (&self.server, &self.params);
         let lang = params.lang.unwrap_or(self.preferred);
         let other = params.with(|p| p.lang = Some(lang.other()));
-        let plain = self.only_lang().query_string();
         Chrome {
             lang,
             asked_lang: params.lang,
@@ -118,10 +117,6 @@ impl PageRequest {
             text: params.text.clone(),
             query_chars: server.config.query_chars,
             kept: kept(params, false),
-            home: link(&server.base, "/", &plain),
-            status: link(&server.base, "/status", &plain),
-            help: link(&server.base, "/help", &plain),
-            api: link(&server.base, "/api", &plain),
             switch: link(&server.base, &self.path, &other.query_string()),
             documents: server.documents(),
             operator: server.config.operator_pages,

@@ -7,16 +7,14 @@ use axum::extract::rejection::PathRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::moment::Moment;
 use super::request::{PageRequest, broken, failure, missing, page, see_other};
-use super::view::{Chrome, address, link, site_path, title};
-use super::words::{SitePageLabels, grouped};
+use super::view::{Chrome, Linked, address, link, site_path};
+use super::words::SitePageLabels;
 use crate::control::{CommandDone, CommandRefused, SiteCommand, Visit, Why};
 use crate::guard::operator::Form;
 use crate::guard::operator::Operator;
 use crate::now_ms;
 use crate::pages::templates::FieldListed;
-use crate::pages::view::Html;
 use crate::search::params::Params;
 use crate::search::source::{Found, Wanted};
 use crate::state::Failure;
@@ -39,18 +37,11 @@ struct SitePage {
     state_class: &'static str,
     notice: Option<String>,
     settings: Vec<(&'static str, Vec<String>)>,
-    newest: Vec<Newest>,
+    newest: Vec<Linked>,
     /// Named fields of its pages, for the operator.
     fields: Vec<FieldListed>,
     all: String,
     visits: Vec<VisitRow>,
-    now_ms: i64,
-}
-
-struct Newest {
-    title: Html,
-    href: String,
-    published: Option<Moment>,
 }
 
 struct VisitRow {
@@ -197,52 +188,29 @@ impl SitePage {
         refused: Option<CommandRefused>,
     ) -> Self {
         let l = &c.t.site_page;
-        let now_ms = now_ms();
         let (state, state_class) = match (site.enabled, s.paused_ms) {
             (false, _) => (l.disabled, "paused"),
             (true, Some(_)) => (l.paused, "paused"),
             (true, None) => (l.crawled, "running"),
         };
-        let own = only_lang.query_string();
         let all = c.search(&Params {
             sites: vec![s.name.clone()],
             sort: Sort::Date,
             ..only_lang
         });
-        let newest = hits.into_iter().map(|hit| Newest {
-            title: title(&hit.title, c.t),
-            href: link(&c.base, &format!("/doc/{}", hit.id), &own),
-            published: c.moment(hit.published.as_ref()),
-        });
         Self {
             path: site_path(&s.name),
             notice: refused.map(|r| format!("{}: {}", l.not_done, said(l, &r))),
             settings: settings(l, site),
-            newest: newest.collect(),
+            newest: hits.iter().map(|hit| c.linked(hit)).collect(),
             fields: Vec::new(),
             visits: Vec::new(),
             all,
             state,
             state_class,
-            now_ms,
             l,
             s,
             c,
-        }
-    }
-
-    fn level(&self) -> &'static str {
-        self.c.t.operator.level(self.s.verdict.level)
-    }
-
-    fn n(&self, number: &u64) -> String {
-        grouped(*number)
-    }
-
-    fn when(&self, then_ms: &Option<i64>) -> String {
-        match then_ms {
-            Some(ms) => self.c.lang.relative(*ms, self.now_ms),
-            None => self.c.t.operator.never.to_owned(),
         }
     }
 

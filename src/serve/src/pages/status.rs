@@ -4,10 +4,9 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use crate::now_ms;
 use crate::pages::request::{PageRequest, broken, missing, page};
 use crate::pages::view::{Chrome, link, site_path};
-use crate::pages::words::{OperatorLabels, grouped};
+use crate::pages::words::OperatorLabels;
 use crate::status::{Activity, SiteStatus, Status};
 
 #[derive(Template)]
@@ -16,7 +15,6 @@ pub(crate) struct StatusPage {
     c: Chrome,
     o: &'static OperatorLabels,
     s: Status,
-    now_ms: i64,
     activity: &'static str,
     activity_class: &'static str,
     url_total: u64,
@@ -24,7 +22,7 @@ pub(crate) struct StatusPage {
 }
 
 impl StatusPage {
-    pub(crate) fn new(c: Chrome, s: Status, now_ms: i64) -> StatusPage {
+    pub(crate) fn new(c: Chrome, s: Status) -> StatusPage {
         let o = &c.t.operator;
         let (at, activity_class) = match s.activity {
             Activity::Running => (0, "running"),
@@ -47,7 +45,6 @@ impl StatusPage {
             url_total: url_rows.iter().map(|(_, count)| count).sum(),
             url_rows,
             o,
-            now_ms,
             s,
             c,
         }
@@ -65,36 +62,12 @@ impl StatusPage {
         link(&self.c.base, "/templates", &query)
     }
 
-    fn n(&self, number: &u64) -> String {
-        grouped(*number)
-    }
-
-    fn ago(&self, then_ms: &i64) -> String {
-        self.c.lang.relative(*then_ms, self.now_ms)
-    }
-
-    fn when(&self, then_ms: &Option<i64>) -> String {
-        then_ms
-            .as_ref()
-            .map_or_else(|| self.o.never.to_owned(), |ms| self.ago(ms))
-    }
-
     /// Share of the articles of a site that were found; a dash where no page ever came.
     fn recall(&self, site: &SiteStatus) -> String {
         match site.urls.fetched {
             0 => self.o.never.to_owned(),
             _ => format!("{:.1} %", site.recall_estimate * 100.0),
         }
-    }
-
-    /// How the last cycle of a site went, in one word.
-    fn level(&self, site: &SiteStatus) -> &'static str {
-        self.o.level(site.verdict.level)
-    }
-
-    /// The same in a sentence.
-    fn verdict<'a>(&self, site: &'a SiteStatus) -> &'a str {
-        self.c.lang.verdict(&site.verdict)
     }
 
     /// A length of time; a dash where there is none.
@@ -142,7 +115,7 @@ pub(crate) async fn status(request: PageRequest) -> Response {
         return missing(c);
     }
     match request.server.status().await {
-        Ok(status) => page(&StatusPage::new(c, status, now_ms()), StatusCode::OK),
+        Ok(status) => page(&StatusPage::new(c, status), StatusCode::OK),
         Err(error) => broken(c, &error),
     }
 }

@@ -9,7 +9,6 @@ use axum::response::{Html, IntoResponse, Response};
 use taojin_extract::Document;
 
 use crate::guard::operator::{Form, Operator};
-use crate::now_ms;
 use crate::pages::request::{PageRequest, broken, missing, page, see_other, with_policy};
 use crate::pages::view::{Chrome, site_path};
 use crate::pages::words::{EN, Lang, TemplatePagesLabels, ZH};
@@ -188,14 +187,9 @@ struct ListPage {
     list: Vec<TemplateListed>,
     /// The only site whose templates are listed, if one was asked for.
     site: Option<String>,
-    now_ms: i64,
 }
 
 impl ListPage {
-    fn ago(&self, then_ms: &i64) -> String {
-        self.c.lang.relative(*then_ms, self.now_ms)
-    }
-
     fn words(&self, fields: &[String]) -> String {
         let words: Vec<&str> = fields.iter().map(|f| self.w.field(f)).collect();
         words.join(" · ")
@@ -265,7 +259,6 @@ pub(crate) async fn list(_: Operator, request: PageRequest) -> Response {
                 c,
                 list,
                 site,
-                now_ms: now_ms(),
             };
             page(&shown, StatusCode::OK)
         }

@@ -5,13 +5,11 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 
-use super::moment::Moment;
 use super::request::{PageRequest, broken, failure, page};
-use super::view::{Choice, Chrome, link, title};
+use super::view::{Choice, Chrome, Linked, link};
 use super::words::{TrendsPageLabels, fill, grouped};
 use crate::pages::chart::{Lines, count, date, percent};
 use crate::pages::choices::day_only;
-use crate::pages::view::Html;
 use crate::search::params::Params;
 use crate::search::trends::{
     QUERIES_MAX, Story, Trend, TrendParams, TrendPoint, Trends, unit_code,
@@ -23,10 +21,7 @@ const SITES_SHOWN: usize = 8;
 
 /// A story and who had it first.
 struct StoryView {
-    title: Html,
-    href: String,
-    site: String,
-    published: Option<Moment>,
+    first: Linked,
     /// Link to all documents with it.
     all: Choice,
 }
@@ -267,18 +262,12 @@ fn query(c: &Chrome, params: &TrendParams, trend: Trend, search: &Params) -> Que
             group: first.group,
             ..search.clone()
         });
+        let path = format!("/doc/{}", first.id);
         StoryView {
-            title: title(&first.title, c.t),
-            href: link(
-                &c.base,
-                &format!("/doc/{}", first.id),
-                &search.query_string(),
-            ),
-            site: first
-                .site
-                .as_deref()
-                .map_or(String::new(), |site| c.site(site)),
-            published: c.moment(first.published.as_ref()),
+            first: Linked {
+                href: link(&c.base, &path, &search.query_string()),
+                ..c.linked(&first)
+            },
             all: Choice::link(w.reprinted.of(documents), all),
         }
     };

@@ -9,12 +9,11 @@ use axum::response::Response;
 
 use super::moment::Moment;
 use super::request::{PageRequest, broken, missing, page};
-use super::view::{Chrome, address, link, outward, title};
+use super::view::{Chrome, address, outward, title};
 use super::words::{VersionsPageLabels, fill};
 use crate::api::log::{DiffLine, FieldChange, HistoryAnswer, VersionAnswer};
 use crate::api::log::{DocumentKey, VersionListed};
 use crate::pages::view::Html;
-use crate::search::params::Params;
 use crate::search::source::Marked;
 
 /// A version in the list on the page of its document.
@@ -121,16 +120,7 @@ pub(crate) fn links(c: &Chrome, id: &str, versions: &[VersionListed]) -> Vec<Ver
 }
 
 fn versions_path(c: &Chrome, id: &str) -> String {
-    link(&c.base, &format!("/doc/{id}/versions"), &plain(c))
-}
-
-/// The query string that keeps the language.
-fn plain(c: &Chrome) -> String {
-    let params = Params {
-        lang: c.asked_lang,
-        ..Params::default()
-    };
-    params.query_string()
+    c.page(&format!("/doc/{id}/versions"))
 }
 
 impl VersionsPage {
@@ -150,7 +140,7 @@ impl VersionsPage {
             _ => String::new(),
         };
         let is_here = found.state == "present";
-        let document = link(&c.base, &format!("/doc/{}", found.id), &plain(&c));
+        let document = c.page(&format!("/doc/{}", found.id));
         let versions = (0..).zip(&found.versions);
         VersionsPage {
             versions: versions

@@ -7,9 +7,10 @@ use askama::Template;
 use taojin_search::index::SiteTitles;
 
 use crate::pages::moment::{Clock, Moment};
-use crate::pages::words::{Labels, Lang};
+use crate::pages::words::{Labels, Lang, grouped};
 use crate::search::params::Params;
-use crate::search::source::Marked;
+use crate::search::source::{Found, Marked};
+use crate::status::Level;
 
 /// Characters of an address that are shown.
 const ADDRESS_CHARS: usize = 100;
@@ -26,10 +27,6 @@ pub(crate) struct Chrome {
     pub(crate) query_chars: usize,
     /// Hidden fields of the query box: the filters in force.
     pub(crate) kept: Vec<(&'static str, String)>,
-    pub(crate) home: String,
-    pub(crate) status: String,
-    pub(crate) help: String,
-    pub(crate) api: String,
     pub(crate) switch: String,
     pub(crate) documents: Option<u64>,
     pub(crate) operator: bool,
@@ -40,6 +37,14 @@ pub(crate) struct Chrome {
     pub(crate) remark: Option<&'static str>,
     /// What readers call sites.
     pub(crate) site_titles: SiteTitles,
+}
+
+/// A document as a link to its text as crawled.
+pub(crate) struct Linked {
+    pub(crate) title: Html,
+    pub(crate) href: String,
+    pub(crate) site: String,
+    pub(crate) published: Option<Moment>,
 }
 
 /// A link to choose, perhaps with a count.
@@ -91,6 +96,47 @@ impl Chrome {
     /// A time as extracted, if there is one.
     pub(crate) fn moment(&self, text: Option<&String>) -> Option<Moment> {
         self.clock.read(text?)
+    }
+
+    /// Address of a page of ours that keeps the language.
+    pub(crate) fn page(&self, path: &str) -> String {
+        let params = Params {
+            lang: self.asked_lang,
+            ..Params::default()
+        };
+        link(&self.base, path, &params.query_string())
+    }
+
+    /// A number as people read it.
+    pub(crate) fn n(&self, number: &u64) -> String {
+        grouped(*number)
+    }
+
+    /// How long ago, or how soon.
+    pub(crate) fn ago(&self, then_ms: &i64) -> String {
+        self.lang.relative(*then_ms, self.clock.now_ms)
+    }
+
+    /// The same of what may never have been.
+    pub(crate) fn when(&self, then_ms: &Option<i64>) -> String {
+        let never = || self.t.operator.never.to_owned();
+        then_ms.as_ref().map_or_else(never, |ms| self.ago(ms))
+    }
+
+    /// How a cycle went, in a word.
+    pub(crate) fn level(&self, level: &Level) -> &'static str {
+        self.t.operator.level(*level)
+    }
+
+    /// A hit as a link.
+    pub(crate) fn linked(&self, hit: &Found) -> Linked {
+        let site = hit.site.as_deref().map(|site| self.site(site));
+        Linked {
+            title: title(&hit.title, self.t),
+            href: self.page(&format!("/doc/{}", hit.id)),
+            site: site.unwrap_or_default(),
+            published: self.moment(hit.published.as_ref()),
+        }
     }
 
     /// The search page's address for these parameters.
