@@ -27,136 +27,97 @@ type Answered = Result<Json<CommandDone>, Problem>;
 type Name = Result<Path<String>, PathRejection>;
 type Body = Result<Json<Address>, JsonRejection>;
 
-/// Begin a cycle of a site now.
-///
-/// Its seeds, lists, feeds and sitemaps are asked for at once, politely as ever. For the operator.
-#[utoipa::path(
-    post,
-    path = "/api/sites/{name}/visit",
-    operation_id = "visit_site",
-    tag = "sites",
-    security(("token" = [])),
-    params(("name" = String, Path, description = "Name of the site.")),
-    responses(
-        (status = 200, description = "The cycle has begun; `due` addresses are asked for first.", body = CommandDone),
-    )
-)]
-pub(crate) async fn visit_site(_: Operator, server: State<Server>, name: Name) -> Answered {
-    command(server, SiteCommand::Visit { site: site(name)? }).await
+/// A handler for a command about what its path or its body names, with its description.
+macro_rules! command {
+    ($(#[$doc:meta])* $name:ident, $path:literal, $id:literal, site $what:literal,
+     $command:ident, $done:literal) => {
+        command!(
+            @ $(#[$doc])* $name, $path, $id, Name, site, $command, $done,
+            params(("name" = String, Path, description = $what))
+        );
+    };
+    ($(#[$doc:meta])* $name:ident, $path:literal, $id:literal, url,
+     $command:ident, $done:literal) => {
+        command!(
+            @ $(#[$doc])* $name, $path, $id, Body, url, $command, $done,
+            request_body = Address
+        );
+    };
+    (@ $(#[$doc:meta])* $name:ident, $path:literal, $id:literal, $from:ty, $field:ident,
+     $command:ident, $done:literal, $($input:tt)*) => {
+        $(#[$doc])*
+        #[utoipa::path(
+            post,
+            path = $path,
+            operation_id = $id,
+            tag = "sites",
+            security(("token" = [])),
+            $($input)*,
+            responses((status = 200, description = $done, body = CommandDone))
+        )]
+        pub(crate) async fn $name(_: Operator, State(server): State<Server>, given: $from) -> Answered {
+            let command = SiteCommand::$command { $field: $field(given)? };
+            Ok(Json(server.command(command).await??))
+        }
+    };
 }
 
-/// Pause a site.
-///
-/// Nothing of it is fetched until it is resumed, also after a restart. What it has stays searchable. For the operator.
-#[utoipa::path(
-    post,
-    path = "/api/sites/{name}/pause",
-    operation_id = "pause_site",
-    tag = "sites",
-    security(("token" = [])),
-    params(("name" = String, Path, description = "Name of the site.")),
-    responses(
-        (status = 200, description = "It is paused, since `paused_ms`.", body = CommandDone),
-    )
-)]
-pub(crate) async fn pause_site(_: Operator, server: State<Server>, name: Name) -> Answered {
-    command(server, SiteCommand::Pause { site: site(name)? }).await
-}
+command!(
+    /// Begin a cycle of a site now.
+    ///
+    /// Its seeds, lists, feeds and sitemaps are asked for at once, politely as ever. For the operator.
+    visit_site, "/api/sites/{name}/visit", "visit_site", site "Name of the site.",
+    Visit, "The cycle has begun; `due` addresses are asked for first."
+);
 
-/// Resume a paused site. For the operator.
-#[utoipa::path(
-    post,
-    path = "/api/sites/{name}/resume",
-    operation_id = "resume_site",
-    tag = "sites",
-    security(("token" = [])),
-    params(("name" = String, Path, description = "Name of the site.")),
-    responses(
-        (status = 200, description = "It is crawled again; its next cycle begins at `next_cycle_ms`.", body = CommandDone),
-    )
-)]
-pub(crate) async fn resume_site(_: Operator, server: State<Server>, name: Name) -> Answered {
-    command(server, SiteCommand::Resume { site: site(name)? }).await
-}
+command!(
+    /// Pause a site.
+    ///
+    /// Nothing of it is fetched until it is resumed, also after a restart. What it has stays searchable. For the operator.
+    pause_site, "/api/sites/{name}/pause", "pause_site", site "Name of the site.",
+    Pause, "It is paused, since `paused_ms`."
+);
 
-/// Remove all documents and addresses of a site.
-///
-/// When this answers, no search finds any of them. A site that is still configured is crawled again with its next cycle.
-/// Archives (WARC) are not touched. For the operator.
-#[utoipa::path(
-    post,
-    path = "/api/sites/{name}/purge",
-    operation_id = "purge_site",
-    tag = "sites",
-    security(("token" = [])),
-    params(("name" = String, Path, description = "Name of the site; also one that is not configured any more.")),
-    responses(
-        (status = 200, description = "They are removed.", body = CommandDone),
-    )
-)]
-pub(crate) async fn purge_site(_: Operator, server: State<Server>, name: Name) -> Answered {
-    command(server, SiteCommand::Purge { site: site(name)? }).await
-}
+command!(
+    /// Resume a paused site. For the operator.
+    resume_site, "/api/sites/{name}/resume", "resume_site", site "Name of the site.",
+    Resume, "It is crawled again; its next cycle begins at `next_cycle_ms`."
+);
 
-/// Visit an address now.
-///
-/// It must be in the scope of a site. It is fetched ahead of all others of its host, as soon as that may be asked. For the
-/// operator.
-#[utoipa::path(
-    post,
-    path = "/api/visit",
-    operation_id = "visit",
-    tag = "sites",
-    security(("token" = [])),
-    request_body = Address,
-    responses(
-        (status = 200, description = "It is fetched next.", body = CommandDone),
-    )
-)]
-pub(crate) async fn visit_url(_: Operator, server: State<Server>, body: Body) -> Answered {
-    command(server, SiteCommand::VisitUrl { url: url(body)? }).await
-}
+command!(
+    /// Remove all documents and addresses of a site.
+    ///
+    /// When this answers, no search finds any of them. A site that is still configured is crawled again with its next cycle.
+    /// Archives (WARC) are not touched. For the operator.
+    purge_site, "/api/sites/{name}/purge", "purge_site", site "Name of the site; also one that is not configured any more.",
+    Purge, "They are removed."
+);
 
-/// Take a document down.
-///
-/// The document of this address goes, with all its other addresses; none of them is fetched again. When this answers, no
-/// search finds it. Archives (WARC) are not touched. For the operator.
-#[utoipa::path(
-    post,
-    path = "/api/purge",
-    operation_id = "purge",
-    tag = "sites",
-    security(("token" = [])),
-    request_body = Address,
-    responses(
-        (status = 200, description = "It is taken down; `addresses` are refused from now on.", body = CommandDone),
-    )
-)]
-pub(crate) async fn purge_url(_: Operator, server: State<Server>, body: Body) -> Answered {
-    command(server, SiteCommand::PurgeUrl { url: url(body)? }).await
-}
+command!(
+    /// Visit an address now.
+    ///
+    /// It must be in the scope of a site. It is fetched ahead of all others of its host, as soon as that may be asked. For the
+    /// operator.
+    visit_url, "/api/visit", "visit", url,
+    VisitUrl, "It is fetched next."
+);
 
-/// Lift a takedown.
-///
-/// The address may be fetched again, and so may those that were taken down with it. For the operator.
-#[utoipa::path(
-    post,
-    path = "/api/allow",
-    operation_id = "allow",
-    tag = "sites",
-    security(("token" = [])),
-    request_body = Address,
-    responses(
-        (status = 200, description = "`addresses` may be fetched again.", body = CommandDone),
-    )
-)]
-pub(crate) async fn allow_url(_: Operator, server: State<Server>, body: Body) -> Answered {
-    command(server, SiteCommand::Allow { url: url(body)? }).await
-}
+command!(
+    /// Take a document down.
+    ///
+    /// The document of this address goes, with all its other addresses; none of them is fetched again. When this answers, no
+    /// search finds it. Archives (WARC) are not touched. For the operator.
+    purge_url, "/api/purge", "purge", url,
+    PurgeUrl, "It is taken down; `addresses` are refused from now on."
+);
 
-async fn command(State(server): State<Server>, command: SiteCommand) -> Answered {
-    Ok(Json(server.command(command).await??))
-}
+command!(
+    /// Lift a takedown.
+    ///
+    /// The address may be fetched again, and so may those that were taken down with it. For the operator.
+    allow_url, "/api/allow", "allow", url,
+    Allow, "`addresses` may be fetched again."
+);
 
 fn site(name: Name) -> Result<String, Problem> {
     let no_site = |_| Problem::new(StatusCode::NOT_FOUND, "no site has this name");
