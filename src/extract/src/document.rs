@@ -41,6 +41,8 @@ pub struct Link {
 
 /// One comment of a reader, or one post of a thread.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(as = CommentAnswer))]
 pub struct Comment {
     /// Who wrote it, as printed.
     #[serde(default)]
@@ -60,6 +62,8 @@ pub struct Comment {
 
 /// A picture of the main text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(as = ImageAnswer))]
 pub struct Image {
     /// Canonical absolute address, where the page names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,6 +78,8 @@ pub struct Image {
 
 /// A file that the page offers beside its text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(as = AttachmentAnswer))]
 pub struct Attachment {
     /// Canonical absolute address.
     pub url: String,
