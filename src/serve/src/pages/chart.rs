@@ -72,11 +72,10 @@ impl Chart {
             }
         };
         let listed = dates.counts.iter().rev().filter(|c| c.documents > 0);
-        let choice = |count: &taojin_search::index::DateCount| Choice {
-            label: name(count.start),
-            href: narrowed(&name(count.start)),
-            chosen: false,
-            count: Some(grouped(count.documents)),
+        let choice = |count: &taojin_search::index::DateCount| {
+            let name = name(count.start);
+            let href = narrowed(&name);
+            Choice::link(name, href).counted(count.documents)
         };
         let (from, until, top) = (name(first.start), name(last.start), name(most.start));
         Some(Chart {

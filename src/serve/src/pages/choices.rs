@@ -22,11 +22,9 @@ pub(super) fn matches(c: &Chrome, params: &Params) -> Vec<Choice> {
         return Vec::new();
     }
     let all = [Match::Auto, Match::All, Match::Most, Match::Any];
-    let choice = |(matching, label): (Match, &&'static str)| Choice {
-        label: (*label).to_owned(),
-        href: c.first_page(params.with(|p| p.matching = matching)),
-        chosen: params.matching == matching,
-        count: None,
+    let choice = |(matching, label): (Match, &&'static str)| {
+        let href = c.first_page(params.with(|p| p.matching = matching));
+        Choice::link(*label, href).chosen(params.matching == matching)
     };
     all.into_iter().zip(&c.t.match_names).map(choice).collect()
 }
@@ -50,11 +48,9 @@ pub(super) fn sorts(c: &Chrome, params: &Params) -> Vec<Choice> {
         (Sort::Date, c.t.date),
     ]
     .into_iter()
-    .map(|(sort, label)| Choice {
-        label: label.to_owned(),
-        href: c.first_page(params.with(|p| p.sort = sort)),
-        chosen: params.sort == sort,
-        count: None,
+    .map(|(sort, label)| {
+        let href = c.first_page(params.with(|p| p.sort = sort));
+        Choice::link(label, href).chosen(params.sort == sort)
     })
     .collect()
 }
@@ -63,14 +59,13 @@ pub(super) fn sorts(c: &Chrome, params: &Params) -> Vec<Choice> {
 pub(super) fn periods(c: &Chrome, params: &Params) -> Vec<Choice> {
     period_names(c.t)
         .into_iter()
-        .map(|(since, label)| Choice {
-            label: label.to_owned(),
-            href: c.first_page(params.with(|p| {
+        .map(|(since, label)| {
+            let href = c.first_page(params.with(|p| {
                 p.since = since.map(str::to_owned);
                 p.until = None;
-            })),
-            chosen: params.since.as_deref() == since && params.until.is_none(),
-            count: None,
+            }));
+            let chosen = params.since.as_deref() == since && params.until.is_none();
+            Choice::link(label, href).chosen(chosen)
         })
         .collect()
 }
@@ -105,12 +100,8 @@ pub(super) fn sites(c: &Chrome, params: &Params, counts: Vec<SiteCount>) -> Vec<
     if named.is_empty() {
         return Vec::new();
     }
-    let all = Choice {
-        label: c.t.all_sites.to_owned(),
-        href: c.first_page(params.with(|p| p.sites = Vec::new())),
-        chosen: params.sites.is_empty(),
-        count: None,
-    };
+    let href = c.first_page(params.with(|p| p.sites = Vec::new()));
+    let all = Choice::link(c.t.all_sites, href).chosen(params.sites.is_empty());
     std::iter::once(all)
         .chain(named.into_iter().map(choice))
         .collect()
@@ -130,11 +121,9 @@ pub(super) fn pages(
     }
     let from = current.saturating_sub(PAGES_AROUND);
     (from..=last.min(from + 2 * PAGES_AROUND))
-        .map(|page| Choice {
-            label: (page + 1).to_string(),
-            href: at(page * PAGE_HITS),
-            chosen: page == current,
-            count: None,
+        .map(|page| {
+            let href = at(page * PAGE_HITS);
+            Choice::link((page + 1).to_string(), href).chosen(page == current)
         })
         .collect()
 }

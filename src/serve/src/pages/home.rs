@@ -71,11 +71,7 @@ impl HomePage {
             ..Params::default()
         };
         let choice = |text: &String| {
-            let text = text.clone();
-            let href = c.search(&Params {
-                text: text.clone(),
-                ..plain.clone()
-            });
+            let href = c.search(&plain.with(|p| p.text.clone_from(text)));
             Choice::link(text, href)
         };
         let lesson = |lesson: &Lesson| match lesson {
@@ -102,10 +98,7 @@ impl HomePage {
                 .collect(),
             newest: overview.newest.iter().map(|hit| c.linked(hit)).collect(),
             all_new: (overview.new > 0).then(|| {
-                let href = c.search(&Params {
-                    since: Some("7d".to_owned()),
-                    ..plain.clone()
-                });
+                let href = c.search(&plain.with(|p| p.since = Some("7d".to_owned())));
                 Choice::link(c.t.counts.new.of(overview.new), href)
             }),
             sites: overview.sites.iter().map(|s| site(&c, &plain, s)).collect(),
@@ -138,10 +131,7 @@ fn site(c: &Chrome, plain: &Params, line: &SiteLine) -> SiteView {
     let details = || c.page(&site_path(&line.name));
     SiteView {
         name: c.site(&line.name),
-        href: c.search(&Params {
-            sites: vec![line.name.clone()],
-            ..plain.clone()
-        }),
+        href: c.search(&plain.with(|p| p.sites = vec![line.name.clone()])),
         documents: c.t.counts.of_site.of(line.documents),
         details: status.map(|_| details()),
         crawled: status.map(|s| c.lang.crawled(s.last_cycle_ms, c.clock.now_ms)),

@@ -189,17 +189,10 @@ fn chart(params: &TrendParams, trends: &Trends) -> Option<Lines> {
 }
 
 fn measures(c: &Chrome, w: &TrendsPageLabels, params: &TrendParams) -> Vec<Choice> {
-    let choice = |(share, label): (bool, &'static str)| Choice {
-        label: label.to_owned(),
-        href: address(
-            c,
-            &TrendParams {
-                share,
-                ..params.clone()
-            },
-        ),
-        chosen: params.share == share,
-        count: None,
+    let choice = |(share, label): (bool, &'static str)| {
+        let mut other = params.clone();
+        other.share = share;
+        Choice::link(label, address(c, &other)).chosen(params.share == share)
     };
     [(false, w.counts), (true, w.shares)].map(choice).into()
 }
@@ -248,20 +241,12 @@ fn address(c: &Chrome, params: &TrendParams) -> String {
 
 fn query(c: &Chrome, params: &TrendParams, trend: Trend, search: &Params) -> QueryView {
     let w = &c.t.trends_page;
-    let of_site = |count: &taojin_search::index::SiteCount| Choice {
-        label: c.site(&count.site),
-        href: c.search(&Params {
-            sites: vec![count.site.clone()],
-            ..search.clone()
-        }),
-        chosen: false,
-        count: Some(grouped(count.documents)),
+    let of_site = |count: &taojin_search::index::SiteCount| {
+        let href = c.search(&search.with(|p| p.sites = vec![count.site.clone()]));
+        Choice::link(c.site(&count.site), href).counted(count.documents)
     };
     let story = |Story { documents, first }: Story| {
-        let all = c.search(&Params {
-            group: first.group,
-            ..search.clone()
-        });
+        let all = c.search(&search.with(|p| p.group = first.group));
         let path = format!("/doc/{}", first.id);
         StoryView {
             first: Linked {
@@ -275,10 +260,7 @@ fn query(c: &Chrome, params: &TrendParams, trend: Trend, search: &Params) -> Que
         let mut with = params.clone();
         let text = format!("{} {}", search.text, rising.term);
         if with.searches.len() < QUERIES_MAX {
-            with.searches.push(Params {
-                text,
-                ..search.clone()
-            });
+            with.searches.push(search.with(|p| p.text = text));
         }
         Choice {
             label: rising.term,

@@ -65,6 +65,19 @@ impl Choice {
             count: None,
         }
     }
+
+    /// The same, chosen or not.
+    pub(crate) fn chosen(self, chosen: bool) -> Choice {
+        Choice { chosen, ..self }
+    }
+
+    /// The same with what it counts.
+    pub(crate) fn counted(self, documents: u64) -> Choice {
+        Choice {
+            count: Some(grouped(documents)),
+            ..self
+        }
+    }
 }
 
 #[derive(Template)]

@@ -4,6 +4,12 @@ use super::*;
 async fn openapi_describes_what_the_server_does() {
     let document = get("/api/openapi.json").await.json();
     assert_eq!(document["openapi"], "3.1.0");
+    let text = document.to_string();
+    for named in text.split("\"#/components/schemas/").skip(1) {
+        let name = named.split('"').next().unwrap();
+        let schema = &document["components"]["schemas"][name];
+        assert!(schema.is_object(), "{name} is named and not described");
+    }
     let paths = document["paths"].as_object().unwrap();
     let mut named: Vec<&str> = paths.keys().map(String::as_str).collect();
     named.sort_unstable();
