@@ -48,8 +48,7 @@ use std::sync::Arc;
 
 use body::fallback;
 use classify::learned;
-use fields::author;
-use fields::images;
+use fields::{author, images};
 use serde::{Deserialize, Serialize};
 
 pub use blocking_page::is_blocking_address;

@@ -2,24 +2,18 @@
 //! headline, date, comments and labels, each told with what was found before it; and the document made of them.
 
 use crate::body;
-use crate::body::guided;
-use crate::body::notes;
 use crate::body::thread as posts;
+use crate::body::{guided, notes};
 use crate::comments;
 use crate::date;
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock, Stamp};
 use crate::document::{Document, Image, Kind};
 use crate::fields::author::{self, NameTrace};
 use crate::fields::head::{self, Head};
-use crate::fields::headline;
-use crate::fields::images;
-use crate::fields::labels;
-use crate::fields::links;
 use crate::fields::pages::Pages;
-use crate::fields::title_parts;
-use crate::lines::language;
+use crate::fields::{headline, images, labels, links, title_parts};
 use crate::lines::outline::{self, Outline};
-use crate::lines::paragraphs;
+use crate::lines::{language, paragraphs};
 use crate::page::{self, Page};
 use crate::template::Guide;
 use crate::{Config, Context, Method};

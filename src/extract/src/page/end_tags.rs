@@ -35,7 +35,7 @@ impl Tree {
         if self.current().is_some_and(|open| open.foreign) && self.end_foreign(tag) {
             return;
         }
-        self.end_in_context(tag, super::start_tag::name_hash(tag, name));
+        self.end_in_context(tag, super::tree::name_hash(tag, name));
     }
 
     /// False when the tag is one that begins the body, oddly enough.

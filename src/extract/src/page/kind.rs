@@ -4,13 +4,14 @@
 //! Signs are added up; each is worth about as much as it parted articles from lists on saved pages. An article does
 //! not need much text: a picture story has one sentence, but its headline stands in the title and is no link.
 
+use std::sync::LazyLock;
+
 use serde::{Deserialize, Serialize};
 
-use super::address::{address_of_board, address_of_talk, address_sign};
-use super::error_page::says_error;
-use super::shape::{Shown, shown_texts};
+use super::walk::{Shown, char_count, shown_texts};
 use super::{Attr, NodeId, Page, Shape, Tag};
-use crate::times;
+use crate::literals::Literals;
+use crate::{cues, times};
 
 /// What a page is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Serialize, Deserialize)]
@@ -240,4 +241,365 @@ fn dates(page: &Page, texts: &[Shown]) -> usize {
         })
         .take(20)
         .count()
+}
+
+/// An error page has less than this in one column: news about errors has more.
+const ERROR_COLUMN_UNITS: u32 = 1500;
+/// And if the error is told in the text and not in the title, less than this on the whole page.
+const ERROR_TEXT_UNITS: u32 = 3000;
+/// A longer text tells a story.
+const MAX_STATEMENT_BYTES: usize = 300;
+/// Of a title or heading with a number that stands for the status.
+const MAX_STATUS_CHARS: usize = 40;
+/// With more links a page may name the error only in its title or in a heading.
+const MAX_LINKS: u32 = 40;
+/// Elements looked at around a text for a heading or an item of a list.
+const MAX_CLIMB: usize = 6;
+
+/// What error pages say that are served as if all were well, and words beside which the number 404 is a status and does not
+/// count anything.
+static WORDS: LazyLock<Literals> =
+    LazyLock::new(|| cues::seen(&[("error.says", SAYS), ("error.status", STATUS)]));
+const SAYS: u32 = 1;
+const STATUS: u32 = 2;
+
+/// Whether the page says that there is no such page. `texts` are its shown texts.
+pub(super) fn says_error(page: &Page, texts: &[Shown], shape: &Shape) -> bool {
+    if shape.column >= ERROR_COLUMN_UNITS {
+        return false;
+    }
+    if page.title_text().is_some_and(|title| says(&title)) {
+        return true;
+    }
+    let short = shape.text - shape.link_text.min(shape.text) < ERROR_TEXT_UNITS / 2
+        && shape.text < ERROR_TEXT_UNITS;
+    short
+        && texts.iter().any(|shown| {
+            let text = page.text(shown.id);
+            shown.link == 0
+                && text.len() <= MAX_STATEMENT_BYTES
+                && says(text)
+                && match standing(page, shown.id) {
+                    Standing::Heading => true,
+                    Standing::Item => false,
+                    Standing::Text => shape.links <= MAX_LINKS,
+                }
+        })
+}
+
+/// Whether a title, heading or sentence says that there is no such page.
+fn says(text: &str) -> bool {
+    WORDS.seen(text.as_bytes()) & SAYS != 0 || says_status(text)
+}
+
+/// Whether the number 404 stands for a status: alone, before a dash, or beside a word of errors. "R404", "No. 404" and
+/// "第404期" are other numbers.
+fn says_status(text: &str) -> bool {
+    if !text.contains("404") || char_count(text) > MAX_STATUS_CHARS {
+        return false;
+    }
+    text.match_indices("404").any(|(at, number)| {
+        let before = text.get(..at).unwrap_or_default();
+        let after = text.get(at + number.len()..).unwrap_or_default();
+        let joined =
+            |c: Option<char>| c.is_some_and(|c| c.is_ascii_alphanumeric() || "._-/".contains(c));
+        if joined(before.chars().next_back())
+            || before.ends_with('第')
+            || after.starts_with(|c: char| c.is_ascii_alphanumeric())
+        {
+            return false;
+        }
+        let leads = before.trim().is_empty()
+            && !after
+                .trim_start()
+                .starts_with(|c: char| c.is_alphanumeric());
+        leads || WORDS.seen(text.as_bytes()) & STATUS != 0
+    })
+}
+
+/// What part of the page a text is.
+enum Standing {
+    Heading,
+    /// One of several of its kind.
+    Item,
+    Text,
+}
+
+fn standing(page: &Page, text: NodeId) -> Standing {
+    let (mut at, mut standing) = (text, Standing::Text);
+    for _ in 0..MAX_CLIMB {
+        at = page.node(at).parent;
+        match page.node(at).tag {
+            Tag::H1 | Tag::H2 | Tag::H3 => standing = Standing::Heading,
+            Tag::LI | Tag::DT | Tag::DD | Tag::OPTION => return Standing::Item,
+            Tag::BODY => break,
+            _ => {}
+        }
+    }
+    standing
+}
+
+/// Threads of forums are neither articles nor lists.
+pub(super) fn address_of_talk(page: &Page) -> bool {
+    let Some(url) = &page.url else {
+        return false;
+    };
+    let host = url.host();
+    let path = url.path().to_ascii_lowercase();
+    let last = path.trim_end_matches('/').rsplit('/').next();
+    if last.is_none_or(is_board) {
+        return false;
+    }
+    if host.starts_with("forum") || host.starts_with("bbs.") {
+        return true;
+    }
+    let numbered = last.is_some_and(|last| last.bytes().all(|b| b.is_ascii_digit()));
+    path.split('/').any(|segment| {
+        let (name, rest) = segment
+            .find(['.', '-'])
+            .and_then(|at| segment.split_at_checked(at))
+            .unwrap_or((segment, ""));
+        // `thread-12-1-1.html` is a thread, `forum-of-nations` is not.
+        let rest = rest.strip_prefix('-').unwrap_or("0");
+        let is_talk = matches!(
+            name,
+            "forum"
+                | "forums"
+                | "thread"
+                | "threads"
+                | "topic"
+                | "discussion"
+                | "discussions"
+                | "questions"
+                | "bbs"
+                | "viewtopic"
+                | "showthread"
+        );
+        (is_talk && rest.starts_with(|c: char| c.is_ascii_digit())) || (segment == "t" && numbered)
+    })
+}
+
+/// The list of threads of a board is no thread, and no article either.
+pub(super) fn address_of_board(page: &Page) -> bool {
+    let path = page.url.as_ref().map(|url| url.path().to_ascii_lowercase());
+    let last = path.as_deref().and_then(|path| path.rsplit('/').next());
+    last.is_some_and(|last| !last.is_empty() && is_board(last))
+}
+
+/// A board, or the start page of all: `forum-12-1.html`, `viewforum.php`.
+fn is_board(last: &str) -> bool {
+    last.is_empty()
+        || ["forum-", "forumdisplay", "viewforum"]
+            .iter()
+            .any(|name| last.starts_with(name))
+}
+
+/// Points of the address: `/2016/05/09/0015.shtml` is a detail page, `/` and `/list_2.html` are not.
+pub(super) fn address_sign(page: &Page) -> i32 {
+    let Some(url) = &page.url else {
+        return 0;
+    };
+    let path = url.path();
+    let query_digits = query_number(url.query().unwrap_or_default());
+    let mut segments = path.split('/').filter(|segment| !segment.is_empty()).rev();
+    let last = segments.next().unwrap_or_default();
+    if last.is_empty() {
+        return if query_digits >= 3 { 0 } else { -4 };
+    }
+    let stem = stem(last);
+    if is_list_word(&stem) {
+        let above = segments.next().unwrap_or_default();
+        return if digits(above) >= 6 || words(above) >= 4 {
+            1
+        } else {
+            -3
+        };
+    }
+    let in_list = path.split('/').any(|part| {
+        matches!(
+            part,
+            "tag" | "tags" | "category" | "categories" | "page" | "author"
+        )
+    });
+    if in_list {
+        return -2;
+    }
+    let digits = digits(path) + query_digits;
+    if digits >= 5 || words(&stem) >= 4 {
+        2
+    } else {
+        i32::from(digits >= 3) - i32::from(path.ends_with('/') && words(&stem) < 3)
+    }
+}
+
+fn stem(segment: &str) -> String {
+    segment
+        .split('.')
+        .next()
+        .unwrap_or_default()
+        .to_ascii_lowercase()
+}
+
+fn digits(text: &str) -> usize {
+    text.bytes().filter(u8::is_ascii_digit).count()
+}
+
+/// Digits of the longest number of the query whose name ends in `id`.
+fn query_number(query: &str) -> usize {
+    query
+        .split('&')
+        .filter_map(|pair| pair.split_once('='))
+        .filter(|(name, value)| {
+            name.to_ascii_lowercase().ends_with("id") && value.bytes().all(|b| b.is_ascii_digit())
+        })
+        .map(|(_, value)| value.len())
+        .max()
+        .unwrap_or(0)
+}
+
+fn words(text: &str) -> usize {
+    text.split(['-', '_'])
+        .filter(|word| !word.is_empty())
+        .count()
+}
+
+/// `index`, `list_2` and the like.
+fn is_list_word(stem: &str) -> bool {
+    let name = stem.trim_end_matches(|c: char| !c.is_ascii_alphabetic());
+    matches!(
+        name,
+        "index" | "list" | "default" | "home" | "category" | "tag" | "channel" | "more"
+    )
+}
+
+/// First bytes of formats that are no text, and what a person calls them.
+const SIGNATURES: &[(&[u8], &str)] = &[
+    (b"\x89PNG\r\n\x1a\n", "a PNG picture"),
+    (b"\xff\xd8\xff", "a JPEG picture"),
+    (b"GIF87a", "a GIF picture"),
+    (b"GIF89a", "a GIF picture"),
+    (b"II*\0", "a TIFF picture"),
+    (b"MM\0*", "a TIFF picture"),
+    (b"\0\0\x01\0", "an icon"),
+    (b"%PDF-", "a PDF document"),
+    (b"%!PS", "a PostScript document"),
+    (b"{\\rtf", "an RTF document"),
+    (
+        b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+        "an old Office document",
+    ),
+    (b"PK\x03\x04", "a ZIP archive or an Office document"),
+    (b"\x28\xb5\x2f\xfd", "compressed with zstd"),
+    (b"BZh", "compressed with bzip2"),
+    (b"\xfd7zXZ\0", "compressed with xz"),
+    (b"7z\xbc\xaf\x27\x1c", "a 7z archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"ID3", "an MP3 file"),
+    (b"OggS", "an Ogg file"),
+    (b"fLaC", "a FLAC file"),
+    (b"\x1aE\xdf\xa3", "a video"),
+    (b"wOFF", "a font"),
+    (b"wOF2", "a font"),
+    (b"\0\x01\0\0\0", "a font"),
+    (b"OTTO", "a font"),
+    (b"\x7fELF", "a program"),
+    (b"MZ\x90\0", "a program"),
+    (b"\xca\xfe\xba\xbe", "a program"),
+    (b"\0asm", "a program"),
+    (b"SQLite format 3\0", "an SQLite database"),
+    (b"PAR1", "a Parquet file"),
+];
+
+/// The same for formats that are told by bytes further on: place, bytes, name.
+const INNER_SIGNATURES: &[(usize, &[u8], &str)] = &[
+    (8, b"WEBP", "a WebP picture"),
+    (8, b"WAVE", "a WAV file"),
+    (8, b"AVI ", "a video"),
+    (4, b"ftypavif", "an AVIF picture"),
+    (4, b"ftyphei", "a HEIC picture"),
+    (4, b"ftyp", "a video"),
+    (257, b"ustar", "a tar archive"),
+];
+
+/// Bytes of a file that are looked at.
+pub const HEAD_BYTES: usize = 1024;
+/// One byte in so many may be one that text never has: a stray one is common in pages.
+const STRAY: usize = 20;
+
+/// What a file is that begins so, if it is neither HTML nor text in any encoding.
+pub fn foreign_format(head: &[u8]) -> Option<&'static str> {
+    let head = head.get(..head.len().min(HEAD_BYTES)).unwrap_or_default();
+    let outer = SIGNATURES.iter().find(|(bytes, _)| head.starts_with(bytes));
+    let inner = INNER_SIGNATURES.iter().find(|(at, bytes, _)| {
+        let there = head.get(*at..).unwrap_or_default();
+        there.starts_with(bytes)
+    });
+    outer
+        .map(|(_, name)| *name)
+        .or(inner.map(|(_, _, name)| *name))
+        .or(is_binary(head).then_some("binary data"))
+}
+
+/// Whether these bytes are no text: too many that text never has (the "binary data bytes" of the WHATWG's MIME
+/// sniffing), or too many zeros that are not those of UTF-16, which stand in every other place.
+fn is_binary(head: &[u8]) -> bool {
+    if head.starts_with(&[0xfe, 0xff]) || head.starts_with(&[0xff, 0xfe]) {
+        return false;
+    }
+    let control = |b: &u8| matches!(b, 0x01..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f);
+    let controls = head.iter().filter(|b| control(b)).count();
+    let zeros = |first: usize| {
+        head.iter()
+            .skip(first)
+            .step_by(2)
+            .filter(|b| **b == 0)
+            .count()
+    };
+    let (even, odd) = (zeros(0), zeros(1));
+    let stray_zeros = even.min(odd);
+    let only_zeros = even + odd == head.len() && !head.is_empty();
+    (controls + stray_zeros) * STRAY > head.len() || only_zeros
+}
+
+#[cfg(test)]
+mod tests {
+    use super::foreign_format;
+
+    #[test]
+    fn formats_that_are_no_pages_are_named() {
+        for (head, name) in [
+            (&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], Some("a PNG picture")),
+            (b"%PDF-1.7\n1 0 obj <<", Some("a PDF document")),
+            (b"RIFF\x10\0\0\0WEBPVP8 ", Some("a WebP picture")),
+            (b"\0\0\0 ftypisom", Some("a video")),
+            (b"\0\0\0\0\0\0\0\0", Some("binary data")),
+            (b"<p>\0\x01\x02\x03\x04", Some("binary data")),
+            (
+                b"<!DOCTYPE html><p>PK\x03\x04 is the beginning of a ZIP file",
+                None,
+            ),
+            (b"plain text", None),
+            (b"", None),
+        ] {
+            assert_eq!(foreign_format(head), name, "{head:?}");
+        }
+    }
+
+    #[test]
+    fn text_in_any_encoding_is_no_foreign_format() {
+        let text = "<title>页\u{b}岩气</title><p>水平井\t产量\r\n".repeat(9);
+        let (gbk, _, _) = encoding_rs::GBK.encode(&text);
+        assert_eq!(foreign_format(text.as_bytes()), None);
+        assert_eq!(foreign_format(&gbk), None);
+        let utf16: Vec<u8> = "<html><head><title>t"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        assert_eq!(foreign_format(&utf16), None);
+        let with_mark: Vec<u8> = "\u{feff}一丁七万丈三上下"
+            .encode_utf16()
+            .flat_map(u16::to_le_bytes)
+            .collect();
+        assert_eq!(foreign_format(&with_mark), None);
+    }
 }

@@ -1,11 +1,10 @@
 //! Tags and texts in the bytes between comments. In: a run that the tokenizer has already delimited: no tag is cut.
-//! Out: each text; each tag with its name, and the attributes of a start tag as slices. Never allocates, reads each
-//! byte once, never looks outside the run.
+//! Out: each text; each tag with its name, and the attributes of a start tag as slices; behind a script, a style or a title
+//! how many bytes of it are text. Never allocates, reads each byte once, never looks outside the run.
 
-use memchr::memchr;
+use memchr::{memchr, memchr2, memmem};
 
-use super::byte_class::{KEY_END, NAME_END, VALUE_END, is_space, until};
-use super::content::{Content, TextKind};
+use super::Tag;
 
 /// A piece of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -227,5 +226,175 @@ impl<'a> Iterator for Pieces<'a> {
                 _ => return Some(self.text(1)),
             }
         }
+    }
+}
+
+/// White space of HTML.
+const SPACE: u8 = 1;
+/// Ends the name of a tag.
+pub(super) const NAME_END: u8 = 2;
+/// Ends the name of an attribute.
+pub(super) const KEY_END: u8 = 4;
+/// Ends a value without quotes.
+pub(super) const VALUE_END: u8 = 8;
+const CLASSES: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut classes = [0; 256];
+    let spaces = b" \n\t\r\x0C";
+    let mut i = 0;
+    while i < spaces.len() {
+        classes[spaces[i] as usize] = SPACE | NAME_END | KEY_END | VALUE_END;
+        i += 1;
+    }
+    classes[b'/' as usize] = NAME_END | KEY_END;
+    classes[b'=' as usize] = KEY_END;
+    classes[b'>' as usize] = NAME_END | KEY_END | VALUE_END;
+    classes
+}
+
+/// White space of HTML.
+pub(super) const fn is_space(byte: u8) -> bool {
+    CLASSES[byte as usize] & SPACE != 0
+}
+
+/// Whether the name of a tag ends before this byte.
+pub(super) const fn ends_name(byte: u8) -> bool {
+    CLASSES[byte as usize] & NAME_END != 0
+}
+
+/// Length of the beginning without a byte of this class.
+#[inline]
+pub(super) fn until(class: u8, bytes: &[u8]) -> usize {
+    bytes
+        .iter()
+        .position(|&b| CLASSES[b as usize] & class != 0)
+        .unwrap_or(bytes.len())
+}
+
+/// How the bytes that come next are read.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Content {
+    /// As markup.
+    #[default]
+    Markup,
+    /// As text up to the end tag of this element.
+    Element(Tag),
+    /// As a script.
+    Script(Escape),
+    /// As text up to `]]>`.
+    Cdata,
+    /// As text, whatever comes.
+    Plain,
+}
+
+/// How a text is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum TextKind {
+    /// Ordinary text: entities are decoded.
+    Data,
+    /// Script, style, CDATA and the like: as it stands.
+    Raw,
+}
+
+/// A script may hold a comment, and that whole scripts with their end tags.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Escape {
+    #[default]
+    No,
+    /// After `<!--`.
+    Comment,
+    /// After `<script>` in that.
+    Script,
+}
+
+impl Content {
+    /// How the content of an element of HTML is read.
+    pub(super) fn of(tag: Tag) -> Self {
+        match tag {
+            Tag::SCRIPT => Self::Script(Escape::No),
+            Tag::PLAINTEXT => Self::Plain,
+            Tag::TITLE
+            | Tag::TEXTAREA
+            | Tag::STYLE
+            | Tag::XMP
+            | Tag::IFRAME
+            | Tag::NOEMBED
+            | Tag::NOFRAMES
+            | Tag::NOSCRIPT => Self::Element(tag),
+            _ => Self::Markup,
+        }
+    }
+
+    /// Whether entities are decoded in it.
+    pub(super) fn kind(self) -> TextKind {
+        match self {
+            Self::Markup | Self::Element(Tag::TITLE | Tag::TEXTAREA) => TextKind::Data,
+            _ => TextKind::Raw,
+        }
+    }
+
+    /// Length of the text that the bytes begin with, and how what comes after it is read.
+    pub(super) fn text_len(self, bytes: &[u8]) -> (usize, Self) {
+        let (end, if_none) = match self {
+            Self::Markup => (Some(0), self),
+            Self::Element(tag) => (end_tag(bytes, tag.name().as_bytes()), self),
+            Self::Script(escape) => {
+                let (end, escape) = script_end(bytes, escape);
+                (end, Self::Script(escape))
+            }
+            Self::Cdata => (memmem::find(bytes, b"]]>"), self),
+            Self::Plain => (None, self),
+        };
+        match end {
+            Some(end) => (end, Self::Markup),
+            None => (bytes.len(), if_none),
+        }
+    }
+}
+
+/// Where the end tag of this name begins.
+fn end_tag(bytes: &[u8], name: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'<', bytes).find(|&at| is_tag(bytes, at + 1, b"/", name))
+}
+
+/// Whether `before` and this name stand here, and the name ends there.
+fn is_tag(bytes: &[u8], at: usize, before: &[u8], name: &[u8]) -> bool {
+    let Some(rest) = bytes.get(at..).and_then(|rest| rest.strip_prefix(before)) else {
+        return false;
+    };
+    let ends = rest.get(name.len()).is_some_and(|&b| ends_name(b));
+    ends && rest[..name.len()].eq_ignore_ascii_case(name)
+}
+
+/// Where the end tag of a script begins, and what the script is in after these bytes.
+fn script_end(bytes: &[u8], mut escape: Escape) -> (Option<usize>, Escape) {
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..).unwrap_or_default();
+        let next = match escape {
+            Escape::No => memchr(b'<', rest),
+            Escape::Comment | Escape::Script => memchr2(b'<', b'-', rest),
+        };
+        let Some(next) = next else {
+            return (None, escape);
+        };
+        at += next + 1;
+        let ends = |before| is_tag(bytes, at, before, b"script");
+        escape = match escape {
+            _ if bytes[at - 1] == b'-' => match bytes[at..].starts_with(b"->") {
+                true => Escape::No,
+                false => escape,
+            },
+            Escape::No | Escape::Comment if ends(b"/") => return (Some(at - 1), escape),
+            Escape::No if bytes[at..].starts_with(b"!--") => {
+                // Its dashes may be those of its end.
+                at += 1;
+                Escape::Comment
+            }
+            Escape::Comment if ends(b"") => Escape::Script,
+            Escape::Script if ends(b"/") => Escape::Comment,
+            _ => escape,
+        };
     }
 }

@@ -4,40 +4,21 @@
 //! A subtree is the slice `nodes[i..nodes[i].end]`; text and attribute values live in one arena; tag paths
 //! are interned. Every later algorithm works on this array by index.
 
-mod address;
-mod adoption;
-mod attr;
 mod builder;
-mod byte_class;
 mod config;
-mod content;
 mod decode;
 mod end_tags;
-mod error_page;
-mod evidence;
-mod foreign;
 mod formatting;
 mod kind;
 mod links;
-mod long_tag;
 mod markup;
 pub(crate) mod measure;
-mod mixed;
 mod open;
-mod prescan;
-mod quirks;
-mod read;
-mod reopening;
 mod script;
-mod shape;
-mod signature;
-mod start_tag;
 mod start_tags;
-mod state;
 mod table_rules;
 mod tag;
 mod tag_path;
-mod tag_table;
 #[cfg(test)]
 mod tests;
 mod text;
@@ -46,20 +27,17 @@ mod transcode;
 mod tree;
 mod walk;
 
-pub use attr::{Attr, Attrs};
 pub use builder::{Builder, Hints};
 pub use config::Config;
 pub(crate) use kind::HUB_LINKS;
-pub use kind::{Judged, Kind, KindSigns, judge, kind};
+pub use kind::{HEAD_BYTES, Judged, Kind, KindSigns, foreign_format, judge, kind};
 pub(crate) use links::has_word;
 pub use links::{LinkRole, RawLink, base, links, refresh_target, resolve};
-pub use shape::Shape;
-pub use signature::{HEAD_BYTES, foreign_format};
-pub use tag::Tag;
+pub use tag::{Attr, Attrs, Tag};
 pub use tag_path::{PathCounts, TagPath};
 pub(crate) use text_counts::{TextCounts, is_skipped};
 pub(crate) use walk::Hidden;
-pub use walk::char_count;
+pub use walk::{Shape, char_count};
 
 use taojin_uri::CrawlUri;
 

@@ -1,10 +1,10 @@
-//! What a start tag does to the open elements: implied ends, implied html, head and body, tables, forms, SVG.
+//! What a start tag does to the open elements: implied ends, implied html, head and body, tables, forms; SVG and MathML, which
+//! keep their names to themselves until HTML that is no part of a drawing ends them.
 
 use super::open::{Context, Open, Phase};
-use super::start_tag::StartTag;
 use super::table_rules::Turn;
-use super::tree::Tree;
-use super::{Span, Tag};
+use super::tree::{StartTag, Tree};
+use super::{NodeId, Span, Tag};
 
 impl Tree {
     /// Settles what a start tag does to the text before it.
@@ -287,4 +287,51 @@ fn plain_insert(tag: Tag) -> bool {
             | Tag::RP
             | Tag::RT
     )
+}
+
+impl Tree {
+    pub(super) fn enter_foreign(&mut self, node: NodeId, self_closing: bool) {
+        if let Some(open) = self.stack.last_mut()
+            && open.node == node
+        {
+            open.foreign = true;
+            if self_closing {
+                self.pop();
+            }
+        }
+    }
+
+    /// In SVG or MathML: true when the tag is handled, false when it ends that content or stands in a part of it
+    /// that holds HTML.
+    pub(super) fn foreign_start(&mut self, start: StartTag) -> bool {
+        let tag = start.tag;
+        if tag.breaks_out() || start.colored {
+            while self.current().as_ref().is_some_and(Open::is_drawing) {
+                self.pop();
+            }
+            return false;
+        }
+        let context = self.context();
+        let node = self.insert(tag, start.name_hash, start.attributes);
+        let Some(open) = self.stack.last_mut().filter(|open| open.node == node) else {
+            return true;
+        };
+        open.foreign = true;
+        open.context = context;
+        open.holds_html = matches!(
+            tag,
+            Tag::FOREIGN_OBJECT
+                | Tag::DESC
+                | Tag::MI
+                | Tag::MO
+                | Tag::MN
+                | Tag::MS
+                | Tag::MTEXT
+                | Tag::TITLE
+        );
+        if start.self_closing {
+            self.pop();
+        }
+        true
+    }
 }

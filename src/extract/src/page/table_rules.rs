@@ -1,8 +1,8 @@
 //! Start tags inside tables, where only some elements may stand. In: a tag. Out: whether it is handled,
 //! something was closed so that it has to be looked at again, or it counts as content of the body.
 
-use super::attr::Attr;
 use super::open::Context;
+use super::tag::Attr;
 use super::tree::Tree;
 use super::{Span, Tag};
 

@@ -2,8 +2,7 @@
 //! decoded. Never allocates for text without an entity.
 
 use super::Tag;
-use super::byte_class::is_space;
-use super::content::TextKind;
+use super::markup::{TextKind, is_space};
 use super::open::{Context, Phase};
 use super::script;
 use super::tree::Tree;

@@ -1,7 +1,7 @@
 //! What is counted in each text as soon as it is complete. In: the tree while it grows. Out: [`TextCounts`] of each text that can
 //! be read, and its share in the counts of its tag path: at the end of the page the table of paths is there.
 
-use super::adoption::Shift;
+use super::formatting::Shift;
 use super::measure::Measure;
 use super::open::Open;
 use super::tree::Tree;

@@ -6,13 +6,12 @@
 //! the table here and a second table of the same path goes on after it; and the ends of subtrees are computed when
 //! the page is finished.
 
-use super::attr::Attr;
 use super::config::Config;
-use super::content::Content;
 use super::formatting::Formatting;
+use super::markup::{Content, Markup, Pieces, TagEnd};
 use super::open::{Context, Open, Phase};
-use super::state::States;
-use super::tag::TAGS;
+use super::script::States;
+use super::tag::{Attr, TAGS};
 use super::tag_path::PathTable;
 use super::text_counts::{Readable, TextCounts};
 use super::{Attribute, Node, NodeId, Span, Tag};
@@ -282,5 +281,223 @@ impl Tree {
                 let from = attribute.value.start as usize;
                 self.arena.get(from..from + attribute.value.len as usize)
             })
+    }
+}
+
+impl Tree {
+    /// A run of tags and texts, as it stands in the page.
+    pub(super) fn markup(&mut self, run: &[u8]) {
+        if self.is_full() {
+            return;
+        }
+        let mut pieces = Pieces::new(run, self.content);
+        while let Some(piece) = pieces.next() {
+            if !matches!(piece, Markup::Text(..)) {
+                self.finish_text();
+            }
+            match piece {
+                Markup::Text(text, kind) => self.characters(text, kind),
+                Markup::Start { name } => self.read_start_tag(name, &mut pieces),
+                Markup::End { name } => self.end_tag(name),
+                Markup::Doctype(rest) => self.doctype(rest),
+                Markup::Bound => {}
+            }
+        }
+        self.content = pieces.content();
+    }
+
+    /// A tag alone, of a page whose text is not read.
+    pub(super) fn tag(&mut self, run: &[u8]) {
+        self.markup(run);
+        self.content = Content::Markup;
+    }
+
+    fn read_start_tag(&mut self, name: &[u8], pieces: &mut Pieces<'_>) {
+        let tag = Tag::from_name(name);
+        // White space that is owed belongs to the text before, so it comes before the values of attributes.
+        self.begin_tag(tag);
+        let start = self.attributes.len();
+        let mut colored = false;
+        let end = pieces.attributes(|name, value| {
+            if let Some(name) = Attr::from_name(name) {
+                self.keep_attribute(name, value);
+            } else if tag == Tag::FONT {
+                colored |= is_font_attribute(name);
+            }
+        });
+        if end == TagEnd::Missing || self.is_full() {
+            return;
+        }
+        if !self.current().as_ref().is_some_and(Open::is_drawing) {
+            pieces.enter(Content::of(tag));
+        }
+        self.start_tag(StartTag {
+            tag,
+            name_hash: name_hash(tag, name),
+            attributes: Span {
+                start: start as u32,
+                len: (self.attributes.len() - start) as u32,
+            },
+            self_closing: end == TagEnd::SelfClosing,
+            colored,
+        });
+    }
+
+    fn doctype(&mut self, rest: &[u8]) {
+        if self.phase == Phase::Start && self.quirks.is_none() {
+            self.quirks = Some(doctype_asks_for_quirks(rest));
+        }
+    }
+
+    #[inline]
+    fn keep_attribute(&mut self, name: Attr, raw: &[u8]) {
+        // Styles are long; only those that can hide are of use.
+        if name == Attr::Style && !can_hide(raw) {
+            return;
+        }
+        if matches!(name, Attr::Style | Attr::Hidden) {
+            self.hiding.push(self.attributes.len() as u32);
+        }
+        let value = self.keep_value(raw);
+        self.attributes.push(Attribute { name, value });
+    }
+
+    fn keep_value(&mut self, raw: &[u8]) -> Span {
+        let limit = if raw.starts_with(b"data:") {
+            DATA_URL_BYTES
+        } else {
+            self.limits.max_attribute_bytes
+        };
+        let raw = cut_at_char(raw, limit);
+        let start = self.arena.len() as u32;
+        if memchr::memchr(b'&', raw).is_some() {
+            let value = htmlize::unescape_bytes_in(raw, htmlize::Context::Attribute);
+            self.arena.extend_from_slice(&value);
+        } else {
+            self.arena.extend_from_slice(raw);
+        }
+        Span {
+            start,
+            len: self.arena.len() as u32 - start,
+        }
+    }
+}
+
+/// A picture in an attribute is no address; its beginning tells its type.
+const DATA_URL_BYTES: usize = 32;
+
+/// The longest beginning of at most `limit` bytes that does not split a UTF-8 character.
+fn cut_at_char(bytes: &[u8], limit: usize) -> &[u8] {
+    let mut end = limit.min(bytes.len());
+    while end < bytes.len() && end > 0 && bytes[end] & 0xC0 == 0x80 {
+        end -= 1;
+    }
+    bytes.get(..end).unwrap_or_default()
+}
+
+fn can_hide(style: &[u8]) -> bool {
+    let names = |word: &[u8], first: [u8; 2]| {
+        memchr::memchr2_iter(first[0], first[1], style).any(|at| {
+            let there = style.get(at..at + word.len());
+            there.is_some_and(|there| there.eq_ignore_ascii_case(word))
+        })
+    };
+    names(b"none", *b"nN") || names(b"hidden", *b"hH")
+}
+
+/// FNV-1a over the lower-case name: tells elements with unknown names apart.
+pub(super) fn name_hash(tag: Tag, name: &[u8]) -> u32 {
+    if tag != Tag::OTHER {
+        return 0;
+    }
+    name.iter().fold(0x811C_9DC5, |hash, b| {
+        (hash ^ u32::from(b.to_ascii_lowercase())).wrapping_mul(0x0100_0193)
+    })
+}
+
+/// A start tag whose attributes are kept already.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct StartTag {
+    pub(super) tag: Tag,
+    /// See [`super::open::Open::name_hash`].
+    pub(super) name_hash: u32,
+    /// Range in the attribute table.
+    pub(super) attributes: Span,
+    pub(super) self_closing: bool,
+    /// A `<font>` with an attribute of its own, which no drawing has.
+    pub(super) colored: bool,
+}
+
+pub(super) fn is_font_attribute(name: &[u8]) -> bool {
+    [&b"color"[..], b"face", b"size"]
+        .iter()
+        .any(|n| name.eq_ignore_ascii_case(n))
+}
+
+/// Public identifiers (lower case) that ask for quirks mode by their beginning.
+const QUIRKY_PREFIXES: &[&[u8]] = &[
+    b"-//w3c//dtd html 3",
+    b"-//w3c//dtd html 4.0 transitional",
+    b"-//w3c//dtd html 4.0 frameset",
+    b"-//w3c//dtd html experimental",
+    b"-//w3c//dtd w3 html",
+    b"-//w3o//dtd",
+    b"-//ietf//dtd html",
+    b"-//netscape",
+    b"-//microsoft",
+    b"-//softquad",
+    b"-//as//dtd html",
+    b"-//advasoft",
+    b"-//webtechs",
+    b"-//sun microsystems",
+    b"-//spyglass",
+    b"+//silmaril",
+    b"html",
+];
+
+/// Those that do so only without a system identifier.
+const QUIRKY_WITHOUT_SYSTEM: &[&[u8]] = &[
+    b"-//w3c//dtd html 4.01 transitional",
+    b"-//w3c//dtd html 4.01 frameset",
+];
+
+/// Whether the part of a doctype after the word `DOCTYPE` asks for quirks mode.
+pub(super) fn doctype_asks_for_quirks(rest: &[u8]) -> bool {
+    let lower = rest.trim_ascii().to_ascii_lowercase();
+    let Some(after_name) = lower.strip_prefix(b"html") else {
+        return true;
+    };
+    let after_name = after_name.trim_ascii();
+    if let Some(ids) = after_name.strip_prefix(b"public") {
+        let mut quoted = ids.split(|&b| b == b'"' || b == b'\'');
+        let public = quoted.nth(1).unwrap_or_default();
+        let system = quoted.nth(1);
+        let starts = |prefixes: &[&[u8]]| prefixes.iter().any(|p| public.starts_with(p));
+        return starts(QUIRKY_PREFIXES) || (system.is_none() && starts(QUIRKY_WITHOUT_SYSTEM));
+    }
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::doctype_asks_for_quirks;
+
+    #[test]
+    fn old_doctypes_ask_for_quirks_and_new_ones_do_not() {
+        for (rest, quirky) in [
+            (&b" html"[..], false),
+            (b" HTML ", false),
+            (b"", true),
+            (b" svg", true),
+            (b" HTML PUBLIC \"-//W3C//DTD HTML 4.01 Transitional//EN\"", true),
+            (
+                b" HTML PUBLIC \"-//W3C//DTD HTML 4.01 Transitional//EN\" \"http://www.w3.org/TR/html4/loose.dtd\"",
+                false,
+            ),
+            (b" HTML PUBLIC \"-//W3C//DTD HTML 4.0 Transitional//EN\" \"x\"", true),
+            (b" html PUBLIC '-//W3C//DTD XHTML 1.0 Transitional//EN' 'x'", false),
+        ] {
+            assert_eq!(doctype_asks_for_quirks(rest), quirky, "{rest:?}");
+        }
     }
 }

@@ -1,9 +1,7 @@
 //! Tests of the page model: what browsers make of broken markup, charset traps, hostile bytes, reading.
 
+mod builder;
 mod charset;
-mod for_links;
-mod limits;
-mod names;
 mod reading;
 mod structure;
 

@@ -7,23 +7,21 @@
 //! tags, stray ones too, and texts are therefore read where they stand (`markup`, `content`), and the structure is
 //! built by our own rules (`tree`).
 
-mod announce;
-#[cfg(test)]
-mod tests;
-
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lol_html::send::HtmlRewriter;
+use lol_html::html_content::Comment;
+use lol_html::send::{
+    DocumentContentHandlers, Element, ElementContentHandlers, HtmlRewriter, Settings,
+};
 use lol_html::{MemorySettings, OutputSink};
+use taojin_uri::CrawlUri;
 
-use self::announce::{announce_comments, announce_naming};
 use super::config::Config;
 use super::decode::Decoder;
-use super::long_tag::{Skip, is_too_long, long_tag};
 use super::tree::Tree;
 use super::{CharsetSource, Page};
-use taojin_uri::CrawlUri;
 
 /// Input is parsed in blocks of this size, however it arrives, so that the page does not depend on the pieces.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -85,7 +83,7 @@ pub struct Builder {
 }
 
 /// The tokenizer with its sink.
-struct Parser {
+pub(super) struct Parser {
     /// `None` after an error, which it does not survive.
     rewriter: Option<HtmlRewriter<'static, Sink>>,
     limits: Config,
@@ -104,7 +102,7 @@ struct Parser {
 }
 
 impl Parser {
-    fn new(limits: &Config, links_only: bool) -> Self {
+    pub(super) fn new(limits: &Config, links_only: bool) -> Self {
         let passed = Arc::new(AtomicUsize::new(0));
         let finished = Arc::new(Mutex::new(None));
         let tree = Tree::new(limits.clone());
@@ -122,7 +120,7 @@ impl Parser {
         }
     }
 
-    fn write(&mut self, text: &str) {
+    pub(super) fn write(&mut self, text: &str) {
         if self.waiting.is_empty() && text.len() >= self.stuck.len() {
             self.write_now(text);
             return;
@@ -201,7 +199,7 @@ impl Parser {
         finished.take().unwrap_or_default()
     }
 
-    fn finish(mut self) -> Tree {
+    pub(super) fn finish(mut self) -> Tree {
         let rest = std::mem::take(&mut self.waiting);
         self.write_now(&rest);
         if let Some(rewriter) = self.rewriter.take() {
@@ -313,6 +311,103 @@ impl Builder {
         let parser = &mut self.parser;
         self.decoder
             .decode(block, last, &mut |text| parser.write(text));
+    }
+}
+
+/// What names addresses.
+const NAMING: [&str; 7] = ["a", "area", "base", "frame", "iframe", "link", "meta"];
+
+/// Says of each comment that it is one; all the rest is tags and texts. Were it to say so of texts, the tokenizer would
+/// decode each of them, which takes longer than all else that it does.
+fn announce_comments(announced: Arc<AtomicBool>) -> Settings<'static, 'static> {
+    let handlers = DocumentContentHandlers::default().comments(move |_: &mut Comment<'_>| {
+        announced.store(true, Ordering::Relaxed);
+        Ok(())
+    });
+    Settings::new_send().append_document_content_handler(handlers)
+}
+
+/// Says of each tag that may name an address that it does; all the rest is skipped. The tokenizer need not look into
+/// what no handler asks for.
+fn announce_naming(announced: &Arc<AtomicBool>) -> Settings<'static, 'static> {
+    let mut settings = Settings::new_send();
+    for name in NAMING {
+        let announced = Arc::clone(announced);
+        let handler = ElementContentHandlers::default().element(move |_: &mut Element<'_, '_>| {
+            announced.store(true, Ordering::Relaxed);
+            Ok(())
+        });
+        let selector = name.parse().expect("a name of an element is a selector");
+        settings = settings.append_element_content_handler((Cow::Owned(selector), handler));
+    }
+    settings
+}
+
+/// A tag that the tokenizer fails at, which has no room for so many attributes, is at least so long.
+const LONG_TAG_BYTES: usize = 64 << 10;
+/// And a longer one is left out when it has more attributes than this: the tokenizer notes each in some ten times as
+/// many bytes as it has.
+const MAX_ATTRIBUTES: usize = 4096;
+/// A longer one is left out whatever it holds. Pictures in attributes are shorter.
+const MAX_TAG_BYTES: usize = 3 << 19;
+
+/// Where in a tag that is left out the page has come.
+#[derive(Debug, Clone, Copy, Default)]
+struct Skip {
+    /// The quote that has to close.
+    quote: Option<u8>,
+    /// An equals sign was the last, but for white space: only there a quote opens a value.
+    value: bool,
+    /// White space outside of quotes, about as much as there are attributes.
+    blanks: usize,
+}
+
+impl Skip {
+    /// Bytes up to the end of the tag; `None` when it goes on after all of them.
+    fn end(&mut self, bytes: &[u8]) -> Option<usize> {
+        for (at, &b) in bytes.iter().enumerate() {
+            match (self.quote, b) {
+                (Some(quote), _) if b == quote => {
+                    self.quote = None;
+                    self.value = false;
+                }
+                (Some(_), _) => {}
+                (None, b'>') => return Some(at + 1),
+                (None, b'"' | b'\'') if self.value => self.quote = Some(b),
+                (None, b'=') => self.value = true,
+                (None, _) if b.is_ascii_whitespace() => self.blanks += 1,
+                (None, _) => self.value = false,
+            }
+        }
+        None
+    }
+}
+
+/// Whether the tag that these bytes begin with, and that has no end yet, should be left out.
+fn is_too_long(bytes: &[u8]) -> bool {
+    let is_tag = bytes.get(1).is_some_and(u8::is_ascii_alphabetic);
+    if !is_tag || bytes.len() <= LONG_TAG_BYTES {
+        return false;
+    }
+    let mut skip = Skip::default();
+    let _ = skip.end(bytes);
+    bytes.len() > MAX_TAG_BYTES || skip.blanks > MAX_ATTRIBUTES
+}
+
+/// Where the first tag begins that is long enough to be what a tokenizer fails at.
+fn long_tag(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    loop {
+        let rest = bytes.get(at..)?;
+        at += rest
+            .windows(2)
+            .position(|w| w[0] == b'<' && w[1].is_ascii_alphabetic())?;
+        let tag = bytes.get(at..)?;
+        let len = Skip::default().end(tag).unwrap_or(tag.len());
+        if len >= LONG_TAG_BYTES {
+            return Some(at);
+        }
+        at += len;
     }
 }
 
