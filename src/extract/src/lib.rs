@@ -59,9 +59,8 @@ pub use document::{
     Attachment, Comment, Document, Image, Kind, Link, LinkKind, Meta, Piece, pieces,
 };
 pub use fields::author::NameTrace;
-pub use fields::meta::TypedFields;
-pub use fields::site_title::site_title;
-pub use fields::typed::Typed;
+pub use fields::meta::{Typed, TypedFields};
+pub use fields::title_parts::site_title;
 pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;
 

@@ -1,11 +1,7 @@
 //! One page read from end to end. In: a page, what is known of it besides, and settings. Out: a [`Reading`]: lines, main text,
 //! headline, date, comments and labels, each told with what was found before it; and the document made of them.
 
-use crate::body;
-use crate::body::thread as posts;
-use crate::body::{guided, notes};
-use crate::comments;
-use crate::date;
+use crate::body::{guided, notes, thread as posts};
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock, Stamp};
 use crate::document::{Document, Image, Kind};
 use crate::fields::author::{self, NameTrace};
@@ -13,10 +9,10 @@ use crate::fields::head::{self, Head};
 use crate::fields::pages::Pages;
 use crate::fields::{headline, images, labels, links, title_parts};
 use crate::lines::outline::{self, Outline};
-use crate::lines::{language, paragraphs};
+use crate::lines::{language, render};
 use crate::page::{self, Page};
 use crate::template::Guide;
-use crate::{Config, Context, Method};
+use crate::{Config, Context, Method, body, comments, date};
 
 /// Everything that was found out about a page.
 pub(crate) struct Reading<'a> {
@@ -113,7 +109,7 @@ impl<'a> Reading<'a> {
     /// The main text with its pictures.
     pub(crate) fn text(&self, page: &Page) -> (String, Vec<Image>) {
         let lines = &self.body.lines;
-        let (text, paragraphs) = paragraphs::paragraphs(page, &self.outline, lines);
+        let (text, paragraphs) = render::paragraphs(page, &self.outline, lines);
         let body = images::BodyLines {
             title: self.headline.line,
             lines,

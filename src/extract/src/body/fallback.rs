@@ -8,7 +8,7 @@ use crate::document::{Document, Image};
 use crate::fields::author;
 use crate::lines::hints::Marks;
 use crate::lines::language;
-use crate::lines::paragraphs::paragraphs;
+use crate::lines::render::paragraphs;
 use crate::page::measure::Measure;
 use crate::page::{Attr, Hints, Kind, NodeId, Page, Tag, is_skipped};
 use crate::reading::Reading;

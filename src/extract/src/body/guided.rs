@@ -4,7 +4,7 @@
 
 use std::collections::HashSet;
 
-use super::select::{counted, select};
+use super::judgement::{counted, select};
 use crate::date::stamp::Clock;
 use crate::date::text::{Form, find_dates};
 use crate::document::Document;

@@ -5,13 +5,10 @@
 
 mod complete;
 pub(crate) mod fallback;
-pub(crate) mod gaps;
 pub(crate) mod guided;
 pub(crate) mod judgement;
 pub(crate) mod notes;
-pub(crate) mod parts;
 pub(crate) mod proposal;
-pub(crate) mod select;
 pub(crate) mod thread;
 
 use super::{Config, Method};
@@ -20,9 +17,8 @@ use crate::cues::phrases::Phrase;
 use crate::page::{HUB_LINKS, Judged, Kind};
 use crate::template::Guide;
 use complete::complete;
-use judgement::{Judgement, Search};
+use judgement::{Judgement, Search, counted, select};
 use proposal::Proposal;
-use select::{counted, select};
 
 /// Probability of being an article or a manual from which a page is taken for one text.
 const ONE_TEXT: f32 = 0.5;
@@ -86,7 +82,7 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<&Gui
     complete(search.page, &view, &judgement.odds, &mut lines);
     let [article, talk, reference, ..] = judgement.types.0;
     if article + reference > ONE_TEXT {
-        parts::drop_foreign(search.page, &view, &mut lines);
+        notes::drop_foreign(search.page, &view, &mut lines);
     }
     let kept = lines.iter().fold((0u32, 0u32, 0u32), |sum, i| {
         let line = &outline.lines[*i];

@@ -1,11 +1,11 @@
 //! What the log-odds of lines alone say of the page. In: the log-odds and the container they point to. Out: sums over lines
-//! and elements, the core of the text, the element that calls itself the text. Never judges a line.
+//! and elements, the core of the text, the element that calls itself the text. Never judges a line, never looks at
+//! words.
 
-use super::container::{Container, probability};
 use super::features::View;
 use crate::lines::hints::Marks;
-use crate::lines::outline::is_prose;
-use crate::page::NodeId;
+use crate::lines::outline::{Outline, is_prose};
+use crate::page::{NodeId, Page, Tag};
 
 /// A line of prose with at least these odds is certain to be text: the core.
 const CORE: f32 = 1.0;
@@ -148,4 +148,50 @@ impl<'a> PageContext<'a> {
     pub(super) fn mean(sum: (f32, f32)) -> f32 {
         sum.0 / sum.1.max(1.0)
     }
+}
+
+/// A line counts for an element when it is likelier than this to be text: half of the F1 aimed at.
+const THETA: f32 = 0.45;
+
+/// The element that holds the main text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Container {
+    /// The element.
+    pub node: NodeId,
+    /// `Σ tokens · (p - θ)` over its lines.
+    pub value: f32,
+}
+
+/// Probability of log-odds.
+pub(crate) fn probability(log_odds: f32) -> f32 {
+    1.0 / (1.0 + (-log_odds).exp())
+}
+
+/// The element with the greatest value; of equals the innermost. `None` for a page without lines.
+pub(crate) fn container(page: &Page, outline: &Outline, odds: &[f32]) -> Option<Container> {
+    let mut sums = Vec::with_capacity(odds.len() + 1);
+    let mut sum = 0.0f32;
+    sums.push(sum);
+    for (line, odds) in outline.lines.iter().zip(odds) {
+        sum += line.all.tokens as f32 * (probability(*odds) - THETA);
+        sums.push(sum);
+    }
+    let mut best: Option<Container> = None;
+    for (at, node) in page.nodes().iter().enumerate() {
+        if node.tag == Tag::TEXT {
+            continue;
+        }
+        let range = outline.range(page, at as NodeId);
+        if range.is_empty() {
+            continue;
+        }
+        let value = sums[range.end] - sums[range.start];
+        if best.is_none_or(|b| value >= b.value) {
+            best = Some(Container {
+                node: at as NodeId,
+                value,
+            });
+        }
+    }
+    best
 }

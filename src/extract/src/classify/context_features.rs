@@ -2,8 +2,7 @@
 //! judges: the weights are in `weights`.
 
 use super::context::PageContext;
-use super::feature_vector::{FeatureVector, log};
-use super::line_features::link_share;
+use super::features::{FeatureVector, link_share, log};
 use crate::cues::phrases::Phrase;
 use crate::lines::hints::Marks;
 use crate::page::{NodeId, Page, Tag};

@@ -2,7 +2,7 @@
 //! page, and the page's type. Out: log-odds, by trees that vote. Every judgement can be explained feature by feature.
 
 use super::context::PageContext;
-use super::feature_vector::FeatureVector;
+use super::features::FeatureVector;
 use super::learned::Weights;
 use super::line_model::LineModel;
 use super::list_page::ListPage;

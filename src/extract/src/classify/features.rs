@@ -1,14 +1,15 @@
 //! What is known of a line before it is judged. In: an [`Outline`]. Out: one row of numbers a line, each with
 //! a name that a person can read. Never judges: the weights are in `weights`.
 
-use super::feature_vector::{FeatureVector, Row, log};
+use std::sync::LazyLock;
+
 use super::line_cues::{Signs, is_short};
-use super::line_features::{link_share, marks, own, plain, tag};
 use crate::cues::phrases::{MAX_BYTES, Phrase, Seen, phrase_of};
 use crate::lines::Line;
+use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
 use crate::page::measure::ends_sentence;
-use crate::page::{NodeId, Page, PathCounts};
+use crate::page::{NodeId, Page, PathCounts, Tag};
 
 /// Names of the phrases, in order.
 const PHRASES: [(Phrase, &str); 12] = [
@@ -343,4 +344,175 @@ impl PathFeatures {
         };
         counts.iter().map(of).collect()
     }
+}
+
+/// Number of features of a line.
+pub(crate) const COUNT: usize = 128;
+
+/// A line's features.
+pub(crate) type Row = [f32; COUNT];
+
+/// Cells of a row while it is filled; with `NAMED`, the names of the features are kept as well.
+#[derive(Debug)]
+pub(crate) struct FeatureVector<const NAMED: bool = false> {
+    /// The values; apart, so that where the next one goes need not be read anew after each.
+    pub row: Box<Row>,
+    at: usize,
+    /// Names, when they are wanted.
+    pub names: Vec<&'static str>,
+}
+
+impl<const NAMED: bool> Default for FeatureVector<NAMED> {
+    fn default() -> Self {
+        Self {
+            row: Box::new([0.0; COUNT]),
+            at: 0,
+            names: Vec::new(),
+        }
+    }
+}
+
+impl FeatureVector<true> {
+    /// Cells that keep the names too.
+    pub(crate) fn with_names() -> Self {
+        Self::default()
+    }
+}
+
+impl<const NAMED: bool> FeatureVector<NAMED> {
+    /// Begins the row of the next line, in the same place.
+    pub(crate) fn rewind(&mut self) {
+        self.at = 0;
+    }
+
+    /// The next value.
+    #[inline]
+    pub(crate) fn put(&mut self, name: &'static str, value: f32) {
+        if let Some(cell) = self.row.get_mut(self.at) {
+            *cell = value;
+        }
+        if NAMED {
+            self.names.push(name);
+        }
+        self.at += 1;
+    }
+
+    /// The next value: 1 or 0.
+    #[inline]
+    pub(crate) fn flag(&mut self, name: &'static str, on: bool) {
+        self.put(name, f32::from(u8::from(on)));
+    }
+}
+
+/// Numbers whose logarithm is kept; most are counts below it.
+const KEPT: usize = 2048;
+
+/// `ln(1 + x)`, 0 for 0 and below.
+pub(crate) fn log(x: f32) -> f32 {
+    static LOGS: LazyLock<Vec<f32>> =
+        LazyLock::new(|| (0..KEPT).map(|i| (i as f32).ln_1p()).collect());
+    let x = x.max(0.0);
+    let whole = x as usize;
+    match LOGS.get(whole) {
+        Some(log) if whole as f32 == x => *log,
+        _ => x.ln_1p(),
+    }
+}
+
+/// Names of the marks, in the order of their bits.
+const MARKS: [&str; 23] = [
+    "in nav",
+    "in header",
+    "in footer",
+    "in aside",
+    "in comments",
+    "in related",
+    "in share",
+    "in promo",
+    "in about",
+    "in author card",
+    "in body",
+    "in declared body",
+    "in caption",
+    "in title",
+    "in lead",
+    "in form",
+    "in legal",
+    "in article",
+    "in main",
+    "in list",
+    "in table",
+    "in quote",
+    "in popup",
+];
+
+/// Tokens outside links.
+pub(crate) fn plain(line: &Line) -> f32 {
+    line.all.tokens.saturating_sub(line.linked.tokens) as f32
+}
+
+/// Share of the line's tokens that are inside links.
+pub(crate) fn link_share(line: &Line) -> f32 {
+    line.linked.tokens as f32 / line.all.tokens.max(1) as f32
+}
+
+/// Length, links, punctuation.
+pub(crate) fn own<const NAMED: bool>(cells: &mut FeatureVector<NAMED>, line: &Line, ends: bool) {
+    let tokens = line.all.tokens;
+    cells.put("bias", 1.0);
+    cells.put("tokens", log(plain(line)));
+    cells.flag("1-2 tokens", tokens <= 2);
+    cells.flag("3-6 tokens", (3..=6).contains(&tokens));
+    cells.flag("7-14 tokens", (7..=14).contains(&tokens));
+    cells.flag("15-30 tokens", (15..=30).contains(&tokens));
+    cells.flag("over 60 tokens", tokens > 60);
+    cells.put("linked", link_share(line));
+    cells.flag("one link", line.linked.tokens == tokens && tokens > 0);
+    cells.flag("several links", line.links > 1);
+    cells.put("marks", (line.all.marks as f32).min(8.0) / 8.0);
+    cells.put("mark rate", line.all.marks as f32 / tokens.max(4) as f32);
+    cells.flag("ends sentence", ends);
+    cells.flag("short but ends sentence", ends && tokens < 12);
+    cells.put("numbers", line.all.numbers as f32 / tokens.max(1) as f32);
+    cells.put(
+        "bars",
+        (line.all.bars as f32 / tokens.max(1) as f32).min(1.0),
+    );
+    cells.flag("after br", line.after_break);
+    cells.put("CJK", line.all.cjk as f32 / tokens.max(1) as f32);
+}
+
+/// The element that holds the line.
+pub(crate) fn tag<const NAMED: bool>(cells: &mut FeatureVector<NAMED>, tag: Tag) {
+    cells.flag("p", tag == Tag::P);
+    cells.flag("li", matches!(tag, Tag::LI | Tag::DD | Tag::DT));
+    cells.flag("td", matches!(tag, Tag::TD | Tag::TH));
+    cells.flag("h1", tag == Tag::H1);
+    cells.flag("h2", tag == Tag::H2);
+    cells.flag(
+        "h3-h6",
+        tag.is_heading() && tag != Tag::H1 && tag != Tag::H2,
+    );
+    cells.flag("quote or pre", matches!(tag, Tag::BLOCKQUOTE | Tag::PRE));
+}
+
+/// The marks of its ancestors.
+pub(crate) fn marks<const NAMED: bool>(cells: &mut FeatureVector<NAMED>, line: &Line) {
+    for (bit, name) in MARKS.iter().enumerate() {
+        cells.flag(name, line.marks.any(Marks(1 << bit)));
+    }
+    let against = line.marks.any(Marks::AGAINST);
+    cells.put(
+        "marked against: its share of prose",
+        if against { line.marked_share } else { 0.0 },
+    );
+    cells.flag(
+        "marked against, and no text before it",
+        against && line.marked_alone,
+    );
+    let comment = line.marks.any(Marks::COMMENT);
+    cells.put(
+        "in comments: their share of prose",
+        if comment { line.marked_share } else { 0.0 },
+    );
 }

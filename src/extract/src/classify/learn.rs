@@ -3,10 +3,8 @@
 
 use std::sync::LazyLock;
 
-use super::container::container;
-use super::context::PageContext;
-use super::feature_vector::{COUNT, Row};
-use super::features::View;
+use super::context::{PageContext, container};
+use super::features::{COUNT, Row, View};
 use super::learned::TYPES as TYPE_COUNT;
 pub use super::learned::{Source, Weights, WeightsError};
 use super::page_type;

@@ -1,12 +1,11 @@
 //! How likely each line alone is text. In: its features. Out: log-odds, by weights that are added up (logistic
 //! regression). What stands around a line is the business of [`super::context_model`].
 
-use super::feature_vector::{COUNT, FeatureVector, Row};
-use super::features::View;
+use super::features::{COUNT, FeatureVector, Row, View};
 use super::learned::Weights;
 
 /// Weights are kept in thousandths.
-const UNIT: f32 = 0.001;
+const WEIGHT_UNIT: f32 = 0.001;
 
 /// Lines judged alone.
 #[derive(Debug, Default)]
@@ -69,7 +68,7 @@ fn weigh(row: &Row, factors: &Row) -> f32 {
             *sum += value * factor;
         }
     }
-    sums.iter().sum::<f32>() * UNIT
+    sums.iter().sum::<f32>() * WEIGHT_UNIT
 }
 
 /// Most questions that the trees may ask of first features: they are kept for every line.

@@ -2,7 +2,7 @@
 //! odds, drawn to what is text on such a page: what stands in its main part and is not named something else, however little
 //! it reads like text. Never looks at words.
 
-use super::container::probability;
+use super::context::probability;
 use super::features::View;
 use super::page_type::{LIST, PageType};
 use crate::lines::hints::Marks;

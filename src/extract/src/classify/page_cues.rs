@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use super::feature_vector::FeatureVector;
+use super::features::FeatureVector;
 use crate::cues;
 use crate::fields::head::Head;
 use crate::page::Page;

@@ -3,8 +3,7 @@
 //! probability for each type, and the kind. The weights are in `weights`; never looks at single words but for
 //! those that such pages are made of.
 
-use super::feature_vector::{FeatureVector, log};
-use super::features::View;
+use super::features::{FeatureVector, View, log};
 use super::learned::{TYPES, Weights};
 use super::line_cues::Signs;
 use super::page_cues as page_signs;

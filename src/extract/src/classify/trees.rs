@@ -5,7 +5,7 @@
 //! counts (oblivious trees, as in Prokhorenkova et al., "CatBoost", NeurIPS 2018). So a page costs a few
 //! comparisons a line and tree, without a branch.
 
-use super::feature_vector::Row;
+use super::features::Row;
 
 /// Questions of a tree.
 pub(crate) const DEPTH: usize = 5;

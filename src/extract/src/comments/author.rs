@@ -5,8 +5,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::keys::{self, Key};
-use super::record::{Piece, Record, Role};
+use super::record::{self, Key, Piece, Record, Role};
 use super::{time_cues, words};
 use crate::cues;
 use crate::page::{Attr, NodeId, Page, Tag};
@@ -125,12 +124,12 @@ fn called(page: &Page, record: &Record, piece: &Piece) -> f32 {
         // A link to a person's page is a name, whatever words its classes of colours and sizes have.
         let to_person =
             page.node(node).tag == Tag::A && page.attr(node, Attr::Href).is_some_and(is_person);
-        if !to_person && keys::is_called(page, node, words::NOT_AUTHOR) {
+        if !to_person && record::is_called(page, node, words::NOT_AUTHOR) {
             sum -= 1.5 * weight;
         }
         if is_declared(page, node) {
             sum += 3.0;
-        } else if keys::is_called(page, node, words::AUTHOR) {
+        } else if record::is_called(page, node, words::AUTHOR) {
             sum += 2.0 * weight;
         }
         if to_person {
@@ -231,7 +230,7 @@ pub(super) fn looks_named(page: &Page, record: &Record, piece: &Piece) -> bool {
         && record.around(piece).take(3).filter(|e| *e != 0).any(|e| {
             let node = record.elements[e].node;
             let href = page.attr(node, Attr::Href);
-            keys::is_called(page, node, words::AUTHOR)
+            record::is_called(page, node, words::AUTHOR)
                 || is_declared(page, node)
                 || href.is_some_and(is_person)
         })

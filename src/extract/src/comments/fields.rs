@@ -2,16 +2,12 @@
 //! Out: [`Fields`] for each. What all records say at the same place is a label, what each says differently is data;
 //! so the fields are found over the whole group, not record by record.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
-use super::aside::{mark_heads, mark_quotes};
-use super::author;
-use super::content::content_slot;
-use super::keys::{self, Key};
-use super::record::{Piece, Record, Role};
+use super::record::{self, Key, Piece, Record, Role};
 use super::time_cues::TIME_LEVELS;
-use super::words;
+use super::{author, time_cues as signs, words};
 use crate::cues;
 use crate::literals::Literals;
 use crate::page::{NodeId, Page, Tag};
@@ -292,8 +288,10 @@ fn votes(page: &Page, record: &Record, roles: &[Role]) -> Option<i64> {
         let against = near
             .iter()
             .take(2)
-            .any(|n| keys::is_called(page, *n, words::VOTES_AGAINST));
-        let for_it = near.iter().any(|n| keys::is_called(page, *n, words::VOTES));
+            .any(|n| record::is_called(page, *n, words::VOTES_AGAINST));
+        let for_it = near
+            .iter()
+            .any(|n| record::is_called(page, *n, words::VOTES));
         if !against && (for_it || says(&piece.text) || says(before)) {
             out = out.or(Some(number));
         }
@@ -324,4 +322,227 @@ fn addressed(text: &str) -> Option<String> {
         .take(40)
         .collect();
     (!name.is_empty()).then_some(name)
+}
+
+/// Longest rest of the line of name and time that is not kept, in bytes.
+const HEAD_LINE_BYTES: usize = 90;
+
+/// Marks what stands in a quoted comment: an element that is called so, or that tells a time and has text of its own
+/// beside the record's name, time and other text.
+pub(super) fn mark_quotes(
+    page: &Page,
+    record: &Record,
+    roles: &mut [Role],
+    time: Option<usize>,
+    name: Option<usize>,
+) {
+    let mut own = vec![false; record.elements.len()];
+    for piece in time.into_iter().chain(name) {
+        for element in record.around(&record.pieces[piece]) {
+            own[element] = true;
+        }
+    }
+    let mut quotes: HashSet<usize> = HashSet::new();
+    for (at, piece) in record.pieces.iter().enumerate() {
+        if roles[at] != Role::Time || Some(at) == time {
+            continue;
+        }
+        let outermost = record.around(piece).take_while(|e| !own[*e]).last();
+        // The same time once more is the record's own, printed for a narrow screen.
+        let again = time.is_some_and(|t| same_time(page, record.pieces[t].node, piece.node));
+        if let Some(element) =
+            outermost.filter(|e| !again && is_quote(page, record, roles, *e, name))
+        {
+            quotes.insert(element);
+        }
+    }
+    for (at, element) in record.elements.iter().enumerate().skip(1) {
+        if !own[at] && record::is_called(page, element.node, words::ANSWERED) {
+            quotes.insert(at);
+        }
+    }
+    if quotes.is_empty() {
+        return;
+    }
+    let inside: Vec<bool> = record
+        .pieces
+        .iter()
+        .map(|piece| record.around(piece).any(|e| quotes.contains(&e)))
+        .collect();
+    let outside = (0..roles.len()).any(|at| !inside[at] && roles[at] == Role::Text);
+    if outside {
+        for (at, inside) in inside.into_iter().enumerate() {
+            if inside && roles[at] != Role::Time {
+                roles[at] = Role::Quote;
+            }
+        }
+    }
+}
+
+/// True for an element with a second time that has the name of a writer too, or hardly any text.
+fn is_quote(
+    page: &Page,
+    record: &Record,
+    roles: &[Role],
+    element: usize,
+    name: Option<usize>,
+) -> bool {
+    let node = record.elements[element].node;
+    if record::is_called(page, node, words::QUOTE) {
+        return true;
+    }
+    let end = page.node(node).end;
+    let mut bytes = 0;
+    let mut writer = false;
+    for (piece, role) in record.pieces.iter().zip(roles) {
+        if (node..end).contains(&piece.node) && *role == Role::Text {
+            bytes += piece.text.len();
+            let another = name.is_none_or(|n| record.pieces[n].text != piece.text);
+            writer |=
+                another && !piece.text.starts_with('@') && author::looks_named(page, record, piece);
+        }
+    }
+    writer || bytes <= HEAD_LINE_BYTES
+}
+
+fn same_time(page: &Page, a: NodeId, b: NodeId) -> bool {
+    signs::printed(page, a) == signs::printed(page, b)
+}
+
+/// Marks what stands on the lines of the time and the name when there is text on other lines.
+pub(super) fn mark_heads(
+    record: &Record,
+    roles: &mut [Role],
+    time: Option<usize>,
+    name: Option<usize>,
+) {
+    let lines: HashSet<u32> = time
+        .into_iter()
+        .chain(name)
+        .map(|p| record.pieces[p].line)
+        .collect();
+    let on_head = |piece: &Piece| lines.contains(&piece.line);
+    let elsewhere = record
+        .pieces
+        .iter()
+        .zip(roles.iter())
+        .any(|(p, r)| *r == Role::Text && !on_head(p));
+    if !elsewhere {
+        return;
+    }
+    for line in lines {
+        let texts = || {
+            record
+                .pieces
+                .iter()
+                .zip(roles.iter())
+                .filter(|(p, r)| p.line == line && **r == Role::Text)
+        };
+        if texts().map(|(p, _)| p.text.len()).sum::<usize>() > HEAD_LINE_BYTES {
+            continue;
+        }
+        for (piece, role) in record.pieces.iter().zip(roles.iter_mut()) {
+            if piece.line == line && *role == Role::Text {
+                *role = Role::Head;
+            }
+        }
+    }
+}
+
+/// Share of an element's text that a child must have for the text to be sought there.
+const DESCEND: f32 = 0.7;
+/// The same for an inline element: beside it may stand the rest of its line.
+const DESCEND_INLINE: f32 = 0.9;
+/// Most that one text adds to the weight of its place, in bytes: one long post does not decide for all.
+const WEIGHT_BYTES: usize = 400;
+
+/// The place of the text: from the record down, as long as one child has most of what the records say differently.
+pub(super) fn content_slot(page: &Page, records: &[Record], roles: &[Vec<Role>]) -> Key {
+    // For each slot: weight, records that have it, an element of it, one more than the last record that has it.
+    let mut slots: BTreeMap<Key, (f32, usize, NodeId, usize)> = BTreeMap::new();
+    let mut children: BTreeMap<Key, Vec<Key>> = BTreeMap::new();
+    let mut said: HashSet<u64> = HashSet::new();
+    let mut with_text = 0;
+    for (n, (record, roles)) in (1..).zip(records.iter().zip(roles)) {
+        let mut has_text = false;
+        for (piece, role) in record.pieces.iter().zip(roles) {
+            if *role != Role::Text || !said.insert(piece.hash()) {
+                continue;
+            }
+            has_text = true;
+            let weight = piece.text.len().min(WEIGHT_BYTES) as f32;
+            let mut below: Option<Key> = None;
+            for at in record.around(piece) {
+                let element = &record.elements[at];
+                let entry = slots
+                    .entry(element.slot)
+                    .or_insert((0.0, 0, element.node, 0));
+                entry.0 += weight;
+                entry.1 += usize::from(entry.3 != n);
+                entry.3 = n;
+                if let Some(child) = below {
+                    let known = children.entry(element.slot).or_default();
+                    if !known.contains(&child) {
+                        known.push(child);
+                    }
+                }
+                below = Some(element.slot);
+            }
+        }
+        with_text += usize::from(has_text);
+    }
+    let mut at: Key = 0;
+    // A slot is never its own descendant but by a clash of hashes; the count ends such a circle.
+    for _ in 0..64 {
+        let Some((all, ..)) = slots.get(&at) else {
+            break;
+        };
+        let known = children.get(&at).map(Vec::as_slice).unwrap_or_default();
+        let weighted = |slot: &Key| {
+            let (weight, records, node, _) = slots[slot];
+            (weight * leaning(page, node), records, node, *slot)
+        };
+        let below: f32 = known.iter().map(|s| slots[s].0).sum();
+        let total: f32 = known.iter().map(|s| weighted(s).0).sum::<f32>() + (all - below).max(0.0);
+        let best = known
+            .iter()
+            .map(weighted)
+            .max_by(|a, b| a.0.total_cmp(&b.0));
+        let Some((weight, records, node, slot)) = best else {
+            break;
+        };
+        let called = page.attr(node, crate::page::Attr::Class).is_some();
+        let enters = called || !is_run_of_text(page.node(node).tag);
+        let share = if page.node(node).tag.is_inline() {
+            DESCEND_INLINE
+        } else {
+            DESCEND
+        };
+        if !enters || weight < share * total || records * 3 < with_text * 2 {
+            break;
+        }
+        at = slot;
+    }
+    at
+}
+
+/// What a class says of being the text.
+fn leaning(page: &Page, node: NodeId) -> f32 {
+    if record::is_called(page, node, words::CONTENT) {
+        2.5
+    } else if record::is_called(page, node, words::BESIDE) {
+        0.4
+    } else {
+        1.0
+    }
+}
+
+/// Elements of which a text may have several side by side.
+fn is_run_of_text(tag: Tag) -> bool {
+    tag.is_inline()
+        || tag.is_heading()
+        || matches!(
+            tag,
+            Tag::P | Tag::PRE | Tag::BLOCKQUOTE | Tag::LI | Tag::UL | Tag::OL | Tag::DD | Tag::DT
+        )
 }

@@ -7,18 +7,12 @@
 //! method of the paper takes for comments too (menus, recommendation grids, lists of categories) is told apart by who
 //! speaks, when, how differently, and how much of it is links.
 
-mod aside;
 mod author;
-mod content;
 mod endpoints;
 mod fields;
 mod groups;
-mod headings;
-mod keys;
 mod proposal;
 mod record;
-mod siblings;
-mod sums;
 #[cfg(test)]
 mod tests;
 mod thread;
@@ -36,8 +30,7 @@ pub use endpoints::endpoints;
 use crate::page::{NodeId, Page};
 use fields::Fields;
 use groups::Group;
-use keys::Names;
-use record::Record;
+use record::{Names, Record};
 
 /// Longest text of one comment, in characters; the rest is cut off.
 const MAX_CHARS: usize = 20_000;
@@ -90,7 +83,7 @@ pub fn find(page: &Page, marked: &[NodeId]) -> Found {
     groups
         .iter_mut()
         .filter(|g| g.records.len() > 1)
-        .for_each(|g| siblings::join(page, g));
+        .for_each(|g| groups::join(page, g));
     let mut blocks = accepted(page, &mut names, &groups, &timed, marked, forum, false);
     if blocks.is_empty() {
         blocks = accepted(page, &mut names, &groups, &timed, marked, forum, true);

@@ -2,11 +2,10 @@
 //! is a record like its answers. Told by the address, by what the records are called, and by whether a text stands
 //! before them.
 
+use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use std::collections::HashSet;
-
-use super::{Block, Comment, Found, headings};
+use super::{Block, Comment, Found, words};
 use crate::cues;
 use crate::page::{NodeId, Page, Tag};
 
@@ -134,7 +133,7 @@ fn above_is_heading(page: &Page, start: NodeId) -> bool {
         .rev()
         .filter(|id| page.node(*id).tag == Tag::TEXT && !page.text(*id).trim().is_empty())
         .take(2)
-        .any(|id| headings::is_heading(page.text(id).trim()) && !is_link(id))
+        .any(|id| words::is_heading(page.text(id).trim()) && !is_link(id))
 }
 
 /// Addresses of forums and of sites of questions and answers.

@@ -8,7 +8,7 @@ use std::ops::Range;
 use super::fields::Fields;
 use super::record::Record;
 use super::time_cues::{TIME_LEVELS, trimmed};
-use super::{author, headings, keys, words};
+use super::{author, record, words};
 use crate::page::{Attr, NodeId, Page, Tag};
 use crate::similarity::Skeleton;
 use crate::similarity::pol::LeafPaths;
@@ -82,7 +82,7 @@ fn signs(page: &Page, records: &[Record], fields: &[Fields], marked: &[NodeId]) 
         called: is_called(page, first.range.start, marked),
         posts: elements_around(page, first.range.start)
             .take(3)
-            .any(|id| keys::is_called(page, id, words::POST)),
+            .any(|id| record::is_called(page, id, words::POST)),
         heading: has_heading(page, first.range.start),
         times: share(&|(_, f)| f.time.is_some()),
         authors: share(&|(_, f)| f.author.is_some()),
@@ -277,7 +277,7 @@ fn names_someone(page: &Page, record: &Range<NodeId>) -> bool {
     let mut links = record.clone().filter(|id| page.node(*id).tag == Tag::A);
     links.any(|id| {
         page.attr(id, Attr::Href).is_some_and(author::is_person)
-            || keys::is_called(page, id, words::AUTHOR)
+            || record::is_called(page, id, words::AUTHOR)
     })
 }
 
@@ -305,7 +305,7 @@ pub(super) fn elements_around(page: &Page, start: NodeId) -> impl Iterator<Item 
 
 /// The element is called a comment.
 pub(super) fn is_comment(page: &Page, id: NodeId, marked: &[NodeId]) -> bool {
-    marked.binary_search(&id).is_ok() || keys::is_called(page, id, words::COMMENT)
+    marked.binary_search(&id).is_ok() || record::is_called(page, id, words::COMMENT)
 }
 
 /// One of the texts right before a record is a heading of comments.
@@ -316,7 +316,7 @@ fn has_heading(page: &Page, start: NodeId) -> bool {
     texts
         .filter(|id| !trimmed(page.text(*id)).is_empty())
         .take(HEADING_TEXTS)
-        .any(|id| headings::is_heading(trimmed(page.text(id))))
+        .any(|id| words::is_heading(trimmed(page.text(id))))
 }
 
 fn has_headline(page: &Page, record: &Record) -> bool {

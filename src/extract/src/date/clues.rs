@@ -1,12 +1,16 @@
-//! What other than digits a date is told by. In: a text. Out: [`Clues`]: which steps on the way to its dates may be left
-//! out. Never says that there is a date.
+//! The words and signs that dates are told by. In: a text. Out: [`Clues`], which steps on the way to its dates may be left out;
+//! what the words right before a date call it; the month of a name; years that are not told by four digits (民國108年, 令和元年,
+//! 二〇一九年九月七日) as 2019年…, so that the patterns of dates read them. Never says that there is a date.
 
+use std::borrow::Cow;
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use regex::{Captures, Regex};
 use unicode_normalization::UnicodeNormalization;
 
-use super::years::odd_years;
-use crate::literals::Literals;
+use crate::cues;
+use crate::literals::{Literals, compiled};
 
 /// Words of times that are told from the fetch.
 const FROM_NOW: u32 = 1;
@@ -82,4 +86,153 @@ pub(crate) fn half_width(text: &str) -> String {
         c => c,
     };
     text.nfkc().map(digit).collect()
+}
+
+/// What the words before a date call it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Label {
+    /// 发布, published, posted.
+    Published,
+    /// 更新, modified, updated.
+    Modified,
+    /// Nothing that is known.
+    None,
+}
+
+static PUBLISHED: LazyLock<Regex> = LazyLock::new(|| {
+    cues::pattern(
+        r"(?i)(?:^|[^\p{Han}]|<date.published.after>)(?:<date.published.alone>)|<date.published>",
+    )
+});
+static MODIFIED: LazyLock<Regex> = LazyLock::new(|| cues::pattern("(?i)<date.modified>"));
+
+/// One of them stands in every label of a date.
+static ANY_LABEL: LazyLock<Literals> = LazyLock::new(|| {
+    let sections = ["date.published", "date.published.alone", "date.modified"];
+    cues::seen(&sections.map(|section| (section, 1)))
+});
+
+/// What the words right before a date call it.
+pub(crate) fn label_before(before: &str) -> Label {
+    /// Characters that may stand between label and date: `发布时间：`, `Published on`.
+    const BETWEEN: usize = 10;
+    let start = before.char_indices().rev().nth(29).map_or(0, |(i, _)| i);
+    let near = before.get(start..).unwrap_or_default();
+    if !ANY_LABEL.stand_in(near) {
+        return Label::None;
+    }
+    let last = |regex: &Regex| {
+        let end = regex.find_iter(near).last()?.end();
+        let between = near.get(end..).unwrap_or_default();
+        (between.chars().count() <= BETWEEN).then_some(end)
+    };
+    match (last(&PUBLISHED), last(&MODIFIED)) {
+        (None, None) => Label::None,
+        (published, modified) if published >= modified => Label::Published,
+        _ => Label::Modified,
+    }
+}
+
+/// Names and short forms in small letters, without the dot of a short form.
+static MONTHS: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
+    let lines = cues::lines("months").iter();
+    let months = lines.filter_map(|line| {
+        let (number, names) = line.split_once(' ')?;
+        Some((number.parse().ok()?, names))
+    });
+    let named =
+        |(month, names): (u32, &'static str)| names.split('|').map(move |name| (name, month));
+    months.flat_map(named).collect()
+});
+
+/// The month of a name in any of the languages, in whatever case.
+pub(crate) fn month_number(word: &str) -> Option<u32> {
+    let lower = word.to_lowercase();
+    MONTHS.get(lower.trim_end_matches('.')).copied()
+}
+
+/// Eras of an emperor or a republic with the year before their first.
+static ERAS: LazyLock<Vec<(&str, i32)>> = LazyLock::new(|| {
+    let lines = cues::lines("eras").iter();
+    let eras = lines.filter_map(|line| line.split_once(' '));
+    eras.filter_map(|(year, era)| Some((era, year.parse().ok()?)))
+        .collect()
+});
+
+/// How a year begins that is told by the characters of its digits.
+const NUMERAL_YEARS: [&str; 6] = ["二〇", "二○", "二零", "一九", "二Ｏ", "二O"];
+
+/// One of them stands in every year that is not told by four digits.
+pub(crate) fn odd_years() -> impl Iterator<Item = &'static str> {
+    ERAS.iter().map(|(era, _)| *era).chain(NUMERAL_YEARS)
+}
+
+static ERA: LazyLock<Regex> = LazyLock::new(|| {
+    let eras: Vec<&str> = ERAS.iter().map(|(era, _)| *era).collect();
+    compiled(&format!(r"({})\s?(\d{{1,3}}|元)\s?年", eras.join("|")))
+});
+static NUMERALS: LazyLock<Regex> = LazyLock::new(|| {
+    compiled(
+        r"([一二][〇○零ＯO一二三四五六七八九]{3})\s?年\s?([一二三四五六七八九十]{1,3})\s?月(?:\s?([一二三四五六七八九十廿]{1,3})\s?[日号號])?",
+    )
+});
+
+/// The text with common years; for texts with one of [`odd_years`].
+pub(crate) fn with_common_years(text: &str) -> Cow<'_, str> {
+    if !text.contains('年') {
+        return text.into();
+    }
+    let eras = ERA.replace_all(text, |c: &Captures<'_>| {
+        let first = ERAS
+            .iter()
+            .find(|(era, _)| *era == &c[1])
+            .map_or(0, |e| e.1);
+        let count: i32 = if &c[2] == "元" {
+            1
+        } else {
+            c[2].parse().unwrap_or(0)
+        };
+        format!("{}年", first + count)
+    });
+    let common = NUMERALS.replace_all(&eras, |c: &Captures<'_>| {
+        let year: String = c[1].chars().map(digit).collect();
+        let mut out = format!("{year}年{}月", number(&c[2]));
+        if let Some(day) = c.get(3) {
+            out.push_str(&format!("{}日", number(day.as_str())));
+        }
+        out
+    });
+    common.into_owned().into()
+}
+
+/// The year before the first of the Republic.
+const REPUBLIC: i32 = 1911;
+
+static REPUBLIC_DAY: LazyLock<Regex> =
+    LazyLock::new(|| compiled(r"(^|[^\d/.-])(1\d\d)([/.-])(\d{1,2})([/.-])(\d{1,2})($|[^\d/.-])"));
+
+/// The text with common years in days such as 113/05/20: for pages of Taiwan, where a year of three digits is one of the
+/// Republic.
+pub(crate) fn with_republic_years(text: &str) -> Cow<'_, str> {
+    REPUBLIC_DAY.replace_all(text, |c: &Captures<'_>| {
+        let year = c[2].parse().unwrap_or(0) + REPUBLIC;
+        let [before, sign, month, again, day, behind] = [1, 3, 4, 5, 6, 7].map(|i| &c[i]);
+        format!("{before}{year}{sign}{month}{again}{day}{behind}")
+    })
+}
+
+fn digit(numeral: char) -> char {
+    let mut digits = "〇一二三四五六七八九".chars().zip('0'..='9');
+    digits
+        .find_map(|(n, d)| (n == numeral).then_some(d))
+        .unwrap_or('0')
+}
+
+/// A number below a hundred: 七, 十一, 二十, 三十一, 廿三.
+fn number(numerals: &str) -> u32 {
+    numerals.chars().fold(0, |sum, numeral| match numeral {
+        '十' => sum.max(1) * 10,
+        '廿' => 20,
+        n => sum + u32::from(digit(n)) - u32::from('0'),
+    })
 }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::label::Label;
+use super::clues::Label;
 use super::stamp::{Clock, Stamp};
 use super::text::{find_dates, parse_value};
 use super::{Anchors, Candidate, MAX_CANDIDATES, Origin, near};

@@ -7,12 +7,8 @@
 
 pub(crate) mod clues;
 pub(crate) mod code;
-pub(crate) mod iso;
-pub(crate) mod label;
-pub(crate) mod months;
 pub(crate) mod stamp;
 pub(crate) mod text;
-pub(crate) mod years;
 
 use std::sync::LazyLock;
 
@@ -25,8 +21,8 @@ use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
 use crate::page::{Attr, NodeId, Page, Tag};
 use crate::times;
+use clues::Label;
 use code::{from_elements, from_script, from_url};
-use label::Label;
 use stamp::{Clock, Stamp};
 use text::{Form, Found, find_dates, parse_value};
 

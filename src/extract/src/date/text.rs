@@ -6,12 +6,10 @@ use std::borrow::Cow;
 
 use chrono::{DateTime, Datelike, NaiveTime, TimeDelta};
 
-use super::clues::{Clues, half_width};
-use super::iso::iso;
-use super::label::{Label, label_before};
-use super::months::month_number;
-use super::stamp::{CHINA_OFFSET_MIN, Clock, LAST_YEAR, Stamp, zone_offset_min};
-use super::years::{with_common_years, with_republic_years};
+use super::clues::{
+    Clues, Label, half_width, label_before, month_number, with_common_years, with_republic_years,
+};
+use super::stamp::{CHINA_OFFSET_MIN, Clock, LAST_YEAR, Stamp, iso, zone_offset_min};
 use crate::times::{self, Day, Parts, Unit};
 
 /// Longest text looked at, in bytes; a longer one is cut.

@@ -4,7 +4,6 @@
 pub(crate) mod hints;
 pub(crate) mod language;
 pub(crate) mod outline;
-pub(crate) mod paragraphs;
 pub(crate) mod render;
 
 use std::ops::Range;

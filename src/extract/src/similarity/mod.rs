@@ -5,13 +5,11 @@
 //! which is built on the same skeletons and hashes.
 
 mod label;
-mod lcs;
 pub mod pol;
 mod skeleton;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use label::NameHashes;
-pub use label::{mix, name_hash, name_of, shared, stable_word};
-pub use lcs::lcs_step;
+pub use label::{lcs_step, mix, name_hash, name_of, shared, stable_word};
 pub use skeleton::Skeleton;

@@ -4,12 +4,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::field::Field;
-use super::keys::{KeySet, Keys};
 use super::learn::Template;
 use super::nodes::Alignment;
-use super::regions::Region;
-use super::slots::{Value, values};
+use super::observation::{Field, KeySet, Keys};
+use super::regions::{Region, Value, values};
 use crate::page::{NodeId, Page};
 
 /// Log-odds of a line whose place a person called body, or not body.

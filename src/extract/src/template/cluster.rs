@@ -7,7 +7,7 @@
 
 use std::collections::HashMap;
 
-use super::keys::KeySet;
+use super::observation::KeySet;
 use crate::similarity::mix;
 
 /// Distances of all pairs, 0 to 1.

@@ -7,13 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::cluster;
 use super::config::Config;
-use super::field::Field;
-use super::keys::{KeySet, Keys};
 use super::nodes::{Nodes, QUORUM};
-use super::observation::Observation;
-use super::regions::{Region, regions};
+use super::observation::{Field, KeySet, Keys, Observation};
+use super::regions::{Region, Slot, label_of, regions, slot_key, slots};
 use super::sequence::{Layout, Sequence, Token};
-use super::slots::{Slot, label_of, slot_key, slots};
 
 /// Pages aligned for the nodes of a template, those nearest the middle; the rest counts for the regions.
 const MAX_ALIGNED: usize = 60;

@@ -13,26 +13,20 @@ mod align;
 mod assign;
 pub mod cluster;
 mod config;
-mod field;
-mod keys;
 mod learn;
 mod nodes;
 mod observation;
 mod regions;
 mod saved;
 mod sequence;
-mod slots;
 #[cfg(test)]
 mod tests;
 
 pub use assign::{Assigned, Guide, Library};
 pub use config::{Config, LEARN_AT, LEARN_SMALL_AT, MAX_DISTANCE, MAX_PENDING, MIN_PAGES, SAMPLES};
-pub use field::Field;
-pub use keys::{KeySet, Keys, text_hash};
 pub use learn::{Learned, Template, learn};
 pub use nodes::{Alignment, Node, Nodes};
-pub use observation::{Observation, ObservedLine};
-pub use regions::Region;
+pub use observation::{Field, KeySet, Keys, Observation, ObservedLine, text_hash};
+pub use regions::{Region, Slot, Value, slot_key, slot_texts};
 pub use saved::{colour, frame, framed_html, saved_html};
 pub use sequence::{Layout, Sequence, Token, TokenKind};
-pub use slots::{Slot, Value, slot_key, slot_texts};

@@ -9,7 +9,7 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::align::{Symbol, align};
-use super::keys::KeySet;
+use super::observation::KeySet;
 use super::sequence::{Layout, Token, TokenKind};
 use crate::similarity::mix;
 

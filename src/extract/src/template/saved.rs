@@ -2,7 +2,7 @@
 //! runs, loads or leads elsewhere. Never copies markup: every byte is written anew from the tree.
 
 use super::assign::Guide;
-use super::field::Field;
+use super::observation::Field;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Deepest element written; what lies below stands in its place.

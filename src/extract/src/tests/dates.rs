@@ -1,9 +1,8 @@
 use proptest::prelude::*;
 
+use crate::date::clues::Label;
 use crate::date::code::from_url;
-use crate::date::iso::iso;
-use crate::date::label::Label;
-use crate::date::stamp::Clock;
+use crate::date::stamp::{Clock, iso};
 use crate::date::text::{Form, find_dates, parse_value};
 use crate::page::{Hints, Page};
 use crate::{Context, extract};

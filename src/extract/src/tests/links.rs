@@ -2,8 +2,7 @@ use proptest::prelude::*;
 use regex::{Regex, bytes};
 
 use crate::document::LinkKind;
-use crate::fields::link_address::{is_detail, said};
-use crate::fields::links::{Paging, links, paging};
+use crate::fields::links::{Paging, is_detail, links, paging, said};
 use crate::lines::outline::Outline;
 use crate::page::{self, Hints, Page};
 use taojin_uri::CrawlUri;

@@ -6,11 +6,10 @@ use std::ops::Range;
 use super::Form;
 use super::cursor::{Cursor, is_letter};
 use super::forms::{
-    ago_in_english, ago_in_han, day_and_hour, day_before_month, day_by_name, day_in_han,
+    Parts, ago_in_english, ago_in_han, day_and_hour, day_before_month, day_by_name, day_in_han,
     day_in_numbers, day_of_month, day_of_short_year, day_of_year, eight_digits, just_now,
     just_now_in_han, month_before_day, two_numbers,
 };
-use super::parts::Parts;
 
 /// A day that a text tells.
 #[derive(Debug)]

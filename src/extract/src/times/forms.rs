@@ -2,7 +2,6 @@
 //! and what it says. Never looks back: what a form may take, it takes. The pattern of each form is in the tests.
 
 use super::cursor::Cursor;
-use super::parts::{Parts, Unit};
 
 /// The place behind a time, and what the time says.
 pub(crate) type Read<'a> = Option<(Cursor<'a>, Parts<'a>)>;
@@ -394,4 +393,242 @@ pub(crate) fn month_alone(place: Cursor<'_>) -> Read<'_> {
     let day = behind.digits(1, 2).and_then(Cursor::end);
     let end = day.or_else(|| behind.one(&["'", "20"])?.digits(2, 2)?.end())?;
     Some((end, Parts::Other))
+}
+
+/// What a time says. Parts are texts; years, days and months are digits unless a name is expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parts<'a> {
+    /// Year, month and day by number.
+    Day {
+        /// Four digits.
+        year: &'a str,
+        /// One or two.
+        month: &'a str,
+        /// One or two.
+        day: &'a str,
+    },
+    /// The same with the name of the month, or any other word in its place.
+    NamedMonth {
+        /// Four digits.
+        year: &'a str,
+        /// A word.
+        month: &'a str,
+        /// One or two digits.
+        day: &'a str,
+    },
+    /// Two numbers, either of which may be the day, and a year of two or four digits.
+    Numbers {
+        /// One or two digits.
+        first: &'a str,
+        /// One or two digits.
+        second: &'a str,
+        /// Two or four digits.
+        year: &'a str,
+        /// A dot stands right behind the first.
+        dotted: bool,
+    },
+    /// Month and day, perhaps with a year before them.
+    DayOfMonth {
+        /// None to four digits.
+        year: &'a str,
+        /// One or two.
+        month: &'a str,
+        /// One or two.
+        day: &'a str,
+        /// What stands between them where that is no word.
+        sign: &'a str,
+        /// Bytes before what stands behind the day.
+        day_end: usize,
+    },
+    /// Two numbers of two digits, which may be month and day.
+    TwoNumbers {
+        /// Two digits.
+        month: &'a str,
+        /// Two digits.
+        day: &'a str,
+    },
+    /// So much before now.
+    Ago {
+        /// Digits, or a word for a number.
+        count: &'a str,
+        /// Of these.
+        unit: Unit,
+        /// What is to be added: the minutes behind hours, the days behind months.
+        smaller: Option<(&'a str, Unit)>,
+    },
+    /// A day by its distance from today: 昨天, yesterday.
+    DayByName(&'a str),
+    /// The moment.
+    Now,
+    /// A time that nobody resolves.
+    Other,
+}
+
+impl<'a> Parts<'a> {
+    /// The same with the year that stands before month and day.
+    pub(crate) fn of_year(mut self, before: &'a str) -> Self {
+        if let Self::DayOfMonth { year, .. } = &mut self {
+            *year = before;
+        }
+        self
+    }
+}
+
+/// A unit of time; a longer one is the greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Unit {
+    /// 秒.
+    Second,
+    /// 分钟.
+    Minute,
+    /// 小时.
+    Hour,
+    /// 天.
+    Day,
+    /// 周.
+    Week,
+    /// 月.
+    Month,
+    /// 年.
+    Year,
+}
+
+impl Unit {
+    /// The unit whose name in English stands at a place, and the place behind the name.
+    pub(crate) fn in_english(place: Cursor<'_>) -> Option<(Cursor<'_>, Self)> {
+        // Without the sign of many; none is the beginning of one behind it.
+        const NAMES: [(&str, Unit); 14] = [
+            ("second", Unit::Second),
+            ("sec", Unit::Second),
+            ("minute", Unit::Minute),
+            ("min", Unit::Minute),
+            ("hr", Unit::Hour),
+            ("hour", Unit::Hour),
+            ("day", Unit::Day),
+            ("week", Unit::Week),
+            ("wk", Unit::Week),
+            ("month", Unit::Month),
+            ("mon", Unit::Month),
+            ("mo", Unit::Month),
+            ("year", Unit::Year),
+            ("yr", Unit::Year),
+        ];
+        let at = |(name, unit): &(&str, Self)| Some((place.one(&[name])?, *unit));
+        NAMES.iter().find_map(at)
+    }
+}
+
+/// A time of day as it is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TimeOfDay<'a> {
+    /// Half of the day or part of it: 下午, pm; empty without.
+    pub half: &'a str,
+    /// One or two digits.
+    pub hour: &'a str,
+    /// Two digits.
+    pub minute: &'a str,
+    /// Two digits or none.
+    pub second: &'a str,
+    /// Name of the zone or its distance from UTC; empty without.
+    pub zone: &'a str,
+}
+
+/// The time of day that may stand behind each of them: , 13:43, (星期六) 下午 1:43:05, at 1.43 p.m. GMT.
+pub(crate) fn time_of_day(place: Cursor<'_>) -> Option<(Cursor<'_>, TimeOfDay<'_>)> {
+    const WORDS: [&str; 11] = [
+        "at", "à", "um", "a las", "kl.", "kl", "t", "-", "–", "—", "|",
+    ];
+    const HALVES: [&str; 12] = [
+        "上午", "下午", "晚上", "晚", "凌晨", "早上", "中午", "傍晚", "오전", "오후", "午前",
+        "午後",
+    ];
+    let from = separators(place).maybe(bracketed_day_of_week);
+    let half = separators(from).maybe_one(&WORDS).blanks();
+    let half_end = half.maybe_one(&HALVES);
+    let hour = half_end.blanks();
+    let hour_end = hour.digits(1, 2)?;
+    let minute = hour_end
+        .maybe_blank()
+        .one(&[":", "：", "时", "點", "点", "時", "h", "."])?
+        .maybe_blank();
+    let minute_end = minute.digits(2, 2)?;
+    let second = minute_end
+        .maybe_blank()
+        .one(&[":", "：", "分"])
+        .map(Cursor::maybe_blank);
+    let second_end = second.and_then(|second| second.digits(2, 2));
+    let clock = second_end
+        .unwrap_or(minute_end)
+        .maybe(|end| end.one(&[".", ","])?.digits(1, 9))
+        .maybe_one(&["分", "秒"]);
+    let english = clock.blanks();
+    let english_end = english.maybe(half_in_english);
+    let behind = if english_end == english {
+        clock
+    } else {
+        english_end
+    };
+    let zone = behind.blanks();
+    let zone_end = zone.maybe(zone_of_time);
+    let parts = TimeOfDay {
+        half: if half_end == half {
+            english_end.since(english)
+        } else {
+            half_end.since(half)
+        },
+        hour: hour_end.since(hour),
+        minute: minute_end.since(minute),
+        second: second
+            .zip(second_end)
+            .map_or("", |(second, end)| end.since(second)),
+        zone: zone_end.since(zone),
+    };
+    Some((if zone_end == zone { behind } else { zone_end }, parts))
+}
+
+/// What may stand between a day and an hour.
+fn separators(place: Cursor<'_>) -> Cursor<'_> {
+    let mut from = place;
+    while let Some(next) = from
+        .blank()
+        .or_else(|| from.one(&[",", "，", "|", "·", "/"]))
+    {
+        from = next;
+    }
+    from
+}
+
+/// 星期六, (周六).
+fn bracketed_day_of_week(place: Cursor<'_>) -> Option<Cursor<'_>> {
+    let week = place.maybe_one(&["（", "("]).one(&["星期", "周", "週"])?;
+    let day = week.one(&["一", "二", "三", "四", "五", "六", "日", "天"])?;
+    Some(day.maybe_one(&["）", ")"]))
+}
+
+/// a.m., PM.
+fn half_in_english(place: Cursor<'_>) -> Option<Cursor<'_>> {
+    let m = place.one(&["a", "p"])?.maybe_one(&["."]);
+    Some(m.one(&["m"])?.bound()?.maybe_one(&["."]))
+}
+
+/// GMT, +08:00.
+fn zone_of_time(place: Cursor<'_>) -> Option<Cursor<'_>> {
+    const NAMES: [&str; 14] = [
+        "utc", "gmt", "cst", "est", "edt", "pst", "pdt", "cet", "cest", "bst", "jst", "kst", "msk",
+        "z",
+    ];
+    let sign = place.one(&["+", "-"]);
+    match sign {
+        None => outside_word(place.one(&NAMES)?),
+        Some(hours) => (hours.digits(1, 2))
+            .and_then(|end| outside_word(end.one(&[":"])?.digits(2, 2)?))
+            .or_else(|| outside_word(hours.digits(4, 4)?))
+            .or_else(|| outside_word(hours.digits(1, 2)?)),
+    }
+}
+
+/// The place itself, if no word goes on there.
+fn outside_word(place: Cursor<'_>) -> Option<Cursor<'_>> {
+    let goes_on = |char: char| char.is_alphanumeric() || char == '_';
+    (!place.char().is_some_and(goes_on)).then_some(place)
 }

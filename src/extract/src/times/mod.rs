@@ -8,22 +8,20 @@
 pub(crate) mod cursor;
 mod days;
 pub(crate) mod forms;
-mod parts;
 #[cfg(test)]
 mod tests;
-mod time_of_day;
 
 use std::ops::Range;
 
 use cursor::Cursor;
 pub(crate) use days::{Day, days};
+pub(crate) use forms::{Parts, TimeOfDay, Unit};
 use forms::{
     Read, ago_behind_a_word, ago_elsewhere, ago_in_english, ago_in_han, alone_in_english,
     alone_in_han, day_and_hour, day_before_month, day_by_name, day_in_han_alone, day_in_numbers,
     day_of_month, day_of_week, day_of_year, just_now, just_now_in_han, month_alone,
     month_before_day,
 };
-pub(crate) use parts::{Parts, TimeOfDay, Unit};
 
 /// Reads on behind what it reads from a place, `None` where that does not stand.
 type Form = for<'a> fn(Cursor<'a>) -> Read<'a>;
@@ -40,7 +38,7 @@ pub(crate) fn find(text: &str) -> Option<Range<usize>> {
         let end = number + digits.take_while(|byte| is_digit(byte)).count();
         let found = with_word(text, at..number).or_else(|| with_number(text, number..end));
         if let Some((from, end)) = found {
-            let hour = |end| Some(time_of_day::time_of_day(end)?.0);
+            let hour = |end| Some(forms::time_of_day(end)?.0);
             return Some(from.at()..end.maybe(hour).at());
         }
         at = end;
@@ -50,7 +48,7 @@ pub(crate) fn find(text: &str) -> Option<Range<usize>> {
 
 /// The time of day that stands at `at`, behind a day.
 pub(crate) fn time_of_day(text: &str, at: usize) -> Option<TimeOfDay<'_>> {
-    Some(time_of_day::time_of_day(Cursor::new(text, at))?.1)
+    Some(forms::time_of_day(Cursor::new(text, at))?.1)
 }
 
 /// True if a year from 1990 on with month and day behind it stands in the text.

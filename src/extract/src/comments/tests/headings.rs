@@ -2,8 +2,7 @@
 
 use proptest::prelude::*;
 
-use crate::comments::headings::{self, HEADING};
-use crate::comments::words;
+use crate::comments::words::{self, HEADING};
 
 /// Parts of headings of comments, and what else begins texts.
 const PARTS: &[&str] = &[
@@ -114,7 +113,7 @@ proptest! {
     #[test]
     fn no_heading_begins_otherwise(parts in prop::collection::vec(prop::sample::select(PARTS), 0..5)) {
         let text = parts.concat();
-        prop_assert!(headings::begins_like_one(&text) || !HEADING.is_match(&text), "{}", text);
+        prop_assert!(words::begins_like_one(&text) || !HEADING.is_match(&text), "{}", text);
     }
 }
 

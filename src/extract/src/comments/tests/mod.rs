@@ -126,7 +126,7 @@ fn buttons_counts_and_headings() {
         "2 Answers",
         "3 thoughts on “Dry gas”",
     ] {
-        assert!(crate::comments::headings::is_heading(text), "{text}");
+        assert!(crate::comments::words::is_heading(text), "{text}");
     }
     for text in [
         "评论员文章",
@@ -134,7 +134,7 @@ fn buttons_counts_and_headings() {
         "He comments on the match",
         "No answers were given by the board",
     ] {
-        assert!(!crate::comments::headings::is_heading(text), "{text}");
+        assert!(!crate::comments::words::is_heading(text), "{text}");
     }
     assert_eq!(words::number("赞(1.2万)"), Some(12_000));
     assert_eq!(words::number("3.4k likes"), Some(3_400));
