@@ -1,7 +1,7 @@
 //! What was learned as it is kept. In: weights and trees. Out: [`Weights`], rounded. Never learns.
 
 use super::boost::{Forest, Grown};
-use taojin_extract::learn::{Names, Tree, Weights};
+use taojin_extract::learn::{DecisionTree, Names, Weights};
 
 /// Weights are kept in thousandths.
 const UNIT: f32 = 1_000.0;
@@ -32,13 +32,13 @@ pub(super) fn weights(
 }
 
 /// A tree that stopped early asks what nothing exceeds: the answer is always no.
-fn tree(grown: &Grown) -> Tree {
+fn tree(grown: &Grown) -> DecisionTree {
     let ask = |at| {
         let asked = grown.asks.get(at);
         asked.map_or((0, f32::MAX), |(f, least)| (*f as u16, rounded(*least)))
     };
     let vote = |at| grown.votes.get(at).map_or(0, |v| thousandths(*v));
-    Tree {
+    DecisionTree {
         asks: std::array::from_fn(ask),
         votes: std::array::from_fn(vote),
     }

@@ -9,7 +9,7 @@ use super::learned::TYPES as TYPE_COUNT;
 pub use super::learned::{Source, Weights, WeightsError};
 use super::page_type;
 use super::trees;
-pub use super::trees::Tree;
+pub use super::trees::DecisionTree;
 use crate::fields::head::Head;
 use crate::fields::headline;
 use crate::fields::title_parts::Title;

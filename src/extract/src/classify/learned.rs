@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::learn::Names;
 use super::line_model::MOST_KEPT;
 use super::page_type::NAMES as TYPE_NAMES;
-use super::trees::{DEPTH, Tree};
+use super::trees::{DEPTH, DecisionTree};
 
 /// Number of types of pages.
 pub(crate) const TYPES: usize = 6;
@@ -34,7 +34,7 @@ pub struct Weights {
     /// Thousandths that the votes of the trees are added to.
     pub bias: i16,
     /// Trees over a line's second features, the types of its page and `kept`, in this order.
-    pub trees: Vec<Tree>,
+    pub trees: Vec<DecisionTree>,
     /// The sets that it was learned from.
     pub sources: Vec<Source>,
 }
@@ -138,7 +138,7 @@ impl Weights {
     pub fn written(&self) -> String {
         let asked = asked(Names::known(), &self.kept);
         let name = |at: u16| asked.get(usize::from(at)).cloned().unwrap_or_default();
-        let tree = |tree: &Tree| {
+        let tree = |tree: &DecisionTree| {
             let real = tree.asks.iter().filter(|(_, least)| *least < f32::MAX);
             WrittenTree {
                 asks: real.map(|(at, least)| (name(*at), *least)).collect(),
@@ -167,7 +167,7 @@ impl Weights {
 
 impl WrittenTree {
     /// A tree that stopped early asks what nothing exceeds: the answer is always no.
-    fn read(&self, numbers: &HashMap<&str, u16>) -> Result<Tree, WeightsError> {
+    fn read(&self, numbers: &HashMap<&str, u16>) -> Result<DecisionTree, WeightsError> {
         let votes = self.votes.clone().try_into();
         let votes = votes.map_err(|_| wrong(format!("a tree needs {} votes", 1 << DEPTH)))?;
         let mut asks = [(0, f32::MAX); DEPTH];
@@ -178,7 +178,7 @@ impl WrittenTree {
             let at = numbers.get(name.as_str());
             *ask = (*at.ok_or_else(|| unknown("trees", name))?, *least);
         }
-        Ok(Tree { asks, votes })
+        Ok(DecisionTree { asks, votes })
     }
 }
 

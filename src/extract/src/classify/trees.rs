@@ -14,14 +14,14 @@ const UNIT: f32 = 0.001;
 
 /// One tree.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Tree {
+pub struct DecisionTree {
     /// Number of a feature and the value it must exceed; the first answer is the lowest digit.
     pub asks: [(u16, f32); DEPTH],
     /// Thousandths to add, by the answers.
     pub votes: [i16; 1 << DEPTH],
 }
 
-impl Tree {
+impl DecisionTree {
     fn vote(&self, row: &Row) -> i16 {
         let answer = |(digit, (feature, least)): (usize, &(u16, f32))| {
             let value = row.get(usize::from(*feature)).copied().unwrap_or_default();
@@ -33,13 +33,13 @@ impl Tree {
 }
 
 /// The votes of all trees with the bias they start from.
-pub(crate) fn log_odds(row: &Row, bias: i16, trees: &[Tree]) -> f32 {
+pub(crate) fn log_odds(row: &Row, bias: i16, trees: &[DecisionTree]) -> f32 {
     let votes: i32 = trees.iter().map(|t| i32::from(t.vote(row))).sum();
     (i32::from(bias) + votes) as f32 * UNIT
 }
 
 /// What each feature added: a tree's vote is shared among the features it asks for.
-pub(crate) fn shares(row: &Row, trees: &[Tree]) -> Vec<(u16, f32)> {
+pub(crate) fn shares(row: &Row, trees: &[DecisionTree]) -> Vec<(u16, f32)> {
     let mut shares: Vec<(u16, f32)> = Vec::new();
     for tree in trees {
         let share = f32::from(tree.vote(row)) * UNIT / DEPTH as f32;

@@ -18,10 +18,10 @@ use lol_html::send::{
 use lol_html::{MemorySettings, OutputSink};
 use taojin_uri::CrawlUri;
 
+use super::Page;
 use super::config::Config;
 use super::decode::Decoder;
 use super::tree::Tree;
-use super::{CharsetSource, Page};
 
 /// Input is parsed in blocks of this size, however it arrives, so that the page does not depend on the pieces.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -408,47 +408,6 @@ fn long_tag(bytes: &[u8]) -> Option<usize> {
             return Some(at);
         }
         at += len;
-    }
-}
-
-impl Tree {
-    fn finish(
-        mut self,
-        url: Option<CrawlUri>,
-        charset: String,
-        charset_source: CharsetSource,
-    ) -> Page {
-        self.finish_text();
-        self.count_text();
-        // Parents come before their children, so one pass backwards finds the end of each subtree.
-        for at in (1..self.nodes.len()).rev() {
-            let (parent, end) = (self.nodes[at].parent as usize, self.nodes[at].end);
-            let parent = &mut self.nodes[parent];
-            parent.end = parent.end.max(end);
-        }
-        self.nodes.shrink_to_fit();
-        self.attributes.shrink_to_fit();
-        self.texts.shrink_to_fit();
-        let (paths, path_counts) = self.paths.finish();
-        // A copy as long as the text, which costs less than to shrink the arena and to check it byte by byte.
-        let arena = match simdutf8::basic::from_utf8(&self.arena) {
-            Ok(text) => text.to_owned(),
-            Err(_) => String::from_utf8_lossy(&self.arena).into_owned(),
-        };
-        Page {
-            url,
-            charset,
-            charset_source,
-            truncated: self.truncated,
-            nodes: self.nodes,
-            arena,
-            attributes: self.attributes,
-            paths,
-            path_counts,
-            texts: self.texts,
-            hidden: self.hidden,
-            states: self.states.finish(),
-        }
     }
 }
 

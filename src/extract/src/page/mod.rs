@@ -7,16 +7,14 @@
 mod builder;
 mod config;
 mod decode;
-mod end_tags;
 mod formatting;
 mod kind;
 mod links;
 mod markup;
 pub(crate) mod measure;
 mod open;
+mod rules;
 mod script;
-mod start_tags;
-mod table_rules;
 mod tag;
 mod tag_path;
 #[cfg(test)]

@@ -1,11 +1,10 @@
 //! Text on its way into the arena. In: raw text in pieces. Out: text nodes with white space collapsed and entities
 //! decoded. Never allocates for text without an entity.
 
-use super::Tag;
 use super::markup::{TextKind, is_space};
 use super::open::{Context, Phase};
-use super::script;
 use super::tree::Tree;
+use super::{Tag, script};
 
 impl Tree {
     /// A piece of text.

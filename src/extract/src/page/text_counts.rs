@@ -1,12 +1,7 @@
-//! What is counted in each text as soon as it is complete. In: the tree while it grows. Out: [`TextCounts`] of each text that can
-//! be read, and its share in the counts of its tag path: at the end of the page the table of paths is there.
+//! What is counted in each text as soon as it is complete, and which texts can be read.
 
-use super::formatting::Shift;
 use super::measure::Measure;
-use super::open::Open;
-use super::tree::Tree;
-use super::walk::hides;
-use super::{Node, NodeId, PathId, Span, Tag};
+use super::{NodeId, PathId, Tag};
 
 /// A text with its counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,88 +37,6 @@ pub(crate) fn is_skipped(tag: Tag) -> bool {
     tag.is_invisible()
         || (tag.is_replaced() && tag != Tag::IMG && tag != Tag::MATH)
         || matches!(tag, Tag::OBJECT | Tag::OPTGROUP | Tag::RT | Tag::RP)
-}
-
-impl Tree {
-    /// Whether the texts in a new element are read; `outer` is the element around it.
-    pub(super) fn readable(&self, node: NodeId, tag: Tag, outer: Option<Open>) -> Readable {
-        let outer = outer.map_or(Readable::Shown, |open| open.readable);
-        if is_skipped(tag) {
-            Readable::Never
-        } else if self.hidden.last() == Some(&node) {
-            outer.max(Readable::Hidden)
-        } else {
-            outer
-        }
-    }
-
-    /// Notes that the element that was appended last hides what is in it, if it does.
-    pub(super) fn note_if_hidden(&mut self, node: NodeId) {
-        let Node { tag, span, .. } = self.nodes[node as usize];
-        // Mostly this tag was read last, and none of its attributes hides.
-        if self.hiding.last().is_none_or(|last| *last < span.start)
-            || matches!(tag, Tag::TEXT | Tag::HTML | Tag::BODY)
-        {
-            return;
-        }
-        let from = span.start as usize;
-        let attributes = self.attributes.get(from..from + span.len as usize);
-        let value = |span: Span| {
-            let range = span.start as usize..(span.start + span.len) as usize;
-            let bytes = self.arena.get(range).unwrap_or_default();
-            simdutf8::basic::from_utf8(bytes).unwrap_or_default()
-        };
-        if hides(attributes.unwrap_or_default(), value) {
-            self.hidden.push(node);
-        }
-    }
-
-    /// Counts the node that was appended last, if it is a text: it is complete when the next one comes.
-    pub(super) fn count_text(&mut self) {
-        let Some(last) = self.nodes.last().filter(|last| last.tag == Tag::TEXT) else {
-            return;
-        };
-        let readable = self.text.readable;
-        if readable == Readable::Never {
-            return;
-        }
-        let range = last.span.start as usize..(last.span.start + last.span.len) as usize;
-        let bytes = self.arena.get(range).unwrap_or_default();
-        let (measure, is_tidy) = Measure::and_tidy(bytes);
-        if measure == Measure::default() {
-            return;
-        }
-        let path = last.path;
-        let is_hidden = readable == Readable::Hidden;
-        if !is_hidden {
-            self.paths.count(path, &measure);
-        }
-        self.texts.push(TextCounts {
-            node: self.nodes.len() as NodeId - 1,
-            path,
-            measure,
-            is_tidy,
-            is_hidden,
-        });
-    }
-
-    /// Nodes were moved: those that were counted have other numbers, and may have other paths.
-    pub(super) fn recount_moved(&mut self, shift: Shift) {
-        let from = self.texts.partition_point(|text| text.node < shift.block);
-        for text in self.texts.iter_mut().skip(from) {
-            text.node = shift.apply(text.node);
-            let path = self.nodes[text.node as usize].path;
-            if path != text.path && !text.is_hidden {
-                self.paths.move_count(text.path, path, &text.measure);
-            }
-            text.path = path;
-        }
-        let before = self.hidden.partition_point(|node| *node < shift.block);
-        self.hidden.truncate(before);
-        for node in shift.block..self.nodes.len() as NodeId {
-            self.note_if_hidden(node);
-        }
-    }
 }
 
 #[cfg(test)]

@@ -6,15 +6,19 @@
 //! the table here and a second table of the same path goes on after it; and the ends of subtrees are computed when
 //! the page is finished.
 
+use taojin_uri::CrawlUri;
+
 use super::config::Config;
-use super::formatting::Formatting;
+use super::formatting::{Formatting, Shift};
 use super::markup::{Content, Markup, Pieces, TagEnd};
+use super::measure::Measure;
 use super::open::{Context, Open, Phase};
 use super::script::States;
 use super::tag::{Attr, TAGS};
 use super::tag_path::PathTable;
-use super::text_counts::{Readable, TextCounts};
-use super::{Attribute, Node, NodeId, Span, Tag};
+use super::text_counts::{Readable, TextCounts, is_skipped};
+use super::walk::hides;
+use super::{Attribute, CharsetSource, Node, NodeId, Page, Span, Tag};
 
 /// Nodes that may be moved while one page is parsed; past this the formatting element just ends. Real pages stay
 /// below a hundredth of it.
@@ -281,6 +285,126 @@ impl Tree {
                 let from = attribute.value.start as usize;
                 self.arena.get(from..from + attribute.value.len as usize)
             })
+    }
+
+    /// Whether the texts in a new element are read; `outer` is the element around it.
+    pub(super) fn readable(&self, node: NodeId, tag: Tag, outer: Option<Open>) -> Readable {
+        let outer = outer.map_or(Readable::Shown, |open| open.readable);
+        if is_skipped(tag) {
+            Readable::Never
+        } else if self.hidden.last() == Some(&node) {
+            outer.max(Readable::Hidden)
+        } else {
+            outer
+        }
+    }
+
+    /// Notes that the element that was appended last hides what is in it, if it does.
+    pub(super) fn note_if_hidden(&mut self, node: NodeId) {
+        let Node { tag, span, .. } = self.nodes[node as usize];
+        // Mostly this tag was read last, and none of its attributes hides.
+        if self.hiding.last().is_none_or(|last| *last < span.start)
+            || matches!(tag, Tag::TEXT | Tag::HTML | Tag::BODY)
+        {
+            return;
+        }
+        let from = span.start as usize;
+        let attributes = self.attributes.get(from..from + span.len as usize);
+        let value = |span: Span| {
+            let range = span.start as usize..(span.start + span.len) as usize;
+            let bytes = self.arena.get(range).unwrap_or_default();
+            simdutf8::basic::from_utf8(bytes).unwrap_or_default()
+        };
+        if hides(attributes.unwrap_or_default(), value) {
+            self.hidden.push(node);
+        }
+    }
+
+    /// Counts the node that was appended last, if it is a text: it is complete when the next one comes.
+    pub(super) fn count_text(&mut self) {
+        let Some(last) = self.nodes.last().filter(|last| last.tag == Tag::TEXT) else {
+            return;
+        };
+        let readable = self.text.readable;
+        if readable == Readable::Never {
+            return;
+        }
+        let range = last.span.start as usize..(last.span.start + last.span.len) as usize;
+        let bytes = self.arena.get(range).unwrap_or_default();
+        let (measure, is_tidy) = Measure::and_tidy(bytes);
+        if measure == Measure::default() {
+            return;
+        }
+        let path = last.path;
+        let is_hidden = readable == Readable::Hidden;
+        if !is_hidden {
+            self.paths.count(path, &measure);
+        }
+        self.texts.push(TextCounts {
+            node: self.nodes.len() as NodeId - 1,
+            path,
+            measure,
+            is_tidy,
+            is_hidden,
+        });
+    }
+
+    /// Nodes were moved: those that were counted have other numbers, and may have other paths.
+    pub(super) fn recount_moved(&mut self, shift: Shift) {
+        let from = self.texts.partition_point(|text| text.node < shift.block);
+        for text in self.texts.iter_mut().skip(from) {
+            text.node = shift.apply(text.node);
+            let path = self.nodes[text.node as usize].path;
+            if path != text.path && !text.is_hidden {
+                self.paths.move_count(text.path, path, &text.measure);
+            }
+            text.path = path;
+        }
+        let before = self.hidden.partition_point(|node| *node < shift.block);
+        self.hidden.truncate(before);
+        for node in shift.block..self.nodes.len() as NodeId {
+            self.note_if_hidden(node);
+        }
+    }
+
+    /// The page, once its last byte was read.
+    pub(super) fn finish(
+        mut self,
+        url: Option<CrawlUri>,
+        charset: String,
+        charset_source: CharsetSource,
+    ) -> Page {
+        self.finish_text();
+        self.count_text();
+        // Parents come before their children, so one pass backwards finds the end of each subtree.
+        for at in (1..self.nodes.len()).rev() {
+            let (parent, end) = (self.nodes[at].parent as usize, self.nodes[at].end);
+            let parent = &mut self.nodes[parent];
+            parent.end = parent.end.max(end);
+        }
+        self.nodes.shrink_to_fit();
+        self.attributes.shrink_to_fit();
+        self.texts.shrink_to_fit();
+        let (paths, path_counts) = self.paths.finish();
+        // A copy as long as the text, which costs less than to shrink the arena and to check it byte by byte.
+        let arena = match simdutf8::basic::from_utf8(&self.arena) {
+            Ok(text) => text.to_owned(),
+            Err(_) => String::from_utf8_lossy(&self.arena).into_owned(),
+        };
+        Page {
+            url,
+            charset,
+            charset_source,
+            truncated: self.truncated,
+            nodes: self.nodes,
+            arena,
+            attributes: self.attributes,
+            paths,
+            path_counts,
+            texts: self.texts,
+            hidden: self.hidden,
+            states: self.states.finish(),
+        }
     }
 }
 
