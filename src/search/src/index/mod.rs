@@ -23,7 +23,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 pub use facets::days::{DateCount, DateUnit, Dates};
-pub use facets::trends::{Counted, Rising, Story};
+pub use facets::trends::{Comparison, Counted, Rising, Story};
 pub use guidance::{Reason, Suggested, Suggestion, reasons};
 pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};
 pub(crate) use rank::clauses::expanded;

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use tantivy::DocAddress;
 
+use super::facets::trends::Comparison;
 use super::query::Query;
 use super::rank::clauses::{expanded, place_of};
 use super::rank::plan::Plan;
@@ -191,6 +192,11 @@ impl Reader {
             Engine::Embedded(opened) => Box::new(opened.newest()?),
             Engine::Remote(index) => Box::new(RemoteView::new(index)),
         })
+    }
+
+    /// Counts for comparing queries.
+    pub fn comparison(&self) -> Comparison<'_> {
+        Comparison(self)
     }
 }
 

@@ -116,13 +116,17 @@ pub(crate) fn compare(
         return Ok(Trends::default());
     };
     let parsed: Vec<Parsed> = wanted.iter().map(|w| understood(reader, w)).collect();
-    let counted = parsed.iter().map(|parsed| reader.counted(&parsed.query));
+    let counted = parsed
+        .iter()
+        .map(|parsed| reader.comparison().counted(&parsed.query));
     let counted: Vec<Counted> = counted.collect::<Result<_, _>>()?;
     let everything = Wanted {
         text: String::new(),
         ..first.clone()
     };
-    let everything = reader.counted(&understood(reader, &everything).query)?;
+    let everything = reader
+        .comparison()
+        .counted(&understood(reader, &everything).query)?;
     let Some((from, until)) = span(reader, first, &counted) else {
         return Ok(Trends {
             queries: parsed
@@ -161,7 +165,7 @@ pub(crate) fn compare(
             counts,
             stories: stories(reader, query)?,
             rising: match middle {
-                Some(middle) => reader.rising(query, *middle, RISING_TERMS)?,
+                Some(middle) => reader.comparison().rising(query, *middle, RISING_TERMS)?,
                 None => Vec::new(),
             },
             sites: counted.sites,
@@ -222,7 +226,7 @@ fn fitting(unit: Option<DateUnit>, from: NaiveDate, until: NaiveDate) -> (DateUn
 
 fn stories(reader: &Reader, query: &Query) -> Result<Vec<Story>, IndexError> {
     let highlighter = Highlighter::new(query, &reader.analyzer().dictionary());
-    let stories = reader.stories(query, STORIES)?.into_iter();
+    let stories = reader.comparison().stories(query, STORIES)?.into_iter();
     Ok(stories
         .map(|story| Story {
             documents: story.documents,

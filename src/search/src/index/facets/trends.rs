@@ -53,11 +53,15 @@ pub struct Rising {
     pub since: u64,
 }
 
-impl Reader {
+/// Counts for comparing queries, over the documents of an index.
+#[derive(Clone, Copy)]
+pub struct Comparison<'a>(pub(crate) &'a Reader);
+
+impl Comparison<'_> {
     /// Counts the documents that fit a query; its `limit` and `offset` do not matter.
     pub fn counted(&self, query: &Query) -> Result<Counted, IndexError> {
-        let view = self.view()?;
-        let (total, sites, days) = Search::new(self, view.as_ref(), query)?.count()?;
+        let view = self.0.view()?;
+        let (total, sites, days) = Search::new(self.0, view.as_ref(), query)?.count()?;
         Ok(Counted {
             total: total as u64,
             days,
@@ -67,8 +71,8 @@ impl Reader {
 
     /// The stories among the documents that fit a query of which most documents are reprints; at most `limit`.
     pub fn stories(&self, query: &Query, limit: usize) -> Result<Vec<Story>, IndexError> {
-        let view = self.view()?;
-        let plan = Search::new(self, view.as_ref(), query)?.plan;
+        let view = self.0.view()?;
+        let plan = Search::new(self.0, view.as_ref(), query)?.plan;
         let groups = view.groups(&plan, limit, &query.stop)?;
         let mut stories = Vec::new();
         for (group, documents) in groups {
@@ -79,7 +83,7 @@ impl Reader {
                 ..query.clone()
             };
             members.filter.group = Some(group);
-            let first = self.search(&members)?.documents.into_iter().next();
+            let first = self.0.search(&members)?.documents.into_iter().next();
             stories.extend(first.map(|first| Story { documents, first }));
         }
         Ok(stories)
@@ -127,18 +131,18 @@ impl Reader {
 
     /// Terms of the documents from a day on.
     fn recent_terms(&self, query: &Query, middle: NaiveDate) -> Result<Vec<String>, IndexError> {
-        let offset_ms = i64::from(self.config().utc_offset_minutes) * 60_000;
+        let offset_ms = i64::from(self.0.config().utc_offset_minutes) * 60_000;
         let midnight = middle.and_time(chrono::NaiveTime::MIN).and_utc();
         let mut recent = query.clone();
         let since_ms = midnight.timestamp_millis() - offset_ms;
         recent.filter.narrow_published((Some(since_ms), None));
-        let view = self.view()?;
-        let plan = Search::new(self, view.as_ref(), &recent)?.plan;
+        let view = self.0.view()?;
+        let plan = Search::new(self.0, view.as_ref(), &recent)?.plan;
         let mut documents = Vec::new();
         for at in view.sample(&plan, SAMPLE, &query.stop)? {
-            documents.extend(self.load(view.as_ref(), at)?);
+            documents.extend(self.0.load(view.as_ref(), at)?);
         }
-        let mut terms = self.terms_beside(view.as_ref(), query, &documents)?;
+        let mut terms = self.0.terms_beside(view.as_ref(), query, &documents)?;
         terms.truncate(COUNTED_TERMS);
         Ok(terms)
     }
