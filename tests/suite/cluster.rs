@@ -322,7 +322,7 @@ pub(crate) fn assert_whole(cluster: &Cluster) {
         .collect();
     assert!(lost.is_empty(), "{} lost: {:?}", lost.len(), lost.first());
     let urls = reader.counts().expect("counts").total("urls");
-    let waiting = reader.waiting().expect("the inbox").addresses;
+    let waiting = reader.cluster().waiting().expect("the inbox").addresses;
     assert_eq!(waiting, 0, "addresses nobody took up");
     assert!(urls >= i64::try_from(articles.len()).expect("few"));
     // Each node's index is made of the whole log.

@@ -227,7 +227,9 @@ fn hits_are_told_as_new_as_changed_and_as_deleted() {
     let daemon = run();
     let begun = || {
         let reader = taojin_crawl::store::Reader::open(&place.path().join("data"));
-        reader.is_ok_and(|reader| reader.follow_records().is_ok_and(|all| !all.is_empty()))
+        reader.is_ok_and(|reader| {
+            taojin_crawl::store::FollowRecord::list(&reader).is_ok_and(|all| !all.is_empty())
+        })
     };
     let until = Instant::now() + PATIENCE;
     while !begun() {

@@ -208,7 +208,7 @@ pub(super) struct Ours {
 pub(super) fn read(bytes: &[u8], agent: &str) -> Ours {
     let utf8 = utf16_to_utf8(bytes);
     let bytes = utf8.as_deref().map_or(bytes, str::as_bytes);
-    let mut reader = Reader::new(agent);
+    let mut reader = RobotsReader::new(agent);
     for (number, line) in lines(bounded(without_bom(bytes))) {
         if let Some((key, value)) = key_and_value(line) {
             reader.read(Key::of(key), value, number);
@@ -347,7 +347,7 @@ struct Group {
     crawl_delay_ms: Option<i64>,
 }
 
-struct Reader<'a> {
+struct RobotsReader<'a> {
     agent: &'a str,
     named: Group,
     all: Group,
@@ -356,7 +356,7 @@ struct Reader<'a> {
     sitemaps: Vec<String>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> RobotsReader<'a> {
     fn new(agent: &'a str) -> Self {
         Self {
             agent,

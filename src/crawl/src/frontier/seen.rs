@@ -92,7 +92,7 @@ impl Seen {
         capacity: usize,
     ) -> Result<Self, StoreError> {
         let mut seen = Seen::new(error, capacity);
-        if store.first_share().are_shared() {
+        if store.cluster().first_share().are_shared() {
             return Ok(seen);
         }
         match load(&dir.join(FILE), error) {

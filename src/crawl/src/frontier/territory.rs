@@ -46,7 +46,7 @@ impl Frontier {
         let gained = self.take_share(store)?;
         if !self.to_catch_up.is_empty() {
             let parts = std::mem::replace(&mut self.to_catch_up, Partitions::none());
-            store.catch_up_cycles(&parts, HUB_RANK, now_ms)?;
+            store.cluster().catch_up_cycles(&parts, HUB_RANK, now_ms)?;
         }
         self.seen.read_some(store, &self.parts)?;
         Ok(given_back || gained)
@@ -134,7 +134,7 @@ impl Frontier {
         if !batch.taken_up.is_empty() {
             return Ok(false);
         }
-        let sent = store.sent_here(&self.parts, TAKEN_UP)?;
+        let sent = store.cluster().sent_here(&self.parts, TAKEN_UP)?;
         for (hash, url) in sent {
             batch.taken_up.push(hash);
             batch.urls.extend(url);
@@ -222,7 +222,7 @@ impl Frontier {
         } = &mut self.turns;
         if read_ms.is_none_or(|read_ms| now_ms >= read_ms + READ_EVERY_MS) {
             *read_ms = Some(now_ms);
-            *shared = store.shared_ips()?;
+            *shared = store.cluster().shared_ips()?;
             stand_back_ms.retain(|_, until_ms| *until_ms > now_ms);
         }
         let is_busy = |ip: IpAddr| {
@@ -250,7 +250,7 @@ impl Frontier {
             .into_iter()
             .map(|ip| (ip, self.addresses.rest_ms(ip, now_ms)))
             .collect();
-        store.end_turns(&over)?;
+        store.cluster().end_turns(&over)?;
         for (ip, rest_ms) in over {
             held.remove(&ip);
             if shared.contains(&ip) {
@@ -263,7 +263,7 @@ impl Frontier {
                 .is_none_or(|until_ms| *until_ms <= now_ms)
         });
         ask.extend(wanted.drain());
-        let got: HashSet<IpAddr> = store.take_turns(&ask)?.into_iter().collect();
+        let got: HashSet<IpAddr> = store.cluster().take_turns(&ask)?.into_iter().collect();
         for ip in ask {
             let turn = held.remove(&ip).filter(|_| got.contains(&ip));
             let since_ms = turn.map_or(now_ms, |turn| turn.since_ms);
@@ -293,7 +293,7 @@ impl Frontier {
         let unused: Vec<_> = unused
             .map(|ip| (*ip, self.addresses.rest_ms(*ip, now_ms)))
             .collect();
-        store.end_turns(&unused)?;
+        store.cluster().end_turns(&unused)?;
         for (ip, _) in unused {
             self.turns.held.remove(&ip);
         }
@@ -309,7 +309,7 @@ impl Frontier {
             _ => (ip, self.addresses.rest_ms(ip, now_ms)),
         };
         let held: Vec<_> = held.map(rest).collect();
-        if let Err(error) = store.end_turns(&held) {
+        if let Err(error) = store.cluster().end_turns(&held) {
             tracing::debug!(%error, "turns end by themselves");
         }
     }

@@ -14,7 +14,7 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_iter};
 
-use super::documents::{COLUMNS, DocumentRow, REPLACED, new_history, read};
+use super::documents::new_history;
 use super::error::{Result, StoreError};
 use super::open::{DATABASE, Reader, Store, lock};
 use super::{TermList, schema, sql};
@@ -47,52 +47,58 @@ pub struct CopyProgress {
     pub all: u64,
 }
 
-impl Reader {
-    /// Writes a copy of the store, as it is now, to `file`, beside a daemon or without one. Takes the place of a file that
-    /// is there. `each` is told how far it is.
-    pub fn back_up(&self, file: &Path, mut each: impl FnMut(CopyProgress)) -> Result<BackupFacts> {
-        let draft = draft_of(file);
-        let made = self.copy_to(&draft, &mut each);
-        let named = made.and_then(|facts| {
-            fs::rename(&draft, file).map_err(|e| StoreError::io(file, e))?;
-            sync_folder(file)?;
-            Ok(facts)
-        });
-        if named.is_err() {
-            // What is left of it is of no use, and a full disk needs the room.
-            let _ = fs::remove_file(&draft);
-        }
-        named
-    }
-
-    fn copy_to(&self, draft: &Path, each: &mut dyn FnMut(CopyProgress)) -> Result<BackupFacts> {
-        let Some(file) = self.conn.sqlite() else {
-            return Err(StoreError::Unfit {
-                path: self.path().to_owned(),
-                detail: "back it up with PostgreSQL's own means, such as pg_dump".to_owned(),
-            });
-        };
-        create(draft)?;
-        // While it is read from, a snapshot stays as it is, whatever the daemon writes.
-        let snapshot = self.conn.wrap(file.unchecked_transaction())?;
-        self.last_document_seq()?;
-        let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
-        let mut copy = Connection::open(draft).map_err(failed)?;
-        copy_pages(&snapshot, &mut copy, each).map_err(failed)?;
-        drop(snapshot);
-        // A file alone, without the log beside it that a database in use has.
-        copy.pragma_update(None, "journal_mode", "delete")
-            .map_err(failed)?;
-        let folder = self.path().parent().unwrap_or(Path::new("."));
-        if TermList::exists(folder) {
-            TermList::open(folder)?.copy_into(&copy)?;
-        }
-        let facts = checked(&copy, draft)?;
-        drop(copy);
-        let synced = File::open(draft).and_then(|file| file.sync_all());
-        synced.map_err(|e| StoreError::io(draft, e))?;
+/// Writes a copy of the store, as it is now, to `file`, beside a daemon or without one. Takes the place of a file that
+/// is there. `each` is told how far it is.
+pub fn back_up(
+    reader: &Reader,
+    file: &Path,
+    mut each: impl FnMut(CopyProgress),
+) -> Result<BackupFacts> {
+    let draft = draft_of(file);
+    let made = copy_to(reader, &draft, &mut each);
+    let named = made.and_then(|facts| {
+        fs::rename(&draft, file).map_err(|e| StoreError::io(file, e))?;
+        sync_folder(file)?;
         Ok(facts)
+    });
+    if named.is_err() {
+        // What is left of it is of no use, and a full disk needs the room.
+        let _ = fs::remove_file(&draft);
     }
+    named
+}
+
+fn copy_to(
+    reader: &Reader,
+    draft: &Path,
+    each: &mut dyn FnMut(CopyProgress),
+) -> Result<BackupFacts> {
+    let Some(file) = reader.conn.sqlite() else {
+        return Err(StoreError::Unfit {
+            path: reader.path().to_owned(),
+            detail: "back it up with PostgreSQL's own means, such as pg_dump".to_owned(),
+        });
+    };
+    create(draft)?;
+    // While it is read from, a snapshot stays as it is, whatever the daemon writes.
+    let snapshot = reader.conn.wrap(file.unchecked_transaction())?;
+    reader.last_document_seq()?;
+    let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
+    let mut copy = Connection::open(draft).map_err(failed)?;
+    copy_pages(&snapshot, &mut copy, each).map_err(failed)?;
+    drop(snapshot);
+    // A file alone, without the log beside it that a database in use has.
+    copy.pragma_update(None, "journal_mode", "delete")
+        .map_err(failed)?;
+    let folder = reader.path().parent().unwrap_or(Path::new("."));
+    if TermList::exists(folder) {
+        TermList::open(folder)?.copy_into(&copy)?;
+    }
+    let facts = checked(&copy, draft)?;
+    drop(copy);
+    let synced = File::open(draft).and_then(|file| file.sync_all());
+    synced.map_err(|e| StoreError::io(draft, e))?;
+    Ok(facts)
 }
 
 /// What a copy of a store holds, after a look at every page of it. An error says that it is damaged, of a newer version, or
@@ -382,23 +388,6 @@ pub struct Salvaged {
     pub gaps: u64,
 }
 
-impl Reader {
-    /// The first change after number `seq` as if its document were gone: for a row whose body lies in a damaged page of the
-    /// database.
-    pub fn document_after_without_body(&self, seq: i64) -> Result<Option<DocumentRow>> {
-        let columns = COLUMNS.replace(", body", ", NULL");
-        let sql = format!(
-            "SELECT {columns} FROM document WHERE seq > ?1 AND state <> {REPLACED} ORDER BY seq LIMIT 1"
-        );
-        self.row(&sql, [seq], read)
-    }
-
-    /// A number behind the damaged part of the log that begins after number `seq`; none where nothing more can be read.
-    pub fn beyond_damage(&self, seq: i64) -> Option<i64> {
-        beyond(self.conn.sqlite()?, "document", seq)
-    }
-}
-
 /// Copies what can be read of `old` into an empty store. Two connections, since one that met a damaged page writes no more.
 pub(super) fn salvage(old: &Connection, store: &Connection) -> rusqlite::Result<Salvaged> {
     let tx = store.unchecked_transaction()?;
@@ -460,7 +449,7 @@ fn copy_table(
 }
 
 /// The number after which to go on, where the row after `last` cannot be read; none if nothing can be read any more.
-fn beyond(old: &Connection, table: &str, last: i64) -> Option<i64> {
+pub(super) fn beyond(old: &Connection, table: &str, last: i64) -> Option<i64> {
     let sql = format!("SELECT rowid FROM {table} WHERE rowid > ?1 ORDER BY rowid LIMIT 1");
     let next = |after: i64| {
         old.query_row(&sql, [after], |row| row.get::<_, i64>(0))

@@ -17,10 +17,10 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::error::{Result, StoreError};
 use super::keys::{meta, set_meta};
-use super::open::{Reader, Store};
+use super::open::Reader;
 use super::place::StorePlace;
 use super::record::{Batch, NewUrl, UrlId};
-use super::sql::{self, Connection, Gained, NONE, NOW_MS, Row, Share, list, params};
+use super::sql::{self, Connection, Gained, NONE, NOW_MS, Row, list, params};
 
 /// In the data folder: the name of this node, by which it knows the place that it had before a crash as its own.
 const FILE: &str = "node";
@@ -52,7 +52,7 @@ pub struct NodeRecord {
     pub serves: bool,
     /// It does what one node does for all: sending hits to webhooks, forgetting old versions.
     pub leads: bool,
-    /// What its sites are ([`Store::set_node_sites`]); none before it has said so.
+    /// What its sites are ([`Cluster::set_node_sites`]); none before it has said so.
     #[serde(skip)]
     pub sites: Option<String>,
 }
@@ -128,22 +128,26 @@ pub struct Moved {
     pub leads: bool,
 }
 
-impl Reader {
+/// What the nodes of a store say to each other there. Of a store in a file there is nothing to say.
+#[derive(Debug, Clone, Copy)]
+pub struct Cluster<'a>(pub(super) &'a Reader);
+
+impl Cluster<'_> {
     /// Whether several nodes may share the store.
     pub fn may_be_shared(&self) -> bool {
-        self.conn.postgres().is_some()
+        self.0.conn.postgres().is_some()
     }
 
     /// The nodes of a store in PostgreSQL, in the order of their starts.
     pub fn nodes(&self) -> Result<Vec<NodeRecord>> {
-        if self.conn.postgres().is_none() {
+        if self.0.conn.postgres().is_none() {
             return Ok(Vec::new());
         }
         let sql = "SELECT id, host, version, session, started_ms, \
                    expires_ms - CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT), commit_no, \
                    (SELECT count(*) FROM part WHERE part.session = node.session), draining, crawls, serves, leads, sites \
                    FROM node ORDER BY session";
-        self.rows(sql, NONE, |row: &Row<'_>| {
+        self.0.rows(sql, NONE, |row: &Row<'_>| {
             Ok(NodeRecord {
                 id: row.get(0)?,
                 host: row.get(1)?,
@@ -164,11 +168,11 @@ impl Reader {
 
     /// What nodes have sent each other and nobody has taken up yet.
     pub fn waiting(&self) -> Result<Waiting> {
-        if self.conn.postgres().is_none() {
+        if self.0.conn.postgres().is_none() {
             return Ok(Waiting::default());
         }
         let sql = "SELECT count(*), min(sent_ms) FROM inbox";
-        let found = self.row(sql, NONE, |row| {
+        let found = self.0.row(sql, NONE, |row| {
             Ok(Waiting {
                 addresses: row.get(0)?,
                 oldest_ms: row.get(1)?,
@@ -180,44 +184,20 @@ impl Reader {
     /// Tells a node to give its partitions back (`draining`) or to take its share again; false if there is no such node.
     pub fn set_draining(&self, session: i64, draining: bool) -> Result<bool> {
         let sql = "UPDATE node SET draining = ?2 WHERE session = ?1";
-        Ok(self.conn.execute(sql, [session, i64::from(draining)])? > 0)
+        Ok(self.0.conn.execute(sql, [session, i64::from(draining)])? > 0)
     }
-}
 
-impl Store {
     /// The partitions that this node has none of yet, or all of them where nobody else can have any.
     pub fn first_share(&self) -> Partitions {
-        match self.conn.postgres() {
+        match self.0.conn.postgres() {
             Some(_) => Partitions::none(),
             None => Partitions::ALL,
         }
     }
 
-    /// Asks for an even share of the partitions where `own` are this node's.
-    pub fn take_share(&mut self, own: &Partitions) -> Result<Moved> {
-        let Some(conn) = self.conn.postgres().filter(|_| own.are_shared()) else {
-            return Ok(Moved {
-                leads: true,
-                ..Moved::default()
-            });
-        };
-        let share: Share = self.conn.wrap(conn.take_share(own.len()))?;
-        for gained in &share.gained {
-            self.numbers.set_last(gained.part, gained.last);
-        }
-        Ok(Moved {
-            gained: share.gained,
-            surplus: own
-                .iter()
-                .collect::<Vec<_>>()
-                .split_off(own.len() - share.surplus),
-            leads: share.leads,
-        })
-    }
-
     /// Tells other nodes what this one crawls: a line for each site, its name and a digest of its settings.
     pub fn set_node_sites(&self, sites: &[(&str, u64)]) -> Result<()> {
-        let Some(session) = self.conn.postgres().and_then(sql::Postgres::session_no) else {
+        let Some(session) = self.0.conn.postgres().and_then(sql::Postgres::session_no) else {
             return Ok(());
         };
         let lines: Vec<String> = sites
@@ -225,36 +205,21 @@ impl Store {
             .map(|(name, digest)| format!("{name} {digest:016x}"))
             .collect();
         let sql = "UPDATE node SET sites = ?2 WHERE session = ?1";
-        self.write(|tx| tx.execute(sql, params![session, lines.join("\n")]))?;
+        self.0
+            .write(|tx| tx.execute(sql, params![session, lines.join("\n")]))?;
         Ok(())
     }
 
     /// The partitions that this node has already.
     pub fn held_partitions(&self) -> Result<Vec<Gained>> {
-        let held = self.conn.postgres().map(sql::Postgres::held);
-        let held = self.conn.wrap(held.transpose())?;
+        let held = self.0.conn.postgres().map(sql::Postgres::held);
+        let held = self.0.conn.wrap(held.transpose())?;
         Ok(held.unwrap_or_default())
-    }
-
-    /// Gives partitions back of which nothing is under way: another node may have them at once.
-    pub fn give_back(&mut self, parts: &[Partition]) -> Result<()> {
-        if parts.is_empty() {
-            return Ok(());
-        }
-        let sql = format!(
-            "UPDATE part SET session = NULL, rests = 0 WHERE part IN ({})",
-            list(parts.iter().copied())
-        );
-        self.write(|tx| tx.execute(&sql, NONE))?;
-        // What another node adds is not known here.
-        self.caches.hosts.clear();
-        self.caches.host_sites.clear();
-        Ok(())
     }
 
     /// Makes lists and seeds due that were not asked for since the last cycle of their site began: the node that had these
     /// partitions may have been lost before it came to them.
-    pub fn catch_up_cycles(&mut self, parts: &Partitions, rank: u8, now_ms: i64) -> Result<usize> {
+    pub fn catch_up_cycles(&self, parts: &Partitions, rank: u8, now_ms: i64) -> Result<usize> {
         let of_parts = parts.condition("id");
         let due = format!(
             "UPDATE url SET due_ms = ?1, rank = ?2 FROM site WHERE site.id = url.site_id AND class < 4 AND state <> 3 \
@@ -262,7 +227,7 @@ impl Store {
              AND (class = 0 OR fetched_ms + interval_ms <= ?1){} RETURNING host_id",
             parts.condition("url.id")
         );
-        self.write(|tx| {
+        self.0.write(|tx| {
             let hosts: Vec<i64> = tx.rows(&due, super::sql::params![now_ms, rank], |row| row.get(0))?;
             if !hosts.is_empty() {
                 let sql = format!(
@@ -273,6 +238,91 @@ impl Store {
             }
             Ok(hosts.len())
         })
+    }
+
+    /// At most `limit` addresses that other nodes have found in these partitions, for [`Batch::urls`] and
+    /// [`Batch::taken_up`]. One that does not parse, or that is there already, is only to be taken out.
+    pub fn sent_here(
+        &self,
+        parts: &Partitions,
+        limit: usize,
+    ) -> Result<Vec<(u64, Option<NewUrl>)>> {
+        if !parts.are_shared() || parts.is_empty() {
+            return Ok(Vec::new());
+        }
+        let sql = format!(
+            "SELECT hash, url, site, class, hops, redirects, via, due_ms FROM inbox WHERE part IN ({}) LIMIT {limit}",
+            list(parts.iter())
+        );
+        self.0.conn.query_once(&sql, read)
+    }
+
+    /// The same of all partitions, in the order of their fingerprints, behind one of them.
+    pub(super) fn sent_after(&self, hash: i64, limit: u64) -> Result<Vec<(u64, Option<NewUrl>)>> {
+        let sql = format!(
+            "SELECT hash, url, site, class, hops, redirects, via, due_ms FROM inbox \
+             WHERE hash > {hash} ORDER BY hash LIMIT {limit}"
+        );
+        self.0.conn.query_once(&sql, read)
+    }
+
+    /// IP addresses of hosts in more than one partition. Reads all hosts.
+    pub fn shared_ips(&self) -> Result<HashSet<IpAddr>> {
+        let sql = format!(
+            "SELECT ip FROM host WHERE ip IS NOT NULL GROUP BY ip \
+             HAVING min(id >> {PARTITION_SHIFT}) <> max(id >> {PARTITION_SHIFT})"
+        );
+        let ips = self
+            .0
+            .rows(&sql, NONE, |row| Ok(row.text(0)?.parse().ok()))?;
+        Ok(ips.into_iter().flatten().collect())
+    }
+
+    /// Asks for turns, or renews them. Which of these addresses are this node's now; the others are another node's, or rest.
+    pub fn take_turns(&self, ips: &[IpAddr]) -> Result<Vec<IpAddr>> {
+        let session = self.0.conn.postgres().and_then(sql::Postgres::session_no);
+        let (Some(session), false) = (session, ips.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        // In one order, so that two nodes do not wait for each other.
+        let mut ips = ips.to_vec();
+        ips.sort_unstable();
+        let rows: Vec<String> = ips
+            .iter()
+            .map(|ip| format!("('{ip}', {session}, {NOW_MS} + {TERM_MS})"))
+            .collect();
+        let sql = format!(
+            "INSERT INTO turn (ip, session, until_ms) VALUES {} ON CONFLICT (ip) \
+             DO UPDATE SET session = excluded.session, until_ms = excluded.until_ms \
+             WHERE turn.session = excluded.session OR turn.until_ms <= {NOW_MS} RETURNING ip",
+            rows.join(", ")
+        );
+        let read = |row: &Row<'_>| Ok(row.text(0)?.parse().ok());
+        let taken = self.0.conn.query_once(&sql, read)?;
+        Ok(taken.into_iter().flatten().collect())
+    }
+
+    /// This node is done with addresses, each of which rests for so long, in milliseconds: another node may have the next turn
+    /// afterwards.
+    pub fn end_turns(&self, turns: &[(IpAddr, i64)]) -> Result<()> {
+        let session = self.0.conn.postgres().and_then(sql::Postgres::session_no);
+        let (Some(session), false) = (session, turns.is_empty()) else {
+            return Ok(());
+        };
+        let mut turns = turns.to_vec();
+        turns.sort_unstable();
+        let rests: Vec<String> = turns
+            .iter()
+            .map(|(ip, rest_ms)| format!("('{ip}', {rest_ms})"))
+            .collect();
+        // Of no node, or this one would go on with it.
+        let sql = format!(
+            "UPDATE turn SET session = 0, until_ms = {NOW_MS} + rest_ms FROM (VALUES {}) AS rests (of_ip, rest_ms) \
+             WHERE ip = of_ip AND session = {session}",
+            rests.join(", ")
+        );
+        self.0.conn.query_once(&sql, |_| Ok(()))?;
+        Ok(())
     }
 }
 
@@ -542,36 +592,6 @@ pub(super) fn write(conn: &Connection, batch: &Batch, now_ms: i64) -> Result<()>
     Ok(())
 }
 
-impl Store {
-    /// At most `limit` addresses that other nodes have found in these partitions, for [`Batch::urls`] and
-    /// [`Batch::taken_up`]. One that does not parse, or that is there already, is only to be taken out.
-    pub fn sent_here(
-        &self,
-        parts: &Partitions,
-        limit: usize,
-    ) -> Result<Vec<(u64, Option<NewUrl>)>> {
-        if !parts.are_shared() || parts.is_empty() {
-            return Ok(Vec::new());
-        }
-        let sql = format!(
-            "SELECT hash, url, site, class, hops, redirects, via, due_ms FROM inbox WHERE part IN ({}) LIMIT {limit}",
-            list(parts.iter())
-        );
-        self.conn.query_once(&sql, read)
-    }
-}
-
-impl Reader {
-    /// The same of all partitions, in the order of their fingerprints, behind one of them.
-    pub(super) fn sent_after(&self, hash: i64, limit: u64) -> Result<Vec<(u64, Option<NewUrl>)>> {
-        let sql = format!(
-            "SELECT hash, url, site, class, hops, redirects, via, due_ms FROM inbox \
-             WHERE hash > {hash} ORDER BY hash LIMIT {limit}"
-        );
-        self.conn.query_once(&sql, read)
-    }
-}
-
 fn read(row: &Row<'_>) -> rusqlite::Result<(u64, Option<NewUrl>)> {
     let hash = row.get::<i64>(0)?.cast_unsigned();
     let Ok(uri) = CrawlUri::parse(row.text(1)?) else {
@@ -590,65 +610,6 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(u64, Option<NewUrl>)> {
 
 /// A turn that is not renewed ends after so long: later than the lease of its node, whose last fetch is over by then.
 const TERM_MS: i64 = 20_000;
-
-impl Store {
-    /// IP addresses of hosts in more than one partition. Reads all hosts.
-    pub fn shared_ips(&self) -> Result<HashSet<IpAddr>> {
-        let sql = format!(
-            "SELECT ip FROM host WHERE ip IS NOT NULL GROUP BY ip \
-             HAVING min(id >> {PARTITION_SHIFT}) <> max(id >> {PARTITION_SHIFT})"
-        );
-        let ips = self.rows(&sql, NONE, |row| Ok(row.text(0)?.parse().ok()))?;
-        Ok(ips.into_iter().flatten().collect())
-    }
-
-    /// Asks for turns, or renews them. Which of these addresses are this node's now; the others are another node's, or rest.
-    pub fn take_turns(&self, ips: &[IpAddr]) -> Result<Vec<IpAddr>> {
-        let session = self.conn.postgres().and_then(sql::Postgres::session_no);
-        let (Some(session), false) = (session, ips.is_empty()) else {
-            return Ok(Vec::new());
-        };
-        // In one order, so that two nodes do not wait for each other.
-        let mut ips = ips.to_vec();
-        ips.sort_unstable();
-        let rows: Vec<String> = ips
-            .iter()
-            .map(|ip| format!("('{ip}', {session}, {NOW_MS} + {TERM_MS})"))
-            .collect();
-        let sql = format!(
-            "INSERT INTO turn (ip, session, until_ms) VALUES {} ON CONFLICT (ip) \
-             DO UPDATE SET session = excluded.session, until_ms = excluded.until_ms \
-             WHERE turn.session = excluded.session OR turn.until_ms <= {NOW_MS} RETURNING ip",
-            rows.join(", ")
-        );
-        let read = |row: &Row<'_>| Ok(row.text(0)?.parse().ok());
-        let taken = self.conn.query_once(&sql, read)?;
-        Ok(taken.into_iter().flatten().collect())
-    }
-
-    /// This node is done with addresses, each of which rests for so long, in milliseconds: another node may have the next turn
-    /// afterwards.
-    pub fn end_turns(&self, turns: &[(IpAddr, i64)]) -> Result<()> {
-        let session = self.conn.postgres().and_then(sql::Postgres::session_no);
-        let (Some(session), false) = (session, turns.is_empty()) else {
-            return Ok(());
-        };
-        let mut turns = turns.to_vec();
-        turns.sort_unstable();
-        let rests: Vec<String> = turns
-            .iter()
-            .map(|(ip, rest_ms)| format!("('{ip}', {rest_ms})"))
-            .collect();
-        // Of no node, or this one would go on with it.
-        let sql = format!(
-            "UPDATE turn SET session = 0, until_ms = {NOW_MS} + rest_ms FROM (VALUES {}) AS rests (of_ip, rest_ms) \
-             WHERE ip = of_ip AND session = {session}",
-            rests.join(", ")
-        );
-        self.conn.query_once(&sql, |_| Ok(()))?;
-        Ok(())
-    }
-}
 
 #[cfg(test)]
 mod tests {

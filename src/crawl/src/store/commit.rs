@@ -9,18 +9,17 @@ use std::sync::Arc;
 
 use taojin_uri::CrawlUri;
 
-use super::bodies::Compressor;
-use super::cluster::Numbers;
-use super::documents::{DocOp, Log};
+use super::cluster::{Numbers, Partition};
+use super::documents::{Compressor, DocOp, Log};
 use super::error::{Result, StoreError};
 use super::keys::{Keys, set_meta};
 use super::open::{CLOCK, Caches, Store};
 use super::record::{
     Batch, Committed, DueUrl, FinishedPage, HostId, HostRecord, Inserted, NewUrl, SiteId, UrlId,
-    UrlState, Visit,
+    UrlRecord, UrlState, Visit,
 };
 use super::sql::{self, Connection, Row, Value, list, params};
-use super::urls::earliest_due;
+use super::urls::{earliest_due, known_at_once};
 use super::{cluster, urls};
 
 /// Ids kept by name; above it the cache starts anew. About 100 bytes each.
@@ -95,6 +94,39 @@ impl Store {
             }
         }
         result
+    }
+
+    /// The record of an address, quicker than beside the writing side.
+    pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>> {
+        match self.find(uri)? {
+            Some(id) => self.url(id),
+            None => Ok(None),
+        }
+    }
+
+    /// Which of these addresses have a record, in the order asked. One read transaction.
+    pub fn known(&self, uris: &[&CrawlUri]) -> Result<Vec<bool>> {
+        if self.conn.sqlite().is_none() {
+            return known_at_once(&self.conn, uris);
+        }
+        let _tx = self.conn.snapshot()?;
+        uris.iter()
+            .map(|uri| Ok(self.find(uri)?.is_some()))
+            .collect()
+    }
+
+    /// The same as [`Reader::last_url`](super::Reader::last_url), from memory.
+    pub fn newest_url(&self) -> UrlId {
+        self.numbers.given()
+    }
+
+    /// The last row number of a partition, from memory.
+    pub fn last_row(&self, part: Partition) -> UrlId {
+        self.numbers.last_of(part)
+    }
+
+    pub(super) fn find(&self, uri: &CrawlUri) -> Result<Option<UrlId>> {
+        self.keys.find(&self.conn, uri.fingerprint())
     }
 }
 

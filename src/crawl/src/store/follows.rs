@@ -10,7 +10,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use super::documents::{Change, LastKnown};
 use super::error::Result;
-use super::open::{Reader, Store};
+use super::open::Reader;
+use super::place::StorePlace;
 use super::sql::{self, Connection, NONE, ToSql, params};
 
 /// Hits of one topic that are remembered as told; older ones count as new if they change again. About 50 bytes each.
@@ -70,23 +71,50 @@ pub struct FollowRecord {
     pub last_error: Option<String>,
 }
 
-/// The deliveries of all topics, on a connection of their own. Made by the process that has the [`Store`].
+/// The deliveries of all topics, on a connection of their own. Made by the process that has the [`Store`](super::Store).
 #[derive(Debug)]
 pub struct Follows {
     reader: Mutex<Reader>,
 }
 
-impl Store {
-    /// Opens the deliveries, to be written beside the crawl.
-    pub fn follows(&self) -> Result<Follows> {
-        let reader = Reader::open_to_write(self.place())?;
-        Ok(Follows {
-            reader: Mutex::new(reader),
+impl FollowRecord {
+    /// How telling the followers stands, by name of the topic.
+    pub fn list(reader: &Reader) -> Result<Vec<Self>> {
+        let sql = "SELECT name, told, given_up, tries, next_ms, told_ms, last_error, \
+                   (SELECT count(*) FROM follow_hit WHERE follow = name AND state = 0) \
+                   FROM follow ORDER BY name";
+        reader.rows(sql, NONE, |row| {
+            Ok(FollowRecord {
+                name: row.get(0)?,
+                told: row.get::<i64>(1)?.unsigned_abs(),
+                given_up: row.get::<i64>(2)?.unsigned_abs(),
+                tries: row.get(3)?,
+                next_ms: row.get(4)?,
+                told_ms: row.get(5)?,
+                last_error: row.get(6)?,
+                waiting: row.get::<i64>(7)?.unsigned_abs(),
+            })
         })
     }
 }
 
 impl Follows {
+    /// On a connection of its own.
+    pub(super) fn open(place: &StorePlace) -> Result<Self> {
+        let reader = Reader::open_to_write(place)?;
+        Ok(Follows {
+            reader: Mutex::new(reader),
+        })
+    }
+
+    /// Up to which change of the log a topic was looked at for documents that are gone, and the last change that there is.
+    fn last_of_log(&self, name: &str) -> Result<Option<(i64, i64)>> {
+        let sql = "SELECT log_seq, (SELECT coalesce(max(seq), 0) FROM document) \
+                   FROM follow WHERE name = ?1";
+        self.lock()
+            .row(sql, [name], |row| Ok((row.get(0)?, row.get(1)?)))
+    }
+
     /// Where to go on with a topic: at `present` if it is new, or if it asks for something else (`asked`) than before.
     pub fn begin(&self, name: &str, asked: &str, present: FollowMark) -> Result<FollowMark> {
         self.write(|tx| {
@@ -153,7 +181,7 @@ impl Follows {
 
     /// Looks for documents that the follower was told of and that are gone since the last time. How many there are.
     pub fn gone(&self, name: &str, told: Told) -> Result<usize> {
-        let looked = self.lock().last_of_log(name)?;
+        let looked = self.last_of_log(name)?;
         let Some((after, last)) = looked.filter(|(after, last)| after < last) else {
             return Ok(0);
         };
@@ -251,7 +279,7 @@ impl Follows {
 
     /// How telling stands.
     pub fn record(&self, name: &str) -> Result<Option<FollowRecord>> {
-        let found = self.lock().follow_records()?;
+        let found = FollowRecord::list(&self.lock())?;
         Ok(found.into_iter().find(|record| record.name == name))
     }
 
@@ -271,34 +299,6 @@ impl Follows {
 
     fn write<T>(&self, work: impl FnOnce(&Connection) -> Result<T>) -> Result<T> {
         self.lock().write(work)
-    }
-}
-
-impl Reader {
-    /// Up to which change of the log a topic was looked at for documents that are gone, and the last change that there is.
-    fn last_of_log(&self, name: &str) -> Result<Option<(i64, i64)>> {
-        let sql = "SELECT log_seq, (SELECT coalesce(max(seq), 0) FROM document) \
-                   FROM follow WHERE name = ?1";
-        self.row(sql, [name], |row| Ok((row.get(0)?, row.get(1)?)))
-    }
-
-    /// How telling the followers stands, by name of the topic.
-    pub fn follow_records(&self) -> Result<Vec<FollowRecord>> {
-        let sql = "SELECT name, told, given_up, tries, next_ms, told_ms, last_error, \
-                   (SELECT count(*) FROM follow_hit WHERE follow = name AND state = 0) \
-                   FROM follow ORDER BY name";
-        self.rows(sql, NONE, |row| {
-            Ok(FollowRecord {
-                name: row.get(0)?,
-                told: row.get::<i64>(1)?.unsigned_abs(),
-                given_up: row.get::<i64>(2)?.unsigned_abs(),
-                tries: row.get(3)?,
-                next_ms: row.get(4)?,
-                told_ms: row.get(5)?,
-                last_error: row.get(6)?,
-                waiting: row.get::<i64>(7)?.unsigned_abs(),
-            })
-        })
     }
 }
 

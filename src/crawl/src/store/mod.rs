@@ -8,7 +8,6 @@
 //! beside it. The SQL is plain, so that PostgreSQL runs it too; there any number of nodes write, each to its own partitions.
 
 mod backup;
-mod bodies;
 mod cluster;
 mod commit;
 mod documents;
@@ -32,14 +31,16 @@ mod urls;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub use backup::{BackupFacts, CopyProgress, Salvaged, check_backup, restore, restore_damaged};
-pub use bodies::PackedBody;
+pub use backup::{
+    BackupFacts, CopyProgress, Salvaged, back_up, check_backup, restore, restore_damaged,
+};
 pub use cluster::{
-    Moved, NodeRecord, PARTITIONS, Partition, Partitions, SiteDifferences, Waiting, first_row,
-    part_of_row, partition,
+    Cluster, Moved, NodeRecord, PARTITIONS, Partition, Partitions, SiteDifferences, Waiting,
+    first_row, part_of_row, partition,
 };
 pub use documents::{
     Change, Cursor, CursorLost, DocOp, DocumentRow, Followed, LastKnown, NewDocument, NoCursor,
+    PackedBody,
 };
 pub use error::StoreError;
 pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows, Told};
@@ -47,13 +48,15 @@ pub use in_flight::{InFlight, UnderWay};
 pub use moving::{Copied, DocumentCopy, MovedRows, export, import};
 pub use open::{Reader, Store};
 pub use place::{DatabaseFacts, Duties, StorePlace};
-pub use purge::{Purged, Takedown};
+pub use purge::{Purge, Purged};
 pub use record::{
     Batch, Cause, Committed, DueUrl, FinishedPage, HELD_MS, HostId, HostRecord, Inserted, NewUrl,
     Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState, Visit,
 };
 pub use sites::{Counts, SiteCounts};
 pub use sql::{Gained, NodeLease};
-pub use templates::{NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore};
+pub use templates::{
+    NewTemplate, TemplateFit, TemplatePage, TemplateRow, TemplateStore, Templates,
+};
 pub use terms::{TermCounts, TermList, TermMark, TermRecord, TermState};
-pub use urls::{HostsHeld, RANKS, Relatives, Wall};
+pub use urls::{HostsHeld, RANKS, Relatives, Takedown, Wall};

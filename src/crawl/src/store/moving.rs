@@ -23,7 +23,7 @@ use super::place::StorePlace;
 use super::record::Batch;
 use super::sql::{self, Connection, NONE, Row, Value, params};
 use super::urls::RANKS;
-use super::{bodies, in_flight, schema};
+use super::{documents, in_flight, schema};
 
 /// What is copied before somebody is told how far it is.
 const STEP: u64 = 1_000;
@@ -278,7 +278,7 @@ fn take_up(source: &Reader, folder: &Path) -> Result<()> {
     let now_ms = meta(&store.conn, CLOCK)?;
     let mut after = i64::MIN;
     loop {
-        let sent = source.sent_after(after, STEP)?;
+        let sent = source.cluster().sent_after(after, STEP)?;
         let Some(last) = sent.iter().map(|(hash, _)| hash.cast_signed()).max() else {
             return Ok(());
         };
@@ -501,7 +501,8 @@ impl DocumentCopy {
 
     /// Copies the dictionaries that the bodies of these rows need.
     fn take_dictionaries(&self, rows: &[DocumentRow]) -> Result<()> {
-        let mut needed: Vec<NonZeroU32> = rows.iter().filter_map(bodies::dictionary_of).collect();
+        let mut needed: Vec<NonZeroU32> =
+            rows.iter().filter_map(documents::dictionary_of).collect();
         needed.sort_unstable();
         needed.dedup();
         for id in needed {

@@ -12,13 +12,17 @@ use std::time::Duration;
 
 use rusqlite::OpenFlags;
 
-use super::bodies::{Compressor, Decompressor};
-use super::cluster::Numbers;
+use super::cluster::{Cluster, Moved, Numbers, Partition, Partitions};
+use super::documents::{Compressor, Decompressor};
 use super::error::{Result, StoreError};
+use super::follows::Follows;
+use super::in_flight::{forget, left_in_flight};
 use super::keys::{Keys, NEWEST, meta, set_meta};
 use super::place::StorePlace;
-use super::record::{HELD_MS, HostId, Retention, SiteId, UrlState};
-use super::sql::{Connection, NodeLease, Params, Postgres, Row, params};
+use super::purge::Purge;
+use super::record::{HELD_MS, HostId, Retention, SiteId, UrlId, UrlState};
+use super::sql::{Connection, NONE, NodeLease, Params, Postgres, Row, Share, list, params};
+use super::templates::Templates;
 use super::{cluster, schema};
 
 /// The database inside the data directory.
@@ -85,6 +89,16 @@ impl Reader {
             configure(&reader.conn)?;
         }
         Ok(reader)
+    }
+
+    /// What nodes say to each other.
+    pub fn cluster(&self) -> Cluster<'_> {
+        Cluster(self)
+    }
+
+    /// Templates of sites.
+    pub fn templates(&self) -> Templates<'_> {
+        Templates(self)
     }
 
     /// The database file.
@@ -250,6 +264,37 @@ impl Store {
         Ok(is_done)
     }
 
+    /// After an unclean stop: the URLs that were being visited then ([`InFlight`](super::InFlight)). Each has its `crashes` raised by one; those at
+    /// `suspect` crashes or more go to the end of their host with `rank`, those at `poison` or more are given up.
+    pub fn recover(&mut self, suspect: u8, poison: u8, rank: u8) -> Result<Vec<UrlId>> {
+        let ids = self.write(|tx| {
+            let mut ids = left_in_flight(self.dir());
+            ids.sort_unstable();
+            ids.dedup();
+            for id in &ids {
+                tx.execute("UPDATE url SET crashes = crashes + 1, \
+                     rank = CASE WHEN crashes + 1 >= ?2 THEN ?4 ELSE rank END, \
+                     due_ms = CASE WHEN crashes + 1 >= ?3 THEN NULL ELSE due_ms END, \
+                     state = CASE WHEN crashes + 1 >= ?3 THEN 4 ELSE state END, \
+                     error = CASE WHEN crashes + 1 >= ?3 THEN 'in flight at every crash' ELSE error END \
+                     WHERE id = ?1 AND crashes < 255", params![id, suspect, poison, rank])?;
+            }
+            Ok(ids)
+        })?;
+        forget(self.dir());
+        Ok(ids)
+    }
+
+    /// To take out what was crawled.
+    pub fn purge(&mut self) -> Purge<'_> {
+        Purge(self)
+    }
+
+    /// Opens the deliveries to followers, to be written beside the crawl.
+    pub fn follows(&self) -> Result<Follows> {
+        Follows::open(&self.place)
+    }
+
     /// A second connection that only reads.
     pub fn reader(&self) -> Result<Reader> {
         Reader::open(&self.place)
@@ -263,6 +308,44 @@ impl Store {
     /// Where it is.
     pub fn place(&self) -> &StorePlace {
         &self.place
+    }
+
+    /// Asks for an even share of the partitions where `own` are this node's.
+    pub fn take_share(&mut self, own: &Partitions) -> Result<Moved> {
+        let Some(conn) = self.conn.postgres().filter(|_| own.are_shared()) else {
+            return Ok(Moved {
+                leads: true,
+                ..Moved::default()
+            });
+        };
+        let share: Share = self.conn.wrap(conn.take_share(own.len()))?;
+        for gained in &share.gained {
+            self.numbers.set_last(gained.part, gained.last);
+        }
+        Ok(Moved {
+            gained: share.gained,
+            surplus: own
+                .iter()
+                .collect::<Vec<_>>()
+                .split_off(own.len() - share.surplus),
+            leads: share.leads,
+        })
+    }
+
+    /// Gives partitions back of which nothing is under way: another node may have them at once.
+    pub fn give_back(&mut self, parts: &[Partition]) -> Result<()> {
+        if parts.is_empty() {
+            return Ok(());
+        }
+        let sql = format!(
+            "UPDATE part SET session = NULL, rests = 0 WHERE part IN ({})",
+            list(parts.iter().copied())
+        );
+        self.write(|tx| tx.execute(&sql, NONE))?;
+        // What another node adds is not known here.
+        self.caches.hosts.clear();
+        self.caches.host_sites.clear();
+        Ok(())
     }
 
     /// The lease by which this process has the store; none where a lock on a file is enough.

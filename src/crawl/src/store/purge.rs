@@ -3,35 +3,20 @@
 //! back. Archives (WARC) are files of their own and stay as they are.
 
 use super::commit::Before;
-use super::sql::{Connection, NONE, Row, params};
+use super::sql::{Connection, params};
 
 use super::documents::Log;
 use super::error::Result;
 use super::keys::{Keys, NEWEST};
-use super::open::{Caches, Reader, Store};
+use super::open::{Caches, Store};
 use super::record::{SiteId, UrlId, UrlState};
 use super::sites::wake_host_of;
+use super::urls::{Takedown, takedown};
 use super::{runs, templates};
 use taojin_uri::CrawlUri;
 
 /// URLs or documents deleted in one transaction, so that a big site does not fill the WAL.
 const BATCH: i64 = 5_000;
-
-/// Addresses of one document that go together; more than this have something wrong with their canonical addresses.
-const MAX_ADDRESSES: i64 = 10_000;
-
-/// An address that was taken down.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Takedown {
-    /// Its fingerprint.
-    pub fingerprint: u64,
-    /// The address.
-    pub url: String,
-    /// Fingerprint of the address that the operator named.
-    pub named: u64,
-    /// When, Unix milliseconds.
-    pub at_ms: i64,
-}
 
 /// What was taken out.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -48,44 +33,18 @@ pub struct Purged {
     pub document_seq: i64,
 }
 
-impl Reader {
-    /// Whether an address was taken down, and when.
-    pub fn takedown(&self, uri: &CrawlUri) -> Result<Option<Takedown>> {
-        let sql = "SELECT fingerprint, url, named, at_ms FROM takedown WHERE fingerprint = ?1";
-        self.row(sql, [uri.fingerprint().cast_signed()], takedown)
-    }
+/// Takes out of the store what was crawled.
+#[derive(Debug)]
+pub struct Purge<'a>(pub(super) &'a mut Store);
 
-    /// All addresses that were taken down.
-    pub fn takedowns(&self) -> Result<Vec<Takedown>> {
-        let sql = "SELECT fingerprint, url, named, at_ms FROM takedown ORDER BY at_ms, url";
-        self.rows(sql, NONE, takedown)
-    }
-
-    /// Row numbers of all pages that share a document with `id`, the page that has it first.
-    pub fn same_document(&self, id: UrlId) -> Result<Vec<UrlId>> {
-        let sql = "SELECT coalesce(alias_of, id) FROM url WHERE id = ?1";
-        let Some(primary) = self.row(sql, [id], |row| row.get::<UrlId>(0))? else {
-            return Ok(Vec::new());
-        };
-        let sql =
-            "SELECT id FROM url WHERE alias_of = ?1 AND alias_of IS NOT NULL ORDER BY id LIMIT ?2";
-        let mut ids = vec![primary];
-        ids.extend(self.rows(sql, [primary, MAX_ADDRESSES], |row| row.get::<UrlId>(0))?);
-        if !ids.contains(&id) {
-            ids.push(id);
-        }
-        Ok(ids)
-    }
-}
-
-impl Store {
+impl Purge<'_> {
     /// Takes down an address: the document that stands for it, all its addresses, and the pages saved for templates. From
     /// now on none of these addresses is visited. Works also for an address that was never crawled.
-    pub fn take_down(&mut self, uri: &CrawlUri, now_ms: i64) -> Result<Purged> {
+    pub fn page(mut self, uri: &CrawlUri, now_ms: i64) -> Result<Purged> {
         let mut found = Vec::new();
-        if let Some(record) = self.lookup(uri)? {
-            for id in self.same_document(record.id)? {
-                found.extend(self.url(id)?);
+        if let Some(record) = self.0.lookup(uri)? {
+            for id in self.0.same_document(record.id)? {
+                found.extend(self.0.url(id)?);
             }
         }
         let named = uri.fingerprint().cast_signed();
@@ -127,27 +86,27 @@ impl Store {
             }
             templates::raise(tx)
         })?;
-        done.document_seq = self.document_seq;
+        done.document_seq = self.0.document_seq;
         self.end_overwriting();
         Ok(done)
     }
 
     /// Lifts a takedown, of all addresses that were named with this one. Those that have a row are due again.
-    pub fn allow_again(&mut self, uri: &CrawlUri, now_ms: i64) -> Result<Vec<Takedown>> {
-        let Some(this) = self.takedown(uri)? else {
+    pub fn allow(self, uri: &CrawlUri, now_ms: i64) -> Result<Vec<Takedown>> {
+        let Some(this) = self.0.takedown(uri)? else {
             return Ok(Vec::new());
         };
         let sql =
             "SELECT fingerprint, url, named, at_ms FROM takedown WHERE named = ?1 ORDER BY url";
         let named = this.named.cast_signed();
-        let all = self.rows(sql, [named], takedown)?;
+        let all = self.0.rows(sql, [named], takedown)?;
         let mut rows = Vec::new();
         for address in &all {
             if let Ok(uri) = CrawlUri::parse(&address.url) {
-                rows.extend(self.lookup(&uri)?.map(|record| record.id));
+                rows.extend(self.0.lookup(&uri)?.map(|record| record.id));
             }
         }
-        self.write(|tx| {
+        self.0.write(|tx| {
             tx.execute("DELETE FROM takedown WHERE named = ?1", [named])?;
             for id in &rows {
                 let (site, state) = tx.query_row(
@@ -171,8 +130,8 @@ impl Store {
     /// Takes out everything of a site: its URLs, counters and templates, the documents of its URLs and
     /// those in `more`. `keep` leaves the site itself, with its pause and the time of its last cycle. `each` is told how
     /// many URLs are gone so far, after every transaction. Works in several transactions; after a crash in between call it again.
-    pub fn purge_site(
-        &mut self,
+    pub fn site(
+        mut self,
         name: &str,
         keep: bool,
         more: &[u64],
@@ -181,16 +140,16 @@ impl Store {
     ) -> Result<Purged> {
         let mut done = Purged::default();
         self.begin_overwriting()?;
-        if let Some(site) = self.site(name)? {
+        if let Some(site) = self.0.site(name)? {
             // Runs that were being made of others would bring forgotten addresses back.
-            self.keys = Keys::default();
+            self.0.keys = Keys::default();
             let forgotten = self.forget_urls(site.id, now_ms, &mut done, &mut each);
-            self.caches = Caches::default();
-            self.keys = Keys::load(&self.conn, NEWEST)?;
+            self.0.caches = Caches::default();
+            self.0.keys = Keys::load(&self.0.conn, NEWEST)?;
             forgotten?;
-            self.write(|tx| end_site(tx, site.id, keep))?;
+            self.0.write(|tx| end_site(tx, site.id, keep))?;
         }
-        self.write(|tx| drop_templates(tx, name))?;
+        self.0.write(|tx| drop_templates(tx, name))?;
         for some in more.chunks(BATCH as usize) {
             self.write_log(now_ms, |_, log| {
                 some.iter().try_for_each(|document| log.erase(*document))
@@ -201,20 +160,20 @@ impl Store {
         done.documents.extend(more);
         done.documents.sort_unstable();
         done.documents.dedup();
-        done.document_seq = self.document_seq;
+        done.document_seq = self.0.document_seq;
         Ok(done)
     }
 
     /// From now on the room of deleted rows is overwritten.
     fn begin_overwriting(&self) -> Result<()> {
         let begin = |file: &rusqlite::Connection| file.pragma_update(None, "secure_delete", true);
-        self.conn.wrap(self.conn.sqlite().map_or(Ok(()), begin))
+        self.0.conn.wrap(self.0.conn.sqlite().map_or(Ok(()), begin))
     }
 
     /// Afterwards nothing of the deleted rows is left in the files, unless a reader that is under way needs the log beside the
     /// database: then it is overwritten in its turn. A failure (full disk) is only told: the rows are gone whatever it says.
     fn end_overwriting(&self) {
-        let Some(file) = self.conn.sqlite() else {
+        let Some(file) = self.0.conn.sqlite() else {
             return;
         };
         let emptied = file
@@ -256,14 +215,14 @@ impl Store {
         now_ms: i64,
         change: impl FnOnce(&Connection, &mut Log<'_>) -> Result<T>,
     ) -> Result<T> {
-        let (done, seq) = self.write(|tx| {
-            let mut log = Log::new(tx, self.document_seq, now_ms);
+        let (done, seq) = self.0.write(|tx| {
+            let mut log = Log::new(tx, self.0.document_seq, now_ms);
             log.take_turn()?;
             let done = change(tx, &mut log)?;
             log.note_last()?;
             Ok((done, log.seq))
         })?;
-        self.document_seq = seq;
+        self.0.document_seq = seq;
         Ok(done)
     }
 }
@@ -326,13 +285,4 @@ fn count(conn: &Connection, site: SiteId, name: &str, amount: i64) -> Result<()>
         params![site, name, amount],
     )?;
     Ok(())
-}
-
-fn takedown(row: &Row<'_>) -> rusqlite::Result<Takedown> {
-    Ok(Takedown {
-        fingerprint: row.get::<i64>(0)?.cast_unsigned(),
-        url: row.get(1)?,
-        named: row.get::<i64>(2)?.cast_unsigned(),
-        at_ms: row.get(3)?,
-    })
 }

@@ -64,19 +64,23 @@ pub struct TemplateFit {
     pub note_ms: Option<i64>,
 }
 
-impl Reader {
+/// What the store has of templates, to be read.
+#[derive(Debug, Clone, Copy)]
+pub struct Templates<'a>(pub(super) &'a Reader);
+
+impl Templates<'_> {
     /// Templates of a site, or of all, in order of site and version.
-    pub fn templates(&self, site: Option<&str>) -> Result<Vec<TemplateRow>> {
+    pub fn list(&self, site: Option<&str>) -> Result<Vec<TemplateRow>> {
         let sql = format!(
             "SELECT {TEMPLATE} FROM template WHERE CAST(?1 AS TEXT) IS NULL OR site = ?1 ORDER BY site, version"
         );
-        self.rows(&sql, [site], template)
+        self.0.rows(&sql, [site], template)
     }
 
     /// One template.
-    pub fn template(&self, id: i64) -> Result<Option<TemplateRow>> {
+    pub fn get(&self, id: i64) -> Result<Option<TemplateRow>> {
         let sql = format!("SELECT {TEMPLATE} FROM template WHERE id = ?1");
-        self.row(&sql, [id], template)
+        self.0.row(&sql, [id], template)
     }
 
     /// Pages of a site that wait to be learned from, oldest first.
@@ -85,24 +89,25 @@ impl Reader {
     }
 
     /// Saved pages of a template, oldest first.
-    pub fn template_pages(&self, id: i64) -> Result<Vec<TemplatePage>> {
+    pub fn saved_pages(&self, id: i64) -> Result<Vec<TemplatePage>> {
         self.pages_where("template_id = ?1 AND html IS NOT NULL", params![id])
     }
 
     /// Number of pages that wait, by site.
     pub fn waiting_counts(&self) -> Result<Vec<(String, i64)>> {
         let sql = "SELECT site, count(*) FROM template_page WHERE template_id IS NULL GROUP BY site ORDER BY site";
-        self.rows(sql, NONE, |row| Ok((row.get(0)?, row.get(1)?)))
+        self.0.rows(sql, NONE, |row| Ok((row.get(0)?, row.get(1)?)))
     }
 
     /// By site: the number of templates in use, and of articles that all its templates were learned from.
-    pub fn template_counts(&self) -> Result<Vec<(String, i64, i64)>> {
+    pub fn counts(&self) -> Result<Vec<(String, i64, i64)>> {
         let sql = "SELECT site, count(*) FILTER (WHERE disabled = 0), CAST(sum(pages) AS BIGINT) FROM template GROUP BY site ORDER BY site";
-        self.rows(sql, NONE, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
+        self.0
+            .rows(sql, NONE, |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))
     }
 
     /// How the pages of each site fit.
-    pub fn template_fits(&self) -> Result<Vec<TemplateFit>> {
+    pub fn fits(&self) -> Result<Vec<TemplateFit>> {
         let sql = "SELECT site, matched, unmatched, note, note_ms FROM template_fit ORDER BY site";
         let fit = |row: &Row<'_>| {
             Ok(TemplateFit {
@@ -113,12 +118,12 @@ impl Reader {
                 note_ms: row.get(4)?,
             })
         };
-        self.rows(sql, NONE, fit)
+        self.0.rows(sql, NONE, fit)
     }
 
     /// A number that rises with every change of templates.
-    pub fn template_revision(&self) -> Result<i64> {
-        self.conn.query_row(
+    pub fn revision(&self) -> Result<i64> {
+        self.0.conn.query_row(
             "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'template_revision'",
             NONE,
             |row| row.get(0),
@@ -138,7 +143,7 @@ impl Reader {
                 html: row.get(4)?,
             })
         };
-        self.rows(&sql, params, page)
+        self.0.rows(&sql, params, page)
     }
 }
 

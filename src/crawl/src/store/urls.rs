@@ -13,12 +13,11 @@ use taojin_uri::CrawlUri;
 use super::cluster::{Partition, Partitions, first_row, given};
 use super::commit::Before;
 use super::error::Result;
-use super::in_flight::{forget, left_in_flight};
 use super::keys::{find_beside, watermark};
-use super::open::{Reader, Store};
+use super::open::Reader;
 use super::record::{Cause, DueUrl, HELD_MS, HostId, HostRecord, SiteId, UrlId, UrlRecord, Visit};
 use super::runs;
-use super::sql::{self, Connection, Row, ToSql, list, params};
+use super::sql::{self, Connection, NONE, Row, ToSql, list, params};
 
 /// Ranks that the frontier may use: 0 … `RANKS - 1`.
 pub const RANKS: u8 = 16;
@@ -40,6 +39,22 @@ const DUE: &str = "SELECT due_ms, id FROM url WHERE host_id = ?1 AND rank = ?2 A
 const DUE_OF_RANKS: &str = "SELECT x.rank, x.due_ms, x.id FROM generate_series(CAST(?5 AS BIGINT), 15) AS ranks (rank) CROSS JOIN LATERAL \
      (SELECT url.rank, due_ms, id FROM url WHERE host_id = ?1 AND url.rank = ranks.rank AND due_ms > ?2 AND due_ms <= ?3 \
      AND due_ms IS NOT NULL ORDER BY due_ms, id LIMIT ?4) AS x";
+
+/// Addresses of one document that go together; more than this have something wrong with their canonical addresses.
+const MAX_ADDRESSES: i64 = 10_000;
+
+/// An address that was taken down.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Takedown {
+    /// Its fingerprint.
+    pub fingerprint: u64,
+    /// The address.
+    pub url: String,
+    /// Fingerprint of the address that the operator named.
+    pub named: u64,
+    /// When, Unix milliseconds.
+    pub at_ms: i64,
+}
 
 impl Reader {
     /// The record of a URL by its row number; `None` if there is none, or if its address no longer parses.
@@ -158,37 +173,43 @@ impl Reader {
         let found = self.row(&sql, [host, now_ms, since_ms], |_| Ok(()))?;
         Ok(found.is_some())
     }
-}
 
-impl Store {
-    /// The record of an address, quicker than beside the writing side.
-    pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>> {
-        match self.find(uri)? {
-            Some(id) => self.url(id),
-            None => Ok(None),
-        }
+    /// Whether an address was taken down, and when.
+    pub fn takedown(&self, uri: &CrawlUri) -> Result<Option<Takedown>> {
+        let sql = "SELECT fingerprint, url, named, at_ms FROM takedown WHERE fingerprint = ?1";
+        self.row(sql, [uri.fingerprint().cast_signed()], takedown)
     }
 
-    /// After an unclean stop: the URLs that were being visited then ([`InFlight`](super::InFlight)). Each has its `crashes` raised by one; those at
-    /// `suspect` crashes or more go to the end of their host with `rank`, those at `poison` or more are given up.
-    pub fn recover(&mut self, suspect: u8, poison: u8, rank: u8) -> Result<Vec<UrlId>> {
-        let ids = self.write(|tx| {
-            let mut ids = left_in_flight(self.dir());
-            ids.sort_unstable();
-            ids.dedup();
-            for id in &ids {
-                tx.execute("UPDATE url SET crashes = crashes + 1, \
-                     rank = CASE WHEN crashes + 1 >= ?2 THEN ?4 ELSE rank END, \
-                     due_ms = CASE WHEN crashes + 1 >= ?3 THEN NULL ELSE due_ms END, \
-                     state = CASE WHEN crashes + 1 >= ?3 THEN 4 ELSE state END, \
-                     error = CASE WHEN crashes + 1 >= ?3 THEN 'in flight at every crash' ELSE error END \
-                     WHERE id = ?1 AND crashes < 255", params![id, suspect, poison, rank])?;
-            }
-            Ok(ids)
-        })?;
-        forget(self.dir());
+    /// All addresses that were taken down.
+    pub fn takedowns(&self) -> Result<Vec<Takedown>> {
+        let sql = "SELECT fingerprint, url, named, at_ms FROM takedown ORDER BY at_ms, url";
+        self.rows(sql, NONE, takedown)
+    }
+
+    /// Row numbers of all pages that share a document with `id`, the page that has it first.
+    pub fn same_document(&self, id: UrlId) -> Result<Vec<UrlId>> {
+        let sql = "SELECT coalesce(alias_of, id) FROM url WHERE id = ?1";
+        let Some(primary) = self.row(sql, [id], |row| row.get::<UrlId>(0))? else {
+            return Ok(Vec::new());
+        };
+        let sql =
+            "SELECT id FROM url WHERE alias_of = ?1 AND alias_of IS NOT NULL ORDER BY id LIMIT ?2";
+        let mut ids = vec![primary];
+        ids.extend(self.rows(sql, [primary, MAX_ADDRESSES], |row| row.get::<UrlId>(0))?);
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
         Ok(ids)
     }
+}
+
+pub(super) fn takedown(row: &Row<'_>) -> rusqlite::Result<Takedown> {
+    Ok(Takedown {
+        fingerprint: row.get::<i64>(0)?.cast_unsigned(),
+        url: row.get(1)?,
+        named: row.get::<i64>(2)?.cast_unsigned(),
+        at_ms: row.get(3)?,
+    })
 }
 
 /// One index seek a rank.
@@ -625,7 +646,7 @@ const SOME: i64 = 50_000;
 /// Addresses asked for in one statement.
 const AT_ONCE: usize = 1_000;
 
-fn known_at_once(conn: &Connection, uris: &[&CrawlUri]) -> Result<Vec<bool>> {
+pub(super) fn known_at_once(conn: &Connection, uris: &[&CrawlUri]) -> Result<Vec<bool>> {
     let mut known = HashSet::new();
     for some in uris.chunks(AT_ONCE) {
         let hashes = list(some.iter().map(|uri| uri.fingerprint().cast_signed()));
@@ -634,31 +655,4 @@ fn known_at_once(conn: &Connection, uris: &[&CrawlUri]) -> Result<Vec<bool>> {
     }
     let is_known = |uri: &&CrawlUri| known.contains(&uri.fingerprint().cast_signed());
     Ok(uris.iter().map(is_known).collect())
-}
-
-impl Store {
-    /// Which of these addresses have a record, in the order asked. One read transaction.
-    pub fn known(&self, uris: &[&CrawlUri]) -> Result<Vec<bool>> {
-        if self.conn.sqlite().is_none() {
-            return known_at_once(&self.conn, uris);
-        }
-        let _tx = self.conn.snapshot()?;
-        uris.iter()
-            .map(|uri| Ok(self.find(uri)?.is_some()))
-            .collect()
-    }
-
-    /// The same as [`Reader::last_url`], from memory.
-    pub fn newest_url(&self) -> UrlId {
-        self.numbers.given()
-    }
-
-    /// The last row number of a partition, from memory.
-    pub fn last_row(&self, part: Partition) -> UrlId {
-        self.numbers.last_of(part)
-    }
-
-    pub(super) fn find(&self, uri: &CrawlUri) -> Result<Option<UrlId>> {
-        self.keys.find(&self.conn, uri.fingerprint())
-    }
 }

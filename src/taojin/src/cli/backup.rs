@@ -56,7 +56,7 @@ pub(crate) fn back_up(context: &Context, args: &BackupArgs) -> anyhow::Result<Ex
     }
     let reader = Reader::open(loaded.store_place())?;
     let bar = output::progress_bar(0, "pages");
-    let facts = reader.back_up(file, |at| show(&bar, at))?;
+    let facts = store::back_up(&reader, file, |at| show(&bar, at))?;
     bar.finish_and_clear();
     if args.json {
         output::json(&as_json(file, &facts))?;

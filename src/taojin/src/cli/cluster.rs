@@ -243,10 +243,10 @@ struct Status {
 }
 
 fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
-    let nodes = reader.nodes()?;
+    let nodes = reader.cluster().nodes()?;
     let status = Status {
         differences: SiteDifferences::of(&nodes),
-        waiting: reader.waiting()?,
+        waiting: reader.cluster().waiting()?,
         nodes,
     };
     output::answer_in(json, &status, |status| status)
@@ -255,7 +255,7 @@ fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
 /// Marks a node and waits until it has done what it is told.
 fn drain(reader: &Reader, name: &str, undo: bool, no_wait: bool) -> anyhow::Result<NodeRecord> {
     let find = || -> anyhow::Result<NodeRecord> {
-        let mut nodes = reader.nodes()?;
+        let mut nodes = reader.cluster().nodes()?;
         nodes.retain(|node| {
             node.host == name || format!("{}", node.session) == name.trim_start_matches('#')
         });
@@ -272,7 +272,7 @@ fn drain(reader: &Reader, name: &str, undo: bool, no_wait: bool) -> anyhow::Resu
         }
     };
     let node = find()?;
-    reader.set_draining(node.session, !undo)?;
+    reader.cluster().set_draining(node.session, !undo)?;
     let end = Instant::now() + WAIT;
     loop {
         let node = find()?;

@@ -135,7 +135,7 @@ fn open(context: &Context) -> anyhow::Result<TemplateStore> {
 }
 
 fn find(store: &TemplateStore, id: i64) -> anyhow::Result<(TemplateRow, Template)> {
-    let row = store.template(id)?.ok_or_else(|| none(id))?;
+    let row = store.templates().get(id)?.ok_or_else(|| none(id))?;
     let template = unpack(&row.data).ok_or_else(|| {
         anyhow::anyhow!("template {id} cannot be read: delete it, and it is learned again")
     })?;
@@ -172,7 +172,7 @@ struct Listed<'a> {
 
 fn list(context: &Context, site: Option<&str>, json: bool) -> anyhow::Result<ExitCode> {
     let store = open(context)?;
-    for row in store.templates(site)? {
+    for row in store.templates().list(site)? {
         let Some(template) = unpack::<Template>(&row.data) else {
             output::note(&format!("template {} cannot be read", row.id));
             continue;
@@ -205,7 +205,7 @@ fn list(context: &Context, site: Option<&str>, json: bool) -> anyhow::Result<Exi
             )));
         }
     }
-    for fit in store.template_fits()? {
+    for fit in store.templates().fits()? {
         if let Some(note) = fit
             .note
             .filter(|_| !json && site.is_none_or(|s| s == fit.site))
@@ -260,7 +260,7 @@ fn export(
 ) -> anyhow::Result<ExitCode> {
     let store = open(context)?;
     let mut lines = String::new();
-    for row in store.templates(site)? {
+    for row in store.templates().list(site)? {
         let Some(template) = unpack::<Template>(&row.data) else {
             continue;
         };

@@ -54,11 +54,11 @@ fn what_was_taken_down_is_never_leased_and_no_link_brings_it_back() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let gone = uri("http://a.test/1");
-    crawl.store.take_down(&gone, crawl.now_ms).unwrap();
+    crawl.store.purge().page(&gone, crawl.now_ms).unwrap();
     crawl.frontier.take_down([gone.fingerprint()]);
     assert_eq!(ask(&mut crawl, "http://a.test/1"), Asked::Never);
     let never = uri("http://a.test/never");
-    crawl.store.take_down(&never, crawl.now_ms).unwrap();
+    crawl.store.purge().page(&never, crawl.now_ms).unwrap();
     // As after a restart.
     let mut crawl = crawl.reopen();
     let report = crawl.offer(&["http://a.test/1", "http://a.test/never"]);
@@ -72,7 +72,7 @@ fn what_was_taken_down_is_never_leased_and_no_link_brings_it_back() {
     let fetched: Vec<String> = crawl.drain().into_iter().map(|(_, url)| url).collect();
     assert_eq!(fetched, ["http://a.test/2"]);
 
-    crawl.store.allow_again(&gone, now).unwrap();
+    crawl.store.purge().allow(&gone, now).unwrap();
     crawl.frontier.allow_again([gone.fingerprint()]);
     let fetched: Vec<String> = crawl.drain().into_iter().map(|(_, url)| url).collect();
     assert_eq!(fetched, ["http://a.test/1"]);
@@ -103,7 +103,7 @@ fn addresses_of_a_purged_site_are_new_again() {
     assert_eq!(crawl.drain().len(), 1);
     // Known for certain, so that the store is not asked again.
     assert_eq!(crawl.offer(&["http://a.test/1"]).seen, 1);
-    crawl.store.purge_site("s", true, &[], 0, |_| {}).unwrap();
+    crawl.store.purge().site("s", true, &[], 0, |_| {}).unwrap();
     crawl.frontier.rows_are_gone();
     assert_eq!(crawl.offer(&["http://a.test/1"]).new_urls, 1);
     assert_eq!(crawl.drain().len(), 1);

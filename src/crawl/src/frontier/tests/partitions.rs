@@ -88,16 +88,16 @@ fn a_link_to_another_node_s_host_is_crawled_there_once() {
     assert_eq!(first.offer(&all).new_urls, own.len());
     // Found again before anybody has taken them up: sent once.
     first.offer(&all);
-    let waiting = first.store.waiting().unwrap();
+    let waiting = first.store.cluster().waiting().unwrap();
     assert_eq!(waiting.addresses, others.len() as i64);
     assert_eq!(first.drain().len(), own.len(), "none of the other node's");
     let report = second.take_up();
     assert_eq!(report.new_urls, others.len());
-    assert_eq!(second.store.waiting().unwrap().addresses, 0);
+    assert_eq!(second.store.cluster().waiting().unwrap().addresses, 0);
     assert_eq!(second.drain().len(), others.len());
     // Both know all of them now.
     assert_eq!(first.offer(&all).new_urls + second.offer(&all).new_urls, 0);
-    assert_eq!(first.store.waiting().unwrap().addresses, 0);
+    assert_eq!(first.store.cluster().waiting().unwrap().addresses, 0);
     assert_eq!(first.store.counts().unwrap().total("urls"), 40);
 }
 
@@ -115,7 +115,7 @@ fn links_sent_to_a_dead_node_are_crawled_by_its_successor() {
     first.offer(&all);
     first.take_up();
     assert_eq!(first.store.counts().unwrap().total("urls"), 40);
-    assert_eq!(first.store.waiting().unwrap().addresses, 0);
+    assert_eq!(first.store.cluster().waiting().unwrap().addresses, 0);
     assert_eq!(first.drain().len(), 40);
 }
 

@@ -2,7 +2,7 @@
 //! more than that.
 
 use super::*;
-use crate::store::bodies::PackedBody;
+use crate::store::documents::PackedBody;
 
 /// Sentences that the documents of a site share, each with numbers of its own.
 fn article(n: usize) -> String {

@@ -147,7 +147,7 @@ fn nothing_is_left_of_a_document_that_was_taken_down() {
     let fingerprint = address.fingerprint();
     put(&mut store, fingerprint, says("secret one"));
     put(&mut store, fingerprint, says("secret two"));
-    let done = store.take_down(&address, NOW).unwrap();
+    let done = store.purge().page(&address, NOW).unwrap();
     assert_eq!(done.document_seq, 3);
     let history = store.document_history(fingerprint).unwrap();
     assert_eq!(bodies(&store, &history), [None]);

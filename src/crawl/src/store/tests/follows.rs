@@ -97,8 +97,8 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
     );
     let third = follows.next("a", 2).unwrap().unwrap();
     assert_eq!((third.number, third.hits), (3, vec![new(77)]));
-    assert_eq!(store.follow_records().unwrap().len(), 1);
-    assert_eq!(store.follow_records().unwrap()[0].given_up, 2);
+    assert_eq!(FollowRecord::list(&store).unwrap().len(), 1);
+    assert_eq!(FollowRecord::list(&store).unwrap()[0].given_up, 2);
 }
 
 #[test]

@@ -131,5 +131,9 @@ fn lock_is_free_again_while_children_start() {
 
 /// Forgets the site `s`; how many URLs it had.
 pub(super) fn forget_site(store: &mut Store) -> usize {
-    store.purge_site("s", false, &[], NOW, |_| {}).unwrap().urls
+    store
+        .purge()
+        .site("s", false, &[], NOW, |_| {})
+        .unwrap()
+        .urls
 }

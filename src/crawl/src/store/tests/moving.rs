@@ -119,7 +119,7 @@ fn a_store_that_moves_into_the_database_and_out_again_is_the_same_record_by_reco
     let found = store.lookup(&uri(ADDRESSES[1])).unwrap().unwrap();
     assert_eq!(part_of_row(found.id), partition(&uri(ADDRESSES[1])));
     assert_eq!(offer(&mut store, ADDRESSES).inserted, []);
-    let own = store.first_share();
+    let own = store.cluster().first_share();
     store.take_share(&own).unwrap();
     assert_eq!(
         offer(&mut store, &["http://www.oil.com.cn/new"])

@@ -35,7 +35,7 @@ fn a_takedown_takes_all_addresses_of_the_document_whichever_is_named() {
     commit_pages(&mut store, vec![first, alias]);
     let before = store.last_document_seq().unwrap();
 
-    let done = store.take_down(&uri("http://a.cn/2"), NOW + 5).unwrap();
+    let done = store.purge().page(&uri("http://a.cn/2"), NOW + 5).unwrap();
     let addresses: Vec<&str> = done.addresses.iter().map(CrawlUri::as_str).collect();
     assert_eq!(addresses, ["http://a.cn/1", "http://a.cn/2"]);
     assert_eq!(done.documents, [uri("http://a.cn/1").fingerprint()]);
@@ -46,14 +46,17 @@ fn a_takedown_takes_all_addresses_of_the_document_whichever_is_named() {
     let expected = expected.map(|(name, count)| (name.to_owned(), count));
     assert_eq!(counted(&store), SiteCounts::from(expected));
     // Twice is no more than once.
-    store.take_down(&uri("http://a.cn/1"), NOW + 9).unwrap();
+    store.purge().page(&uri("http://a.cn/1"), NOW + 9).unwrap();
     assert_eq!(store.takedowns().unwrap().len(), 2);
     let found = store.takedown(&uri("http://a.cn/1")).unwrap().unwrap();
     assert_eq!(found.at_ms, NOW + 5);
 
     drop(store);
     let mut store = Store::open(dir.path()).unwrap();
-    let lifted = store.allow_again(&uri("http://a.cn/1"), NOW + 10).unwrap();
+    let lifted = store
+        .purge()
+        .allow(&uri("http://a.cn/1"), NOW + 10)
+        .unwrap();
     assert_eq!(lifted.len(), 2);
     assert!(store.takedowns().unwrap().is_empty());
     let record = store.lookup(&uri("http://a.cn/2")).unwrap().unwrap();
@@ -79,8 +82,8 @@ fn a_page_saved_for_templates_goes_with_its_address_and_does_not_come_back() {
     let pages = [("s".to_owned(), page)];
     let waiting = |n| BTreeMap::from([("s".to_owned(), n)]);
     assert_eq!(templates.add_pages(&pages, 9, 9).unwrap(), waiting(1));
-    store.take_down(&uri("http://a.cn/1"), NOW).unwrap();
-    assert!(store.waiting_pages("s").unwrap().is_empty());
+    store.purge().page(&uri("http://a.cn/1"), NOW).unwrap();
+    assert!(store.templates().waiting_pages("s").unwrap().is_empty());
     assert_eq!(templates.add_pages(&pages, 9, 9).unwrap(), waiting(0));
 }
 
@@ -102,7 +105,8 @@ fn a_purged_site_that_is_kept_has_its_pause_and_nothing_else() {
 
     let mut told = Vec::new();
     let done = store
-        .purge_site("s", true, &[7], NOW, |gone| told.push(gone))
+        .purge()
+        .site("s", true, &[7], NOW, |gone| told.push(gone))
         .unwrap();
     assert_eq!((done.urls, told), (2, vec![2, 2]));
     let mut documents = vec![7, uri("http://a.cn/1").fingerprint()];
@@ -111,7 +115,7 @@ fn a_purged_site_that_is_kept_has_its_pause_and_nothing_else() {
     assert_eq!(store.last_document_seq().unwrap(), done.document_seq);
     assert_eq!(store.site("s").unwrap().unwrap().paused_ms, Some(NOW));
     assert!(counted(&store).is_empty());
-    assert!(store.template_fits().unwrap().is_empty());
+    assert!(store.templates().fits().unwrap().is_empty());
     assert!(store.lookup(&uri("http://a.cn/2")).unwrap().is_none());
     offer(&mut store, &["http://a.cn/2"]);
     assert!(store.lookup(&uri("http://a.cn/2")).unwrap().is_some());
@@ -147,7 +151,7 @@ fn the_text_of_a_takedown_is_in_no_file_of_the_store() {
         pieces.any(|piece| is_in_files(dir.path(), piece))
     };
     assert!(versions.iter().all(is_there), "none is compressed");
-    store.take_down(&uri("http://a.cn/1"), NOW).unwrap();
+    store.purge().page(&uri("http://a.cn/1"), NOW).unwrap();
     assert!(!versions.iter().any(is_there));
 }
 
@@ -163,7 +167,9 @@ fn a_purge_of_many_imported_documents_tells_of_itself() {
     };
     store.commit(&batch, NOW).unwrap();
     let mut told = 0;
-    let done = store.purge_site("s", false, &imported, NOW, |_| told += 1);
+    let done = store
+        .purge()
+        .site("s", false, &imported, NOW, |_| told += 1);
     let done = done.unwrap();
     assert_eq!((done.documents.len(), told), (5_001, 2));
     let last = store.documents_after(0, 20_000).unwrap();

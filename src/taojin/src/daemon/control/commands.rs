@@ -166,7 +166,9 @@ pub(super) fn purge_site(
             sites.iter().map(|s| s.name.as_str()).chain(known),
         ));
     }
-    let purged = store.purge_site(name, configured, &indexed, now_ms, each)?;
+    let purged = store
+        .purge()
+        .site(name, configured, &indexed, now_ms, each)?;
     let done = CommandDone {
         site: Some(name.to_owned()),
         documents: Some(purged.documents.len() as u64),
@@ -185,7 +187,7 @@ pub(super) fn purge_url(
     // An imported document has no address among those that are crawled.
     let before = store.document(uri.fingerprint())?;
     let imported = before.is_some_and(|row| row.body.is_some());
-    let mut purged = store.take_down(uri, now_ms)?;
+    let mut purged = store.purge().page(uri, now_ms)?;
     if imported && !purged.documents.contains(&uri.fingerprint()) {
         purged.documents.push(uri.fingerprint());
     }
@@ -204,7 +206,7 @@ pub(super) fn allow(
     uri: &CrawlUri,
     now_ms: i64,
 ) -> Outcome<(CommandDone, Vec<u64>)> {
-    let lifted = store.allow_again(uri, now_ms)?;
+    let lifted = store.purge().allow(uri, now_ms)?;
     if lifted.is_empty() {
         let message = format!("{uri}: was not taken down");
         return refuse(Why::Mistake, message);

@@ -313,7 +313,9 @@ impl CrawlLoop {
         let scopes = scopes.collect::<Result<Vec<_>, _>>()?;
         self.frontier.set_sites(&mut self.store, scopes, now)?;
         let digests = sites.iter().filter(|s| s.enabled).map(digest);
-        self.store.set_node_sites(&digests.collect::<Vec<_>>())?;
+        self.store
+            .cluster()
+            .set_node_sites(&digests.collect::<Vec<_>>())?;
         self.configured = sites.to_vec();
         let before = std::mem::replace(&mut self.sites, runs);
         for (name, run) in &self.sites {

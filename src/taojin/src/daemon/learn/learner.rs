@@ -69,7 +69,7 @@ struct Drift {
 impl Learner {
     /// Takes up the templates that are there, before the first page is read. What fails is tried again by [`Self::run`], which says so.
     pub(crate) fn load(&self) {
-        let rows = TemplateStore::open(&self.place).and_then(|store| store.templates(None));
+        let rows = TemplateStore::open(&self.place).and_then(|store| store.templates().list(None));
         if let Ok(rows) = rows {
             self.registry.set(libraries(&rows, &self.config));
         }
@@ -162,11 +162,11 @@ impl Working {
     pub(crate) fn open(of: Learner) -> Result<Self, StoreError> {
         let store = TemplateStore::open(&of.place)?;
         let mut sites: HashMap<String, Site> = HashMap::new();
-        for fit in store.template_fits()? {
+        for fit in store.templates().fits()? {
             let name = fit.site.clone();
             sites.entry(name).or_default().fit = fit;
         }
-        for (site, waiting) in store.waiting_counts()? {
+        for (site, waiting) in store.templates().waiting_counts()? {
             sites.entry(site).or_default().waiting = usize::try_from(waiting).unwrap_or_default();
         }
         let mut working = Self {
@@ -182,9 +182,9 @@ impl Working {
 
     /// Takes up templates that were changed, here or by another process.
     pub(crate) fn reload(&mut self) -> Result<(), StoreError> {
-        let revision = self.store.template_revision()?;
+        let revision = self.store.templates().revision()?;
         if revision != self.revision {
-            let rows = self.store.templates(None)?;
+            let rows = self.store.templates().list(None)?;
             self.of.registry.set(libraries(&rows, &self.of.config));
             self.revision = revision;
         }
@@ -342,7 +342,7 @@ impl Working {
 
     /// Learns from the waiting pages of a site.
     fn learn(&mut self, name: &str, now: i64) -> Result<(), StoreError> {
-        let pages = self.store.waiting_pages(name)?;
+        let pages = self.store.templates().waiting_pages(name)?;
         let (rows, seen): (Vec<&TemplatePage>, Vec<Observation>) = pages
             .iter()
             .filter_map(|page| Some((page, unpack::<Observation>(&page.seen)?)))
@@ -408,7 +408,7 @@ impl Working {
     /// Drops the templates of a site that it has too many of: those that fitted the fewest pages since the start, then the
     /// oldest; of the `new` ones only when nothing else is left. What a person labelled or disabled stays. Gives how many.
     fn drop_excess(&mut self, name: &str, new: &[i64]) -> Result<usize, StoreError> {
-        let rows = self.store.templates(Some(name))?;
+        let rows = self.store.templates().list(Some(name))?;
         let excess = rows.len().saturating_sub(self.of.config.max_per_site);
         if excess == 0 {
             return Ok(0);

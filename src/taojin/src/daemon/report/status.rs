@@ -195,7 +195,7 @@ impl StatusBoard {
     }
 
     fn follows(&self, reader: &Reader) -> anyhow::Result<Vec<FollowStatus>> {
-        let mut records = reader.follow_records()?;
+        let mut records = FollowRecord::list(reader)?;
         let current = self.current.borrow();
         let hooked =
             |follow: &Follow, name: &str| follow.name == name && !follow.webhook.is_empty();
@@ -280,15 +280,15 @@ impl StatusBoard {
 fn template_status(reader: &Reader) -> anyhow::Result<BTreeMap<String, TemplateStatus>> {
     let count = |n: i64| u64::try_from(n).unwrap_or_default();
     let mut sites: BTreeMap<String, TemplateStatus> = BTreeMap::new();
-    for fit in reader.template_fits()? {
+    for fit in reader.templates().fits()? {
         let site = sites.entry(fit.site).or_default();
         (site.matched, site.unmatched) = (count(fit.matched), count(fit.unmatched));
         (site.note, site.note_ms) = (fit.note, fit.note_ms);
     }
-    for (site, waiting) in reader.waiting_counts()? {
+    for (site, waiting) in reader.templates().waiting_counts()? {
         sites.entry(site).or_default().waiting = count(waiting);
     }
-    for (site, used, learned) in reader.template_counts()? {
+    for (site, used, learned) in reader.templates().counts()? {
         let site = sites.entry(site).or_default();
         (site.used, site.learned) = (count(used), count(learned));
     }
@@ -362,24 +362,28 @@ fn urls(counts: &SiteCounts) -> UrlCounts {
 
 /// The nodes that share the store, if it may be shared.
 fn cluster(reader: &Reader) -> anyhow::Result<Option<ClusterStatus>> {
-    if !reader.may_be_shared() {
+    if !reader.cluster().may_be_shared() {
         return Ok(None);
     }
-    let waiting = reader.waiting()?;
-    let nodes = reader.nodes()?.into_iter().map(|node| NodeStatus {
-        id: node.id,
-        host: node.host,
-        session: node.session,
-        version: node.version,
-        started_ms: node.started_ms,
-        lease_ms: node.lease_ms,
-        partitions: node.partitions.unsigned_abs(),
-        commits: node.commits.unsigned_abs(),
-        draining: node.draining,
-        crawls: node.crawls,
-        serves: node.serves,
-        leads: node.leads,
-    });
+    let waiting = reader.cluster().waiting()?;
+    let nodes = reader
+        .cluster()
+        .nodes()?
+        .into_iter()
+        .map(|node| NodeStatus {
+            id: node.id,
+            host: node.host,
+            session: node.session,
+            version: node.version,
+            started_ms: node.started_ms,
+            lease_ms: node.lease_ms,
+            partitions: node.partitions.unsigned_abs(),
+            commits: node.commits.unsigned_abs(),
+            draining: node.draining,
+            crawls: node.crawls,
+            serves: node.serves,
+            leads: node.leads,
+        });
     Ok(Some(ClusterStatus {
         nodes: nodes.collect(),
         waiting_addresses: waiting.addresses.unsigned_abs(),

@@ -66,7 +66,7 @@ impl TemplateReviewer {
         store: &TemplateStore,
         id: i64,
     ) -> Result<Option<(TemplateRow, Template)>, SourceError> {
-        let row = store.template(id).map_err(failed)?;
+        let row = store.templates().get(id).map_err(failed)?;
         Ok(row.and_then(|row| {
             let template = unpack::<Template>(&row.data)?;
             Some((row, template))
@@ -269,12 +269,12 @@ impl TemplateReview for TemplateReviewer {
             Err(StoreError::Missing { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),
         };
-        let fits = store.template_fits().map_err(failed)?;
+        let fits = store.templates().fits().map_err(failed)?;
         let note = |site: &str| {
             let fit = fits.iter().find(|fit| fit.site == site);
             fit.and_then(|fit| fit.note.clone())
         };
-        let rows = store.templates(None).map_err(failed)?;
+        let rows = store.templates().list(None).map_err(failed)?;
         Ok(rows
             .iter()
             .filter_map(|row| {
@@ -294,8 +294,8 @@ impl TemplateReview for TemplateReviewer {
         let Some((row, template)) = self.find(&store, id)? else {
             return Ok(None);
         };
-        let pages = store.template_pages(id).map_err(failed)?;
-        let fits = store.template_fits().map_err(failed)?;
+        let pages = store.templates().saved_pages(id).map_err(failed)?;
+        let fits = store.templates().fits().map_err(failed)?;
         let note = fits
             .into_iter()
             .find(|f| f.site == row.site)
@@ -336,7 +336,7 @@ impl TemplateReview for TemplateReviewer {
         let Some((_, template)) = self.find(&store, id)? else {
             return Ok(None);
         };
-        let pages = store.template_pages(id).map_err(failed)?;
+        let pages = store.templates().saved_pages(id).map_err(failed)?;
         let Some(saved) = pages.get(number).and_then(SavedPage::of) else {
             return Ok(None);
         };
@@ -375,10 +375,10 @@ impl TemplateReview for TemplateReviewer {
             Err(error) => return Err(failed(error)),
         };
         let mut all = Vec::new();
-        let rows = store.templates(Some(site)).map_err(failed)?;
+        let rows = store.templates().list(Some(site)).map_err(failed)?;
         for row in rows.iter().filter(|row| !row.disabled) {
             if let Some(template) = unpack::<Template>(&row.data) {
-                let pages = store.template_pages(row.id).map_err(failed)?;
+                let pages = store.templates().saved_pages(row.id).map_err(failed)?;
                 let saved = pages.first().and_then(SavedPage::of);
                 all.extend(fields(row.id, &template, saved.as_ref()));
             }
@@ -394,7 +394,7 @@ impl TemplateReview for TemplateReviewer {
         let key = match place {
             NamedPlace::Slot(key) => u64::from_str_radix(key, 16).ok(),
             NamedPlace::Text { page, token } => {
-                let pages = store.template_pages(id).map_err(failed)?;
+                let pages = store.templates().saved_pages(id).map_err(failed)?;
                 let saved = pages.get(*page).and_then(SavedPage::of);
                 saved.and_then(|saved| template.slot_at(&Keys::of(&saved.page), *token))
             }

@@ -101,7 +101,7 @@ fn a_redesign_is_noticed_and_learned_within_thirty_pages() {
     for article in &newspaper[..40] {
         assert!(!bench.visit(&web, article).text.is_empty());
     }
-    let before = bench.store().templates(Some("s")).unwrap();
+    let before = bench.store().templates().list(Some("s")).unwrap();
     assert!(!before.is_empty(), "nothing learned from forty pages");
     assert!(
         bench
@@ -119,7 +119,7 @@ fn a_redesign_is_noticed_and_learned_within_thirty_pages() {
             "page {n} after the redesign: {} instead of {wanted:?}",
             document.text
         );
-        let count = bench.store().templates(Some("s")).unwrap().len();
+        let count = bench.store().templates().list(Some("s")).unwrap().len();
         if count > before.len() && learned_after.is_none() {
             learned_after = Some(n + 1);
         }
@@ -127,7 +127,7 @@ fn a_redesign_is_noticed_and_learned_within_thirty_pages() {
     assert!(learned_after.is_some_and(|n| n <= 30), "{learned_after:?}");
     assert!(bench.visit(&web, &agency[31]).method.contains("template"));
     bench.working.save().unwrap();
-    let fits = bench.store().template_fits().unwrap();
+    let fits = bench.store().templates().fits().unwrap();
     let note = fits[0].note.clone().unwrap_or_default();
     assert!(note.contains("redesigned"), "{note}");
 
@@ -138,7 +138,7 @@ fn a_redesign_is_noticed_and_learned_within_thirty_pages() {
             .method
             .contains("template")
     );
-    let after = bench.store().templates(Some("s")).unwrap();
+    let after = bench.store().templates().list(Some("s")).unwrap();
     assert!(
         before
             .iter()
@@ -154,26 +154,26 @@ fn what_a_person_changes_is_taken_up_and_survives() {
         bench.visit(&web, article);
     }
     let mut desk = bench.store();
-    let rows = desk.templates(Some("s")).unwrap();
-    let revision = desk.template_revision().unwrap();
+    let rows = desk.templates().list(Some("s")).unwrap();
+    let revision = desk.templates().revision().unwrap();
     for row in &rows {
         assert!(desk.set_disabled(row.id, true).unwrap());
     }
-    assert!(desk.template_revision().unwrap() > revision);
+    assert!(desk.templates().revision().unwrap() > revision);
     assert!(!desk.set_disabled(9_999, true).unwrap());
     bench.working.reload().unwrap();
     let document = bench.visit(&web, &newspaper[40]);
     assert!(!document.method.contains("template"), "{}", document.method);
     assert!(!document.text.is_empty());
     // Saved pages for looking at were kept, and go with their template.
-    let saved = desk.template_pages(rows[0].id).unwrap();
+    let saved = desk.templates().saved_pages(rows[0].id).unwrap();
     assert!(
         !saved.is_empty() && saved.len() <= template::SAMPLES,
         "{}",
         saved.len()
     );
     assert!(desk.delete(rows[0].id).unwrap());
-    assert!(desk.template_pages(rows[0].id).unwrap().is_empty());
+    assert!(desk.templates().saved_pages(rows[0].id).unwrap().is_empty());
 }
 
 #[test]
@@ -193,7 +193,7 @@ fn a_site_without_templates_does_not_fill_the_store() {
         let waiting = desk.add_pages(&pages, config.max_pending, config.samples);
         assert!(waiting.unwrap()["s"] as usize <= config.max_pending);
     }
-    let pages = desk.waiting_pages("s").unwrap();
+    let pages = desk.templates().waiting_pages("s").unwrap();
     assert_eq!(pages.len(), config.max_pending);
     assert!(pages.iter().filter(|p| p.html.is_some()).count() <= config.samples);
     // Broken rows are left out, not a failure.
@@ -223,7 +223,7 @@ fn an_error_of_the_store_does_not_end_the_learning() {
         missing: 0.0,
     };
     let until = Instant::now() + Duration::from_secs(20);
-    while store.template_fits().unwrap().is_empty() {
+    while store.templates().fits().unwrap().is_empty() {
         assert!(Instant::now() < until, "nothing is learned any more");
         sender.send(fits()).unwrap();
         // It saves every two seconds.
@@ -254,7 +254,7 @@ fn a_site_that_is_redesigned_again_and_again_keeps_so_many_templates() {
             bench.visit(&web, article);
         }
         bench.working.learn_small(NOW, i64::MIN).unwrap();
-        let rows = bench.store().templates(Some("s")).unwrap();
+        let rows = bench.store().templates().list(Some("s")).unwrap();
         assert!(rows.len() <= MOST, "{} templates", rows.len());
         ever.extend(rows.iter().map(|row| row.id));
         if let (None, Some(row)) = (labelled, rows.first()) {
@@ -267,7 +267,7 @@ fn a_site_that_is_redesigned_again_and_again_keeps_so_many_templates() {
         }
     }
     assert!(ever.len() > MOST, "only {} were ever learned", ever.len());
-    let rows = bench.store().templates(Some("s")).unwrap();
+    let rows = bench.store().templates().list(Some("s")).unwrap();
     let kept: Vec<i64> = rows.iter().map(|row| row.id).collect();
     assert!(kept.contains(&labelled.unwrap()), "{kept:?}");
     assert!(kept.contains(ever.last().unwrap()), "{kept:?} of {ever:?}");

@@ -15,7 +15,7 @@ fn nodes_share_the_partitions_evenly_and_hand_them_over() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let place = in_schema(one.path(), &server.url());
     let mut first = Store::open(&place).unwrap();
-    let mut own = first.first_share();
+    let mut own = first.cluster().first_share();
     assert!(own.is_empty() && own.are_shared());
     let all = first.take_share(&own).unwrap();
     assert_eq!((all.gained.len(), all.surplus.len()), (256, 0));
@@ -23,18 +23,19 @@ fn nodes_share_the_partitions_evenly_and_hand_them_over() {
     parts_of(&all).into_iter().for_each(|part| own.add(part));
 
     let mut second = Store::open(beside(&place, two.path())).unwrap();
-    let nothing = second.take_share(&second.first_share()).unwrap();
+    let nothing = second.take_share(&second.cluster().first_share()).unwrap();
     assert!(nothing.gained.is_empty(), "the first has all");
     let surplus = first.take_share(&own).unwrap().surplus;
     assert_eq!(surplus.len(), 128);
     first.give_back(&surplus).unwrap();
-    let half = second.take_share(&second.first_share()).unwrap();
+    let half = second.take_share(&second.cluster().first_share()).unwrap();
     assert_eq!(parts_of(&half), surplus);
     assert!(
         half.gained.iter().all(|gained| !gained.rests),
         "handed over"
     );
     let shares: Vec<i64> = first
+        .cluster()
         .nodes()
         .unwrap()
         .iter()
@@ -49,24 +50,24 @@ fn nodes_share_the_partitions_evenly_and_hand_them_over() {
         serves: true,
     });
     let mut third = Store::open(&serving).unwrap();
-    let nothing = third.take_share(&third.first_share()).unwrap();
+    let nothing = third.take_share(&third.cluster().first_share()).unwrap();
     assert_eq!((nothing.gained.len(), nothing.surplus.len()), (0, 0));
     surplus.iter().for_each(|part| own.remove(*part));
     assert_eq!(first.take_share(&own).unwrap().surplus.len(), 0);
     surplus.iter().for_each(|part| own.add(*part));
-    let nodes = first.nodes().unwrap();
+    let nodes = first.cluster().nodes().unwrap();
     let crawls: Vec<bool> = nodes.iter().map(|node| node.crawls).collect();
     assert_eq!(crawls, [true, true, false]);
     drop(third);
 
     // One that drains has none left to keep and takes none.
-    let session = first.nodes().unwrap()[0].session;
-    assert!(first.set_draining(session, true).unwrap());
+    let session = first.cluster().nodes().unwrap()[0].session;
+    assert!(first.cluster().set_draining(session, true).unwrap());
     surplus.iter().for_each(|part| own.remove(*part));
     assert_eq!(first.take_share(&own).unwrap().surplus.len(), 128);
     drop(first);
     // After a clean end another node has the rest at once, and its hosts need not rest.
-    let mut own = second.first_share();
+    let mut own = second.cluster().first_share();
     surplus.iter().for_each(|part| own.add(*part));
     let rest = second.take_share(&own).unwrap();
     assert_eq!(rest.gained.len(), 128);
@@ -85,19 +86,34 @@ fn one_node_leads_which_serves() {
         crawls: true,
         serves: false,
     });
-    let leads = |store: &mut Store| store.take_share(&store.first_share()).unwrap().leads;
+    let leads = |store: &mut Store| {
+        store
+            .take_share(&store.cluster().first_share())
+            .unwrap()
+            .leads
+    };
     let mut crawling = Store::open(&crawls_only).unwrap();
     assert!(!leads(&mut crawling), "it has no index to find hits in");
     let mut second = Store::open(beside(&place, dirs[1].path())).unwrap();
     let mut third = Store::open(beside(&place, dirs[2].path())).unwrap();
     assert!(leads(&mut second) && !leads(&mut third) && leads(&mut second));
-    let nodes = crawling.nodes().unwrap();
+    let nodes = crawling.cluster().nodes().unwrap();
     let shown: Vec<_> = nodes.iter().map(|node| (node.serves, node.leads)).collect();
     assert_eq!(shown, [(false, false), (true, true), (true, false)]);
-    assert!(second.set_draining(nodes[1].session, true).unwrap());
+    assert!(
+        second
+            .cluster()
+            .set_draining(nodes[1].session, true)
+            .unwrap()
+    );
     assert!(!leads(&mut third), "the other one has not heard of it yet");
     assert!(!leads(&mut second) && leads(&mut third));
-    assert!(second.set_draining(nodes[1].session, false).unwrap());
+    assert!(
+        second
+            .cluster()
+            .set_draining(nodes[1].session, false)
+            .unwrap()
+    );
     drop(third);
     assert!(leads(&mut second));
 }
@@ -125,7 +141,10 @@ fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_re
     };
     lost(60_000);
     let mut store = Store::open(&place).unwrap();
-    let gained = store.take_share(&store.first_share()).unwrap().gained;
+    let gained = store
+        .take_share(&store.cluster().first_share())
+        .unwrap()
+        .gained;
     assert_eq!(gained.len(), 256);
     assert!(gained.iter().all(|gained| gained.rests));
     drop(store);
@@ -133,7 +152,10 @@ fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_re
     let begun = Instant::now();
     let mut store = Store::open(beside(&place, two.path())).unwrap();
     let gained = loop {
-        let gained = store.take_share(&store.first_share()).unwrap().gained;
+        let gained = store
+            .take_share(&store.cluster().first_share())
+            .unwrap()
+            .gained;
         if !gained.is_empty() {
             break gained;
         }
@@ -143,7 +165,7 @@ fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_re
     // The database may have been away until now: the node that came gives the others a moment to renew their leases.
     assert!(begun.elapsed() > Duration::from_secs(6));
     assert!(gained.len() == 256 && gained.iter().all(|gained| gained.rests));
-    let nodes = store.nodes().unwrap();
+    let nodes = store.cluster().nodes().unwrap();
     assert_eq!(nodes.len(), 1);
     assert_ne!(nodes[0].id, id.trim());
     assert!((10_000..=15_000).contains(&nodes[0].lease_ms), "{nodes:?}");
@@ -277,7 +299,9 @@ fn nodes_that_start_together_on_an_empty_database_make_its_tables_once() {
     thread::scope(|scope| {
         let open = |dir: &tempfile::TempDir| {
             let place = beside(&place, dir.path());
-            scope.spawn(move || Store::open(place).map(|store| store.nodes().unwrap().len()))
+            scope.spawn(move || {
+                Store::open(place).map(|store| store.cluster().nodes().unwrap().len())
+            })
         };
         let nodes: Vec<_> = dirs.iter().map(open).collect();
         for node in nodes {
@@ -306,7 +330,7 @@ fn a_copied_data_folder_is_named_and_the_node_that_has_it_goes_on() {
     let first = Store::open(&place).unwrap();
     std::fs::remove_file(two.path().join("node")).unwrap();
     let second = copied().unwrap();
-    assert_eq!(second.nodes().unwrap().len(), 2);
+    assert_eq!(second.cluster().nodes().unwrap().len(), 2);
     drop(first);
 }
 
@@ -319,18 +343,27 @@ fn sites_that_differ_between_nodes_are_named() {
     let place = in_schema(one.path(), &server.url());
     let first = Store::open(&place).unwrap();
     let second = Store::open(beside(&place, two.path())).unwrap();
-    let differences = || SiteDifferences::of(&first.nodes().unwrap());
-    first.set_node_sites(&[("a", 1), ("b", 2)]).unwrap();
+    let differences = || SiteDifferences::of(&first.cluster().nodes().unwrap());
+    first
+        .cluster()
+        .set_node_sites(&[("a", 1), ("b", 2)])
+        .unwrap();
     assert_eq!(differences(), SiteDifferences::default(), "not known yet");
-    second.set_node_sites(&[("b", 3), ("a", 1)]).unwrap();
+    second
+        .cluster()
+        .set_node_sites(&[("b", 3), ("a", 1)])
+        .unwrap();
     assert_eq!(differences().sites, ["b"]);
-    second.set_node_sites(&[]).unwrap();
+    second.cluster().set_node_sites(&[]).unwrap();
     assert_eq!(differences().sites, ["a", "b"]);
     assert!(!differences().are_strangers);
-    second.set_node_sites(&[("c", 4)]).unwrap();
+    second.cluster().set_node_sites(&[("c", 4)]).unwrap();
     let said = differences().to_string();
     assert!(said.contains("(a, b, c): do two clusters use"), "{said}");
-    second.set_node_sites(&[("b", 2), ("a", 1)]).unwrap();
+    second
+        .cluster()
+        .set_node_sites(&[("b", 2), ("a", 1)])
+        .unwrap();
     assert!(differences().sites.is_empty());
 }
 
