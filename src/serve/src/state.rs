@@ -43,7 +43,7 @@ const COMMAND_TIME: Duration = Duration::from_secs(60);
 /// Names of the workers of this process that do not get on. Asked often, so it must cost nothing.
 pub type HealthSource = Arc<dyn Fn() -> Vec<&'static str> + Send + Sync>;
 
-/// All that a server can reach: nothing of it can be written to, and none of it is the file system.
+/// All that a server can reach. The index is only read, changes are carried out by the daemon, and none of it is the file system.
 #[derive(Clone)]
 pub struct ServeState {
     /// Limits and addresses.

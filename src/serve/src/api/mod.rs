@@ -1,4 +1,5 @@
-//! Handlers for machines. In: a request. Out: JSON, text or a problem document. Never HTML, never a write.
+//! Handlers for machines. In: a request. Out: JSON, text or a problem document. Never HTML; changes are for the operator only,
+//! and are carried out elsewhere.
 
 pub(crate) mod answer;
 pub(crate) mod log;
@@ -10,25 +11,30 @@ pub(crate) mod terms;
 pub(crate) mod trends;
 
 use axum::Json;
-use axum::extract::rejection::PathRejection;
+use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 
 use super::metrics::SEARCHES_TOTAL;
-use super::search::params::{Params, QueryAndSites};
+use super::search::params::{ParamError, Params, QueryAndSites, known_once};
 use super::state::Server;
 use super::status::Status;
 use crate::api::answer::DocumentAnswer;
 use crate::api::problem::Refusal;
 use crate::pages::words::Lang;
-use crate::search::params::{ParamError, known_once};
 use crate::search::source::FoundList;
 use crate::search::trends::Format;
 use crate::state::Failure;
 use crate::status::Readiness;
 use answer::SuggestAnswer;
 use problem::Problem;
+
+impl From<JsonRejection> for Problem {
+    fn from(rejection: JsonRejection) -> Problem {
+        Problem::new(rejection.status(), rejection.body_text())
+    }
+}
 
 impl From<ParamError> for Problem {
     fn from(error: ParamError) -> Problem {

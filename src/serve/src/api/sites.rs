@@ -11,8 +11,7 @@ use utoipa::ToSchema;
 use super::problem::Problem;
 use crate::control::{CommandDone, CommandRefused, SiteCommand, Why};
 use crate::guard::operator::Operator;
-use crate::state::Failure;
-use crate::state::Server;
+use crate::state::{Failure, Server};
 
 /// An address to act on.
 #[derive(Debug, Clone, PartialEq, Deserialize, ToSchema)]
@@ -125,8 +124,8 @@ fn site(name: Name) -> Result<String, Problem> {
 }
 
 fn url(body: Body) -> Result<String, Problem> {
-    body.map(|Json(address)| address.url)
-        .map_err(|rejection| Problem::new(rejection.status(), rejection.body_text()))
+    let Json(address) = body?;
+    Ok(address.url)
 }
 
 impl CommandRefused {

@@ -144,10 +144,7 @@ pub(crate) async fn decide(
     State(server): State<Server>,
     body: Result<Json<Decision>, JsonRejection>,
 ) -> Result<Json<Decided>, Problem> {
-    let Json(decision) = body.map_err(|rejection| {
-        let detail = rejection.body_text();
-        Problem::new(rejection.status(), detail)
-    })?;
+    let Json(decision) = body?;
     let most = decision.accept.len().max(decision.reject.len());
     if most > DECISIONS_MAX {
         let detail = format!("at most {DECISIONS_MAX} terms to accept, and to reject, at once");

@@ -13,6 +13,7 @@ use chrono::DateTime;
 use serde_json::json;
 
 use crate::api::problem::Problem;
+use crate::guard::operator::header_text;
 use crate::now_ms;
 use crate::pages::moment::Moment;
 use crate::pages::request::{PageRequest, page};
@@ -154,7 +155,7 @@ pub(crate) fn root(server: &Shared, headers: &HeaderMap) -> String {
     if !server.config.public_url.is_empty() {
         return server.config.public_url.trim_end_matches('/').to_owned();
     }
-    let host = headers.get(header::HOST).and_then(|h| h.to_str().ok());
+    let host = header_text(headers, "host");
     let named = host.and_then(|h| h.parse::<axum::http::uri::Authority>().ok());
     let listen = server.config.listen.to_string();
     format!(
@@ -222,8 +223,7 @@ impl Feed<'_> {
             Format::Json => ("application/feed+json; charset=utf-8", self.json()),
         };
         let tag = format!("\"{:016x}\"", xxhash_rust::xxh3::xxh3_64(body.as_bytes()));
-        let known = headers.get(header::IF_NONE_MATCH);
-        let known = known.and_then(|v| v.to_str().ok()).unwrap_or_default();
+        let known = header_text(headers, "if-none-match").unwrap_or_default();
         let fresh = known
             .split(',')
             .any(|t| t.trim().trim_start_matches("W/") == tag);
@@ -342,13 +342,8 @@ struct Entry {
 /// Whether a browser asks, and no feed reader: it takes HTML and names no kind of feed, and a script does not ask for
 /// it either. Whoever takes anything (`*/*`) gets the feed.
 pub(crate) fn wants_page(headers: &HeaderMap) -> bool {
-    let said = |name| {
-        headers
-            .get(name)
-            .and_then(|v: &HeaderValue| v.to_str().ok())
-    };
-    let accept = said(header::ACCEPT).unwrap_or_default();
-    let dest = headers.get("sec-fetch-dest").and_then(|v| v.to_str().ok());
+    let accept = header_text(headers, "accept").unwrap_or_default();
+    let dest = header_text(headers, "sec-fetch-dest");
     accept.contains("text/html")
         && !FEED_KINDS.iter().any(|kind| accept.contains(kind))
         && dest.is_none_or(|dest| dest == "document")

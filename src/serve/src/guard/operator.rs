@@ -2,8 +2,7 @@
 //! memory only, at most [`SESSIONS_MAX`]: a restart ends them all. A [`Secret`] is shown by no log.
 
 use std::collections::HashMap;
-use std::fmt;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use axum::body::Bytes;
@@ -87,8 +86,8 @@ fn set_cookie(config: &Config, value: &str, age_s: i64) -> String {
 
 /// Whether a browser says that a page of ours sent this. Without either header it is no browser of today.
 pub(crate) fn from_own_page(headers: &HeaderMap, public_url: &str) -> bool {
-    let site = text(headers, "sec-fetch-site");
-    let origin = text(headers, "origin");
+    let site = header_text(headers, "sec-fetch-site");
+    let origin = header_text(headers, "origin");
     if site.is_none() && origin.is_none() {
         return false;
     }
@@ -96,13 +95,13 @@ pub(crate) fn from_own_page(headers: &HeaderMap, public_url: &str) -> bool {
         && origin.is_none_or(|origin| {
             let host = origin.split_once("://").map(|(_, host)| host);
             let public = url::Url::parse(public_url).map(|u| u.origin().ascii_serialization());
-            (host.is_some() && host == text(headers, "host"))
+            (host.is_some() && host == header_text(headers, "host"))
                 || public.is_ok_and(|public| public == origin)
         })
 }
 
 fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let (scheme, token) = text(headers, "authorization")?.split_once(' ')?;
+    let (scheme, token) = header_text(headers, "authorization")?.split_once(' ')?;
     scheme
         .eq_ignore_ascii_case("bearer")
         .then_some(token.trim())
@@ -117,7 +116,8 @@ fn cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
         .filter_map(|pair| pair.trim().split_once('='))
 }
 
-fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
+/// The text of a header, if there is one and it is one.
+pub(crate) fn header_text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
@@ -132,11 +132,7 @@ const NAME_BYTES: usize = 32;
 pub fn new_token() -> Option<String> {
     let mut bytes = [0; NAME_BYTES];
     SystemRandom::new().fill(&mut bytes).ok()?;
-    let mut name = String::with_capacity(2 * NAME_BYTES);
-    for byte in bytes {
-        write!(name, "{byte:02x}").ok()?;
-    }
-    Some(name)
+    Some(hex(&bytes))
 }
 
 /// The open sessions.
@@ -230,9 +226,12 @@ impl fmt::Debug for Secret {
 
 /// The signature of `message` under `key`: HMAC-SHA256 (RFC 2104) in lower-case hexadecimal.
 pub fn signature(key: &Secret, message: &[u8]) -> String {
-    use fmt::Write;
-    let mut out = String::with_capacity(64);
-    for byte in hmac::sign(&key.key(), message).as_ref() {
+    hex(hmac::sign(&key.key(), message).as_ref())
+}
+
+fn hex(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
         write!(out, "{byte:02x}").expect("a string takes everything");
     }
     out
@@ -269,8 +268,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
     type Rejection = Problem;
 
     async fn from_request(request: Request, state: &S) -> Result<Form, Problem> {
-        let kind = request.headers().get(header::CONTENT_TYPE);
-        let kind = kind.and_then(|k| k.to_str().ok()).unwrap_or_default();
+        let kind = header_text(request.headers(), "content-type").unwrap_or_default();
         if !kind.to_ascii_lowercase().starts_with(FORM) {
             let detail = format!("send the fields as {FORM}");
             return Err(Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail));

@@ -9,7 +9,7 @@ use taojin_search::query::narrowings;
 use crate::config::{Config, PAGE_HITS};
 use crate::pages::view::{Choice, Chrome};
 use crate::pages::words::{Labels, fill, grouped};
-use crate::search::params::Params;
+use crate::search::params::{Params, quoted};
 
 /// Page numbers shown to either side of the current one.
 const PAGES_AROUND: usize = 4;
@@ -271,12 +271,4 @@ pub(super) fn refined(c: &Chrome, params: &Params, term: &str) -> Choice {
             .to_owned()
     }));
     Choice::link(term.to_owned(), href)
-}
-
-/// A term as a part of a query.
-fn quoted(term: &str) -> String {
-    match term.contains(char::is_whitespace) {
-        true => format!("\"{term}\""),
-        false => term.to_owned(),
-    }
 }

@@ -168,7 +168,7 @@ impl DocumentPage {
     pub(crate) fn texts(document: &Document) -> Vec<String> {
         let title = document.title.clone().unwrap_or_default();
         std::iter::once(title)
-            .chain(paragraphs(document).into_iter().map(str::to_owned))
+            .chain(lines(&document.text).map(str::to_owned))
             .chain(document.comments.iter().map(|comment| comment.text.clone()))
             .collect()
     }
@@ -186,11 +186,6 @@ fn attachment(file: Attachment) -> AttachmentView {
     }
 }
 
-fn paragraphs(document: &Document) -> Vec<&str> {
-    let lines = document.text.lines().map(str::trim);
-    lines.filter(|p| !p.is_empty()).collect()
-}
-
 /// Text and comments; what is both stands below, once, as a post with its author and time.
 struct Body {
     pieces: Vec<Piece<Html>>,
@@ -201,7 +196,8 @@ struct Body {
 
 impl Body {
     fn of(c: &Chrome, document: &Document, marked: &[Marked]) -> Body {
-        let owners = owners(&paragraphs(document), &document.comments);
+        let paragraphs: Vec<&str> = lines(&document.text).collect();
+        let owners = owners(&paragraphs, &document.comments);
         let (head, comments) =
             marked.split_at(marked.len().saturating_sub(document.comments.len()));
         let mut own = Share::default();

@@ -14,7 +14,7 @@ use super::view::{Chrome, outward};
 use super::words::{fill, grouped};
 use crate::now_ms;
 use crate::pages::words::Lang;
-use crate::search::params::Params;
+use crate::search::params::{Params, quoted};
 use crate::search::source::{Arrived, Wanted};
 use crate::state::Shared;
 
@@ -187,18 +187,13 @@ impl Here {
     }
 }
 
-/// A value of a field: in quotes if it has blanks.
-fn value(text: &str) -> String {
-    match text.contains(char::is_whitespace) {
-        true => format!("\"{text}\""),
-        false => text.to_owned(),
-    }
-}
-
 /// All forms, in the reader's language.
 pub(crate) fn sections(lang: Lang, here: &Here) -> Vec<Section> {
-    let site = here.site.as_deref().map_or("cnpc.com.cn".to_owned(), value);
-    let author = here.author.as_deref().map_or("张三".to_owned(), value);
+    let site = here
+        .site
+        .as_deref()
+        .map_or("cnpc.com.cn".to_owned(), quoted);
+    let author = here.author.as_deref().map_or("张三".to_owned(), quoted);
     let address = here.address.as_deref();
     let [today, month, year] = ["%Y-%m-%d", "%Y-%m", "%Y"].map(|f| here.now.format(f).to_string());
     let last_month = here.now - Months::new(1);

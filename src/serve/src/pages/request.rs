@@ -11,7 +11,7 @@ use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
 use crate::api::problem::Refusal;
-use crate::guard::operator::{Form, Operator};
+use crate::guard::operator::{Form, Operator, header_text};
 use crate::now_ms;
 use crate::pages::moment::Clock;
 use crate::pages::view::{Chrome, ErrorPage, kept, link};
@@ -57,7 +57,6 @@ impl PageRequest {
             Ok(params) => (params, None),
             Err(error) => (lenient(&raw, server), Some(error)),
         };
-        let accepted = parts.headers.get(header::ACCEPT_LANGUAGE);
         let proof = Operator::prove(
             &server.config,
             &server.sessions,
@@ -71,7 +70,7 @@ impl PageRequest {
             params,
             wrong,
             path: parts.uri.path().to_owned(),
-            preferred: Lang::preferred(accepted.and_then(|value| value.to_str().ok())),
+            preferred: Lang::preferred(header_text(&parts.headers, "accept-language")),
             signed_in: match proof {
                 Err(Refusal::Closed) => None,
                 proof => Some(proof.is_ok()),
@@ -144,10 +143,7 @@ fn lenient(raw: &str, server: &Shared) -> Params {
 
 /// Whether the client is a browser that a person looks at.
 pub(crate) fn wants_html(headers: &HeaderMap) -> bool {
-    headers
-        .get(header::ACCEPT)
-        .and_then(|accept| accept.to_str().ok())
-        .is_some_and(|accept| accept.contains("text/html"))
+    header_text(headers, "accept").is_some_and(|accept| accept.contains("text/html"))
 }
 
 /// A page of its own status.

@@ -1,6 +1,7 @@
 //! What the home page shows. In: an index, the topics followed, and the state of the sites where readers may see it. Out:
 //! an [`Overview`], which serves many visits. Never lists more than a page has room for.
 
+use super::params::quoted;
 use super::source::{Arrived, Found, SearchSource, SourceError, Wanted};
 use crate::feeds::follow::Follow;
 use crate::status::{Activity, SiteStatus, Status};
@@ -230,14 +231,6 @@ fn examples(
     }
     examples.sort_by_key(|(lesson, _)| *lesson as u8);
     Ok(examples)
-}
-
-/// A value of a field, in quotes if it needs them.
-fn quoted(value: &str) -> String {
-    match value.contains(char::is_whitespace) {
-        true => format!("\"{value}\""),
-        false => value.to_owned(),
-    }
 }
 
 /// `2026-05` of `2026-05-01T08:30:00+08:00`.

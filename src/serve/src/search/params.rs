@@ -514,3 +514,12 @@ pub(crate) fn echo(value: &str) -> String {
     }
     short
 }
+
+/// A term, or the value of a field, as a part of a query: in quotes if it has blanks.
+pub(crate) fn quoted(text: &str) -> String {
+    if text.contains(char::is_whitespace) {
+        format!("\"{text}\"")
+    } else {
+        text.to_owned()
+    }
+}

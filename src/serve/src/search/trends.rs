@@ -285,7 +285,13 @@ impl TrendParams {
             }
             seen.push(name);
             match *name {
-                "q" => texts.push(value.trim().to_owned()),
+                "q" => {
+                    // A field of the form that was left empty is no query.
+                    let text = value.trim();
+                    if !text.is_empty() && !texts.iter().any(|known| known == text) {
+                        texts.push(text.to_owned());
+                    }
+                }
                 "unit" => read.unit = unit(&value)?,
                 "format" => read.format = format(&value)?,
                 "share" => read.share = value == "true",
@@ -294,15 +300,7 @@ impl TrendParams {
                 }
             }
         }
-        // A field of the form that was left empty is no query.
-        texts.retain(|text| !text.is_empty());
-        let mut distinct: Vec<String> = Vec::new();
-        for text in texts {
-            if !distinct.contains(&text) {
-                distinct.push(text);
-            }
-        }
-        if distinct.len() > QUERIES_MAX {
+        if texts.len() > QUERIES_MAX {
             return Err(number_of_queries());
         }
         let common = common.finish();
@@ -311,7 +309,7 @@ impl TrendParams {
             ..*rules
         };
         read.common = Params::parse(&common, &lenient)?;
-        for text in distinct {
+        for text in texts {
             let with = url::form_urlencoded::Serializer::new(common.clone())
                 .append_pair("q", &text)
                 .finish();
