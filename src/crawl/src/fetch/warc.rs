@@ -6,7 +6,7 @@
 //! record at the next start and closed; no record that was written before is lost.
 //!
 //! Heads of requests and answers as bytes. In: what the client knows of them. Out: the form of HTTP/1.1 (RFC 9112),
-//! whichever version was spoken, for archives. Never reads one: see `replay`.
+//! whichever version was spoken, for archives. Never reads one: see `warc_reader`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};

@@ -1,7 +1,5 @@
 //! The one transaction of the crawl. In: a [`Batch`]. Out: a [`Committed`] after it is durable, or an error after
 //! which nothing of it is there and the same batch may be tried again.
-//!
-//! What a page was before its visit: what its counters and its document depend on. In: its row. Out: [`Before`].
 
 use std::borrow::Cow;
 use std::collections::HashMap;

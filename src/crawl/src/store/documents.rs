@@ -176,8 +176,7 @@ impl Reader {
 
     /// A number that no other store has: what is derived from this one carries it too.
     pub fn store_id(&self) -> Result<i64> {
-        let sql = "SELECT value FROM meta WHERE name = 'store_id'";
-        Ok(self.row(sql, NONE, |row| row.get(0))?.unwrap_or_default())
+        meta(&self.conn, "store_id")
     }
 
     /// The first change after number `seq` as if its document were gone: for a row whose body lies in a damaged page of the

@@ -108,9 +108,7 @@ impl Reader {
 
     /// Number of the last change ever made; 0 if none was.
     pub fn last_document_seq(&self) -> Result<i64> {
-        let sql = "SELECT value FROM meta WHERE name = ?1";
-        let last = self.row(sql, [LAST_SEQ], |row| row.get(0))?;
-        Ok(last.unwrap_or_default())
+        meta(&self.conn, LAST_SEQ)
     }
 
     /// For how long a database that does not answer is waited for before there is an error.

@@ -2,18 +2,18 @@
 //! log of documents says that they are gone. An address that was taken down is remembered, so that no link brings it
 //! back. Archives (WARC) are files of their own and stay as they are.
 
-use super::commit::Before;
-use super::sql::{Connection, params};
+use taojin_uri::CrawlUri;
 
+use super::commit::Before;
 use super::documents::Log;
 use super::error::Result;
 use super::keys::{Keys, NEWEST};
 use super::open::{Caches, Store};
 use super::record::{SiteId, UrlId, UrlState};
 use super::sites::wake_host_of;
+use super::sql::{Connection, params};
 use super::urls::{Takedown, takedown};
 use super::{runs, templates};
-use taojin_uri::CrawlUri;
 
 /// URLs or documents deleted in one transaction, so that a big site does not fill the WAL.
 const BATCH: i64 = 5_000;

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, HashSet};
 use super::sql::{self, Connection, NONE, Params, Row, params};
 
 use super::error::Result;
+use super::keys::meta;
 use super::open::Reader;
 use super::place::StorePlace;
 
@@ -123,11 +124,7 @@ impl Templates<'_> {
 
     /// A number that rises with every change of templates.
     pub fn revision(&self) -> Result<i64> {
-        self.0.conn.query_row(
-            "SELECT coalesce(max(value), 0) FROM meta WHERE name = 'template_revision'",
-            NONE,
-            |row| row.get(0),
-        )
+        meta(&self.0.conn, "template_revision")
     }
 
     fn pages_where(&self, condition: &str, params: impl Params) -> Result<Vec<TemplatePage>> {

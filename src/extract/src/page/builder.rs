@@ -4,7 +4,7 @@
 //! lol_html tokenizes: it knows comments, scripts that hold what looks like one, and tags that are split over pieces.
 //! It runs without selectors, so it keeps no stack, and hands everything on in order to its output sink: a handler
 //! says beforehand that the next piece is a comment, all the rest are runs of whole tags and texts. Start and end
-//! tags, stray ones too, and texts are therefore read where they stand (`markup`, `content`), and the structure is
+//! tags, stray ones too, and texts are therefore read where they stand (`markup`), and the structure is
 //! built by our own rules (`tree`).
 
 use std::borrow::Cow;

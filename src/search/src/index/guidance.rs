@@ -73,15 +73,12 @@ impl Reader {
         let mut out = Vec::new();
         let dictionary = self.analyzer().dictionary();
         for (is_first, term) in dictionary.typed().beginning(typed, COUNTED) {
-            let found = self.search(&Query {
-                limit: 0,
-                ..literal(term, Target::Anywhere)
-            })?;
-            if found.total > 0 {
+            let documents = self.count(term)?;
+            if documents > 0 {
                 let suggestion = Suggestion {
                     text: term.to_owned(),
                     kind: Suggested::Term,
-                    documents: found.total as u64,
+                    documents: documents as u64,
                     id: None,
                     marks: in_characters(term, typed_part(term, typed)),
                 };

@@ -1,5 +1,5 @@
 //! What a query asks of an engine: a tree of conditions with weights. Made by [`super::clauses`]; an engine carries it out,
-//! the embedded one ([`crate::index::compile`]) and OpenSearch ([`crate::index::remote`]) alike. Knows neither of them.
+//! the embedded one ([`crate::index::storage::compile`]) and OpenSearch ([`crate::index::remote`]) alike. Knows neither of them.
 
 use crate::analyze::{GramPhrase, gram_phrase, gram_term, normalize};
 use crate::index::schema::Column;
