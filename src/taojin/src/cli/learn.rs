@@ -8,7 +8,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use askama::Template;
-use indicatif::{ProgressBar, ProgressStyle};
 
 use super::context::{Context, Named, bail_usage};
 use super::templates::{EXPORT_VERSION, Exported, fields, lines};
@@ -102,10 +101,7 @@ fn each_page(
     config: &Config,
     mut each: impl FnMut(inputs::Saved) -> anyhow::Result<()>,
 ) -> anyhow::Result<()> {
-    let bar = ProgressBar::new(files.len() as u64);
-    if let Ok(style) = ProgressStyle::with_template("{wide_bar} {pos} of {len} files") {
-        bar.set_style(style);
-    }
+    let bar = output::progress_bar(files.len(), "files");
     for file in files {
         inputs::pages(file, config, &mut each)?;
         bar.inc(1);

@@ -172,8 +172,8 @@ fn add(context: &Context, loaded: &Loaded, wanted: &Wanted<'_>) -> anyhow::Resul
     let dir = &loaded.config.sites_dir;
     let path = dir.join(format!("{name}.toml"));
     // What is written must pass `check`, whatever the site said of itself.
-    if let (_, Some(problem)) = first_problem(&path, &text) {
-        bail_usage!("--name {name}: {problem}");
+    if let Some(problem) = config::parse_site(&path, &text).1.first() {
+        bail_usage!("--name {name}: {}", problem.text);
     }
     tell_address(wanted, &candidates, asked, &seed);
     if wanted.dry_run {
@@ -188,12 +188,6 @@ fn add(context: &Context, loaded: &Loaded, wanted: &Wanted<'_>) -> anyhow::Resul
         check: context.command("check"),
         crawl: context.command(&format!("crawl --site {}", for_shell(&name))),
     })
-}
-
-fn first_problem(path: &Path, text: &str) -> (bool, Option<String>) {
-    let (site, problems) = config::parse_site(path, text);
-    let first = problems.first().map(|p| p.text.clone());
-    (site.is_some(), first)
 }
 
 /// The addresses that a text may mean, in the order in which they are asked: without a scheme https, then http.

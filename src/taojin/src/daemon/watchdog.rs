@@ -246,11 +246,11 @@ fn ended_early(
 
 /// Tells systemd that all workers get on, or nothing: then it starts the service again.
 fn tell(shared: &Shared, forever: bool) {
-    let states = shared.liveness().states(Instant::now());
-    if !states.iter().any(|state| state.stuck) {
+    let stuck = shared.liveness().stuck(Instant::now());
+    if stuck.is_empty() {
         systemd::alive();
     }
-    for state in states.iter().filter(|state| state.stuck) {
+    for state in &stuck {
         let idle_s = state.idle.as_secs();
         tracing::error!(
             idle_s,

@@ -39,11 +39,6 @@ fn indexed(index: &IndexAt, site: &str) -> Outcome<Vec<u64>> {
     }
 }
 
-/// The store or the index failed.
-pub(in crate::daemon) fn broken(error: &dyn std::fmt::Display) -> CommandRefused {
-    CommandRefused::new(Why::Failed, error.to_string())
-}
-
 fn refuse<T>(why: Why, message: impl Into<String>) -> Outcome<T> {
     Err(CommandRefused::new(why, message))
 }
@@ -258,7 +253,7 @@ pub fn carry_out_alone(
 fn into_index(loaded: &Loaded) -> Result<(), CommandRefused> {
     index::catch_up(loaded).map_err(|e| {
         let e = format!("{e:#}; the next crawl or run removes it from the index");
-        broken(&e)
+        CommandRefused::failed(e)
     })
 }
 

@@ -490,10 +490,7 @@ impl CrawlLoop {
         finished: &mut Finished,
         now: i64,
     ) -> anyhow::Result<(Shown, Duplicates)> {
-        if self
-            .judge()
-            .concerns_batch(finished, finished.visited.document.as_ref())
-        {
+        if self.judge().concerns_batch(finished) {
             self.write_batch(now)?;
         }
         let record = &mut finished.lease.record;

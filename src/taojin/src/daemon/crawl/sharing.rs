@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use super::crawl_loop::{Event, Every};
 use crate::config::Loaded;
-use crate::daemon::control::{Answer, Reply, Wish, commands};
+use crate::daemon::control::{Answer, Reply, Wish};
 use crate::daemon::report::systemd;
 use crate::daemon::watchdog::Worker;
 use crate::daemon::{Shared, node_place, open_store_at};
+use crate::serve::CommandRefused;
 use taojin_crawl::frontier::Frontier;
 use taojin_crawl::store::{Batch, NodeLease, Reader, SiteDifferences, Store, StoreError};
 
@@ -85,7 +86,8 @@ pub(crate) fn is_outage(error: &anyhow::Error) -> bool {
 
 /// Tells who asks for something that nothing can be stored.
 pub(crate) fn refuse(wish: &Wish) {
-    let refused = commands::broken(&"nothing can be stored at present; see the log of the daemon");
+    let refused =
+        CommandRefused::failed("nothing can be stored at present; see the log of the daemon");
     let _ = wish.reply.try_send(Reply::Now(Answer::Refused(refused)));
 }
 

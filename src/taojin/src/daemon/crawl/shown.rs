@@ -298,11 +298,8 @@ impl PageJudge<'_> {
     }
 
     /// Whether a page of the open transaction may have to do with this one.
-    pub(super) fn concerns_batch(
-        &self,
-        finished: &Finished,
-        document: Option<&EncodedDocument>,
-    ) -> bool {
+    pub(super) fn concerns_batch(&self, finished: &Finished) -> bool {
+        let document = finished.visited.document.as_ref();
         let said = document.map(|d| d.content);
         let answer = document.map(|d| d.wording);
         let record = &finished.lease.record;
@@ -351,11 +348,6 @@ fn is_version(before: &Document, now: &Document) -> bool {
     same(&before.title, &now.title)
         || same(&before.published, &now.published)
         || alike(&before.text, &now.text) >= ALIKE
-}
-
-/// Whether two documents say the same but for a little: the address of a page for print has the text of the page.
-pub(super) fn say_the_same(a: &Document, b: &Document) -> bool {
-    alike(&a.text, &b.text) >= SAME
 }
 
 /// Share of the phrases of the shorter text that stand in the longer one.
@@ -509,7 +501,7 @@ fn says_the_same(
     }
     let theirs = document_of(store, other)?;
     Ok(match (theirs, document.decode()) {
-        (Some(theirs), Ok(ours)) => say_the_same(&theirs.document, &ours),
+        (Some(theirs), Ok(ours)) => alike(&theirs.document.text, &ours.text) >= SAME,
         _ => false,
     })
 }
