@@ -301,9 +301,10 @@ pub struct SiteStatus {
 impl SiteStatus {
     /// The site as readers know it.
     pub fn shown(&self) -> &str {
-        match self.title.is_empty() {
-            true => &self.name,
-            false => &self.title,
+        if self.title.is_empty() {
+            &self.name
+        } else {
+            &self.title
         }
     }
 }

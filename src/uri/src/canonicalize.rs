@@ -182,9 +182,10 @@ impl CrawlUri {
 
     /// `http` or `https`.
     pub fn scheme(&self) -> &str {
-        match self.text.starts_with("https") {
-            true => "https",
-            false => "http",
+        if self.text.starts_with("https") {
+            "https"
+        } else {
+            "http"
         }
     }
 

@@ -112,9 +112,10 @@ pub(super) fn of_error(
     elapsed: Duration,
 ) -> String {
     let host = uri.host();
-    let server = match uri.authority().contains(':') {
-        true => uri.authority().to_owned(),
-        false => format!("{host}:{}", uri.port()),
+    let server = if uri.authority().contains(':') {
+        uri.authority().to_owned()
+    } else {
+        format!("{host}:{}", uri.port())
     };
     let seconds = |ms: u64| format!("{} s", ms as f64 / 1000.0);
     match failure {

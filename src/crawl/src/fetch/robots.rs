@@ -114,9 +114,10 @@ fn matches(pattern: &str, path: &str) -> bool {
             None => return false,
         }
     }
-    match anchored {
-        true => rest.ends_with(last),
-        false => rest.contains(last),
+    if anchored {
+        rest.ends_with(last)
+    } else {
+        rest.contains(last)
     }
 }
 

@@ -77,9 +77,10 @@ impl WarcReader {
     pub fn new(source: impl Read + Send + 'static, max_block_bytes: u64) -> io::Result<Self> {
         let mut source = BufReader::new(source);
         let is_gzip = source.fill_buf()?.starts_with(&[0x1F, 0x8B]);
-        let source: Box<dyn BufRead + Send> = match is_gzip {
-            true => Box::new(BufReader::new(Members::new(source))),
-            false => Box::new(source),
+        let source: Box<dyn BufRead + Send> = if is_gzip {
+            Box::new(BufReader::new(Members::new(source)))
+        } else {
+            Box::new(source)
         };
         Ok(Self {
             source,
@@ -204,9 +205,10 @@ fn arc_head(line: &[u8]) -> Option<(Record, u64)> {
     if !target.contains(':') || !is_date || !address.contains(['.', ':']) {
         return None;
     }
-    let kind = match target.starts_with("filedesc:") {
-        true => "warcinfo",
-        false => "response",
+    let kind = if target.starts_with("filedesc:") {
+        "warcinfo"
+    } else {
+        "response"
     };
     let record = Record {
         kind: kind.to_owned(),

@@ -780,9 +780,10 @@ impl Frontier {
             links.retain_mut(|link| {
                 let hash = link.uri.fingerprint();
                 // A full site's new addresses are not to fill the filter either.
-                let allowed = match room.is_full(link) && !self.may_be_known(&link.uri) {
-                    true => self.allow(link, now_ms).and(Err(Refusal::SiteFull)),
-                    false => self.allow(link, now_ms),
+                let allowed = if room.is_full(link) && !self.may_be_known(&link.uri) {
+                    self.allow(link, now_ms).and(Err(Refusal::SiteFull))
+                } else {
+                    self.allow(link, now_ms)
                 };
                 if let Err(refusal) = allowed {
                     *report.refused.entry(refusal).or_default() += 1;

@@ -296,9 +296,10 @@ impl Frontier {
             return Admission::NextCycle;
         };
         let turn = i64::from(record.uri.fingerprint() as u8);
-        let max_wait_ms = match record.visit.class.is_hub() {
-            true => MAX_LIST_WAIT_MS / 256 * (256 + turn),
-            false => MAX_WAIT_MS,
+        let max_wait_ms = if record.visit.class.is_hub() {
+            MAX_LIST_WAIT_MS / 256 * (256 + turn)
+        } else {
+            MAX_WAIT_MS
         };
         let seen_ms = record.visit.fetched_ms.unwrap_or(i64::MIN);
         if site.budget.is_spent() && is_blind(record) && now_ms < seen_ms + max_wait_ms {

@@ -66,9 +66,10 @@ impl Frontier {
             self.parts.add(part.part);
             self.to_catch_up.add(part.part);
             self.leaving.remove(&part.part);
-            let since_ms = match part.rests {
-                true => &mut self.taken_over_ms,
-                false => &mut self.handed_over_ms,
+            let since_ms = if part.rests {
+                &mut self.taken_over_ms
+            } else {
+                &mut self.handed_over_ms
             };
             since_ms.insert(part.part, i64::MAX);
         }
@@ -240,9 +241,10 @@ impl Frontier {
             } else if is_old {
                 let queues = self.hosts.values();
                 let used = used.get_or_insert_with(|| queues.filter_map(|q| q.host.ip).collect());
-                match used.contains(&ip) {
-                    true => ask.push(ip),
-                    false => over.push(ip),
+                if used.contains(&ip) {
+                    ask.push(ip)
+                } else {
+                    over.push(ip)
                 }
             }
         }

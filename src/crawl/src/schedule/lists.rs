@@ -42,21 +42,23 @@ pub fn read_feed(bytes: &[u8], base: &CrawlUri) -> Result<Vec<DatedLink>, FeedEr
     };
     // A second declaration, far from the beginning, makes the reader of the XML panic.
     let body = body.replace("<?xml", "<?lmx");
-    let read = match is_bounded(&body) {
-        true => feed_rs::parser::Builder::new()
+    let read = if is_bounded(&body) {
+        feed_rs::parser::Builder::new()
             .base_uri(Some(base.as_str()))
             .build()
             .parse(body.trim_start().as_bytes())
-            .map_err(|error| error.to_string()),
-        false => Err("it is larger or deeper than any feed".to_owned()),
+            .map_err(|error| error.to_string())
+    } else {
+        Err("it is larger or deeper than any feed".to_owned())
     };
     let mut links = match read {
         Ok(feed) => {
             let found = entries(feed, base);
             // A feed in the namespace of another format parses, to nothing.
-            match found.is_empty() {
-                true => rescue(&body, base),
-                false => found,
+            if found.is_empty() {
+                rescue(&body, base)
+            } else {
+                found
             }
         }
         Err(error) => {
@@ -389,9 +391,10 @@ impl Parser {
 
     /// How many bytes were read.
     fn read_lines(&mut self, text: &str, is_last: bool) -> usize {
-        let end = match is_last {
-            true => text.len(),
-            false => text.rfind('\n').map_or(0, |at| at + 1),
+        let end = if is_last {
+            text.len()
+        } else {
+            text.rfind('\n').map_or(0, |at| at + 1)
         };
         let lines = text.get(..end).unwrap_or_default().lines().map(str::trim);
         for line in lines.filter(|l| !l.is_empty()) {
@@ -403,9 +406,10 @@ impl Parser {
     /// How many bytes were read.
     fn read_xml(&mut self, text: &str, is_last: bool) -> usize {
         // Text is whole where the next tag begins.
-        let end = match is_last {
-            true => text.len(),
-            false => text.rfind('>').map_or(0, |at| at + 1),
+        let end = if is_last {
+            text.len()
+        } else {
+            text.rfind('>').map_or(0, |at| at + 1)
         };
         let mut reader = Reader::from_str(text.get(..end).unwrap_or_default());
         let config = reader.config_mut();

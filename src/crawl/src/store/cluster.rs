@@ -95,15 +95,16 @@ impl SiteDifferences {
 impl fmt::Display for SiteDifferences {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let sites = self.sites.join(", ");
-        match self.are_strangers {
-            true => write!(
+        if self.are_strangers {
+            write!(
                 f,
                 "no site is the same on two nodes ({sites}): do two clusters use this database? Give each one of its own"
-            ),
-            false => write!(
+            )
+        } else {
+            write!(
                 f,
                 "these sites are not the same on all nodes: {sites}; copy the same site files to all of them"
-            ),
+            )
         }
     }
 }
@@ -533,13 +534,14 @@ impl Numbers {
     pub(super) fn write(&mut self, conn: &Connection) -> Result<()> {
         for part in std::mem::take(&mut self.unwritten) {
             let last = self.last.get(&part).copied().unwrap_or_default();
-            match self.is_partitioned {
-                false => set_meta(conn, LAST_URL, last)?,
-                true => conn.put(
+            if self.is_partitioned {
+                conn.put(
                     "INSERT INTO part (part, last) VALUES (?1, ?2) \
                          ON CONFLICT (part) DO UPDATE SET last = excluded.last",
                     params![part, last],
-                )?,
+                )?
+            } else {
+                set_meta(conn, LAST_URL, last)?
             }
         }
         Ok(())

@@ -536,9 +536,10 @@ impl<'a> NewUrls<'a> {
         via: Option<UrlId>,
     ) -> Result<()> {
         let hash = url.uri.fingerprint();
-        let known = match url.is_new {
-            true => self.keys.is_newest(hash),
-            false => self.keys.find(self.conn, hash)?.is_some(),
+        let known = if url.is_new {
+            self.keys.is_newest(hash)
+        } else {
+            self.keys.find(self.conn, hash)?.is_some()
         };
         if known {
             return Ok(());

@@ -408,9 +408,10 @@ impl<'a> Log<'a> {
     /// that numbers never come twice.
     pub(super) fn note_last(&mut self) -> Result<()> {
         self.write_rows()?;
-        match self.seq == self.first_seq {
-            true => Ok(()),
-            false => set_meta(self.conn, LAST_SEQ, self.seq),
+        if self.seq == self.first_seq {
+            Ok(())
+        } else {
+            set_meta(self.conn, LAST_SEQ, self.seq)
         }
     }
 

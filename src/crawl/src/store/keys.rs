@@ -137,9 +137,10 @@ impl Keys {
             return Ok(());
         };
         let new = self.open.len();
-        let flush = match self.newest.len() >= self.limit {
-            true => usize::MAX,
-            false => FLUSH_PACE * new,
+        let flush = if self.newest.len() >= self.limit {
+            usize::MAX
+        } else {
+            FLUSH_PACE * new
         };
         conn.wrap(self.write_some(file, flush, MERGE_PACE * new))
     }

@@ -365,9 +365,10 @@ impl Store {
 
 fn connect_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<rusqlite::Connection> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = match is_at_rest(path) && flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) {
-        true => open_at_rest(path, flags)?,
-        false => rusqlite::Connection::open_with_flags(path, flags)?,
+    let conn = if is_at_rest(path) && flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+        open_at_rest(path, flags)?
+    } else {
+        rusqlite::Connection::open_with_flags(path, flags)?
     };
     conn.busy_timeout(BUSY)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);

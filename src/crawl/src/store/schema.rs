@@ -141,11 +141,12 @@ fn read_version(conn: &Connection) -> Result<i64> {
     )?;
     if tables == 0 {
         let sql = "SELECT has_schema_privilege(current_schema(), 'CREATE')";
-        return match conn.query_row(sql, NONE, |row| row.get::<bool>(0))? {
-            true => Ok(0),
-            false => Err(conn.unfit(format!(
+        return if conn.query_row(sql, NONE, |row| row.get::<bool>(0))? {
+            Ok(0)
+        } else {
+            Err(conn.unfit(format!(
                 "the user may not make tables in it: GRANT CREATE ON SCHEMA {schema} TO the user"
-            ))),
+            )))
         };
     }
     let ours = number(

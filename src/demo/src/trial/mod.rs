@@ -163,10 +163,12 @@ impl TrialWeb {
         ));
         let born = article.saturating_sub(self.plan.articles);
         let born = born.checked_div(self.plan.daily).map_or(0, |day| day + 1);
-        match lot < self.plan.changing && article >= self.plan.articles {
-            true => self.day().saturating_sub(born),
-            false if lot < self.plan.changing => self.day(),
-            false => 0,
+        if lot >= self.plan.changing {
+            0
+        } else if article >= self.plan.articles {
+            self.day().saturating_sub(born)
+        } else {
+            self.day()
         }
     }
 

@@ -309,24 +309,22 @@ fn reporter(page: &Page, outline: &Outline, anchors: Anchors) -> Option<String> 
         text.clear();
         line_text(page, outline.lines.get(i)?, &mut text);
         // A paragraph is long, and most have no bracket there.
-        let bracketed = match at_end {
-            true => {
-                let from = text.len().saturating_sub(BEHIND + '）'.len_utf8());
-                text.get(text.ceil_char_boundary(from)..)?
-                    .contains([')', '）'])
-            }
-            false => {
-                let until = text.floor_char_boundary(NEAR + '（'.len_utf8());
-                text.get(..until)?.contains(['(', '（'])
-            }
+        let bracketed = if at_end {
+            let from = text.len().saturating_sub(BEHIND + '）'.len_utf8());
+            text.get(text.ceil_char_boundary(from)..)?
+                .contains([')', '）'])
+        } else {
+            let until = text.floor_char_boundary(NEAR + '（'.len_utf8());
+            text.get(..until)?.contains(['(', '（'])
         };
         bracketed.then_some(())?;
         (LABEL_WORDS.seen(text.as_bytes()) & OF_REPORTER != 0).then_some(())?;
         let found = REPORTER.captures_iter(&text).last()?;
         let whole = found.get(0)?;
-        let near = match at_end {
-            true => whole.end() + BEHIND >= text.len(),
-            false => whole.start() <= NEAR,
+        let near = if at_end {
+            whole.end() + BEHIND >= text.len()
+        } else {
+            whole.start() <= NEAR
         };
         near.then(|| clean(found.get(1)?.as_str().trim_end_matches(['、', '，', ','])))
             .flatten()

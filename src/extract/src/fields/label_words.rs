@@ -48,13 +48,13 @@ pub(super) fn is_official(label: &str) -> bool {
 pub(crate) fn tidy(text: &str) -> Option<String> {
     let sign = |c: char| c.is_whitespace() || "：:【】[]■●·*|".contains(c);
     let text = text.trim_matches(sign);
-    let label: String = match text.chars().any(is_han) {
-        true => text
-            .chars()
+    let label: String = if text.chars().any(is_han) {
+        text.chars()
             .filter(|c| !c.is_whitespace())
             .take(MAX_LABEL + 1)
-            .collect(),
-        false => text.chars().take(2 * MAX_LABEL + 1).collect(),
+            .collect()
+    } else {
+        text.chars().take(2 * MAX_LABEL + 1).collect()
     };
     let count = label.chars().count();
     let is_short = count

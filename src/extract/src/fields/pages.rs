@@ -228,9 +228,10 @@ fn readings(url: &CrawlUri) -> Vec<Numbered> {
 fn without_index(address: &str) -> &str {
     let name = address.rsplit('/').next().unwrap_or_default();
     let is_index = name.starts_with("index.") || name.starts_with("default.");
-    let folder = match is_index && !name.contains('?') {
-        true => address.strip_suffix(name).unwrap_or(address),
-        false => address,
+    let folder = if is_index && !name.contains('?') {
+        address.strip_suffix(name).unwrap_or(address)
+    } else {
+        address
     };
     folder.trim_end_matches('/')
 }

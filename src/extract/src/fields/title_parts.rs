@@ -168,9 +168,10 @@ pub fn site_title(page: &Page, other: Option<&Page>) -> Option<String> {
         }
     }
     let is_front = page.url.as_ref().is_some_and(|u| u.path_and_query() == "/");
-    match is_front {
-        true => here.into_iter().next(),
-        false => here.into_iter().next_back(),
+    if is_front {
+        here.into_iter().next()
+    } else {
+        here.into_iter().next_back()
     }
 }
 

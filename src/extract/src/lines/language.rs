@@ -32,9 +32,10 @@ impl Scripts {
     pub(crate) fn add(&mut self, text: &str) -> bool {
         let mut rest = text;
         while self.seen < SAMPLE && !rest.is_empty() {
-            let ascii = match rest.is_ascii() {
-                true => None,
-                false => rest.bytes().position(|b| b >= 0x80),
+            let ascii = if rest.is_ascii() {
+                None
+            } else {
+                rest.bytes().position(|b| b >= 0x80)
             };
             let ascii = ascii.unwrap_or(rest.len()).min(SAMPLE - self.seen);
             let (latin, behind) = rest.split_at(ascii);

@@ -229,9 +229,10 @@ fn tokenizer(
         tree,
         finished: Arc::clone(finished),
     };
-    let settings = match links_only {
-        true => announce_naming(&announced),
-        false => announce_comments(announced),
+    let settings = if links_only {
+        announce_naming(&announced)
+    } else {
+        announce_comments(announced)
     };
     let memory = MemorySettings::new()
         .with_max_allowed_memory_usage(limits.max_decoded_bytes + TOKENIZER_BYTES_EXTRA);

@@ -382,10 +382,13 @@ fn script_end(bytes: &[u8], mut escape: Escape) -> (Option<usize>, Escape) {
         at += next + 1;
         let ends = |before| is_tag(bytes, at, before, b"script");
         escape = match escape {
-            _ if bytes[at - 1] == b'-' => match bytes[at..].starts_with(b"->") {
-                true => Escape::No,
-                false => escape,
-            },
+            _ if bytes[at - 1] == b'-' => {
+                if bytes[at..].starts_with(b"->") {
+                    Escape::No
+                } else {
+                    escape
+                }
+            }
             Escape::No | Escape::Comment if ends(b"/") => return (Some(at - 1), escape),
             Escape::No if bytes[at..].starts_with(b"!--") => {
                 // Its dashes may be those of its end.

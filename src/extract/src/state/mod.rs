@@ -290,9 +290,10 @@ impl Data {
             Some(self.strings.said[at].text.clone())
         };
         Found {
-            text: match is_markup {
-                true => texts.iter().map(|text| as_markup(text)).collect(),
-                false => htmlize::unescape(texts.join("\n")).into_owned(),
+            text: if is_markup {
+                texts.iter().map(|text| as_markup(text)).collect()
+            } else {
+                htmlize::unescape(texts.join("\n")).into_owned()
             },
             is_markup,
             is_titled: best.is_titled,
@@ -353,8 +354,9 @@ fn prose(text: &str) -> Option<Measure> {
 }
 
 fn as_plain(text: &str) -> std::borrow::Cow<'_, str> {
-    match text.contains('<') {
-        true => text.into(),
-        false => htmlize::unescape(text),
+    if text.contains('<') {
+        text.into()
+    } else {
+        htmlize::unescape(text)
     }
 }

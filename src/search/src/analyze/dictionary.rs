@@ -116,9 +116,10 @@ impl Dictionary {
         let unloaded = self.loaded.get().is_none()
             && self.cut_unloaded.fetch_add(text.len(), Ordering::Relaxed) + text.len()
                 <= CUT_UNLOADED;
-        match unloaded {
-            true => cut::words(text, &self.words.jieba([text])),
-            false => cut::words(text, self.loaded()),
+        if unloaded {
+            cut::words(text, &self.words.jieba([text]))
+        } else {
+            cut::words(text, self.loaded())
         }
     }
 

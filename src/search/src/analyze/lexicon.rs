@@ -115,9 +115,10 @@ pub fn edited(text: &str, add: &[&str], remove: &[&str], without: &[&str]) -> St
     let mut out = String::with_capacity(text.len());
     for line in text.lines() {
         let (term, _, removed) = entry(line.trim_start_matches('\u{FEFF}'));
-        let goes = match removed {
-            true => added.contains(&term) || without.contains(&term.as_str()),
-            false => remove.contains(&term.as_str()),
+        let goes = if removed {
+            added.contains(&term) || without.contains(&term.as_str())
+        } else {
+            remove.contains(&term.as_str())
         };
         if term.is_empty() || !goes {
             out.push_str(line);

@@ -69,9 +69,12 @@ impl Synonyms {
             }
             let added = group(line).map(|(from, to)| synonyms.add(&from, &to));
             let full = || format!("more than {MAX_WORDS} words in one file; leave some out");
-            let added = added.and_then(|()| match synonyms.words <= MAX_WORDS {
-                true => Ok(()),
-                false => Err(full()),
+            let added = added.and_then(|()| {
+                if synonyms.words <= MAX_WORDS {
+                    Ok(())
+                } else {
+                    Err(full())
+                }
             });
             added.map_err(|problem| SynonymsError::Line {
                 name: name.to_owned(),

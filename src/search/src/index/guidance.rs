@@ -188,9 +188,10 @@ impl Reader {
         let mut corrected = Vec::with_capacity(pieces.len());
         let mut changed = false;
         for piece in pieces {
-            let other = match piece.chars().count() <= MAX_PIECE_CHARS {
-                true => self.replaced(piece, strict, nearest)?,
-                false => None,
+            let other = if piece.chars().count() <= MAX_PIECE_CHARS {
+                self.replaced(piece, strict, nearest)?
+            } else {
+                None
             };
             changed |= other.is_some();
             corrected.push(other.unwrap_or_else(|| piece.to_owned()));
@@ -406,9 +407,10 @@ pub fn reasons(query: &Query, dictionary: &Dictionary, found: &FoundDocument) ->
     }
     let told = words.into_iter().map(|word| {
         let (times, title) = (text.matches(&word).count(), title.contains(&word));
-        match times > 0 || title {
-            true => Reason::Word { word, times, title },
-            false => Reason::Missing { word },
+        if times > 0 || title {
+            Reason::Word { word, times, title }
+        } else {
+            Reason::Missing { word }
         }
     });
     let told: Vec<Reason> = told.collect();

@@ -247,10 +247,7 @@ impl Reader {
             let stored = self.load(view.as_ref(), at)?;
             Ok(stored.is_none_or(&mut each))
         })?;
-        Ok(match all {
-            true => after.max(newest),
-            false => after,
-        })
+        Ok(if all { after.max(newest) } else { after })
     }
 
     /// The documents that fit and came last, latest first.

@@ -264,10 +264,11 @@ fn other_format(dir: &Path, found: impl std::fmt::Display) -> IndexError {
 /// Why an index cannot be opened.
 pub(crate) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
     let cause = cause.to_string();
-    let cause = match cause.contains("PermissionDenied") {
-        true => "permission denied; run it with sudo, or join the group that the index belongs to"
-            .to_owned(),
-        false => cause,
+    let cause = if cause.contains("PermissionDenied") {
+        "permission denied; run it with sudo, or join the group that the index belongs to"
+            .to_owned()
+    } else {
+        cause
     };
     IndexError::Unreadable {
         dir: dir.to_owned(),

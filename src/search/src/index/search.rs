@@ -208,9 +208,10 @@ impl<'r> Search<'r> {
     ) -> Result<Page, IndexError> {
         let query = self.query;
         // One pass gives both the page and what related terms are read from.
-        let least = match counts && offset == 0 && limit > 0 {
-            true => RELATED_DOCUMENTS,
-            false => 0,
+        let least = if counts && offset == 0 && limit > 0 {
+            RELATED_DOCUMENTS
+        } else {
+            0
         };
         let order = match query.sort {
             Sort::Relevance => Order::Score,

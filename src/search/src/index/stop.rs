@@ -51,9 +51,10 @@ impl Stop {
     }
 
     pub(crate) fn check(&self) -> tantivy::Result<()> {
-        match self.is_stopped() {
-            true => Err(TantivyError::InternalError("stopped".to_owned())),
-            false => Ok(()),
+        if self.is_stopped() {
+            Err(TantivyError::InternalError("stopped".to_owned()))
+        } else {
+            Ok(())
         }
     }
 }
@@ -110,9 +111,10 @@ impl<C: Collector> Collector for Stoppable<'_, C> {
         self.stop.check()?;
         let mut child = self.inner.for_segment(at, segment)?;
         let mut fitting = weight.scorer(segment, 1.0)?;
-        match self.requires_scoring() {
-            true => self.scored(&mut child, fitting.as_mut(), segment)?,
-            false => self.unscored(&mut child, fitting.as_mut(), segment)?,
+        if self.requires_scoring() {
+            self.scored(&mut child, fitting.as_mut(), segment)?
+        } else {
+            self.unscored(&mut child, fitting.as_mut(), segment)?
         }
         Ok(child.harvest())
     }

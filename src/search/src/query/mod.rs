@@ -328,9 +328,10 @@ fn labelled(label: &str, value: String, quoted: bool) -> Clause {
     if is_notice_label(label) || is_compared {
         return field;
     }
-    let text = match quoted {
-        true => Clause::literal(Target::Anywhere, text),
-        false => Clause::words(Target::Anywhere, text),
+    let text = if quoted {
+        Clause::literal(Target::Anywhere, text)
+    } else {
+        Clause::words(Target::Anywhere, text)
     };
     let either = Group {
         occur: Occur::Must,

@@ -172,9 +172,10 @@ impl Reading<'_> {
                 (true, false) => "m",
                 _ => tagged.tag,
             };
-            let class = match tagged.text.len() <= MAX_WORD_BYTES && letters {
-                true => class_of(tag),
-                false => 0,
+            let class = if tagged.text.len() <= MAX_WORD_BYTES && letters {
+                class_of(tag)
+            } else {
+                0
             };
             let word = self.word(tagged.text);
             self.corpus.tokens.push(Token { word, class, edge });

@@ -64,9 +64,10 @@ impl Count {
         if self.votes == 0 {
             (self.pattern, self.words, self.first) = (run.pattern, run.words, run.token);
         }
-        match self.pattern == run.pattern {
-            true => self.votes += 1,
-            false => self.votes -= 1,
+        if self.pattern == run.pattern {
+            self.votes += 1
+        } else {
+            self.votes -= 1
         }
         if self.last_text == Some(text) {
             self.in_text += 1;

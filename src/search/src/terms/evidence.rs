@@ -92,9 +92,10 @@ fn occurrence<'t>(
     let place = normal.original(start, start + term.len());
     let written = part.get(place.clone())?.trim();
     // A form with white space inside is a line that was broken there.
-    let written = match written.chars().any(char::is_whitespace) {
-        true => term.to_owned(),
-        false => written.to_owned(),
+    let written = if written.chars().any(char::is_whitespace) {
+        term.to_owned()
+    } else {
+        written.to_owned()
     };
     Some((&text.document, written, around(part, place)?))
 }

@@ -193,12 +193,13 @@ pub(crate) async fn status(State(server): State<Server>) -> Result<Json<Status>,
 )]
 pub(crate) async fn health(State(server): State<Server>) -> (StatusCode, String) {
     let stuck = (server.health)();
-    match stuck.is_empty() {
-        true => (StatusCode::OK, "ok\n".to_owned()),
-        false => (
+    if stuck.is_empty() {
+        (StatusCode::OK, "ok\n".to_owned())
+    } else {
+        (
             StatusCode::SERVICE_UNAVAILABLE,
             format!("stuck: {}\n", stuck.join(", ")),
-        ),
+        )
     }
 }
 

@@ -98,13 +98,15 @@ pub(crate) fn csv(sheet: &Sheet) -> String {
 /// A text as a field. An apostrophe before what a spreadsheet would take for a formula.
 fn field(text: &str) -> String {
     let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = match formula {
-        true => format!("'{text}"),
-        false => text.to_owned(),
+    let text = if formula {
+        format!("'{text}")
+    } else {
+        text.to_owned()
     };
-    match text.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", text.replace('"', "\"\"")),
-        false => text,
+    if text.contains([',', '"', '\n', '\r']) {
+        format!("\"{}\"", text.replace('"', "\"\""))
+    } else {
+        text
     }
 }
 

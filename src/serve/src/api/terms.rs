@@ -154,13 +154,15 @@ pub(crate) async fn decide(
     let accept = possible(decision.accept, &mut refused);
     let reject = possible(decision.reject, &mut refused);
     let decided = server.ask(&server.terms, move |review| {
-        let accepted = match accept.is_empty() {
-            true => 0,
-            false => review.accept(&accept)?,
+        let accepted = if accept.is_empty() {
+            0
+        } else {
+            review.accept(&accept)?
         };
-        let rejected = match reject.is_empty() {
-            true => 0,
-            false => review.reject(&reject)?,
+        let rejected = if reject.is_empty() {
+            0
+        } else {
+            review.reject(&reject)?
         };
         Ok(Decided {
             accepted: accepted as u64,

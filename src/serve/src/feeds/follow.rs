@@ -90,9 +90,10 @@ impl Default for Follow {
 impl Follow {
     /// What readers see.
     pub fn shown(&self) -> &str {
-        match self.title.is_empty() {
-            true => &self.query,
-            false => &self.title,
+        if self.title.is_empty() {
+            &self.query
+        } else {
+            &self.title
         }
     }
 

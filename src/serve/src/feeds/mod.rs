@@ -240,9 +240,10 @@ impl Feed<'_> {
     }
 
     fn title(&self) -> String {
-        match self.title.is_empty() {
-            true => "淘金".to_owned(),
-            false => format!("{} · 淘金", self.title),
+        if self.title.is_empty() {
+            "淘金".to_owned()
+        } else {
+            format!("{} · 淘金", self.title)
         }
     }
 

@@ -69,8 +69,9 @@ pub(crate) async fn known(
     request: Request,
     next: Next,
 ) -> Result<Response, Refusal> {
-    match hosts.answer_to(request.headers()) {
-        true => Ok(next.run(request).await),
-        false => Err(Refusal::OtherHost),
+    if hosts.answer_to(request.headers()) {
+        Ok(next.run(request).await)
+    } else {
+        Err(Refusal::OtherHost)
     }
 }

@@ -142,9 +142,10 @@ impl Watched {
     fn received(&mut self) -> io::Result<()> {
         self.held_up = None;
         let began = self.request_began.get_or_insert_with(Instant::now);
-        match began.elapsed() > self.patience.request {
-            true => Err(io::ErrorKind::TimedOut.into()),
-            false => Ok(()),
+        if began.elapsed() > self.patience.request {
+            Err(io::ErrorKind::TimedOut.into())
+        } else {
+            Ok(())
         }
     }
 

@@ -77,9 +77,10 @@ pub(crate) fn no_cookie(config: &Config) -> String {
 }
 
 fn set_cookie(config: &Config, value: &str, age_s: i64) -> String {
-    let secure = match config.public_url.starts_with("https:") {
-        true => "; Secure",
-        false => "",
+    let secure = if config.public_url.starts_with("https:") {
+        "; Secure"
+    } else {
+        ""
     };
     format!("{COOKIE}={value}; Path=/; Max-Age={age_s}; HttpOnly; SameSite=Strict{secure}")
 }

@@ -179,9 +179,10 @@ pub(crate) fn date(unit: DateUnit, start: NaiveDate) -> String {
 
 /// A count, or between two of them the half.
 pub(crate) fn count(value: f64) -> String {
-    match value.fract() > 0.0 {
-        true => format!("{value:.1}"),
-        false => grouped(value as u64),
+    if value.fract() > 0.0 {
+        format!("{value:.1}")
+    } else {
+        grouped(value as u64)
     }
 }
 

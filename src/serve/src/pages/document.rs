@@ -136,9 +136,10 @@ impl DocumentPage {
             site,
             author: document.author.unwrap_or_default(),
             published: c.moment(document.published.as_ref()),
-            comments_heading: match body.is_thread {
-                true => c.t.counts.replies.of(comments),
-                false => c.t.counts.comments.of(comments),
+            comments_heading: if body.is_thread {
+                c.t.counts.replies.of(comments)
+            } else {
+                c.t.counts.comments.of(comments)
             },
             pieces: body.pieces,
             fields: document.meta.iter().map(field).collect(),
@@ -395,9 +396,10 @@ impl Citation {
             [] => String::new(),
             parts => format!("{}. ", parts.join(", ")),
         };
-        let stop = match title.ends_with(['。', '.', '？', '?', '！', '!']) {
-            true => "",
-            false => ".",
+        let stop = if title.ends_with(['。', '.', '？', '?', '！', '!']) {
+            ""
+        } else {
+            "."
         };
         let plain = format!("{by}{title}{stop} {when}{url}");
         Citation { standard, plain }

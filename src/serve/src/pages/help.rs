@@ -220,9 +220,10 @@ pub(crate) fn sections(lang: Lang, here: &Here) -> Vec<Section> {
 
 /// The page as plain text, for the terminal: in Chinese where the language of the environment begins so.
 pub fn syntax_in(language: &str) -> String {
-    let lang = match language.starts_with("zh") {
-        true => Lang::Zh,
-        false => Lang::En,
+    let lang = if language.starts_with("zh") {
+        Lang::Zh
+    } else {
+        Lang::En
     };
     let here = Here::of(None, now_ms(), 0);
     let mut out = format!("{}\n\n{}\n", HELP.heading.of(lang), HELP.lead.of(lang));

@@ -171,9 +171,10 @@ fn ungrouped(params: &Params) -> Params {
 /// the last.
 fn reachable(params: &Params, found: &FoundList) -> usize {
     let shown = found.hits.len();
-    match shown < PAGE_HITS {
-        true => params.offset + shown,
-        false => usize::try_from(found.total).unwrap_or(usize::MAX),
+    if shown < PAGE_HITS {
+        params.offset + shown
+    } else {
+        usize::try_from(found.total).unwrap_or(usize::MAX)
     }
 }
 
@@ -379,9 +380,10 @@ pub(crate) async fn search(request: PageRequest) -> Response {
     let params = Params {
         limit: PAGE_HITS,
         // Without words there is no relevance.
-        sort: match params.text.is_empty() {
-            true => Sort::Date,
-            false => params.sort,
+        sort: if params.text.is_empty() {
+            Sort::Date
+        } else {
+            params.sort
         },
         ..params
     };

@@ -87,9 +87,10 @@ pub(crate) async fn show(request: PageRequest) -> Response {
     c.kept = Vec::new();
     let other = params.in_lang(c.lang.other()).query_string();
     c.switch = link(&c.base, "/trends", &other);
-    let trends = match params.searches.is_empty() {
-        true => Ok(Trends::default()),
-        false => server.trends(params.wanted(), params.unit).await,
+    let trends = if params.searches.is_empty() {
+        Ok(Trends::default())
+    } else {
+        server.trends(params.wanted(), params.unit).await
     };
     match trends {
         Ok(trends) => page(&TrendsPage::new(c, &params, trends), StatusCode::OK),

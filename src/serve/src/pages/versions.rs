@@ -192,9 +192,10 @@ fn view(c: &Chrome, at: usize, version: &VersionAnswer) -> VersionView {
             "new" => w.first,
             _ => "",
         },
-        characters: match has_text {
-            true => c.t.counts.characters.of(version.characters),
-            false => String::new(),
+        characters: if has_text {
+            c.t.counts.characters.of(version.characters)
+        } else {
+            String::new()
         },
         fields: version
             .fields

@@ -184,9 +184,10 @@ pub(crate) fn title(marked: &Marked, labels: &Labels) -> Html {
 /// The fields that a form must carry along; the query itself too if its own box is not in the form.
 pub(crate) fn kept(params: &Params, with_query: bool) -> Vec<(&'static str, String)> {
     let names = ["changed", "site", "sort", "match", "synonyms", "lang"];
-    let more = match with_query {
-        true => ["q", "corrected"],
-        false => ["since", "until"],
+    let more = if with_query {
+        ["q", "corrected"]
+    } else {
+        ["since", "until"]
     };
     let mut fields = params.pairs();
     fields.retain(|(name, _)| names.contains(name) || more.contains(name));

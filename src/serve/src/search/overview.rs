@@ -125,9 +125,10 @@ impl Overview {
     /// Whether it is new enough for an index of so many documents.
     pub(crate) fn serves(&self, now_ms: i64, documents: u64) -> bool {
         let age = now_ms.saturating_sub(self.made_ms);
-        let most = match documents == self.documents {
-            true => OLD_MS,
-            false => FRESH_MS,
+        let most = if documents == self.documents {
+            OLD_MS
+        } else {
+            FRESH_MS
         };
         // What was empty is shown as soon as there is something.
         let filled = self.documents == 0 && documents > 0;

@@ -337,9 +337,10 @@ fn asked(reader: &Reader, wanted: &Wanted) -> Result<(FoundList, bool), IndexErr
     let final_answer = found.total > 0 || !plain;
     let hits = |documents: Vec<FoundDocument>| -> Vec<Found> {
         let hit = |found: FoundDocument| {
-            let reasons = match wanted.explain {
-                true => reasons(&query, &dictionary, &found),
-                false => Vec::new(),
+            let reasons = if wanted.explain {
+                reasons(&query, &dictionary, &found)
+            } else {
+                Vec::new()
             };
             Found {
                 reasons,

@@ -157,9 +157,10 @@ fn fake_marks(query: &str, text: &str) -> Marked {
 fn fake_hit(at: usize, text: &str) -> Found {
     let document = fake_document(at);
     let copied = text == "copied";
-    let outlets: &[&str] = match copied {
-        true => &["甲", "<b>乙", "丙", "丁", "戊"],
-        false => &[],
+    let outlets: &[&str] = if copied {
+        &["甲", "<b>乙", "丙", "丁", "戊"]
+    } else {
+        &[]
     };
     Found {
         id: format!("{at:016x}"),
@@ -225,12 +226,13 @@ impl SearchSource for Fake {
                 ..FoundList::default()
             });
         }
-        let synonyms = match wanted.text == "co2" && !wanted.as_typed {
-            true => vec![taojin_search::analyze::Expanded {
+        let synonyms = if wanted.text == "co2" && !wanted.as_typed {
+            vec![taojin_search::analyze::Expanded {
                 typed: "co2".to_owned(),
                 also: vec!["<i>二氧化碳".to_owned()],
-            }],
-            false => Vec::new(),
+            }]
+        } else {
+            Vec::new()
         };
         let notes = match wanted.text.as_str() {
             "noted" => vec![taojin_search::query::Note::NoDate {

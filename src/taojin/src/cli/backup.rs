@@ -97,12 +97,11 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
         );
     }
     let bar = output::progress_bar(0, "pages");
-    let (kept, salvaged) = match args.damaged {
-        true => {
-            let (kept, salvaged) = restore_damaged(dir, file)?;
-            (kept, Some(salvaged))
-        }
-        false => (store::restore(dir, file, |at| show(&bar, at))?, None),
+    let (kept, salvaged) = if args.damaged {
+        let (kept, salvaged) = restore_damaged(dir, file)?;
+        (kept, Some(salvaged))
+    } else {
+        (store::restore(dir, file, |at| show(&bar, at))?, None)
     };
     bar.finish_and_clear();
     let facts = store::check_backup(Reader::open(dir)?.path())?;

@@ -175,11 +175,10 @@ struct Made {
 fn init(place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> {
     let changed = DatabaseFacts::set_up(place)?;
     output::answer(json, &Made { changed }, |made| {
-        output::line(match made.changed {
-            true => {
-                "the tables are made: start the nodes, or move a single machine in with `taojin cluster import`"
-            }
-            false => "the tables are there",
+        output::line(if made.changed {
+            "the tables are made: start the nodes, or move a single machine in with `taojin cluster import`"
+        } else {
+            "the tables are there"
         });
     })
 }

@@ -109,9 +109,10 @@ pub(crate) fn words<T: DeserializeOwned + Clone + Send + Sync + 'static>(
 /// A text as one word of a shell.
 pub(crate) fn for_shell(text: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "-_./:,@%+=".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', "'\\''"))
     }
 }
 

@@ -165,18 +165,20 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
         return output::answer_in(args.json, &done, |done| AllowedText { done });
     }
     if !args.yes {
-        let question = match is_address {
-            true => about_address(&loaded, &target)?,
-            false => format!("remove all documents and addresses of the site {target}?"),
+        let question = if is_address {
+            about_address(&loaded, &target)?
+        } else {
+            format!("remove all documents and addresses of the site {target}?")
         };
         if !confirmed(&question)? {
             output::note("nothing was done");
             return Ok(ExitCode::FAILURE);
         }
     }
-    let command = match is_address {
-        true => SiteCommand::PurgeUrl { url: target },
-        false => SiteCommand::Purge { site: target },
+    let command = if is_address {
+        SiteCommand::PurgeUrl { url: target }
+    } else {
+        SiteCommand::Purge { site: target }
     };
     let done = carry_out(&loaded, command)?;
     output::answer_in(args.json, &done, PurgedText::new)

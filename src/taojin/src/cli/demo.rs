@@ -52,9 +52,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let place = Place::new(context.data_dir.as_deref())?;
     runtime()?.block_on(async {
         // Before the crawl: nobody should wait for that to learn that the port is taken.
-        let listener = match args.once {
-            true => None,
-            false => Some(listen(args.listen).await?),
+        let listener = if args.once {
+            None
+        } else {
+            Some(listen(args.listen).await?)
         };
         let web = serve_sample_web().await?;
         let mut loaded = settings(&web, place.path().to_owned());

@@ -99,9 +99,10 @@ fn settings_page(reference: &str) -> String {
 /// The comment that was gathered, as one paragraph.
 fn text(comment: &mut Vec<&str>) -> Vec<Inline> {
     let text = std::mem::take(comment).join(" ");
-    match text.is_empty() {
-        true => Vec::new(),
-        false => vec![roman(text)],
+    if text.is_empty() {
+        Vec::new()
+    } else {
+        vec![roman(text)]
     }
 }
 

@@ -157,9 +157,10 @@ fn described(args: &Args) -> String {
             .iter()
             .map(|time| format!("changed {time}")),
     );
-    let what = match parts.is_empty() {
-        true => "all documents".to_owned(),
-        false => parts.join(", "),
+    let what = if parts.is_empty() {
+        "all documents".to_owned()
+    } else {
+        parts.join(", ")
     };
     // A copy that was never told what is gone cannot begin with that in the middle.
     match args.deleted {

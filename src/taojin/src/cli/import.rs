@@ -53,9 +53,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     let mut broken = 0;
     for path in &args.files {
-        let name = match path.as_os_str() == "-" {
-            true => "standard input".to_owned(),
-            false => path.display().to_string(),
+        let name = if path.as_os_str() == "-" {
+            "standard input".to_owned()
+        } else {
+            path.display().to_string()
         };
         // What came before the break is in the store; the exit code says that it is not all.
         if let Err(error) = import.read(&name, Lines::open(path)?)? {

@@ -128,9 +128,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 
 /// The five questions with their defaults.
 fn questions(words: &'static InitLabels) -> anyhow::Result<[Question; 5]> {
-    let data = match is_root() {
-        true => PathBuf::from("/var/lib/taojin"),
-        false => std::env::current_dir()?.join("data"),
+    let data = if is_root() {
+        PathBuf::from("/var/lib/taojin")
+    } else {
+        std::env::current_dir()?.join("data")
     };
     let listen = serve::Config::default().listen;
     let defaults = [
@@ -177,9 +178,10 @@ fn accepted(question: &Question, answer: &str, folder: &Path) -> Result<String, 
             false
         }
     };
-    match is_right {
-        true => Ok(answer.to_owned()),
-        false => Err(question.hint),
+    if is_right {
+        Ok(answer.to_owned())
+    } else {
+        Err(question.hint)
     }
 }
 
@@ -241,12 +243,13 @@ fn refuse_existing(file: &Path, force: bool) -> Result<(), Usage> {
         Ok(text) => force || text == SHIPPED.as_bytes(),
         Err(error) => error.kind() == io::ErrorKind::NotFound || force,
     };
-    match is_free {
-        true => Ok(()),
-        false => Err(Usage(format!(
+    if is_free {
+        Ok(())
+    } else {
+        Err(Usage(format!(
             "{}: is there already; change it by hand, replace it with --force, or name another file with --config FILE",
             file.display()
-        ))),
+        )))
     }
 }
 
@@ -290,9 +293,10 @@ fn next(words: &'static InitLabels, file: &Path) {
         data_dir: None,
     };
     let is_service = file == Path::new(SYSTEM_CONFIG) && Path::new("/run/systemd/system").is_dir();
-    let start = match is_service {
-        true => "systemctl enable --now taojin".to_owned(),
-        false => named.command("run"),
+    let start = if is_service {
+        "systemctl enable --now taojin".to_owned()
+    } else {
+        named.command("run")
     };
     output::line(&format!("{} {}", file.display(), words.written));
     output::line(&format!(

@@ -39,9 +39,10 @@ pub(crate) fn answer<T: Serialize>(
     value: &T,
     print: impl FnOnce(&T),
 ) -> anyhow::Result<ExitCode> {
-    match as_json {
-        true => json(value)?,
-        false => print(value),
+    if as_json {
+        json(value)?
+    } else {
+        print(value)
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -61,9 +62,10 @@ pub(crate) fn answer_in<'a, T: Serialize, P: Template>(
     value: &'a T,
     text: impl FnOnce(&'a T) -> P,
 ) -> anyhow::Result<ExitCode> {
-    match as_json {
-        true => json(value)?,
-        false => self::text(&text(value))?,
+    if as_json {
+        json(value)?
+    } else {
+        self::text(&text(value))?
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -137,18 +139,20 @@ impl Paint {
     pub(crate) fn removed(&self, text: &str) -> Safe<String> {
         let text = printable(text);
         // Struck through as well: not everybody tells red from green.
-        Safe(match self.on {
-            true => format!("\x1b[9m{}{text}{OFF}", self.red),
-            false => format!("[-{text}-]"),
+        Safe(if self.on {
+            format!("\x1b[9m{}{text}{OFF}", self.red)
+        } else {
+            format!("[-{text}-]")
         })
     }
 
     /// What a text says now; without colours `{+so+}`.
     pub(crate) fn added(&self, text: &str) -> Safe<String> {
         let text = printable(text);
-        Safe(match self.on {
-            true => format!("\x1b[4m{}{text}{OFF}", self.green),
-            false => format!("{{+{text}+}}"),
+        Safe(if self.on {
+            format!("\x1b[4m{}{text}{OFF}", self.green)
+        } else {
+            format!("{{+{text}+}}")
         })
     }
 

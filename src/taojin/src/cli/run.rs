@@ -22,9 +22,10 @@ pub(crate) struct Args {}
 pub(crate) fn run(context: &Context, _args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load_to_crawl()?;
     runtime()?.block_on(async {
-        let listener = match loaded.config.cluster.serve {
-            true => Some(serve::bind(loaded.config.serve.listen).await?),
-            false => None,
+        let listener = if loaded.config.cluster.serve {
+            Some(serve::bind(loaded.config.serve.listen).await?)
+        } else {
+            None
         };
         let address = listener.as_ref().map(TcpListener::local_addr).transpose()?;
         introduce(context, &loaded, address);

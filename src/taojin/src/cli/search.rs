@@ -193,9 +193,10 @@ fn follow(reader: &Reader, mut wanted: Wanted, json: bool) -> anyhow::Result<Exi
         after = if whole { reached } else { reader.watermark()? };
         new.sort_by_key(|stored| (stored.seq, stored.fetched_ms));
         for hit in serve::as_hits(reader, &wanted, new) {
-            match json {
-                true => output::json(&hit.found)?,
-                false => output::line(&format!("\n{}", HitText::new(&hit.found))),
+            if json {
+                output::json(&hit.found)?
+            } else {
+                output::line(&format!("\n{}", HitText::new(&hit.found)))
             }
         }
         if printed.len() > FOLLOWED_KEPT {

@@ -52,9 +52,10 @@ pub(crate) fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<ExitC
     }
     let mut warnings = warnings(&loaded);
     warnings.extend(exposed);
-    let tried = match args.online && problems.is_empty() {
-        true => runtime()?.block_on(try_out(&loaded))?,
-        false => Vec::new(),
+    let tried = if args.online && problems.is_empty() {
+        runtime()?.block_on(try_out(&loaded))?
+    } else {
+        Vec::new()
     };
     if args.json {
         output::json(&answer(&loaded, &problems, &warnings, &tried))?;
@@ -403,9 +404,10 @@ pub(crate) fn show_config(context: &Context, args: &ConfigArgs) -> anyhow::Resul
         if args.changed && from == "default" {
             continue;
         }
-        match args.json {
-            true => output::json(&serde_json::json!({ "key": key, "value": value, "from": from }))?,
-            false => output::line(&output::printable(&format!("{key} = {value}  # {from}"))),
+        if args.json {
+            output::json(&serde_json::json!({ "key": key, "value": value, "from": from }))?
+        } else {
+            output::line(&output::printable(&format!("{key} = {value}  # {from}")))
         }
     }
     Ok(ExitCode::SUCCESS)

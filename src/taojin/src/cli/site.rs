@@ -90,9 +90,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 
 fn list(context: &Context, loaded: &Loaded, json: bool) -> anyhow::Result<()> {
     // Before the first crawl there is no store, and nothing is known.
-    let known = match loaded.config.data_dir.is_dir() {
-        true => StatusBoard::of(loaded, None).read(0)?.sites,
-        false => Vec::new(),
+    let known = if loaded.config.data_dir.is_dir() {
+        StatusBoard::of(loaded, None).read(0)?.sites
+    } else {
+        Vec::new()
     };
     let state_of = |site: &Site| known.iter().find(|s| s.name == site.name);
     let sites = loaded.sites.iter().map(|site| (site, state_of(site)));
@@ -153,9 +154,10 @@ fn add(context: &Context, loaded: &Loaded, wanted: &Wanted<'_>) -> anyhow::Resul
     for candidate in &candidates {
         refuse_known(loaded, candidate, wanted.name)?;
     }
-    let probe = match wanted.no_probe {
-        true => Probe::default(),
-        false => runtime()?.block_on(probe(loaded, &candidates))?,
+    let probe = if wanted.no_probe {
+        Probe::default()
+    } else {
+        runtime()?.block_on(probe(loaded, &candidates))?
     };
     let asked = candidates.first().ok_or_else(|| nothing(wanted.url))?;
     let seed = probe.seed.clone().unwrap_or_else(|| asked.clone());
@@ -244,9 +246,10 @@ fn default_name(typed: &str, seed: &CrawlUri) -> String {
     let rest = typed.split_once("://").map_or(typed, |(_, rest)| rest);
     let host = rest.split(['/', '?', '#', ':']).next().unwrap_or_default();
     let same = CrawlUri::parse(&format!("http://{host}/")).is_ok_and(|u| u.host() == seed.host());
-    let name = match !host.is_ascii() && same {
-        true => host.to_lowercase(),
-        false => seed.authority().to_owned(),
+    let name = if !host.is_ascii() && same {
+        host.to_lowercase()
+    } else {
+        seed.authority().to_owned()
     };
     name.strip_prefix("www.")
         .unwrap_or(&name)

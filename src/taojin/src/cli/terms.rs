@@ -255,9 +255,10 @@ fn print_record(record: &TermRecord, json: bool) -> anyhow::Result<()> {
 
 fn print(shown: &Shown<'_>, json: bool) -> anyhow::Result<()> {
     let c = Paint::new();
-    match json {
-        true => output::json(shown),
-        false => output::text(&TermText { t: shown, c }),
+    if json {
+        output::json(shown)
+    } else {
+        output::text(&TermText { t: shown, c })
     }
 }
 

@@ -253,11 +253,10 @@ fn secret_in(path: &Path) -> Result<Secret, String> {
     let text = std::str::from_utf8(&bytes).map_err(|_| "is not text in UTF-8".to_owned())?;
     let text = text.strip_suffix('\n').unwrap_or(text);
     let text = text.strip_suffix('\r').unwrap_or(text);
-    match text.is_empty() {
-        true => Err(
-            "is empty: write the secret into it, for example with openssl rand -hex 20".to_owned(),
-        ),
-        false => Ok(Secret::from(text)),
+    if text.is_empty() {
+        Err("is empty: write the secret into it, for example with openssl rand -hex 20".to_owned())
+    } else {
+        Ok(Secret::from(text))
     }
 }
 

@@ -342,9 +342,10 @@ impl Loaded {
     /// them, so that searches need no database.
     pub fn documents_place(&self) -> StorePlace {
         let store = self.store_place();
-        match self.copies_documents() {
-            true => store.copy(),
-            false => store,
+        if self.copies_documents() {
+            store.copy()
+        } else {
+            store
         }
     }
 
@@ -378,9 +379,10 @@ impl Loaded {
     /// Folder of the archives.
     pub fn warc_dir(&self) -> PathBuf {
         let dir = &self.config.warc.dir;
-        match dir.as_os_str().is_empty() {
-            true => self.config.data_dir.join("warc"),
-            false => dir.clone(),
+        if dir.as_os_str().is_empty() {
+            self.config.data_dir.join("warc")
+        } else {
+            dir.clone()
         }
     }
 

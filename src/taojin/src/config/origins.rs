@@ -131,9 +131,10 @@ fn variable(key: &str) -> String {
 fn written(key: &str, value: &str, defaults: &Table) -> String {
     let takes_text = example(key, defaults).is_some_and(|e| e.starts_with('"'));
     let is_toml = !value.contains('\n') && format!("x = {value}").parse::<Table>().is_ok();
-    match is_toml && !takes_text {
-        true => value.to_owned(),
-        false => toml::Value::String(value.to_owned()).to_string(),
+    if is_toml && !takes_text {
+        value.to_owned()
+    } else {
+        toml::Value::String(value.to_owned()).to_string()
     }
 }
 

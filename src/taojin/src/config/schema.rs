@@ -159,15 +159,14 @@ fn entry_at(all: Vec<Entry>, at: usize) -> Option<Entry> {
 
 /// Takes a key, or a whole section, out of the text; lines keep their numbers.
 fn leave_out(text: &mut String, entry: &Entry) {
-    let range = match entry.is_section {
-        false => entry.name.start..entry.value.end.max(entry.name.end),
-        true => {
-            let before = text.get(..entry.name.start).unwrap_or_default();
-            let start = before.rfind('\n').map_or(0, |n| n + 1);
-            let after = text.get(entry.name.end..).unwrap_or_default();
-            let end = after.find("\n[").map_or(text.len(), |n| entry.name.end + n);
-            start..end
-        }
+    let range = if entry.is_section {
+        let before = text.get(..entry.name.start).unwrap_or_default();
+        let start = before.rfind('\n').map_or(0, |n| n + 1);
+        let after = text.get(entry.name.end..).unwrap_or_default();
+        let end = after.find("\n[").map_or(text.len(), |n| entry.name.end + n);
+        start..end
+    } else {
+        entry.name.start..entry.value.end.max(entry.name.end)
     };
     let blank = |c: char| if c == '\n' { '\n' } else { ' ' };
     let old = text.get(range.clone()).unwrap_or_default();
@@ -416,9 +415,10 @@ pub(super) fn unusable(settings: &Table) -> Vec<(String, String)> {
 /// A number as it was written, also one that is kept in fewer digits.
 fn shortest(number: f64) -> String {
     let short = number as f32;
-    match f64::from(short) == number {
-        true => short.to_string(),
-        false => number.to_string(),
+    if f64::from(short) == number {
+        short.to_string()
+    } else {
+        number.to_string()
     }
 }
 

@@ -235,9 +235,10 @@ impl Loaded {
             }
         }
         // The accepted terms are in the data folder.
-        let lexicons = match has_data {
-            true => self.lexicons(),
-            false => self.given_lexicons(),
+        let lexicons = if has_data {
+            self.lexicons()
+        } else {
+            self.given_lexicons()
         };
         for error in [lexicons.err(), self.synonyms().err()]
             .into_iter()
@@ -303,9 +304,10 @@ fn folder_problem(dir: &Path) -> Option<String> {
         std::io::ErrorKind::StorageFull => return None,
         _ => error.to_string(),
     };
-    Some(match nearest == dir {
-        true => why,
-        false => format!("it cannot be made in {}: {why}", nearest.display()),
+    Some(if nearest == dir {
+        why
+    } else {
+        format!("it cannot be made in {}: {why}", nearest.display())
     })
 }
 

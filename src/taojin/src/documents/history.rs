@@ -260,12 +260,13 @@ pub(super) fn lines(before: &str, after: &str, until: Instant) -> Vec<DiffLine> 
         come = op.new_range().end..op.new_range().end;
     }
     replaced(&old[gone], &new[come], deadline, &mut out);
-    match out
+    if out
         .iter()
         .all(|line| matches!(&*line.line, "same" | "left_out"))
     {
-        true => Vec::new(),
-        false => out,
+        Vec::new()
+    } else {
+        out
     }
 }
 

@@ -245,10 +245,11 @@ async fn answer_to(request: reqwest::RequestBuilder) -> Result<(u16, Value), Str
 
 /// An error with all that led to it.
 fn causes(error: &reqwest::Error) -> String {
-    let mut text = match error.is_timeout() {
-        true => "no answer in time".to_owned(),
+    let mut text = if error.is_timeout() {
+        "no answer in time".to_owned()
+    } else {
         // Where it went is said by whoever asked.
-        false => "no connection, or it broke off".to_owned(),
+        "no connection, or it broke off".to_owned()
     };
     let mut cause = std::error::Error::source(error);
     while let Some(next) = cause {

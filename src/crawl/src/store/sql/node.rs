@@ -114,9 +114,10 @@ impl Postgres {
                     // It is alive if it renews its lease, and its place is free when that has run out.
                     let is_alive = lease_of_other.is_some_and(|seen_ms| expires_ms > seen_ms);
                     lease_of_other = Some(expires_ms);
-                    match is_alive {
-                        true => self.commit()?,
-                        false => self.roll_back(),
+                    if is_alive {
+                        self.commit()?
+                    } else {
+                        self.roll_back()
                     }
                     if is_alive {
                         return Err(Error::Unfit(format!(
@@ -199,12 +200,13 @@ impl Postgres {
     /// Takes nodes out whose lease has run out. While the database was away, nobody could renew one: then the others have a moment
     /// to do so first, as this node has done.
     fn remove_lost(&self, own: i64) -> Result<()> {
-        match self.lease().is_some_and(|lease| lease.is_settled()) {
-            true => self.remove(
+        if self.lease().is_some_and(|lease| lease.is_settled()) {
+            self.remove(
                 &format!("expires_ms <= {NOW_MS} AND session <> ?1"),
                 bound(params![own])?,
-            ),
-            false => Ok(()),
+            )
+        } else {
+            Ok(())
         }
     }
 

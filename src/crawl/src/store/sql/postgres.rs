@@ -239,9 +239,10 @@ impl Postgres {
             Err(Error::Unreachable(lost)) => {
                 self.in_transaction.set(false);
                 self.in_doubt.set(Some(next.commit_no));
-                match self.settle()? {
-                    true => Ok(()),
-                    false => Err(Error::Unreachable(lost)),
+                if self.settle()? {
+                    Ok(())
+                } else {
+                    Err(Error::Unreachable(lost))
                 }
             }
             Err(error) => Err(error),
@@ -584,9 +585,10 @@ fn roots(file: &Path) -> Result<RootCertStore, String> {
             .add(certificate)
             .map_err(|e| unusable(e.to_string()))?;
     }
-    match roots.is_empty() {
-        true => Err(unusable("holds no certificate".to_owned())),
-        false => Ok(roots),
+    if roots.is_empty() {
+        Err(unusable("holds no certificate".to_owned()))
+    } else {
+        Ok(roots)
     }
 }
 

@@ -69,9 +69,10 @@ impl Reader {
         let heads = documents.iter().map(beginning).map(normalized);
         let heads: Vec<(String, Normalized)> = heads.collect();
         // Of a list that was asked for without words, what its few documents are about.
-        let least = match asked.is_empty() {
-            true => LEAST_DOCUMENTS.min(u32::try_from(heads.len()).unwrap_or(u32::MAX)),
-            false => LEAST_DOCUMENTS,
+        let least = if asked.is_empty() {
+            LEAST_DOCUMENTS.min(u32::try_from(heads.len()).unwrap_or(u32::MAX))
+        } else {
+            LEAST_DOCUMENTS
         };
         let repeats =
             |word: &str| !asked.is_empty() && (asked.contains(word) || word.contains(&asked));
@@ -106,9 +107,10 @@ pub(crate) fn beginning(stored: &StoredDocument) -> String {
 
 /// What a word counts: more if it is a term of the lexicons.
 pub(crate) fn weight(dictionary: &Dictionary, word: &str) -> f64 {
-    match dictionary.is_term(word) {
-        true => TERM_WEIGHT,
-        false => 1.0,
+    if dictionary.is_term(word) {
+        TERM_WEIGHT
+    } else {
+        1.0
     }
 }
 
@@ -225,9 +227,10 @@ struct Seen<'t> {
 
 /// Latin letters as the text has them; other words in normal form, one for all spellings.
 fn as_written<'t>(word: &'t str, original: &'t str, range: std::ops::Range<usize>) -> &'t str {
-    match word.contains(|c: char| c.is_ascii_alphabetic()) {
-        true => original.get(range).unwrap_or(word),
-        false => word,
+    if word.contains(|c: char| c.is_ascii_alphabetic()) {
+        original.get(range).unwrap_or(word)
+    } else {
+        word
     }
 }
 
@@ -307,9 +310,10 @@ impl Reader {
             let here = u64::from(title.contains(word)) + u64::from(text.contains(word));
             // Asked for both, whatever the first says.
             let rarity = rarity(statistics, word);
-            match is_elsewhere(statistics, word, here) {
-                true => rarity,
-                false => 0.0,
+            if is_elsewhere(statistics, word, here) {
+                rarity
+            } else {
+                0.0
             }
         })?;
         let telling = weighed.into_iter().filter(|(weight, _)| *weight > 0.0);

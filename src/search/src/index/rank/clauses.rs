@@ -189,9 +189,10 @@ fn filters(filter: &Filter) -> Vec<Plan> {
 /// A site as the index writes it: its name in normal form, or the host of an address.
 pub(crate) fn place_of(site: &str) -> Option<String> {
     let site = site.trim();
-    let place = match site.contains("://") {
-        true => host_of(site),
-        false => normalize(site).into_owned(),
+    let place = if site.contains("://") {
+        host_of(site)
+    } else {
+        normalize(site).into_owned()
     };
     (!place.is_empty()).then_some(place)
 }

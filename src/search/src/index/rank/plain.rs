@@ -133,9 +133,10 @@ impl Builder<'_> {
         let mut phrases: Vec<(&str, f32)> = Vec::new();
         for word in words {
             let text = word.of(normal);
-            let boost = match self.dictionary.is_term(text) {
-                true => self.config.term_boost,
-                false => 1.0,
+            let boost = if self.dictionary.is_term(text) {
+                self.config.term_boost
+            } else {
+                1.0
             };
             if is_single(text) {
                 raise(&mut terms, text, SINGLE_WEIGHT);
@@ -234,16 +235,20 @@ impl Builder<'_> {
     /// ln(1 + documents / documents with the word); of a longer word its rarest pair stands for it.
     pub(crate) fn rarity(&self, text: &str, target: Target) -> f32 {
         let documents = |gram: &str| -> u64 {
-            let fields = self.texts(target).map(|(pair, _)| match is_single(gram) {
-                true => pair.singles,
-                false => pair.grams,
+            let fields = self.texts(target).map(|(pair, _)| {
+                if is_single(gram) {
+                    pair.singles
+                } else {
+                    pair.grams
+                }
             });
             let found = fields.map(|place| self.statistics.frequency(place, &gram_term(gram)));
             found.max().unwrap_or(0)
         };
-        let grams = match is_single(text) {
-            true => vec![text],
-            false => whole_grams(text),
+        let grams = if is_single(text) {
+            vec![text]
+        } else {
+            whole_grams(text)
         };
         let frequency = grams.into_iter().map(documents).min().unwrap_or(0);
         self.rarity_of(frequency)

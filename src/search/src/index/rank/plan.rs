@@ -76,9 +76,10 @@ pub(crate) enum Plan {
 impl Plan {
     /// With this weight.
     pub(crate) fn boosted(self, boost: f32) -> Plan {
-        match (boost - 1.0).abs() < f32::EPSILON {
-            true => self,
-            false => Plan::Boosted(Box::new(self), boost),
+        if (boost - 1.0).abs() < f32::EPSILON {
+            self
+        } else {
+            Plan::Boosted(Box::new(self), boost)
         }
     }
 

@@ -30,9 +30,10 @@ pub(super) fn written(term: &str) -> Cow<'_, str> {
     let term = term.trim_end_matches('\0');
     // What Java calls a space: more than what this program has made one.
     let is_space = |c: char| c.is_whitespace() || matches!(c, '\u{1c}'..='\u{1f}');
-    match term.contains(is_space) {
-        true => term.replace(is_space, &NO_SPACE.to_string()).into(),
-        false => term.into(),
+    if term.contains(is_space) {
+        term.replace(is_space, &NO_SPACE.to_string()).into()
+    } else {
+        term.into()
     }
 }
 
@@ -213,9 +214,10 @@ pub(super) fn similarity(engine: &Value) -> &'static str {
         .as_str()
         .and_then(|number| number.split('.').next());
     let major: u32 = major.and_then(|major| major.parse().ok()).unwrap_or(0);
-    match version["distribution"] == "opensearch" && major >= 3 {
-        true => "LegacyBM25",
-        false => "BM25",
+    if version["distribution"] == "opensearch" && major >= 3 {
+        "LegacyBM25"
+    } else {
+        "BM25"
     }
 }
 

@@ -64,9 +64,10 @@ pub(super) fn query(plan: &Plan) -> Value {
 
 /// What one of the queries fits. Without any the engine would take every document.
 fn one_of(any: Vec<Value>) -> Value {
-    match any.is_empty() {
-        true => json!({"match_none": {}}),
-        false => json!({"bool": {"should": any, "minimum_should_match": 1}}),
+    if any.is_empty() {
+        json!({"match_none": {}})
+    } else {
+        json!({"bool": {"should": any, "minimum_should_match": 1}})
     }
 }
 

@@ -198,9 +198,10 @@ impl RemoteIndex {
     fn create(&self, path: &str, body: &Value) -> Result<(), IndexError> {
         let (status, answer) = self.ask("PUT", path, Body::Json(body))?;
         let exists = answer["error"]["type"] == "resource_already_exists_exception";
-        match exists {
-            true => Ok(()),
-            false => self.accepted(status, &answer).map(drop),
+        if exists {
+            Ok(())
+        } else {
+            self.accepted(status, &answer).map(drop)
         }
     }
 

@@ -120,9 +120,10 @@ impl RemoteWriter {
             self.lines.push(b'\n');
         }
         self.sent.push(sent);
-        match self.lines.len() >= BULK_BYTES {
-            true => self.send(),
-            false => Ok(()),
+        if self.lines.len() >= BULK_BYTES {
+            self.send()
+        } else {
+            Ok(())
         }
     }
 

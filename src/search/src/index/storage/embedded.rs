@@ -61,9 +61,10 @@ impl Embedded<'_> {
 
     /// Why a search with this switch ended.
     fn ended(&self, stop: &Stop, error: &TantivyError) -> IndexError {
-        match stop.is_stopped() {
-            true => IndexError::Stopped,
-            false => self.failed(error),
+        if stop.is_stopped() {
+            IndexError::Stopped
+        } else {
+            self.failed(error)
         }
     }
 

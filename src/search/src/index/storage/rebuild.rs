@@ -184,21 +184,22 @@ mod tests {
                 let (fresh, old) = (fresh_dir(&dir), old_dir(&dir));
                 make(&dir, "old");
                 make(&fresh, "new");
-                let steps: Vec<Box<dyn Fn()>> = match can_exchange {
-                    true => vec![
+                let steps: Vec<Box<dyn Fn()>> = if can_exchange {
+                    vec![
                         Box::new(|| fs::write(dir.join(REPLACED), "").unwrap()),
                         Box::new(|| exchange(&fresh, &dir).unwrap()),
                         Box::new(|| fs::rename(&fresh, &old).unwrap()),
                         Box::new(|| fs::remove_file(old.join("name")).unwrap()),
                         Box::new(|| fs::remove_dir_all(&old).unwrap()),
-                    ],
-                    false => vec![
+                    ]
+                } else {
+                    vec![
                         Box::new(|| fs::write(dir.join(REPLACED), "").unwrap()),
                         Box::new(|| fs::rename(&dir, &old).unwrap()),
                         Box::new(|| fs::rename(&fresh, &dir).unwrap()),
                         Box::new(|| fs::remove_file(old.join(REPLACED)).unwrap()),
                         Box::new(|| fs::remove_dir_all(&old).unwrap()),
-                    ],
+                    ]
                 };
                 steps.iter().take(killed_before).for_each(|step| step());
                 complete_swap(&dir).unwrap();

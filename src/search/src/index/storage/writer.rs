@@ -162,9 +162,10 @@ impl Writer {
             return;
         }
         self.merges = allowed;
-        self.inner.set_merge_policy(match allowed {
-            true => Box::new(merges()),
-            false => Box::new(NoMergePolicy),
+        self.inner.set_merge_policy(if allowed {
+            Box::new(merges())
+        } else {
+            Box::new(NoMergePolicy)
         });
     }
 
@@ -338,9 +339,10 @@ fn failed(dir: &Path, error: &TantivyError) -> IndexError {
 
 /// A full disk says nothing about the index, which must not be taken for a damaged one.
 fn not_opened(dir: &Path, error: &TantivyError) -> IndexError {
-    match is_full(error) {
-        true => full(dir, error),
-        false => unreadable(dir, error),
+    if is_full(error) {
+        full(dir, error)
+    } else {
+        unreadable(dir, error)
     }
 }
 

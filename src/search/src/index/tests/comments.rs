@@ -21,10 +21,7 @@ fn said(text: &str, occur: Occur, literal: bool) -> Query {
             any: vec![Clause {
                 target: Target::Comments,
                 text: text.to_owned(),
-                form: match literal {
-                    true => Form::Literal,
-                    false => Form::Words,
-                },
+                form: if literal { Form::Literal } else { Form::Words },
             }],
         }],
         ..Query::default()
