@@ -112,7 +112,7 @@ pub fn read_site(path: &Path) -> (Option<Site>, Vec<Problem>) {
 
 /// The same for a file that need not be there yet.
 pub fn parse_site(path: &Path, text: &str) -> (Option<Site>, Vec<Problem>) {
-    let defaults = Table::try_from(Site::default()).unwrap_or_default();
+    let defaults = site_defaults();
     let (site, mut problems) = parse::<Site>(path, text, &defaults);
     let Some(mut site) = site else {
         return (None, problems);
@@ -125,6 +125,16 @@ pub fn parse_site(path: &Path, text: &str) -> (Option<Site>, Vec<Problem>) {
     }
     add(&mut problems, path, text, values::of_site(&site, &defaults));
     (problems.is_empty().then_some(site), problems)
+}
+
+/// Returns the defaults of a site's file, and examples for its numbers that have none.
+pub(super) fn site_defaults() -> Table {
+    let site = Site {
+        delay_ms: Some(2000),
+        max_pages_per_cycle: Some(5000),
+        ..Site::default()
+    };
+    Table::try_from(site).unwrap_or_default()
 }
 
 fn read_config(path: &Path) -> (Config, Vec<Problem>) {
