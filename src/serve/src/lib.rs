@@ -25,7 +25,7 @@ pub use api::log::{
 pub use api::problem::Problem;
 pub use api::terms::{ReviewList, ReviewTerm, TermReview};
 pub use config::Config;
-pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, Visit, Why};
+pub use control::{Command, CommandDone, CommandError, SiteControl, Visit};
 pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::operator::{Secret, new_token, signature};
 pub use pages::help::syntax_in;

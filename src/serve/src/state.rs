@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::api::log::DocumentLog;
 use crate::api::terms::TermReview;
 use crate::config::Config;
-use crate::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, Why};
+use crate::control::{Command, CommandDone, CommandError, SiteControl};
 use crate::feeds::follow::Topics;
 use crate::guard::operator::Sessions;
 use crate::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL, render_state};
@@ -276,14 +276,14 @@ impl Shared {
     /// Hands a command to the crawler; the inner error is what it says to it.
     pub(crate) async fn command(
         &self,
-        command: SiteCommand,
-    ) -> Result<Result<CommandDone, CommandRefused>, Failure> {
+        command: Command,
+    ) -> Result<Result<CommandDone, CommandError>, Failure> {
         let Some(sites) = self.sites.clone() else {
-            let message = "this server has no crawler to ask";
-            return Ok(Err(CommandRefused::new(Why::NoCrawler, message)));
+            let message = "this server has no crawler to ask".to_owned();
+            return Ok(Err(CommandError::NoCrawler(message)));
         };
         let place = Arc::clone(&self.commands);
-        self.within(place, COMMAND_TIME, move || Ok(sites.carry_out(command)))
+        self.within(place, COMMAND_TIME, move || Ok(sites.execute(command)))
             .await
     }
 

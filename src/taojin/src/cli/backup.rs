@@ -8,10 +8,11 @@ use askama::Template;
 
 use super::context::{Context, Usage, bail_usage};
 use super::output;
-use crate::daemon::control::{self, Answer, Request};
+use crate::daemon::control::{self, Response};
 use crate::daemon::index::{Progress, make_anew};
 use crate::daemon::open_store;
 use crate::documents::open_index;
+use crate::serve::Command;
 use taojin_crawl::store::{self, BackupFacts, CopyProgress, Reader, Salvaged, StoreError};
 use taojin_search::analyze::Analyzer;
 
@@ -188,14 +189,15 @@ pub(crate) fn reindex(context: &Context, args: &ReindexArgs) -> anyhow::Result<E
         bar.set_position(at.seq);
     };
     loaded.refuse_without_index()?;
-    let asked = control::ask(&loaded.config.data_dir, &Request::Reindex, |answer| {
-        if let Answer::Reindexing(at) = answer {
+    let data_dir = &loaded.config.data_dir;
+    let response = control::send_command(data_dir, &Command::Reindex, |response| {
+        if let Response::Reindexing(at) = response {
             show(*at);
         }
     })?;
-    let documents = match asked {
-        Some(answer) => {
-            answer.into_done()?;
+    let documents = match response {
+        Some(response) => {
+            response.into_done()?;
             open_index(&loaded, &Analyzer::new(&[]))?.num_docs()?
         }
         None => {

@@ -11,9 +11,9 @@ use askama::Template;
 use super::context::{Context, Named, Usage, bail_usage, runtime};
 use super::{crawl, output};
 use crate::config::Loaded;
-use crate::daemon::control::{self, Request};
+use crate::daemon::control;
 use crate::daemon::{self, LogLine, Mode, Options, now_ms, open_store};
-use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
+use crate::serve::{Command, CommandDone, CommandError};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::store::{Reader, StoreError};
 use taojin_uri::CrawlUri;
@@ -66,11 +66,12 @@ pub(crate) fn visit(context: &Context, args: &VisitArgs) -> anyhow::Result<ExitC
     if !is_address(&args.target)? {
         return crawl::sites(&loaded, vec![args.target.clone()], false, args.json);
     }
-    let request = Request::Fetch {
+    let command = Command::Visit {
         url: args.target.clone(),
+        wait: true,
     };
-    let done = match control::ask(&loaded.config.data_dir, &request, |_| {})? {
-        Some(answer) => answer.into_done()?,
+    let done = match control::send_command(&loaded.config.data_dir, &command, |_| {})? {
+        Some(response) => response.into_done()?,
         None => visit_alone(&loaded, &args.target)?,
     };
     output::answer(args.json, &done, |done| {
@@ -129,8 +130,7 @@ fn visited(done: &CommandDone) -> String {
 
 /// Fetches nothing of a site any more.
 pub(crate) fn pause(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCode> {
-    let site = args.site.clone();
-    let done = carry_out(&context.load()?, SiteCommand::Pause { site })?;
+    let done = set_paused(context, args, true)?;
     output::answer(args.json, &done, |done| {
         let (site, since) = (&args.site, output::time(done.paused_ms));
         output::line(&format!(
@@ -141,8 +141,7 @@ pub(crate) fn pause(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCo
 
 /// Resumes a site.
 pub(crate) fn resume(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCode> {
-    let site = args.site.clone();
-    let done = carry_out(&context.load()?, SiteCommand::Resume { site })?;
+    let done = set_paused(context, args, false)?;
     output::answer(args.json, &done, |done| {
         let next = match done.next_cycle_ms {
             Some(ms) => format!(", next cycle {}", output::time(Some(ms))),
@@ -150,6 +149,11 @@ pub(crate) fn resume(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitC
         };
         output::line(&format!("{}: resumed{next}", args.site));
     })
+}
+
+fn set_paused(context: &Context, args: &SiteArgs, paused: bool) -> anyhow::Result<CommandDone> {
+    let site = args.site.clone();
+    execute(&context.load()?, &Command::SetPaused { site, paused })
 }
 
 /// Takes a document down, or removes all documents of a site.
@@ -161,7 +165,7 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
         if !is_address {
             bail_usage!("--allow {target}: write the address that was taken down");
         }
-        let done = carry_out(&loaded, SiteCommand::Allow { url: target })?;
+        let done = execute(&loaded, &Command::Allow { url: target })?;
         return output::answer_in(args.json, &done, |done| AllowedText { done });
     }
     if !args.yes {
@@ -176,11 +180,14 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
         }
     }
     let command = if is_address {
-        SiteCommand::PurgeUrl { url: target }
+        Command::PurgeUrl { url: target }
     } else {
-        SiteCommand::Purge { site: target }
+        Command::Purge {
+            site: target,
+            forget: false,
+        }
     };
-    let done = carry_out(&loaded, command)?;
+    let done = execute(&loaded, &command)?;
     output::answer_in(args.json, &done, PurgedText::new)
 }
 
@@ -261,27 +268,24 @@ fn is_address(target: &str) -> Result<bool, Usage> {
     Ok(false)
 }
 
-/// By the daemon, or by this process if none runs.
-pub(crate) fn carry_out(loaded: &Loaded, command: SiteCommand) -> anyhow::Result<CommandDone> {
-    let request = Request::Command(command.clone());
-    let asked = control::ask(&loaded.config.data_dir, &request, |_| {});
-    match asked.map_err(|e| reload_first(loaded, e))? {
-        Some(answer) => Ok(answer.into_done()?),
+/// Has the daemon execute a command, or does so in this process if none runs.
+pub(crate) fn execute(loaded: &Loaded, command: &Command) -> anyhow::Result<CommandDone> {
+    let response = control::send_command(&loaded.config.data_dir, command, |_| {});
+    match response.map_err(|e| reload_first(loaded, e))? {
+        Some(response) => Ok(response.into_done()?),
         None => {
             let store = open_store(loaded)?;
-            Ok(control::carry_out_alone(loaded, store, &command, now_ms())?)
+            Ok(control::execute_alone(loaded, store, command, now_ms())?)
         }
     }
 }
 
-/// A site that is configured and that the daemon does not know was added after its last reload.
-pub(crate) fn reload_first(loaded: &Loaded, refused: CommandRefused) -> CommandRefused {
-    let named = refused.message.split(": ").next().unwrap_or_default();
-    if refused.why == Why::NoSuchSite && loaded.sites.iter().any(|s| s.name == named) {
-        let message = format!(
-            "{named}: the daemon has not read its file yet; first: systemctl reload taojin"
-        );
-        return CommandRefused { message, ..refused };
+/// Says so if the site is configured, but was added after the daemon's last reload.
+pub(crate) fn reload_first(loaded: &Loaded, error: CommandError) -> CommandError {
+    match error {
+        CommandError::UnknownSite { site, .. } if loaded.sites.iter().any(|s| s.name == site) => {
+            CommandError::SiteNotLoaded { site }
+        }
+        error => error,
     }
-    refused
 }

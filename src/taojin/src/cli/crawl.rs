@@ -9,9 +9,9 @@ use super::context::{Context, Usage, bail_usage, runtime};
 use super::control::reload_first;
 use super::output::{self, ProgressLine};
 use crate::config::{ConfigError, Loaded};
-use crate::daemon::control::{self, Answer, Request};
+use crate::daemon::control::{self, Response};
 use crate::daemon::{self, Mode, Options, SiteSummary, Summary};
-use crate::serve::Level;
+use crate::serve::{Command, Level};
 use taojin_crawl::VisitOutcome;
 
 /// Arguments of `crawl`.
@@ -55,18 +55,19 @@ pub(super) fn sites(
     check(loaded, &sites)?;
     let progress = ProgressLine::new();
     let mut show = progress.steps();
-    let request = Request::Crawl {
+    let command = Command::Crawl {
         sites: sites.clone(),
         recheck,
+        wait: true,
     };
-    let asked = control::ask(&loaded.config.data_dir, &request, |answer| {
-        if let Answer::Step(step) = answer {
+    let response = control::send_command(&loaded.config.data_dir, &command, |response| {
+        if let Response::Step(step) = response {
             show(&step.outcome, &step.url, step.left);
         }
     });
     drop(progress);
-    match asked.map_err(|e| reload_first(loaded, e))? {
-        Some(Answer::Crawled(summary)) => tell(&summary, json, true),
+    match response.map_err(|e| reload_first(loaded, e))? {
+        Some(Response::Crawled(summary)) => tell(&summary, json, true),
         Some(_) => anyhow::bail!("the daemon gave no counts"),
         None => {
             let summary = alone(loaded, Mode::Pass { sites, recheck })?;

@@ -34,7 +34,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::config::ConfigError;
 use crate::export::MarkError;
-use crate::serve::{BindError, CommandRefused, Why};
+use crate::serve::{BindError, CommandError};
 use context::{Context, Usage};
 use taojin_crawl::fetch::FetchError;
 use taojin_crawl::store::StoreError;
@@ -188,8 +188,8 @@ fn is_usage(error: &anyhow::Error) -> bool {
             || cause.is::<BindError>()
             || cause.is::<FetchError>()
             || cause
-                .downcast_ref::<CommandRefused>()
-                .is_some_and(|e| matches!(e.why, Why::NoSuchSite | Why::Mistake))
+                .downcast_ref::<CommandError>()
+                .is_some_and(CommandError::is_mistake)
             || matches!(
                 cause.downcast_ref(),
                 Some(MarkError::Other(_) | MarkError::Foreign { .. })

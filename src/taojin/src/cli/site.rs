@@ -8,13 +8,13 @@ use std::process::ExitCode;
 use askama::Template;
 
 use super::context::{Context, Named, Usage, bail_usage, for_shell, runtime};
-use super::control::{self, carry_out};
+use super::control;
 use super::output;
 use super::probe::{Probe, probe};
 use crate::config::{self, ConfigError, Loaded, Problem};
 use crate::daemon::StatusBoard;
 use crate::export::Draft;
-use crate::serve::{CommandRefused, SiteCommand, SiteStatus, Why};
+use crate::serve::{Command, CommandError, SiteStatus};
 use taojin_crawl::frontier::Scope;
 use taojin_crawl::schedule::Site;
 use taojin_uri::CrawlUri;
@@ -417,8 +417,11 @@ fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
     if forget {
         let mut without = loaded.clone();
         without.sites.retain(|site| site.name != name);
-        let site = name.to_owned();
-        let forgotten = carry_out(&without, SiteCommand::Forget { site });
+        let command = Command::Purge {
+            site: name.to_owned(),
+            forget: true,
+        };
+        let forgotten = control::execute(&without, &command);
         match forgotten {
             Ok(done) => output::text(&control::PurgedText::new(&done))?,
             Err(error) if had_file && is_unknown(&error) => {
@@ -434,8 +437,7 @@ fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
 
 /// Whether neither store nor index knows the site.
 fn is_unknown(error: &anyhow::Error) -> bool {
-    let refused = error.downcast_ref::<CommandRefused>();
-    refused.is_some_and(|e| e.why == Why::NoSuchSite)
+    matches!(error.downcast_ref(), Some(CommandError::UnknownSite { .. }))
 }
 
 /// The file that defines the site `name`; one that cannot be read counts by its own name.

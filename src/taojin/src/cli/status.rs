@@ -8,8 +8,8 @@ use super::context::{Context, bail_usage};
 use super::output;
 use crate::config::Loaded;
 use crate::daemon::StatusBoard;
-use crate::daemon::control::{self, Answer, Request};
-use crate::serve::{Activity, Status};
+use crate::daemon::control::{self, Response};
+use crate::serve::{Activity, Command, Status};
 use taojin_search::index::IndexError;
 
 /// Arguments of `status`.
@@ -36,13 +36,13 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     }
     let serves = loaded.config.cluster.serve;
     let documents = serves.then(|| searchable(&loaded)).transpose()?;
-    let asked = control::ask(&loaded.config.data_dir, &Request::Status, |_| {});
-    let told = match asked {
-        Ok(Some(Answer::Status(status))) => Some(status),
+    let response = control::send_command(&loaded.config.data_dir, &Command::Status, |_| {});
+    let told = match response {
+        Ok(Some(Response::Status(status))) => Some(status),
         // Of another version, or none; what stands in the folder is told without it.
         Ok(_) => None,
-        Err(refused) => {
-            output::note(&refused.message);
+        Err(error) => {
+            output::note(&error.to_string());
             None
         }
     };

@@ -407,7 +407,7 @@ pub(crate) async fn send(
             .header("taojin-signature-v2", format!("sha256={timed}"));
     }
     let answer = request.body(body).send().await.map_err(|e| Undelivered {
-        error: short(&reason(&e.without_url())),
+        error: short(&format!("{:#}", anyhow::Error::from(e.without_url()))),
         asked_ms: None,
     })?;
     let status = answer.status();
@@ -425,18 +425,6 @@ pub(crate) async fn send(
         error: format!("the receiver answered {status}{why}"),
         asked_ms: asked.map(|seconds| seconds.clamp(0, 86_400) * 1_000),
     })
-}
-
-/// The error and what caused it, in one line.
-fn reason(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
-        cause = inner.source();
-    }
-    text
 }
 
 fn short(text: &str) -> String {

@@ -22,7 +22,7 @@ use super::shown::Walls;
 use super::sites::SiteRun;
 use super::visit::{Finished, Visited, Work};
 use crate::config::{CrawlConfig, Loaded};
-use crate::daemon::control::{Watches, Wish, commands};
+use crate::daemon::control::{PendingRequest, Watches, commands};
 use crate::daemon::learn::learner::Learner;
 use crate::daemon::learn::templates::{Seen, Templates};
 use crate::daemon::reloading::Current;
@@ -65,7 +65,7 @@ pub(crate) enum Event {
     /// A lease has ended.
     Finished(Box<Finished>),
     /// The operator asks for something.
-    Wish(Box<Wish>),
+    Request(Box<PendingRequest>),
     /// Wind down.
     Stop,
 }
@@ -226,7 +226,7 @@ impl CrawlLoop {
         self.wait_for_share()?;
         if let Mode::Visit { url } = &self.mode {
             let url = url.clone();
-            self.ask_for(&url, self.shared.now_ms())?;
+            self.request_visit(&url, self.shared.now_ms())?;
         }
         let Mode::Pass { sites, recheck } = &self.mode else {
             return Ok(());
@@ -253,7 +253,7 @@ impl CrawlLoop {
                 continue;
             }
             if !named.is_empty() {
-                commands::not_paused(&self.store, &name)?;
+                commands::ensure_not_paused(&self.store, &name)?;
             }
             self.begin_cycle(&name, now)?;
             if recheck {
@@ -307,7 +307,7 @@ impl CrawlLoop {
                 Some(replay) => replay.take(*finished),
                 None => self.take_finished(*finished, now)?,
             },
-            Event::Wish(wish) => self.take_wish(&wish, now),
+            Event::Request(request) => self.handle_request(&request, now),
             Event::Stop => {
                 self.orders.watches.stop();
                 let grace = Duration::from_millis(self.config.stop_grace_ms);
@@ -673,7 +673,7 @@ impl CrawlLoop {
                 self.frontier
                     .discard(&finished.lease, &finished.report, now);
             }
-            Event::Wish(wish) => refuse(&wish),
+            Event::Request(request) => refuse(&request),
         }
         false
     }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use super::crawl_loop::{Event, Every};
 use crate::config::Loaded;
-use crate::daemon::control::{Answer, Reply, Wish};
+use crate::daemon::control::{PendingRequest, Reply, Response};
 use crate::daemon::report::systemd;
 use crate::daemon::watchdog::Worker;
 use crate::daemon::{Shared, node_place, open_store_at};
-use crate::serve::CommandRefused;
+use crate::serve::CommandError;
 use taojin_crawl::frontier::Frontier;
 use taojin_crawl::store::{Batch, NodeLease, Reader, SiteDifferences, Store, StoreError};
 
@@ -85,10 +85,12 @@ pub(crate) fn is_outage(error: &anyhow::Error) -> bool {
 }
 
 /// Tells who asks for something that nothing can be stored.
-pub(crate) fn refuse(wish: &Wish) {
+pub(crate) fn refuse(request: &PendingRequest) {
     let refused =
-        CommandRefused::failed("nothing can be stored at present; see the log of the daemon");
-    let _ = wish.reply.try_send(Reply::Now(Answer::Refused(refused)));
+        CommandError::failed("nothing can be stored at present; see the log of the daemon");
+    let _ = request
+        .reply
+        .try_send(Reply::Now(Response::Refused(refused)));
 }
 
 /// The store as soon as its database answers; none where the daemon is to stop. The server runs already.
@@ -108,8 +110,8 @@ pub(crate) async fn wait_for_store(
         shared.waits(Worker::CrawlLoop, &error);
         systemd::alive();
         for event in inbox.try_iter() {
-            if let Event::Wish(wish) = event {
-                refuse(&wish);
+            if let Event::Request(request) = event {
+                refuse(&request);
             }
         }
         tokio::select! {
