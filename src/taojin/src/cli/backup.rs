@@ -22,9 +22,14 @@ pub(crate) struct BackupArgs {
     /// The file to write
     file: PathBuf,
     /// Replace the file if it is there
+    ///
+    /// Without it, a file of that name is a mistake and stays as it is. The copy is written next to it and takes its place
+    /// once it is complete.
     #[arg(long)]
     replace: bool,
     /// One JSON object with what the copy holds
+    ///
+    /// Its keys are `file`, `documents`, `urls`, `last_change` and `bytes`.
     #[arg(long)]
     json: bool,
 }
@@ -35,12 +40,19 @@ pub(crate) struct RestoreArgs {
     /// A file that `taojin backup` wrote
     file: PathBuf,
     /// Replace the store that is there; it is kept as crawl.sqlite.replaced
+    ///
+    /// Without it, a data folder that has a store is a mistake. No daemon may run on the folder.
     #[arg(long)]
     replace: bool,
-    /// FILE is a damaged store: take what can still be read of it; the rest is crawled again
+    /// Take what can still be read of FILE, a damaged store
+    ///
+    /// Without it, FILE must be a complete copy. What cannot be read is crawled again; the number of gaps is reported.
     #[arg(long)]
     damaged: bool,
     /// One JSON object with what was restored
+    ///
+    /// Besides the keys of `taojin backup --json` it has `replaced`, the file that the earlier store was kept in, and with
+    /// --damaged `gaps`.
     #[arg(long)]
     json: bool,
 }
@@ -176,6 +188,8 @@ fn in_words(facts: &BackupFacts) -> String {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReindexArgs {
     /// One JSON object with the count
+    ///
+    /// Its key is `documents`, the number of documents in the new index.
     #[arg(long)]
     json: bool,
 }

@@ -36,10 +36,14 @@ enum Command {
     Drain {
         /// Name of its machine, or the number behind # in `taojin cluster status`
         node: String,
-        /// Take partitions again
+        /// Take partitions again, after an earlier drain
+        ///
+        /// It then gets its share of the partitions again.
         #[arg(long)]
         undo: bool,
         /// Do not wait until it has none left
+        ///
+        /// Without it, the command waits up to two minutes until the node has no partitions left, and fails if it has.
         #[arg(long)]
         no_wait: bool,
         /// One JSON object
@@ -71,6 +75,8 @@ enum Command {
     /// Show the nodes that crawl, what each has, and what waits between them
     Status {
         /// One JSON object with the nodes and what waits
+        ///
+        /// Its keys are `nodes` and `waiting`.
         #[arg(long)]
         json: bool,
     },

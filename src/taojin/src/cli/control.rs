@@ -24,7 +24,10 @@ const LISTED: usize = 20;
 /// Arguments of `visit`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VisitArgs {
-    /// An address in the scope of a site, or the name of a site
+    /// A URL in the scope of a site, or the name of a site
+    ///
+    /// A URL is fetched ahead of all others of its host, as soon as that may be requested. A site starts a cycle, as with
+    /// `taojin crawl --site`.
     #[arg(value_name = "URL|SITE")]
     target: String,
     /// One JSON object
@@ -46,13 +49,20 @@ pub(crate) struct SiteArgs {
 /// Arguments of `purge`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PurgeArgs {
-    /// The address of a document, which is not fetched again; or the name of a site
+    /// The URL of a document, or the name of a site
+    ///
+    /// A document is removed with all of its URLs, and none of them is fetched again. A site loses all documents and URLs;
+    /// if it is still configured, its next cycle crawls it again.
     #[arg(value_name = "URL|SITE")]
     target: String,
     /// Do not ask
+    ///
+    /// Without a terminal to ask at, it is required.
     #[arg(long, short)]
     yes: bool,
-    /// Lift the takedown of this address: it may be fetched again
+    /// Lift the takedown of this URL: it may be fetched again
+    ///
+    /// URLs that were taken down with it may be fetched again too. Nothing is removed, so nothing is asked.
     #[arg(long, conflicts_with = "yes")]
     allow: bool,
     /// One JSON object

@@ -18,15 +18,25 @@ use taojin_crawl::VisitOutcome;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only this site, due or not (may be given several times)
+    ///
+    /// Without it, all enabled sites whose cycle is due are crawled.
     #[arg(long, value_name = "NAME")]
     site: Vec<String>,
-    /// Also ask for every known article again, due or not; unchanged ones cost a 304
+    /// Revisit every known article, even if it is not due
+    ///
+    /// Applies to the sites named with --site, or else to all enabled sites that are not paused. Requests are conditional
+    /// where the server allows it, so an unchanged page costs one `304 Not Modified`.
     #[arg(long)]
     recheck: bool,
-    /// Process the pages of these WARC or ARC files instead of fetching any (files may follow one another)
+    /// Process the pages of WARC or ARC files instead of fetching any
+    ///
+    /// Several files may follow one another. No daemon may run on the data folder. An archive that cannot be read to its
+    /// end makes the exit code 1; what was read before is indexed.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["site", "recheck"])]
     warc: Vec<PathBuf>,
     /// One JSON object with the counts
+    ///
+    /// Without it, a summary is printed, and on a terminal the progress.
     #[arg(long)]
     json: bool,
 }

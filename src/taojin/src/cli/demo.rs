@@ -36,9 +36,13 @@ const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Stop after the searches instead of serving the web page
+    ///
+    /// The data folder then stays; the last line says how to remove it.
     #[arg(long)]
     once: bool,
     /// Address and port of the web page [default: 127.0.0.1:8080, or a free port when that is in use]
+    ///
+    /// With this option, an address that is in use is a mistake.
     #[arg(long, value_name = "ADDR", conflicts_with = "once")]
     listen: Option<SocketAddr>,
 }

@@ -24,20 +24,32 @@ use taojin_search::index::{Reader, Watermark};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only documents that `taojin search` would find with this query
+    ///
+    /// All of them, in no order of rank; the empty query is all documents. `taojin search --syntax` prints the language.
     #[arg(long, value_name = "QUERY", default_value = "")]
     query: String,
     #[command(flatten)]
     filters: Filters,
     /// Form of the file
+    ///
+    /// Only jsonl may go to a terminal.
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
     /// File to write, whole or not at all [default: standard output]
+    ///
+    /// An earlier file of that name is replaced once the export is complete.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Only documents that came or changed since the last export with this file, which is then brought up to date
+    /// Only documents that are new or changed since the last export with FILE
+    ///
+    /// The file is created by the first export, which has all documents, and updated after each. It holds for the same
+    /// query and filters only.
     #[arg(long, value_name = "FILE")]
     since_watermark: Option<PathBuf>,
-    /// File for the documents that are gone since then, or do not fit any more: one JSON object a line
+    /// Write documents that are gone since then, or no longer match
+    ///
+    /// One JSON object a line. Needs --since-watermark, and from the first export on: a watermark that was written without
+    /// it is refused.
     #[arg(long, value_name = "FILE", requires = "since_watermark")]
     deleted: Option<PathBuf>,
 }

@@ -19,13 +19,20 @@ const AT_ONCE: usize = 1_000;
 /// Arguments of `import`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Files of documents as `extract --json` and `export` write them, also with zstd or gzip; - is standard input
+    /// Files of documents as `extract --json` and `export` write them
+    ///
+    /// They may be compressed with zstd or gzip; - is standard input. A document with the URL of an earlier one replaces
+    /// it. Lines that are no document are skipped and counted.
     #[arg(required_unless_present = "rebuild", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Rebuild the index from the store first
+    ///
+    /// FILE may then be absent. `taojin reindex` does the same beside a running daemon.
     #[arg(long)]
     rebuild: bool,
     /// One JSON object with the counts
+    ///
+    /// How many documents were imported, and how many lines were skipped.
     #[arg(long)]
     json: bool,
 }

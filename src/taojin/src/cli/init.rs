@@ -56,18 +56,29 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
     /// Page or mail address where operators of sites can reach you [default: none]
+    ///
+    /// It becomes part of the User-Agent, such as `taojin/1.0 (+https://www.example.com/crawler)`.
     #[arg(long, value_name = "URL-OR-MAIL")]
     contact: Option<String>,
     /// Terms of the field: oil-gas, a file, or none [default: oil-gas]
+    ///
+    /// Words of a lexicon are searched as a whole. A file has one term a line.
     #[arg(long, value_name = "NAME")]
     lexicon: Option<String>,
     /// Whether changes can be made in the browser: makes a token, yes or no [default: no]
+    ///
+    /// With yes, a file `token` is written next to the configuration unless there is one; who knows it can log in to pause
+    /// sites, remove documents and review terms.
     #[arg(long, value_name = "YES-OR-NO")]
     token: Option<String>,
     /// Ask nothing: what no option says is the default
+    ///
+    /// Without a terminal nothing is asked either.
     #[arg(short, long)]
     yes: bool,
     /// Replace a configuration that is there
+    ///
+    /// Sites in `sites.d` and an existing token are kept.
     #[arg(long)]
     force: bool,
 }

@@ -26,18 +26,27 @@ pub(crate) struct Args {
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// HTML file that shows the templates on one page of each
+    ///
+    /// An earlier report of that name is replaced.
     #[arg(long, value_name = "FILE", default_value = "templates.html")]
     report: PathBuf,
     /// Write the templates, as `import` takes them
+    ///
+    /// One JSON object a line, for `taojin templates import` and `taojin extract --templates`.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Name of the site in that file [default: the host of the pages, else the name of the folder]
     #[arg(long, value_name = "NAME")]
     site: Option<String>,
     /// Greatest distance of pages of one template, 0 to 1 [default: templates.max_distance]
+    ///
+    /// The distance is 1 less the share of block paths that two pages have in common: with a smaller number there are more
+    /// templates, of pages that are more alike.
     #[arg(long, value_name = "D")]
     max_distance: Option<f32>,
     /// Learn from list pages and others too, not from articles alone
+    ///
+    /// The number of pages left out is printed without it.
     #[arg(long)]
     all: bool,
 }

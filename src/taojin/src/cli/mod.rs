@@ -45,9 +45,14 @@ use taojin_search::index::IndexError;
 #[command(version, about, max_term_width = 110, disable_help_subcommand = true)]
 struct Cli {
     /// Configuration file [default: /etc/taojin/taojin.toml, else config/taojin.toml]
+    ///
+    /// Without any of these, every setting has its default. Variables such as TAOJIN_FETCH_PROXY go before the file;
+    /// `taojin config` shows what is in force.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Folder of the store, the index and the logs; overrides the configuration
+    ///
+    /// The same as `data_dir` there. Each folder is a crawl of its own; one process at a time may write to it.
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// More detail in the log (-v debug, -vv trace)

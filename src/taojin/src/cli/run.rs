@@ -115,6 +115,8 @@ async fn reload_on_hangup(
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
     /// Address and port; overrides serve.listen
+    ///
+    /// For example 127.0.0.1:8080; port 0 takes any that is free.
     #[arg(long, value_name = "ADDR")]
     listen: Option<SocketAddr>,
 }

@@ -29,45 +29,70 @@ const FOLLOWED_KEPT: usize = 1_000_000;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Words, "exact phrases", -without, a OR b, title: site: author: source: since: until: changed:
+    ///
+    /// `taojin search --syntax` prints the language with examples.
     #[arg(required_unless_present = "syntax", value_parser = word)]
     query: Vec<String>,
     /// Print the query language and exit
     #[arg(long)]
     syntax: bool,
-    /// How many of the words a document must have: all, most (weighed by how rare each is) or any (one) [default: all of up to
-    /// three, most of more]
+    /// How many of the words a document must have [default: all of up to three, most of more]
+    ///
+    /// `most` weighs each word by how rare it is; `any` is one of them. A word of the query language (phrases, -without,
+    /// title:) always holds.
     #[arg(long = "match", value_name = "HOW", value_parser = words::<Match>(["all", "most", "any"]))]
     matching: Option<Match>,
     /// Explain the rank of each hit
+    ///
+    /// What each word, the age and the title add to its score, one sentence each.
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
     filters: Filters,
-    /// Order of the hits: best match first, newest first, or both: a score halves with each half-life of age
+    /// Order of the hits
+    ///
+    /// `relevance`: best match first; `date`: newest first; `both`: a score halves with each half-life of age.
     #[arg(long, default_value = "relevance", value_parser = words::<Sort>(["relevance", "date", "both"]))]
     sort: Sort,
     /// Age that halves a score with --sort both (24h, 7d, 6m, 1y)
+    ///
+    /// The default is `index.half_life_days`.
     #[arg(long, value_name = "PERIOD")]
     half_life: Option<String>,
-    /// Every reprint as a hit of its own (always so with --json)
+    /// Show every reprint as a hit of its own
+    ///
+    /// Without it, the best hit of a group of reprints stands for all. With --json it is always so.
     #[arg(long)]
     reprints: bool,
     /// Only the words as typed, without their synonyms
+    ///
+    /// Quoted phrases and excluded words never have any.
     #[arg(long)]
     no_synonyms: bool,
     /// Never search for a corrected query instead
+    ///
+    /// Otherwise a query that finds nothing is replaced by a correction that finds something, and a note says so. Phrases
+    /// and excluded words are never replaced.
     #[arg(long)]
     as_typed: bool,
     /// Number of hits
+    ///
+    /// Together with --offset at most `serve.window`.
     #[arg(long, default_value_t = DEFAULT_LIMIT)]
     limit: usize,
-    /// Hits to pass over
+    /// Skip this many hits
+    ///
+    /// For the next page: `--offset 10` after the first ten.
     #[arg(long, default_value_t = 0)]
     offset: usize,
     /// Wait for new hits and print each as it comes, until Ctrl-C
+    ///
+    /// Documents that are new or changed from now on, each once.
     #[arg(long, conflicts_with_all = ["limit", "offset", "sort"])]
     follow: bool,
-    /// One JSON object, as GET /api/search answers; with --follow one object for each new hit
+    /// One JSON object, as GET /api/search answers
+    ///
+    /// With --follow one object for each new hit, one a line.
     #[arg(long)]
     json: bool,
 }
@@ -283,15 +308,24 @@ fn facts(hit: &Found) -> String {
 #[derive(Debug, clap::Args)]
 pub(super) struct Filters {
     /// Only this site (may be given several times)
+    ///
+    /// The name of a site as in `taojin site list`, not its host.
     #[arg(long, value_name = "NAME")]
     pub(super) site: Vec<String>,
     /// Published on or after this day, month or year (2016-05-09, 2016-05, 2016)
+    ///
+    /// Days begin as `index.utc_offset_minutes` says. Documents without a date are left out.
     #[arg(long, value_name = "DATE")]
     pub(super) since: Option<String>,
     /// Published on or before this day, month or year
+    ///
+    /// The day, month or year itself is included. Documents without a date are left out.
     #[arg(long, value_name = "DATE")]
     pub(super) until: Option<String>,
-    /// Found or changed then: a day, month or year, a range (2016-05-09..2016-05-12), or a period before now (7d)
+    /// Found or changed at this time
+    ///
+    /// A day, month or year, a range (2016-05-09..2016-05-12), or a period before now (24h, 7d, 6m, 1y). Unlike --since and
+    /// --until it does not go by the date of publication.
     #[arg(long, value_name = "TIME")]
     pub(super) changed: Option<String>,
 }

@@ -33,6 +33,8 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     json: bool,
     /// Check network access as well: proxy, DNS, search engine, and each site's robots.txt
+    ///
+    /// Only if the configuration has no mistake. Whatever cannot be reached makes the exit code 1.
     #[arg(long)]
     online: bool,
 }
@@ -383,9 +385,13 @@ async fn robots(fetcher: &Fetcher, site: &Site, seed: &CrawlUri) -> Tried {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigArgs {
     /// Only what is not left at its default
+    ///
+    /// What the file, the environment or --data-dir set, even if it is the same as the default.
     #[arg(long)]
     changed: bool,
     /// One JSON object per setting
+    ///
+    /// Its keys are `key`, `value` and `from`.
     #[arg(long)]
     json: bool,
 }

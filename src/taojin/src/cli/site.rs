@@ -31,20 +31,30 @@ enum Action {
     /// Read a site's front page, robots.txt, feeds and sitemaps, and write its file
     Add {
         /// Front page or section page of the site; without https:// or http:// both are tried
+        ///
+        /// It becomes the site's seed: each cycle starts there.
         url: String,
         /// Name of the site [default: its host]
+        ///
+        /// Names its file in `sites.d`; searches and exports use it too. A leading `www.` of the host is dropped.
         #[arg(long)]
         name: Option<String>,
         /// Write the file without asking the site anything
+        ///
+        /// Neither robots.txt, feeds nor sitemaps are looked up; the file then has the seed alone.
         #[arg(long)]
         no_probe: bool,
         /// Print the file instead of writing it
+        ///
+        /// The site is still asked, unless --no-probe is given.
         #[arg(long)]
         dry_run: bool,
     },
     /// List the sites: documents, last and next cycle, last error
     List {
         /// One JSON object a line
+        ///
+        /// The keys of the site's file, and its documents, cycles and errors.
         #[arg(long)]
         json: bool,
     },
@@ -52,7 +62,10 @@ enum Action {
     Remove {
         /// Name of the site
         name: String,
-        /// Also remove its documents and addresses
+        /// Also remove its documents and URLs
+        ///
+        /// Without it they stay searchable. A running daemon stops crawling it at once; without --forget it does so at its
+        /// next reload.
         #[arg(long)]
         forget: bool,
     },

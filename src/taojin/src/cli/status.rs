@@ -16,6 +16,8 @@ use taojin_search::index::IndexError;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// One JSON object, as GET /api/status answers
+    ///
+    /// Asked of the running daemon, or read from the data folder if none runs.
     #[arg(long)]
     json: bool,
 }

@@ -56,7 +56,7 @@ enum Command {
     Disable {
         /// Number of the template
         id: i64,
-        /// Take it back into use
+        /// Use it again
         #[arg(long)]
         undo: bool,
     },
@@ -79,6 +79,8 @@ enum Command {
         /// The file
         file: PathBuf,
         /// Site that they are for, instead of the one they came from
+        ///
+        /// The name of a site as in `taojin site list`.
         #[arg(long, value_name = "NAME")]
         site: Option<String>,
     },

@@ -31,10 +31,15 @@ pub(crate) struct Args {
 enum Action {
     /// Find terms in the index, or in files, best first; those of the index go on the review list
     Discover {
-        /// Look in this file instead: one JSON object with a "text" a line (also .gz, .zst; - is standard input)
+        /// Search this file instead of the index (may be given several times)
+        ///
+        /// One JSON object with a "text" a line, also compressed with gzip or zstd; - is standard input. Terms are only
+        /// printed, unless --keep is given.
         #[arg(long, value_name = "FILE")]
         from: Vec<PathBuf>,
         /// Put what was found in files on the review list too
+        ///
+        /// What is found in the index always goes there.
         #[arg(long)]
         keep: bool,
         /// Number of terms
@@ -46,10 +51,14 @@ enum Action {
     },
     /// Show the review list: what was found and not decided about
     List {
-        /// The accepted terms instead, as the lexicon file has them
+        /// List the accepted terms instead
+        ///
+        /// As the lexicon file (terms.lexicon) has them.
         #[arg(long, conflicts_with = "rejected")]
         accepted: bool,
-        /// The rejected terms instead
+        /// List the rejected terms instead
+        ///
+        /// They are not proposed again.
         #[arg(long)]
         rejected: bool,
         /// Number of terms

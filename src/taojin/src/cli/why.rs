@@ -20,6 +20,9 @@ use taojin_uri::CrawlUri;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A URL, or a host name
+    ///
+    /// For a URL: where it is in the crawl, its last visits, and which rule lets or keeps it out. For a host: its delays,
+    /// errors and queue.
     #[arg(value_name = "URL")]
     url: String,
     /// One JSON object
@@ -295,12 +298,18 @@ fn full(loaded: &Loaded, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Opti
 #[derive(Debug, clap::Args)]
 pub(crate) struct RobotsArgs {
     /// A file, or the URL of a robots.txt
+    ///
+    /// A URL is fetched as the crawler would.
     #[arg(value_name = "FILE-OR-URL")]
     source: String,
     /// Name of the crawler, as in its User-Agent
+    ///
+    /// The group of rules that names it counts, else the one for `*`.
     #[arg(long, default_value = "taojin")]
     agent: String,
     /// URL or path to be judged (may be given several times)
+    ///
+    /// A path such as /news/ is judged by itself. The exit code is 0 whatever the verdict.
     #[arg(long = "url", required = true, num_args = 1.., value_name = "URL")]
     urls: Vec<String>,
     /// One JSON object a line
