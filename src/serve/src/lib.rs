@@ -36,8 +36,8 @@ pub use pages::templates::{
 pub use pages::words::{InitLabels, init_words};
 pub use router::{BindError, bind, router, serve};
 pub use search::source::{
-    Arrived, Found, FoundList, LeaveOut, Related, SearchSource, SourceError, Wanted, as_hits, ask,
-    understood,
+    DocumentHit, RecentHit, Related, Relaxation, SearchRequest, SearchResults, SearchSource,
+    SourceError, parse_request, search_corrected, to_hits,
 };
 pub use state::{HealthSource, ServeState};
 pub use status::{

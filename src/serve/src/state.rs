@@ -24,7 +24,7 @@ use crate::pages::templates::TemplateReview;
 use crate::search::overview::Overview;
 use crate::search::params::Rules;
 use crate::search::source::{
-    Arrived, FoundList, Marked, Related, SearchSource, SourceError, Wanted,
+    Marked, RecentHit, Related, SearchRequest, SearchResults, SearchSource, SourceError,
 };
 use crate::search::trends::Trends;
 use crate::status::{Readiness, ReadinessSource, Status, StatusSource};
@@ -123,7 +123,7 @@ impl Shared {
     }
 
     /// Searches; the time it took includes waiting for a place.
-    pub(crate) async fn search(&self, wanted: Wanted) -> Result<FoundList, Failure> {
+    pub(crate) async fn search(&self, wanted: SearchRequest) -> Result<SearchResults, Failure> {
         let started = Instant::now();
         let waiting = Waiting::new();
         let wanted = waiting.search(wanted);
@@ -137,7 +137,7 @@ impl Shared {
         };
         metrics::histogram!(SEARCH_SECONDS).record(took);
         metrics::counter!(SEARCHES_TOTAL, "outcome" => outcome).increment(1);
-        result.map(|found| FoundList {
+        result.map(|found| SearchResults {
             took_ms: took.as_secs_f64() * 1_000.0,
             ..found
         })
@@ -146,11 +146,11 @@ impl Shared {
     /// Compares searches by date.
     pub(crate) async fn trends(
         &self,
-        wanted: Vec<Wanted>,
+        wanted: Vec<SearchRequest>,
         unit: Option<DateUnit>,
     ) -> Result<Trends, Failure> {
         let waiting = Waiting::new();
-        let wanted: Vec<Wanted> = wanted.into_iter().map(|w| waiting.search(w)).collect();
+        let wanted: Vec<SearchRequest> = wanted.into_iter().map(|w| waiting.search(w)).collect();
         let source = Arc::clone(&self.source);
         self.blocking(move || source.trends(&wanted, unit)).await
     }
@@ -163,7 +163,7 @@ impl Shared {
     }
 
     /// The hits of a search that came last.
-    pub(crate) async fn latest(&self, wanted: Wanted) -> Result<Vec<Arrived>, Failure> {
+    pub(crate) async fn latest(&self, wanted: SearchRequest) -> Result<Vec<RecentHit>, Failure> {
         let waiting = Waiting::new();
         let wanted = waiting.search(wanted);
         let source = Arc::clone(&self.source);
@@ -232,10 +232,10 @@ impl Shared {
     pub(crate) async fn probe(&self) -> Result<(), Failure> {
         let source = Arc::clone(&self.source);
         let waiting = Waiting::new();
-        let wanted = waiting.search(Wanted {
+        let wanted = waiting.search(SearchRequest {
             text: "淘金".to_owned(),
             limit: 1,
-            ..Wanted::default()
+            ..SearchRequest::default()
         });
         self.blocking(move || source.search(&wanted).map(drop))
             .await
@@ -442,8 +442,8 @@ impl Waiting {
     }
 
     /// A search that ends with the waiting.
-    pub(super) fn search(&self, wanted: Wanted) -> Wanted {
-        Wanted {
+    pub(super) fn search(&self, wanted: SearchRequest) -> SearchRequest {
+        SearchRequest {
             stop: self.0.clone(),
             ..wanted
         }

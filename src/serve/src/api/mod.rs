@@ -23,7 +23,7 @@ use super::status::Status;
 use crate::api::answer::DocumentAnswer;
 use crate::api::problem::Refusal;
 use crate::pages::words::Lang;
-use crate::search::source::FoundList;
+use crate::search::source::SearchResults;
 use crate::search::trends::Format;
 use crate::state::Failure;
 use crate::status::Readiness;
@@ -91,7 +91,7 @@ impl From<Failure> for Problem {
     ),
     responses(
         (status = 200, description = "Hits, perhaps none.", content(
-            (FoundList = "application/json"),
+            (SearchResults = "application/json"),
             (String = "text/csv"),
             (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         )),
@@ -107,7 +107,7 @@ pub(crate) async fn search(
         let sheets = sheet::hits_sheets(&server, &params, params.limit).await?;
         return Ok(sheet::answer("hits", params.format, &sheets));
     }
-    let wanted = params.wanted(params.facets, false);
+    let wanted = params.search_request(params.facets, false);
     let mut found = server.search(wanted).await?;
     found.degraded = server.readiness().remark();
     Ok(Json(found).into_response())

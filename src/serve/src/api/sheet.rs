@@ -7,7 +7,7 @@ use rust_xlsxwriter::{Format, Workbook, XlsxError};
 
 use crate::api::problem::Problem;
 use crate::search::params::Params;
-use crate::search::source::Found;
+use crate::search::source::DocumentHit;
 use crate::search::trends;
 use crate::state::Server;
 
@@ -168,7 +168,7 @@ pub(crate) async fn hits_sheets(
             limit: page.min(limit - rows.len()),
             ..params.clone()
         };
-        let found = server.search(wanted.wanted(false, false)).await?;
+        let found = server.search(wanted.search_request(false, false)).await?;
         total = found.total;
         if found.hits.is_empty() {
             break;
@@ -208,7 +208,7 @@ pub(crate) async fn hits_sheets(
     ])
 }
 
-fn row(hit: Found) -> Vec<Cell> {
+fn row(hit: DocumentHit) -> Vec<Cell> {
     vec![
         Cell::Text(hit.title.text),
         hit.site.into(),

@@ -9,7 +9,7 @@ use crate::config::SITES_MAX;
 use crate::guard::operator::Secret;
 use crate::search::params::SITE_CHARS_MAX;
 use crate::search::params::match_code;
-use crate::search::source::{Found, Wanted};
+use crate::search::source::{DocumentHit, SearchRequest};
 use taojin_search::index::Match;
 use taojin_search::query::MAX_QUERY_CHARS;
 
@@ -98,14 +98,14 @@ impl Follow {
     }
 
     /// The search as of `now_ms`, `limit` hits of it.
-    pub fn wanted(&self, limit: usize, now_ms: i64) -> Wanted {
-        Wanted {
+    pub fn search_request(&self, limit: usize, now_ms: i64) -> SearchRequest {
+        SearchRequest {
             text: self.query.trim().to_owned(),
             sites: self.sites.clone(),
             matching: self.matching,
             now_ms,
             limit,
-            ..Wanted::default()
+            ..SearchRequest::default()
         }
     }
 
@@ -200,11 +200,11 @@ struct Message<'a> {
 struct MessageHit {
     change: &'static str,
     #[serde(flatten)]
-    hit: Found,
+    hit: DocumentHit,
 }
 
 /// The body that tells of hits, as JSON, each with what happened to it: `new`, `changed` or `deleted`.
-pub fn message(follow: &Follow, number: i64, hits: Vec<(Found, &'static str)>) -> String {
+pub fn message(follow: &Follow, number: i64, hits: Vec<(DocumentHit, &'static str)>) -> String {
     let message = Message {
         follow: &follow.name,
         title: follow.shown(),

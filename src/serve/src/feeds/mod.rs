@@ -20,7 +20,7 @@ use crate::pages::request::{PageRequest, page};
 use crate::pages::view::{Chrome, Html, link, outward, title};
 use crate::pages::words::FeedPageLabels;
 use crate::search::params::{Params, QueryAndSites};
-use crate::search::source::{Arrived, Wanted};
+use crate::search::source::{RecentHit, SearchRequest};
 use crate::state::Shared;
 
 /// Entries of a feed: what a reader misses that looks once a day is in the search.
@@ -54,7 +54,9 @@ pub(crate) async fn followed(
     let mut follows = (server.follows)().into_iter();
     let follow = follows.find(|follow| follow.name == name);
     let follow = follow.ok_or_else(unknown)?;
-    let hits = server.latest(follow.wanted(FEED_HITS, now_ms())).await?;
+    let hits = server
+        .latest(follow.search_request(FEED_HITS, now_ms()))
+        .await?;
     let params = Params {
         text: follow.query.clone(),
         sites: follow.sites.clone(),
@@ -121,9 +123,9 @@ async fn searched(
         offset: 0,
         ..Params::parse(&request.raw, &server.rules(!for_browser))?
     };
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         limit: FEED_HITS,
-        ..params.wanted(false, false)
+        ..params.search_request(false, false)
     };
     let hits = server.latest(wanted).await?;
     let query = params.query_string();
@@ -184,13 +186,13 @@ pub(crate) struct Feed<'a> {
     pub(crate) own: String,
     /// The page of the same search, from the root.
     pub(crate) page: String,
-    pub(crate) hits: &'a [Arrived],
+    pub(crate) hits: &'a [RecentHit],
 }
 
 impl Feed<'_> {
     /// The feed for a person.
     pub(crate) fn page(&self, c: Chrome, json: &str) -> Response {
-        let entry = |hit: &Arrived| Entry {
+        let entry = |hit: &RecentHit| Entry {
             href: outward(&hit.found.url)
                 .unwrap_or_else(|| format!("{}/doc/{}", c.base, hit.found.id)),
             title: title(&hit.found.title, c.t),
@@ -248,7 +250,7 @@ impl Feed<'_> {
     }
 
     /// The page itself, or our text of it where its address is none that a reader may follow.
-    fn address(&self, hit: &Arrived) -> String {
+    fn address(&self, hit: &RecentHit) -> String {
         let ours = || format!("{}/doc/{}", self.root, hit.found.id);
         outward(&hit.found.url).unwrap_or_else(ours)
     }
@@ -269,12 +271,12 @@ impl Feed<'_> {
         text.chars().filter(is_allowed).collect()
     }
 
-    fn summary(&self, hit: &Arrived) -> String {
+    fn summary(&self, hit: &RecentHit) -> String {
         self.xml(&Html::marked(&hit.found.snippet).into_string())
     }
 
     fn json(&self) -> String {
-        let item = |hit: &Arrived| {
+        let item = |hit: &RecentHit| {
             let found = &hit.found;
             let mut item = json!({
                 "id": format!("urn:taojin:document:{}", found.id),

@@ -21,7 +21,7 @@ use crate::pages::versions::VersionLink;
 use crate::pages::view::{Chrome, Html, Linked, address, outward, site_path, title};
 use crate::pages::words::Lang;
 use crate::search::params::Params;
-use crate::search::source::{Found, Marked, Related};
+use crate::search::source::{DocumentHit, Marked, Related};
 
 /// A comment, or a post of a thread, as shown.
 struct CommentView {
@@ -113,7 +113,8 @@ impl DocumentPage {
             .map(|site| c.site(site))
             .unwrap_or_default();
         let comments = body.comments.len() as u64;
-        let others = |found: Vec<Found>| found.into_iter().map(|hit| other(&c, hit)).collect();
+        let others =
+            |found: Vec<DocumentHit>| found.into_iter().map(|hit| other(&c, hit)).collect();
         let plain_title = document.title.filter(|t| !t.trim().is_empty());
         DocumentPage {
             title: title(&headline, c.t),
@@ -270,7 +271,7 @@ fn share<'s>(own: &'s mut Share, posts: &'s mut [Share], owner: Option<usize>) -
     }
 }
 
-fn other(c: &Chrome, hit: Found) -> Linked {
+fn other(c: &Chrome, hit: DocumentHit) -> Linked {
     let linked = c.linked(&hit);
     Linked {
         site: hit.site.or(hit.source).unwrap_or_default(),

@@ -15,7 +15,7 @@ use super::words::{fill, grouped};
 use crate::now_ms;
 use crate::pages::words::Lang;
 use crate::search::params::{Params, quoted};
-use crate::search::source::{Arrived, Wanted};
+use crate::search::source::{RecentHit, SearchRequest};
 use crate::state::Shared;
 
 /// Longest name or address of a document that is taken as an example.
@@ -149,10 +149,10 @@ pub(crate) async fn show(request: PageRequest) -> Response {
 
 /// What is here to make examples of: the document that came last.
 async fn here(server: &Shared) -> Here {
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         limit: 1,
         now_ms: now_ms(),
-        ..Wanted::default()
+        ..SearchRequest::default()
     };
     // Examples of documents that are not here are good enough when the index does not answer.
     let latest = server
@@ -165,7 +165,7 @@ async fn here(server: &Shared) -> Here {
 }
 
 impl Here {
-    pub(crate) fn of(latest: Option<&Arrived>, now_ms: i64, utc_offset_minutes: i32) -> Here {
+    pub(crate) fn of(latest: Option<&RecentHit>, now_ms: i64, utc_offset_minutes: i32) -> Here {
         let zone = FixedOffset::east_opt(utc_offset_minutes * 60);
         let zone = zone.unwrap_or(FixedOffset::east_opt(0).expect("no offset is one"));
         let now = DateTime::from_timestamp_millis(now_ms).unwrap_or_default();

@@ -20,7 +20,7 @@ use crate::pages::request::{PageRequest, broken, failure, page};
 use crate::pages::view::{Choice, Chrome, Html, address, kept, link, outward, title};
 use crate::pages::words::Lang;
 use crate::search::params::{ParamError, Params, echo};
-use crate::search::source::{Found, FoundList, LeaveOut, Offer, WeakerList};
+use crate::search::source::{DocumentHit, Relaxation, RelaxedQuery, SearchResults, WeakerList};
 use crate::state::Shared;
 
 /// A hit as shown.
@@ -96,7 +96,7 @@ impl ResultsPage {
     pub(crate) fn new(
         c: Chrome,
         params: &Params,
-        found: FoundList,
+        found: SearchResults,
         config: &Config,
     ) -> ResultsPage {
         let took = format!("{:.1}", found.took_ms);
@@ -169,7 +169,7 @@ fn ungrouped(params: &Params) -> Params {
 
 /// How many hits there are to turn to. Reprints are counted one by one and shown as one hit: a page with room on it is
 /// the last.
-fn reachable(params: &Params, found: &FoundList) -> usize {
+fn reachable(params: &Params, found: &SearchResults) -> usize {
     let shown = found.hits.len();
     if shown < PAGE_HITS {
         params.offset + shown
@@ -179,7 +179,7 @@ fn reachable(params: &Params, found: &FoundList) -> usize {
 }
 
 /// Which hits these are; nothing where there are none.
-fn range(c: &Chrome, params: &Params, found: &FoundList) -> String {
+fn range(c: &Chrome, params: &Params, found: &SearchResults) -> String {
     let folded = found.hits.iter().any(|hit| hit.duplicates > 0) && params.group.is_none();
     match found.hits.len() {
         0 => String::new(),
@@ -240,11 +240,11 @@ fn weaker(
 }
 
 /// A search that finds something.
-fn offer(c: &Chrome, params: &Params, offer: &Offer) -> Choice {
+fn offer(c: &Chrome, params: &Params, offer: &RelaxedQuery) -> Choice {
     let text = offer.text.clone();
     let (count, params) = match offer.without {
-        LeaveOut::Quotes => (&c.t.counts.without_quotes, params.with(|p| p.text = text)),
-        LeaveOut::Dates => {
+        Relaxation::Quotes => (&c.t.counts.without_quotes, params.with(|p| p.text = text)),
+        Relaxation::Dates => {
             let params = params.with(|p| {
                 p.text = text;
                 p.since = None;
@@ -331,7 +331,7 @@ fn followed(params: &Params) -> String {
     .query_string()
 }
 
-fn hit_view(hit: Found, c: &Chrome, params: &Params) -> HitView {
+fn hit_view(hit: DocumentHit, c: &Chrome, params: &Params) -> HitView {
     let cached = link(&c.base, &format!("/doc/{}", hit.id), &params.query_string());
     // On the page of the reprints themselves the link would lead nowhere new.
     let reprints = hit
@@ -388,7 +388,7 @@ pub(crate) async fn search(request: PageRequest) -> Response {
         ..params
     };
     match server
-        .search(params.wanted(true, params.group.is_none()))
+        .search(params.search_request(true, params.group.is_none()))
         .await
     {
         Ok(found) => page(

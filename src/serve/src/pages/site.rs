@@ -16,7 +16,7 @@ use crate::guard::operator::Operator;
 use crate::now_ms;
 use crate::pages::templates::FieldListed;
 use crate::search::params::Params;
-use crate::search::source::{Found, Wanted};
+use crate::search::source::{DocumentHit, SearchRequest};
 use crate::state::Failure;
 use crate::status::SiteStatus;
 use taojin_crawl::VisitOutcome;
@@ -148,12 +148,12 @@ async fn render(request: PageRequest, name: String, refused: Option<CommandError
         let site = name.clone();
         let site = server.ask(&server.sites, move |sites| sites.site(&site));
         let site = site.await?.flatten();
-        let wanted = Wanted {
+        let wanted = SearchRequest {
             sites: vec![name.clone()],
             sort: Sort::Date,
             now_ms: now_ms(),
             limit: NEWEST,
-            ..Wanted::default()
+            ..SearchRequest::default()
         };
         let found = server.search(wanted).await?;
         let own = name.clone();
@@ -190,7 +190,7 @@ impl SitePage {
         only_lang: Params,
         s: SiteStatus,
         site: &Site,
-        hits: Vec<Found>,
+        hits: Vec<DocumentHit>,
         refused: Option<CommandError>,
     ) -> Self {
         let l = &c.t.site_page;

@@ -90,7 +90,7 @@ pub(crate) async fn show(request: PageRequest) -> Response {
     let trends = if params.searches.is_empty() {
         Ok(Trends::default())
     } else {
-        server.trends(params.wanted(), params.unit).await
+        server.trends(params.search_requests(), params.unit).await
     };
     match trends {
         Ok(trends) => page(&TrendsPage::new(c, &params, trends), StatusCode::OK),

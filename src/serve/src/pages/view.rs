@@ -9,7 +9,7 @@ use taojin_search::index::SiteTitles;
 use crate::pages::moment::{Clock, Moment};
 use crate::pages::words::{Labels, Lang, grouped};
 use crate::search::params::Params;
-use crate::search::source::{Found, Marked};
+use crate::search::source::{DocumentHit, Marked};
 use crate::status::Level;
 
 /// Characters of an address that are shown.
@@ -142,7 +142,7 @@ impl Chrome {
     }
 
     /// A hit as a link.
-    pub(crate) fn linked(&self, hit: &Found) -> Linked {
+    pub(crate) fn linked(&self, hit: &DocumentHit) -> Linked {
         let site = hit.site.as_deref().map(|site| self.site(site));
         Linked {
             title: title(&hit.title, self.t),

@@ -2,7 +2,7 @@
 //! an [`Overview`], which serves many visits. Never lists more than a page has room for.
 
 use super::params::quoted;
-use super::source::{Arrived, Found, SearchSource, SourceError, Wanted};
+use super::source::{DocumentHit, RecentHit, SearchRequest, SearchSource, SourceError};
 use crate::feeds::follow::Follow;
 use crate::status::{Activity, SiteStatus, Status};
 use taojin_search::index::{SiteCount, Sort};
@@ -47,7 +47,7 @@ pub(crate) struct SiteLine {
 pub(crate) struct Overview {
     made_ms: i64,
     pub(crate) documents: u64,
-    pub(crate) newest: Vec<Found>,
+    pub(crate) newest: Vec<DocumentHit>,
     /// Documents published in the past days.
     pub(crate) new: u64,
     pub(crate) sites: Vec<SiteLine>,
@@ -66,19 +66,19 @@ impl Overview {
         status: Option<Status>,
         now_ms: i64,
     ) -> Result<Overview, SourceError> {
-        let everything = Wanted {
+        let everything = SearchRequest {
             now_ms,
             sort: Sort::Date,
             limit: NEWEST,
             grouped: true,
             facets: true,
-            ..Wanted::default()
+            ..SearchRequest::default()
         };
         let found = source.search(&everything)?;
         let facets = found.facets.unwrap_or_default();
         let mut newest = found.hits;
         // A page may bear any date: an event to come is no news.
-        let published = Wanted {
+        let published = SearchRequest {
             until_ms: Some(now_ms + DAY_MS),
             facets: false,
             ..everything.clone()
@@ -91,18 +91,18 @@ impl Overview {
             let latest = source.latest(&everything)?;
             add_undated(&mut newest, latest);
         }
-        let recent = Wanted {
+        let recent = SearchRequest {
             now_ms,
             since_ms: Some(now_ms - NEW_MS),
-            ..Wanted::default()
+            ..SearchRequest::default()
         };
         let mut new_hits = Vec::new();
         for follow in follows.iter().take(COUNTED_TOPICS) {
-            let wanted = Wanted {
+            let request = SearchRequest {
                 since_ms: Some(now_ms - NEW_MS),
-                ..follow.wanted(0, now_ms)
+                ..follow.search_request(0, now_ms)
             };
-            new_hits.push((follow.name.clone(), source.search(&wanted)?.total));
+            new_hits.push((follow.name.clone(), source.search(&request)?.total));
         }
         let activity = status.as_ref().map(|status| status.activity);
         let mut sites = site_lines(facets.sites, status);
@@ -137,7 +137,7 @@ impl Overview {
 }
 
 /// Documents without a date come after those with one, in the order of their fetch.
-fn add_undated(newest: &mut Vec<Found>, latest: Vec<Arrived>) {
+fn add_undated(newest: &mut Vec<DocumentHit>, latest: Vec<RecentHit>) {
     for arrived in latest {
         let known = newest.iter().any(|hit| {
             hit.id == arrived.found.id || hit.group.is_some() && hit.group == arrived.found.group
@@ -174,16 +174,16 @@ fn examples(
     source: &dyn SearchSource,
     related: &[String],
     sites: &[SiteLine],
-    newest: &[Found],
+    newest: &[DocumentHit],
     now_ms: i64,
 ) -> Result<Vec<(Lesson, String)>, SourceError> {
     let total = |text: &str| {
-        let wanted = Wanted {
+        let request = SearchRequest {
             text: text.to_owned(),
             now_ms,
-            ..Wanted::default()
+            ..SearchRequest::default()
         };
-        source.search(&wanted).map(|found| found.total)
+        source.search(&request).map(|found| found.total)
     };
     let mut examples = Vec::new();
     // What holds a quote or a colon would be read as syntax.

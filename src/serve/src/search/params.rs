@@ -10,7 +10,7 @@ use taojin_search::query::parse;
 use crate::api::sheet::HITS_MAX;
 use crate::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use crate::pages::words::{Lang, ParametersLabels, fill};
-use crate::search::source::Wanted;
+use crate::search::source::SearchRequest;
 use crate::search::trends::{Format, format};
 
 /// Longest value of a parameter other than `q` and `site`, in characters.
@@ -95,8 +95,8 @@ pub(crate) struct Rules<'a> {
 
 impl Params {
     /// The search that is asked for; `grouped` unless the parameters say.
-    pub(crate) fn wanted(&self, facets: bool, grouped: bool) -> Wanted {
-        Wanted {
+    pub(crate) fn search_request(&self, facets: bool, grouped: bool) -> SearchRequest {
+        SearchRequest {
             text: self.text.clone(),
             sites: self.sites.clone(),
             since_ms: self.since_ms,

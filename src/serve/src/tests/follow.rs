@@ -61,8 +61,8 @@ fn a_topic_says_how_much_of_it_a_hit_has() {
         toml::from_str(&format!("name = \"a\"\nquery = \"油价 上涨\"\n{more}"))
     };
     let (auto, any) = (of("").unwrap(), of("match = \"any\"").unwrap());
-    assert_eq!(auto.wanted(1, 0).matching, Match::Auto);
-    assert_eq!(any.wanted(1, 0).matching, Match::Any);
+    assert_eq!(auto.search_request(1, 0).matching, Match::Auto);
+    assert_eq!(any.search_request(1, 0).matching, Match::Any);
     // Another question is another topic: what was sent for the first one says nothing of it.
     assert_ne!(auto.asked(), any.asked());
     assert!(of("match = \"some\"").is_err());
@@ -72,7 +72,7 @@ fn a_topic_says_how_much_of_it_a_hit_has() {
 fn a_message_is_the_same_for_the_same_delivery() {
     let topic = follow("deep-sea", "油价", "");
     let hits = || {
-        let found = Fake::default().latest(&topic.wanted(2, 0)).unwrap();
+        let found = Fake::default().latest(&topic.search_request(2, 0)).unwrap();
         let found = found.into_iter().map(|hit| hit.found);
         found.zip(["changed", "deleted"]).collect()
     };

@@ -30,11 +30,11 @@ fn assert_understood(query: &str) {
     }
 }
 
-fn found(site: &str, url: &str) -> Arrived {
+fn found(site: &str, url: &str) -> RecentHit {
     let mut arrived = Fake::default()
-        .latest(&Wanted {
+        .latest(&SearchRequest {
             limit: 1,
-            ..Wanted::default()
+            ..SearchRequest::default()
         })
         .unwrap();
     let mut arrived = arrived.remove(0);

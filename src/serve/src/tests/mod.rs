@@ -28,7 +28,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use tower::ServiceExt;
 
 use super::api::problem::PROBLEM_JSON;
-use super::search::source::{LeaveOut, Offer, WeakerList};
+use super::search::source::{Relaxation, RelaxedQuery, WeakerList};
 use super::search::trends::Trends;
 use super::*;
 use taojin_extract::{Attachment, Comment, Document, Image, Meta};
@@ -154,7 +154,7 @@ fn fake_marks(query: &str, text: &str) -> Marked {
     }
 }
 
-fn fake_hit(at: usize, text: &str) -> Found {
+fn fake_hit(at: usize, text: &str) -> DocumentHit {
     let document = fake_document(at);
     let copied = text == "copied";
     let outlets: &[&str] = if copied {
@@ -162,7 +162,7 @@ fn fake_hit(at: usize, text: &str) -> Found {
     } else {
         &[]
     };
-    Found {
+    DocumentHit {
         id: format!("{at:016x}"),
         title: fake_marks(text, document.title.as_deref().unwrap_or_default()),
         snippet: fake_marks(text, &document.text),
@@ -181,11 +181,15 @@ fn fake_hit(at: usize, text: &str) -> Found {
 }
 
 impl SearchSource for Fake {
-    fn trends(&self, wanted: &[Wanted], unit: Option<DateUnit>) -> Result<Trends, SourceError> {
+    fn trends(
+        &self,
+        wanted: &[SearchRequest],
+        unit: Option<DateUnit>,
+    ) -> Result<Trends, SourceError> {
         Ok(trends::fake(wanted, unit))
     }
 
-    fn search(&self, wanted: &Wanted) -> Result<FoundList, SourceError> {
+    fn search(&self, wanted: &SearchRequest) -> Result<SearchResults, SourceError> {
         match wanted.text.as_str() {
             "broken" => return Err(SourceError::Failed("/secret/path is gone".to_owned())),
             "panic" => panic!("asked to"),
@@ -206,7 +210,7 @@ impl SearchSource for Fake {
         if wanted.text == "nothing"
             || wanted.until_ms <= wanted.since_ms && wanted.until_ms.is_some()
         {
-            return Ok(FoundList::default());
+            return Ok(SearchResults::default());
         }
         let hits = (0..25).skip(wanted.offset).take(wanted.limit);
         let hits = hits.map(|at| fake_hit(at, &wanted.text));
@@ -220,10 +224,10 @@ impl SearchSource for Fake {
             ..Facets::default()
         };
         if wanted.text == "meant" && wanted.corrected {
-            return Ok(FoundList {
+            return Ok(SearchResults {
                 total: 1,
                 searched_instead: Some("<b>页岩气".to_owned()),
-                ..FoundList::default()
+                ..SearchResults::default()
             });
         }
         let synonyms = if wanted.text == "co2" && !wanted.as_typed {
@@ -242,28 +246,28 @@ impl SearchSource for Fake {
             _ => Vec::new(),
         };
         if wanted.text == "weak" {
-            let other = Wanted {
+            let other = SearchRequest {
                 text: "a".to_owned(),
                 ..wanted.clone()
             };
             let hits = self.search(&other)?.hits;
-            return Ok(FoundList {
+            return Ok(SearchResults {
                 weaker: Some(WeakerList { total: 40, hits }),
-                offers: vec![Offer {
-                    without: LeaveOut::Quotes,
+                offers: vec![RelaxedQuery {
+                    without: Relaxation::Quotes,
                     text: "油价 上涨".to_owned(),
                     total: 7,
                 }],
-                ..FoundList::default()
+                ..SearchResults::default()
             });
         }
-        Ok(FoundList {
+        Ok(SearchResults {
             notes,
             synonyms,
             total: 25,
             hits: hits.collect(),
             facets: wanted.facets.then(facets),
-            ..FoundList::default()
+            ..SearchResults::default()
         })
     }
 
@@ -278,9 +282,9 @@ impl SearchSource for Fake {
         Ok((0..limit).map(suggestion).collect())
     }
 
-    fn latest(&self, wanted: &Wanted) -> Result<Vec<Arrived>, SourceError> {
+    fn latest(&self, wanted: &SearchRequest) -> Result<Vec<RecentHit>, SourceError> {
         let hits = self.search(wanted)?.hits.into_iter();
-        let arrived = |(at, found): (i64, Found)| Arrived {
+        let arrived = |(at, found): (i64, DocumentHit)| RecentHit {
             fetched_ms: 1_800_000_000_000 - at,
             published_ms: found.published.as_ref().map(|_| 1_777_564_800_000),
             found,
@@ -300,9 +304,9 @@ impl SearchSource for Fake {
     }
 
     fn related(&self, id: &str, limit: usize) -> Result<Related, SourceError> {
-        let others = self.search(&Wanted {
+        let others = self.search(&SearchRequest {
             limit,
-            ..Wanted::default()
+            ..SearchRequest::default()
         })?;
         let (reprints, similar) = others
             .hits

@@ -51,16 +51,16 @@ async fn home_keeps_what_only_the_operator_may_see() {
 async fn home_of_an_empty_index_says_what_to_do() {
     struct Nothing;
     impl SearchSource for Nothing {
-        fn search(&self, _: &Wanted) -> Result<FoundList, SourceError> {
-            Ok(FoundList::default())
+        fn search(&self, _: &SearchRequest) -> Result<SearchResults, SourceError> {
+            Ok(SearchResults::default())
         }
         fn suggest(&self, _: &str, _: usize) -> Result<Vec<Suggestion>, SourceError> {
             Ok(Vec::new())
         }
-        fn latest(&self, _: &Wanted) -> Result<Vec<Arrived>, SourceError> {
+        fn latest(&self, _: &SearchRequest) -> Result<Vec<RecentHit>, SourceError> {
             Ok(Vec::new())
         }
-        fn trends(&self, _: &[Wanted], _: Option<DateUnit>) -> Result<Trends, SourceError> {
+        fn trends(&self, _: &[SearchRequest], _: Option<DateUnit>) -> Result<Trends, SourceError> {
             Ok(Trends::default())
         }
         fn document(&self, _: &str) -> Result<Option<Document>, SourceError> {

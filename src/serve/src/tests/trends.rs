@@ -8,9 +8,9 @@ use super::*;
 use crate::search::trends::{Story, Trend, TrendPoint};
 
 /// Three days; of the first query 1, 0 and 4 documents, of each next one more on the first day.
-pub(super) fn fake(wanted: &[Wanted], unit: Option<DateUnit>) -> Trends {
+pub(super) fn fake(wanted: &[SearchRequest], unit: Option<DateUnit>) -> Trends {
     let day = |n| chrono::NaiveDate::from_ymd_opt(2026, 5, n).expect("a day");
-    let one = |(at, wanted): (usize, &Wanted)| Trend {
+    let one = |(at, wanted): (usize, &SearchRequest)| Trend {
         text: wanted.text.clone(),
         total: 7,
         undated: 1,

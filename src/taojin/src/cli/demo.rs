@@ -207,12 +207,12 @@ fn search(loaded: &Loaded, place: &Place) -> anyhow::Result<()> {
     for query in SHOWCASE {
         let command = place.command(&format!("search --limit {HITS} '{query}'"));
         output::line(&format!("\n$ {command}"));
-        let wanted = serve::Wanted {
+        let wanted = serve::SearchRequest {
             text: query.to_owned(),
             limit: HITS,
             grouped: true,
             now_ms: now_ms(),
-            ..serve::Wanted::default()
+            ..serve::SearchRequest::default()
         };
         super::search::show(&reader, &wanted, loaded.config.serve.window)?;
     }

@@ -16,7 +16,7 @@ use super::search::Filters;
 use crate::config::Loaded;
 use crate::documents::IndexAt;
 use crate::export::{Draft, Format, Mark, Sink};
-use crate::serve::{self, Wanted};
+use crate::serve::{self, SearchRequest};
 use taojin_crawl::store::{self, Cursor, CursorLost, StoreError};
 use taojin_search::index::{Reader, Watermark};
 
@@ -63,11 +63,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         let mend = "write it to a file with --output FILE";
         bail_usage!("this format is not for a terminal; {mend}");
     }
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         text: args.query.clone(),
         limit: 0,
         offset: 0,
-        ..args.filters.wanted(&reader)?
+        ..args.filters.search_request(&reader)?
     };
     let mark = args.since_watermark.as_deref();
     let mark = mark
@@ -127,13 +127,13 @@ pub(super) struct Exported {
 
 fn write<W: Write + Send>(
     reader: &Reader,
-    wanted: &Wanted,
+    wanted: &SearchRequest,
     args: &Args,
     after: Watermark,
     out: W,
     exported: &mut Exported,
 ) -> anyhow::Result<(W, Watermark)> {
-    let query = serve::understood(reader, wanted).query;
+    let query = serve::parse_request(reader, wanted).query;
     let mut sink = Sink::new(args.format, out, reader.config().utc_offset_minutes)?;
     let mut done = Ok(());
     let reached = reader.scan(&query, after, |stored| {

@@ -12,7 +12,7 @@ use super::context::{Context, Usage, bail_usage, words};
 use super::output::{self, Paint};
 use crate::config::Loaded;
 use crate::documents::open_index;
-use crate::serve::{self, Calendar, Found, FoundList, LeaveOut, Wanted};
+use crate::serve::{self, Calendar, DocumentHit, Relaxation, SearchRequest, SearchResults};
 use taojin_search::analyze::Expanded;
 use taojin_search::index::{Match, Query, Reader, SiteTitles, Sort};
 
@@ -109,8 +109,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.limit == 0 || args.limit.saturating_add(args.offset) > window {
         bail_usage!("--limit and --offset: hits 1 to {window} can be shown");
     }
-    let narrowed = args.filters.wanted(&reader)?;
-    let wanted = Wanted {
+    let narrowed = args.filters.search_request(&reader)?;
+    let wanted = SearchRequest {
         text: quoted(&args.query),
         sort: args.sort,
         matching: args.matching.unwrap_or_default(),
@@ -142,16 +142,16 @@ fn elapsed_ms(since: Instant) -> f64 {
 }
 
 /// All hits asked for, however many: one look at the index gives [`Query::MAX_LIMIT`].
-fn ask(reader: &Reader, wanted: &Wanted) -> anyhow::Result<FoundList> {
-    let mut all = serve::ask(reader, wanted)?;
+fn ask(reader: &Reader, wanted: &SearchRequest) -> anyhow::Result<SearchResults> {
+    let mut all = serve::search_corrected(reader, wanted)?;
     let full = |hits: usize| hits > 0 && hits.is_multiple_of(Query::MAX_LIMIT);
     while all.hits.len() < wanted.limit && full(all.hits.len()) {
-        let next = Wanted {
+        let next = SearchRequest {
             offset: wanted.offset + all.hits.len(),
             limit: wanted.limit - all.hits.len(),
             ..wanted.clone()
         };
-        let more = serve::ask(reader, &next)?;
+        let more = serve::search_corrected(reader, &next)?;
         all.weaker = more.weaker;
         if more.hits.is_empty() {
             break;
@@ -162,11 +162,11 @@ fn ask(reader: &Reader, wanted: &Wanted) -> anyhow::Result<FoundList> {
 }
 
 /// Searches and prints the hits for a person. `window` is how deep hits can be asked for.
-pub(super) fn show(reader: &Reader, wanted: &Wanted, window: usize) -> anyhow::Result<()> {
+pub(super) fn show(reader: &Reader, wanted: &SearchRequest, window: usize) -> anyhow::Result<()> {
     let started = Instant::now();
     // One hit more than is shown tells whether there are more: reprints are one hit, so the total does not.
     let limit = (wanted.limit + 1).min(window.saturating_sub(wanted.offset));
-    let further = Wanted {
+    let further = SearchRequest {
         limit,
         ..wanted.clone()
     };
@@ -199,14 +199,14 @@ pub(super) fn show(reader: &Reader, wanted: &Wanted, window: usize) -> anyhow::R
 }
 
 /// Prints what comes until the program is stopped; a document that changes is printed once.
-fn follow(reader: &Reader, mut wanted: Wanted, json: bool) -> anyhow::Result<ExitCode> {
+fn follow(reader: &Reader, mut wanted: SearchRequest, json: bool) -> anyhow::Result<ExitCode> {
     let mut after = reader.watermark()?;
     let mut printed = std::collections::HashSet::new();
     output::note("waiting for new hits - Ctrl-C ends");
     loop {
         std::thread::sleep(FOLLOW_EVERY);
         wanted.now_ms = crate::daemon::now_ms();
-        let query = serve::understood(reader, &wanted).query;
+        let query = serve::parse_request(reader, &wanted).query;
         let mut new = Vec::new();
         let reached = reader.scan(&query, after, |stored| {
             if printed.insert(stored.fingerprint) {
@@ -217,7 +217,7 @@ fn follow(reader: &Reader, mut wanted: Wanted, json: bool) -> anyhow::Result<Exi
         let whole = new.len() < FOLLOWED_AT_ONCE;
         after = if whole { reached } else { reader.watermark()? };
         new.sort_by_key(|stored| (stored.seq, stored.fetched_ms));
-        for hit in serve::as_hits(reader, &wanted, new) {
+        for hit in serve::to_hits(reader, &wanted, new) {
             if json {
                 output::json(&hit.found)?
             } else {
@@ -258,7 +258,7 @@ fn quoted(words: &[String]) -> String {
 #[derive(Template)]
 #[template(path = "hits.txt")]
 struct HitsText<'a> {
-    found: &'a FoundList,
+    found: &'a SearchResults,
     shown: u64,
     took_ms: f64,
     offset: u64,
@@ -278,13 +278,13 @@ impl HitsText<'_> {
 #[derive(Template)]
 #[template(path = "hit.txt")]
 struct HitText<'a> {
-    hit: &'a Found,
+    hit: &'a DocumentHit,
     mark: &'static str,
     c: Paint,
 }
 
 impl<'a> HitText<'a> {
-    fn new(hit: &'a Found) -> Self {
+    fn new(hit: &'a DocumentHit) -> Self {
         Self {
             hit,
             mark: "*",
@@ -294,7 +294,7 @@ impl<'a> HitText<'a> {
 }
 
 /// What is known of a hit, in one line.
-fn facts(hit: &Found) -> String {
+fn facts(hit: &DocumentHit) -> String {
     let day = hit.published.as_deref().and_then(|p| p.get(..10));
     let names = [&hit.site, &hit.source, &hit.author];
     let names = names.into_iter().flatten().map(|name| name.trim());
@@ -332,7 +332,7 @@ pub(super) struct Filters {
 
 impl Filters {
     /// All documents that are left, with days as the index counts them and periods before now.
-    pub(super) fn wanted(&self, reader: &Reader) -> Result<Wanted, Usage> {
+    pub(super) fn search_request(&self, reader: &Reader) -> Result<SearchRequest, Usage> {
         let calendar = Calendar {
             utc_offset_minutes: reader.config().utc_offset_minutes,
             now_ms: crate::daemon::now_ms(),
@@ -342,13 +342,13 @@ impl Filters {
             .map_err(Usage::new)?;
         let changed = self.changed.as_deref().map(|text| calendar.span(text));
         let changed = changed.transpose().map_err(Usage::new)?;
-        Ok(Wanted {
+        Ok(SearchRequest {
             changed_ms: changed.unwrap_or_default(),
             sites: self.site.clone(),
             since_ms,
             until_ms,
             now_ms: calendar.now_ms,
-            ..Wanted::default()
+            ..SearchRequest::default()
         })
     }
 }

@@ -87,7 +87,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             no_probe,
             dry_run,
         } => {
-            let wanted = Wanted {
+            let wanted = NewSite {
                 url,
                 name: name.as_deref(),
                 no_probe: *no_probe,
@@ -154,7 +154,7 @@ struct SitesText<'a> {
 }
 
 /// What was asked for.
-struct Wanted<'a> {
+struct NewSite<'a> {
     url: &'a str,
     name: Option<&'a str>,
     no_probe: bool,
@@ -162,7 +162,7 @@ struct Wanted<'a> {
 }
 
 /// Looks at a site and writes its file.
-fn add(context: &Context, loaded: &Loaded, wanted: &Wanted<'_>) -> anyhow::Result<()> {
+fn add(context: &Context, loaded: &Loaded, wanted: &NewSite<'_>) -> anyhow::Result<()> {
     let candidates = candidates(wanted.url)?;
     for candidate in &candidates {
         refuse_known(loaded, candidate, wanted.name)?;
@@ -298,7 +298,7 @@ fn hosts(asked: &CrawlUri, seed: &CrawlUri) -> Vec<String> {
 }
 
 /// Says which address was taken where that is not what was typed.
-fn tell_address(wanted: &Wanted<'_>, candidates: &[CrawlUri], asked: &CrawlUri, seed: &CrawlUri) {
+fn tell_address(wanted: &NewSite<'_>, candidates: &[CrawlUri], asked: &CrawlUri, seed: &CrawlUri) {
     let guessed = candidates.len() > 1;
     let moved = seed.authority() != asked.authority();
     let text = match (wanted.no_probe, guessed, moved) {

@@ -20,7 +20,7 @@ use super::reloading::{Current, titles};
 use super::{Shared, now_ms};
 use crate::config::Loaded;
 use crate::documents::{IndexAt, unpack};
-use crate::serve::{self, Follow, Found, Marked, Tell, metrics, signature};
+use crate::serve::{self, DocumentHit, Follow, Marked, Tell, metrics, signature};
 use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{Reader, SiteTitles, Watermark};
@@ -184,7 +184,9 @@ impl Topic {
         if after == present {
             return Ok(present);
         }
-        let query = serve::understood(&self.means.reader, &self.follow.wanted(0, now_ms())).query;
+        let query =
+            serve::parse_request(&self.means.reader, &self.follow.search_request(0, now_ms()))
+                .query;
         let mut found = Vec::new();
         let reached = self.means.reader.scan(&query, after, |stored| {
             found.push((stored.seq, stored.fetched_ms, stored.fingerprint));
@@ -274,8 +276,8 @@ impl Topic {
                 changes.push(hit.change.as_str());
             }
         }
-        let wanted = self.follow.wanted(DELIVERY_HITS, now_ms());
-        let hits = serve::as_hits(&self.means.reader, &wanted, documents).into_iter();
+        let wanted = self.follow.search_request(DELIVERY_HITS, now_ms());
+        let hits = serve::to_hits(&self.means.reader, &wanted, documents).into_iter();
         let hits = hits.zip(changes).map(|(hit, change)| (hit.found, change));
         let gone = gone.into_iter().map(|hit| (hit, Change::Deleted.as_str()));
         let hits: Vec<_> = hits.chain(gone).collect();
@@ -323,14 +325,14 @@ impl Topic {
 }
 
 /// A document that is no hit any more, as it was told of: address and title, without its text.
-fn was(known: &LastKnown) -> Found {
+fn was(known: &LastKnown) -> DocumentHit {
     let latest = &known.row;
     // What was taken down has no title any more.
     let title = known
         .body
         .as_deref()
         .and_then(|body| unpack(body).ok()?.1.title);
-    Found {
+    DocumentHit {
         id: format!("{:016x}", latest.fingerprint),
         url: latest.url.clone(),
         title: Marked {
@@ -338,7 +340,7 @@ fn was(known: &LastKnown) -> Found {
             ..Marked::default()
         },
         site: Some(latest.site.clone()).filter(|site| !site.is_empty()),
-        ..Found::default()
+        ..DocumentHit::default()
     }
 }
 

@@ -89,9 +89,9 @@ fn op(applied: &Applied) -> &'static str {
 }
 
 /// State, whether it has a document, what the index is told, what the log says of the document.
-type Wanted = (UrlState, bool, &'static str, Option<DocumentChange>);
+type Expected = (UrlState, bool, &'static str, Option<DocumentChange>);
 
-fn check(name: &str, before: Visit, visited: Visited, wanted: Wanted) {
+fn check(name: &str, before: Visit, visited: Visited, wanted: Expected) {
     let end = alone(before, visited);
     let visit = &end.page.visit;
     let found = (visit.state, visit.documented, op(&end), end.line.document);
