@@ -202,7 +202,7 @@ impl Shared {
                 let failed = |error: &String| tracing::warn!(%error, "home page without status");
                 status().inspect_err(failed).ok()
             });
-            Overview::of(&*source, &follows, status, now_ms()).map(Arc::new)
+            Overview::read(&*source, &follows, status, now_ms()).map(Arc::new)
         });
         let made = made.await?;
         *self.overview.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));

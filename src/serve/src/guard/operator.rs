@@ -248,7 +248,7 @@ pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
     /// The fields of a body or of a query string.
-    pub(crate) fn of(bytes: &[u8]) -> Form {
+    pub(crate) fn parse(bytes: &[u8]) -> Form {
         Form(url::form_urlencoded::parse(bytes).into_owned().collect())
     }
 
@@ -278,7 +278,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
             let detail = format!("the body is longer than {FORM_BYTES_MAX} bytes, or broke off");
             Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
         })?;
-        Ok(Form::of(&body))
+        Ok(Form::parse(&body))
     }
 }
 

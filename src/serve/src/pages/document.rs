@@ -103,8 +103,8 @@ impl DocumentPage {
         marked: &[Marked],
         (related, past): (Related, &Past),
     ) -> DocumentPage {
-        let citation = Citation::of(&document, c.clock.now_ms, c.clock.utc_offset_minutes);
-        let body = Body::of(&c, &document, marked);
+        let citation = Citation::new(&document, c.clock.now_ms, c.clock.utc_offset_minutes);
+        let body = Body::new(&c, &document, marked);
         let headline = marked.first().cloned().unwrap_or_default();
         let back = (!params.text.is_empty() || params.filtered()).then(|| c.search(params));
         let site = document
@@ -138,9 +138,9 @@ impl DocumentPage {
             author: document.author.unwrap_or_default(),
             published: c.moment(document.published.as_ref()),
             comments_heading: if body.is_thread {
-                c.t.counts.replies.of(comments)
+                c.t.counts.replies.fill(comments)
             } else {
-                c.t.counts.comments.of(comments)
+                c.t.counts.comments.fill(comments)
             },
             pieces: body.pieces,
             fields: document.meta.iter().map(field).collect(),
@@ -197,7 +197,7 @@ struct Body {
 }
 
 impl Body {
-    fn of(c: &Chrome, document: &Document, marked: &[Marked]) -> Body {
+    fn new(c: &Chrome, document: &Document, marked: &[Marked]) -> Body {
         let paragraphs: Vec<&str> = lines(&document.text).collect();
         let owners = owners(&paragraphs, &document.comments);
         let (head, comments) =
@@ -365,7 +365,7 @@ pub(crate) struct Citation {
 
 impl Citation {
     /// The citations of a document that is read at `now_ms`, in the zone of the readers.
-    pub(crate) fn of(document: &Document, now_ms: i64, utc_offset_minutes: i32) -> Citation {
+    pub(crate) fn new(document: &Document, now_ms: i64, utc_offset_minutes: i32) -> Citation {
         let known = |text: &Option<String>| text.as_deref().map(one_line).filter(|t| !t.is_empty());
         let title = known(&document.title).unwrap_or_else(|| one_line(&document.url));
         let outlet = known(&document.source).or_else(|| known(&document.site));
@@ -483,7 +483,7 @@ mod tests {
             published: Some("2026-05-01T08:30:00+08:00".to_owned()),
             ..document()
         };
-        let citation = Citation::of(&document, NOW_MS, 480);
+        let citation = Citation::new(&document, NOW_MS, 480);
         assert_eq!(
             citation.standard,
             "李四. 渤海深井 获得高产[EB/OL]. 新华社, (2026-05-01)[2026-11-22]. https://a.example/1"
@@ -496,7 +496,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_left_out() {
-        let citation = Citation::of(&document(), NOW_MS, 0);
+        let citation = Citation::new(&document(), NOW_MS, 0);
         assert_eq!(
             citation.standard,
             "渤海深井 获得高产[EB/OL]. [2026-11-21]. https://a.example/1"

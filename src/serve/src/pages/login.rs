@@ -41,7 +41,7 @@ struct NoTokenPage {
 
 /// `GET /login`: the form.
 pub(crate) async fn form(request: PageRequest) -> Response {
-    let query = Form::of(request.raw.as_bytes());
+    let query = Form::parse(request.raw.as_bytes());
     show(request, query.get("next"), None)
 }
 

@@ -45,13 +45,13 @@ impl FromRequestParts<Server> for PageRequest {
         parts: &mut Parts,
         server: &Server,
     ) -> Result<PageRequest, Infallible> {
-        Ok(PageRequest::of(server, parts))
+        Ok(PageRequest::from_parts(server, parts))
     }
 }
 
 impl PageRequest {
     /// What the head of a request says.
-    pub(crate) fn of(server: &Server, parts: &Parts) -> PageRequest {
+    pub(crate) fn from_parts(server: &Server, parts: &Parts) -> PageRequest {
         let raw = parts.uri.query().unwrap_or_default().to_owned();
         let (params, wrong) = match Params::parse(&raw, &server.rules(false)) {
             Ok(params) => (params, None),
@@ -223,7 +223,7 @@ pub(crate) async fn as_page(
     let Some(refusal) = answer.extensions().get::<Refusal>().copied() else {
         return answer;
     };
-    let mut asked = PageRequest::of(&server, &parts);
+    let mut asked = PageRequest::from_parts(&server, &parts);
     asked.path = "/".to_owned();
     let c = asked.chrome();
     let o = &c.t.operator;

@@ -228,7 +228,7 @@ fn weaker(
     let more = weaker.total > weaker.hits.len() as u64;
     let all = c.first_page(params.with(|p| p.matching = Match::Any));
     Some(WeakerView {
-        line: c.t.counts.weaker.of(weaker.total),
+        line: c.t.counts.weaker.fill(weaker.total),
         first: params.offset + shown + 1,
         hits: weaker
             .hits
@@ -254,7 +254,7 @@ fn offer(c: &Chrome, params: &Params, offer: &RelaxedQuery) -> Choice {
             (&c.t.counts.all_dates, params)
         }
     };
-    Choice::link(count.of(offer.total), c.first_page(params))
+    Choice::link(count.fill(offer.total), c.first_page(params))
 }
 
 /// Why a hit stands where it does, in the reader's language.

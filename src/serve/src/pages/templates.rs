@@ -280,7 +280,7 @@ fn asked(fields: &Form) -> (usize, Option<Proposal>) {
 /// `GET /templates/{id}`: one on a saved page.
 pub(crate) async fn one(_: Operator, Path(id): Path<i64>, request: PageRequest) -> Response {
     let c = request.chrome();
-    let (number, proposal) = asked(&Form::of(request.raw.as_bytes()));
+    let (number, proposal) = asked(&Form::parse(request.raw.as_bytes()));
     let wanted = proposal.clone();
     let found = request
         .server

@@ -40,7 +40,7 @@ struct ReviewRow {
 /// `GET /terms`.
 pub(crate) async fn show(_: Operator, request: PageRequest) -> Response {
     let c = request.chrome();
-    let at = page_number(&Form::of(request.raw.as_bytes()));
+    let at = page_number(&Form::parse(request.raw.as_bytes()));
     let first = (at - 1) * PAGE_TERMS;
     match request
         .server

@@ -254,7 +254,7 @@ fn query(c: &Chrome, params: &TrendParams, trend: Trend, search: &Params) -> Que
                 href: link(&c.base, &path, &search.query_string()),
                 ..c.linked(&first)
             },
-            all: Choice::link(w.reprinted.of(documents), all),
+            all: Choice::link(w.reprinted.fill(documents), all),
         }
     };
     let rising = |rising: taojin_search::index::Rising| {
@@ -277,10 +277,10 @@ fn query(c: &Chrome, params: &TrendParams, trend: Trend, search: &Params) -> Que
     QueryView {
         text: trend.text,
         href: c.search(search),
-        total: w.total.of(trend.total),
+        total: w.total.fill(trend.total),
         undated: match trend.undated {
             0 => String::new(),
-            undated => w.undated.of(undated),
+            undated => w.undated.fill(undated),
         },
         sites: trend.sites.iter().take(SITES_SHOWN).map(of_site).collect(),
         stories: trend.stories.into_iter().map(story).collect(),

@@ -148,7 +148,7 @@ impl VersionsPage {
                 .collect(),
             left_out: match found.left_out {
                 0 => String::new(),
-                n => c.t.counts.left_out_versions.of(n),
+                n => c.t.counts.left_out_versions.fill(n),
             },
             title: title(&Marked::from(headline.as_str()), c.t),
             plain_title: match headline.trim() {
@@ -193,7 +193,7 @@ fn view(c: &Chrome, at: usize, version: &VersionAnswer) -> VersionView {
             _ => "",
         },
         characters: if has_text {
-            c.t.counts.characters.of(version.characters)
+            c.t.counts.characters.fill(version.characters)
         } else {
             String::new()
         },
@@ -227,7 +227,7 @@ fn field_view(c: &Chrome, field: &FieldChange) -> (&'static str, Option<Html>, O
 
 fn line_view(c: &Chrome, line: &DiffLine) -> LineView {
     if let Some(lines) = line.lines {
-        let text = c.t.counts.same_lines.of(lines);
+        let text = c.t.counts.same_lines.fill(lines);
         return LineView {
             class: "gap",
             parts: vec![("", Html::marked(&Marked::from(text.as_str())))],

@@ -60,7 +60,7 @@ pub(crate) struct Overview {
 
 impl Overview {
     /// Asks the index. `status` is given where readers may see it.
-    pub(crate) fn of(
+    pub(crate) fn read(
         source: &dyn SearchSource,
         follows: &[Follow],
         status: Option<Status>,

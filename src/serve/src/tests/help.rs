@@ -54,7 +54,7 @@ fn every_example_is_understood() {
     for latest in &latest {
         // The last day of a month, and the year's end by the calendar of the index only.
         for now_ms in [NOW_MS, 1_774_972_800_000 - 1, 1_798_740_000_000] {
-            let here = Here::of(latest.as_ref(), now_ms, 480);
+            let here = Here::new(latest.as_ref(), now_ms, 480);
             for lang in [Lang::Zh, Lang::En] {
                 let shown = sections(lang, &here);
                 let rows = || shown.iter().flat_map(|section| &section.rows);
@@ -70,7 +70,7 @@ fn every_example_is_understood() {
 /// Each field that the parser knows stands on the page.
 #[test]
 fn no_field_is_missing() {
-    let shown = sections(Lang::En, &Here::of(None, NOW_MS, 480));
+    let shown = sections(Lang::En, &Here::new(None, NOW_MS, 480));
     let queries: Vec<&String> = shown
         .iter()
         .flat_map(|s| &s.rows)

@@ -6,10 +6,10 @@ use std::process::ExitCode;
 
 use askama::Template;
 
-use super::context::{Context, Usage, bail_usage};
+use super::context::{Context, UsageError, bail_usage};
 use super::output;
 use crate::daemon::control::{self, Response};
-use crate::daemon::index::{Progress, make_anew};
+use crate::daemon::index::{RebuildProgress, rebuild_index};
 use crate::daemon::open_store;
 use crate::documents::open_index;
 use crate::serve::Command;
@@ -74,7 +74,7 @@ pub(crate) fn back_up(context: &Context, args: &BackupArgs) -> anyhow::Result<Ex
     if args.json {
         output::json(&as_json(file, &facts))?;
     } else {
-        output::line(&format!("{} holds {}", file.display(), in_words(&facts)));
+        output::line(&format!("{} holds {}", file.display(), describe(&facts)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -90,11 +90,11 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
     let (dir, file) = (&loaded.config.data_dir, &args.file);
     if !args.damaged {
         store::check_backup(file).map_err(|error| match error {
-            StoreError::Damaged { path, detail } => anyhow::Error::from(Usage(format!(
+            StoreError::Damaged { path, detail } => anyhow::Error::from(UsageError(format!(
                 "{} is not a whole copy of a store ({detail}): restore another one",
                 path.display()
             ))),
-            StoreError::Io { path, source } => anyhow::Error::from(Usage(format!(
+            StoreError::Io { path, source } => anyhow::Error::from(UsageError(format!(
                 "{}: cannot be read ({source}): name a file that `taojin backup` wrote",
                 path.display()
             ))),
@@ -128,7 +128,7 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
         return Ok(ExitCode::SUCCESS);
     }
     output::text(&RestoredText {
-        facts: in_words(&facts),
+        facts: describe(&facts),
         gaps: salvaged.map_or(0, |s| s.gaps),
         kept,
         reindex: context.command("reindex"),
@@ -150,7 +150,7 @@ struct RestoredText {
 fn restore_damaged(dir: &Path, file: &Path) -> anyhow::Result<(Option<PathBuf>, Salvaged)> {
     store::restore_damaged(dir, file).map_err(|error| match error {
         StoreError::Damaged { path, detail } if path == file => {
-            anyhow::Error::from(Usage(format!(
+            anyhow::Error::from(UsageError(format!(
                 "{}: nothing can be read of it ({detail}): restore a backup",
                 path.display()
             )))
@@ -174,7 +174,7 @@ fn as_json(file: &Path, facts: &BackupFacts) -> serde_json::Value {
     })
 }
 
-fn in_words(facts: &BackupFacts) -> String {
+fn describe(facts: &BackupFacts) -> String {
     format!(
         "{} documents and {} addresses, up to change {} ({:.1} MB)",
         facts.documents,
@@ -198,7 +198,7 @@ pub(crate) struct ReindexArgs {
 pub(crate) fn reindex(context: &Context, args: &ReindexArgs) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     let bar = output::progress_bar(0, "changes");
-    let show = |at: Progress| {
+    let show = |at: RebuildProgress| {
         bar.set_length(at.last);
         bar.set_position(at.seq);
     };
@@ -222,7 +222,7 @@ pub(crate) fn reindex(context: &Context, args: &ReindexArgs) -> anyhow::Result<E
                 return Err(error.into());
             }
             let _store = open_store(&loaded)?;
-            make_anew(&loaded, show)?
+            rebuild_index(&loaded, show)?
         }
     };
     bar.finish_and_clear();

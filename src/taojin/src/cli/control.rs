@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context as _;
 use askama::Template;
 
-use super::context::{Context, Named, Usage, bail_usage, runtime};
+use super::context::{Context, Named, UsageError, bail_usage, runtime};
 use super::{crawl, output};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::daemon::control;
 use crate::daemon::{self, LogLine, Mode, Options, now_ms, open_store};
 use crate::serve::{Command, CommandDone, CommandError};
@@ -92,7 +92,7 @@ pub(crate) fn visit(context: &Context, args: &VisitArgs) -> anyhow::Result<ExitC
     Ok(ExitCode::from(u8::from(!went_well)))
 }
 
-fn visit_alone(loaded: &Loaded, url: &str) -> anyhow::Result<CommandDone> {
+fn visit_alone(loaded: &LoadedConfig, url: &str) -> anyhow::Result<CommandDone> {
     let seen: Arc<Mutex<Option<LogLine>>> = Arc::default();
     let noted = Arc::clone(&seen);
     let options = Options {
@@ -224,7 +224,7 @@ impl<'a> PurgedText<'a> {
 }
 
 /// What a person should know before an address is taken down.
-fn about_address(loaded: &Loaded, url: &str) -> anyhow::Result<String> {
+fn about_address(loaded: &LoadedConfig, url: &str) -> anyhow::Result<String> {
     let uri = CrawlUri::parse(url).named(url)?;
     let mut others = Vec::new();
     match Reader::open(loaded.store_place()) {
@@ -267,7 +267,7 @@ fn confirmed(question: &str) -> anyhow::Result<bool> {
 }
 
 /// Whether the text is an address, not the name of a site.
-fn is_address(target: &str) -> Result<bool, Usage> {
+fn is_address(target: &str) -> Result<bool, UsageError> {
     if target.contains("://") {
         return Ok(true);
     }
@@ -279,7 +279,7 @@ fn is_address(target: &str) -> Result<bool, Usage> {
 }
 
 /// Has the daemon execute a command, or does so in this process if none runs.
-pub(crate) fn execute(loaded: &Loaded, command: &Command) -> anyhow::Result<CommandDone> {
+pub(crate) fn execute(loaded: &LoadedConfig, command: &Command) -> anyhow::Result<CommandDone> {
     let response = control::send_command(&loaded.config.data_dir, command, |_| {});
     match response.map_err(|e| reload_first(loaded, e))? {
         Some(response) => Ok(response.into_done()?),
@@ -291,7 +291,7 @@ pub(crate) fn execute(loaded: &Loaded, command: &Command) -> anyhow::Result<Comm
 }
 
 /// Says so if the site is configured, but was added after the daemon's last reload.
-pub(crate) fn reload_first(loaded: &Loaded, error: CommandError) -> CommandError {
+pub(crate) fn reload_first(loaded: &LoadedConfig, error: CommandError) -> CommandError {
     match error {
         CommandError::UnknownSite { site, .. } if loaded.sites.iter().any(|s| s.name == site) => {
             CommandError::SiteNotLoaded { site }

@@ -5,10 +5,10 @@ use std::process::ExitCode;
 
 use askama::Template;
 
-use super::context::{Context, Usage, bail_usage, runtime};
+use super::context::{Context, UsageError, bail_usage, runtime};
 use super::control::reload_first;
 use super::output::{self, ProgressLine};
-use crate::config::{ConfigError, Loaded};
+use crate::config::{ConfigError, LoadedConfig};
 use crate::daemon::control::{self, Response};
 use crate::daemon::{self, Mode, Options, SiteSummary, Summary};
 use crate::serve::{Command, Level};
@@ -48,16 +48,17 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         return sites(&loaded, args.site.clone(), args.recheck, args.json);
     }
     for file in &args.warc {
-        std::fs::File::open(file).map_err(|e| Usage(format!("--warc {}: {e}", file.display())))?;
+        std::fs::File::open(file)
+            .map_err(|e| UsageError(format!("--warc {}: {e}", file.display())))?;
     }
     let files = args.warc.clone();
     let summary = alone(&loaded, Mode::Replay { files })?;
-    tell(&summary, args.json, false)
+    report(&summary, args.json, false)
 }
 
 /// One cycle of the named sites, or of those that are due: by the daemon if one runs, else by this process.
 pub(super) fn sites(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     sites: Vec<String>,
     recheck: bool,
     json: bool,
@@ -77,17 +78,17 @@ pub(super) fn sites(
     });
     drop(progress);
     match response.map_err(|e| reload_first(loaded, e))? {
-        Some(Response::Crawled(summary)) => tell(&summary, json, true),
+        Some(Response::Crawled(summary)) => report(&summary, json, true),
         Some(_) => anyhow::bail!("the daemon gave no counts"),
         None => {
             let summary = alone(loaded, Mode::Pass { sites, recheck })?;
-            tell(&summary, json, false)
+            report(&summary, json, false)
         }
     }
 }
 
-fn alone(loaded: &Loaded, mode: Mode) -> anyhow::Result<Summary> {
-    ConfigError::of(&loaded.problems())?;
+fn alone(loaded: &LoadedConfig, mode: Mode) -> anyhow::Result<Summary> {
+    ConfigError::check(&loaded.problems())?;
     let progress = ProgressLine::new();
     let options = Options {
         progress: Some(progress.watcher()),
@@ -100,7 +101,7 @@ fn alone(loaded: &Loaded, mode: Mode) -> anyhow::Result<Summary> {
 }
 
 /// Prints what came of it. A daemon (`handed`) does not count links that were met before or refused by site.
-fn tell(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCode> {
+fn report(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCode> {
     if json {
         let mut value = serde_json::to_value(summary)?;
         if let Some(object) = value.as_object_mut().filter(|_| handed) {
@@ -136,7 +137,7 @@ fn tell(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCode>
 }
 
 /// A mistake of the caller is found here, before anything begins.
-fn check(loaded: &Loaded, sites: &[String]) -> anyhow::Result<()> {
+fn check(loaded: &LoadedConfig, sites: &[String]) -> anyhow::Result<()> {
     if loaded.sites.iter().all(|s| !s.enabled) {
         let dir = loaded.config.sites_dir.display().to_string();
         bail_usage!("no site to crawl in {dir}; add one with: taojin site add URL");

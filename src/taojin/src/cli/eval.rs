@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::context::{Context, Named, Usage, words};
+use super::context::{Context, Named, UsageError, words};
 use super::extract::use_weights;
 use super::output;
 use crate::config::read_weights;
@@ -324,7 +324,7 @@ fn unseen(args: &Args, sets: &[Set]) -> anyhow::Result<Option<Unseen>> {
 }
 
 fn no_text() -> anyhow::Error {
-    Usage("no labelled page of enough sites has a text to learn from".to_owned()).into()
+    UsageError("no labelled page of enough sites has a text to learn from".to_owned()).into()
 }
 
 /// Writes what the pages teach; tells which sets are not what the weights that stood in the file were learned from.
@@ -358,7 +358,7 @@ fn learn(sets: &[Set], licensed: bool, file: &Path) -> anyhow::Result<ExitCode> 
 fn caller(error: EvalError) -> anyhow::Error {
     match error {
         EvalError::Write { .. } => error.into(),
-        _ => Usage(error.to_string()).into(),
+        _ => UsageError(error.to_string()).into(),
     }
 }
 

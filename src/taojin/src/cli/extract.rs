@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use askama::Template;
 
-use super::context::{Context, Named, Usage, runtime, words};
+use super::context::{Context, Named, UsageError, runtime, words};
 use super::inputs::{self, Contents, Input, InputError, PageBytes};
 use super::output::{self, Paint};
 use super::templates::read_exported;
@@ -133,7 +133,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     let mut missing = 0;
     for argument in &args.inputs {
-        match Input::of(argument) {
+        match Input::from_argument(argument) {
             Ok(inputs) => {
                 reading.named |= inputs.len() > 1;
                 for input in &inputs {
@@ -154,10 +154,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Takes the weights of a file that the caller names, if any, in place of those of the configuration.
-pub(super) fn use_weights(config: &mut Config, file: Option<&Path>) -> Result<(), Usage> {
+pub(super) fn use_weights(config: &mut Config, file: Option<&Path>) -> Result<(), UsageError> {
     if let Some(file) = file {
         let read = read_weights(file);
-        let wrong = |why| Usage(format!("--weights {}: {why}", file.display()));
+        let wrong = |why| UsageError(format!("--weights {}: {why}", file.display()));
         config.extract.loaded = Some(read.map_err(wrong)?);
     }
     Ok(())

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use super::context::{Context, Usage, bail_usage};
+use super::context::{Context, UsageError, bail_usage};
 use super::output;
 use crate::config::{self, LOCAL_CONFIG, SYSTEM_CONFIG};
 use crate::serve;
@@ -109,7 +109,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     for (question, given) in questions(words)?.into_iter().zip(given) {
         let answer = match given {
             Some(given) => accepted(&question, &given, folder)
-                .map_err(|why| Usage(format!("{} {given:?}: {why}", question.option)))?,
+                .map_err(|why| UsageError(format!("{} {given:?}: {why}", question.option)))?,
             None if is_asked => ask(&mut terminal, words, &question, folder)?,
             None => question.default.clone(),
         };
@@ -219,7 +219,7 @@ fn ask(
             Err(why) => writeln!(to, "  {why}")?,
         }
     }
-    Err(Usage(format!("{}: {}", question.option, question.hint)).into())
+    Err(UsageError(format!("{}: {}", question.option, question.hint)).into())
 }
 
 /// The configuration: each answer under its question.
@@ -249,7 +249,7 @@ fn settings(words: &'static InitLabels, answers: &[String]) -> String {
     )
 }
 
-fn refuse_existing(file: &Path, force: bool) -> Result<(), Usage> {
+fn refuse_existing(file: &Path, force: bool) -> Result<(), UsageError> {
     let is_free = match fs::read(file) {
         Ok(text) => force || text == SHIPPED.as_bytes(),
         Err(error) => error.kind() == io::ErrorKind::NotFound || force,
@@ -257,15 +257,15 @@ fn refuse_existing(file: &Path, force: bool) -> Result<(), Usage> {
     if is_free {
         Ok(())
     } else {
-        Err(Usage(format!(
+        Err(UsageError(format!(
             "{}: is there already; change it by hand, replace it with --force, or name another file with --config FILE",
             file.display()
         )))
     }
 }
 
-fn refused(path: &Path, error: &io::Error) -> Usage {
-    Usage(format!(
+fn refused(path: &Path, error: &io::Error) -> UsageError {
+    UsageError(format!(
         "{} cannot be written: {error}; choose a file of your own with --config FILE",
         path.display()
     ))

@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use askama::Template;
 
 use super::context::{Context, Named, bail_usage};
-use super::templates::{EXPORT_VERSION, Exported, fields, lines};
+use super::templates::{EXPORT_VERSION, ExportedTemplate, fields, lines};
 use super::{inputs, output};
 use crate::config::Config;
 use taojin_extract as extract;
@@ -92,7 +92,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             .unwrap_or_else(|| site_name(&args.dir, &seen));
         let mut out = BufWriter::new(File::create(file).named(file.display())?);
         for template in learned.templates {
-            let exported = Exported {
+            let exported = ExportedTemplate {
                 taojin_template: EXPORT_VERSION,
                 site: site.clone(),
                 template,

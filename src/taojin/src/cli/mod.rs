@@ -35,7 +35,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 use crate::config::ConfigError;
 use crate::export::MarkError;
 use crate::serve::{BindError, CommandError};
-use context::{Context, Usage};
+use context::{Context, UsageError};
 use taojin_crawl::fetch::FetchError;
 use taojin_crawl::store::StoreError;
 use taojin_search::index::IndexError;
@@ -188,7 +188,7 @@ fn is_usage(error: &anyhow::Error) -> bool {
             || index.is_some_and(|e| {
                 !matches!(e, IndexError::Failed { .. } | IndexError::Remote { .. })
             })
-            || cause.is::<Usage>()
+            || cause.is::<UsageError>()
             || cause.is::<ConfigError>()
             || cause.is::<BindError>()
             || cause.is::<FetchError>()

@@ -17,7 +17,7 @@ use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::daemon::{LogLine, Progress};
+use crate::daemon::{LogLine, ProgressCallback};
 
 /// One line of result on stdout. A closed pipe (`| head`) ends the program quietly.
 pub(crate) fn line(text: &str) {
@@ -242,7 +242,7 @@ impl ProgressLine {
     }
 
     /// What the crawl is to call for each fetch.
-    pub(super) fn watcher(&self) -> Progress {
+    pub(super) fn watcher(&self) -> ProgressCallback {
         let mut show = self.steps();
         Box::new(move |line: &LogLine, left| show(line.outcome.as_str(), &line.url, left))
     }

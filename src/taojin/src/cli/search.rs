@@ -8,9 +8,9 @@ use std::time::Instant;
 use askama::Template;
 use clap::Command;
 
-use super::context::{Context, Usage, bail_usage, words};
+use super::context::{Context, UsageError, bail_usage, words};
 use super::output::{self, Paint};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::documents::open_index;
 use crate::serve::{self, Calendar, DocumentHit, Relaxation, SearchRequest, SearchResults};
 use taojin_search::analyze::Expanded;
@@ -230,9 +230,9 @@ fn follow(reader: &Reader, mut wanted: SearchRequest, json: bool) -> anyhow::Res
     }
 }
 
-fn half_life(text: &str) -> Result<i64, Usage> {
+fn half_life(text: &str) -> Result<i64, UsageError> {
     let wrong = || {
-        Usage(format!(
+        UsageError(format!(
             "--half-life {text}: write a period: 24h, 7d, 6m, 1y"
         ))
     };
@@ -242,7 +242,7 @@ fn half_life(text: &str) -> Result<i64, Usage> {
 }
 
 /// The index of the data directory, open for searching.
-pub(super) fn open(loaded: &Loaded) -> anyhow::Result<Reader> {
+pub(super) fn open(loaded: &LoadedConfig) -> anyhow::Result<Reader> {
     let analyzer = loaded.analyzer()?;
     let reader = open_index(loaded, &analyzer)?;
     let titles = crate::daemon::titles_of(&loaded.sites);
@@ -332,16 +332,16 @@ pub(super) struct Filters {
 
 impl Filters {
     /// All documents that are left, with days as the index counts them and periods before now.
-    pub(super) fn search_request(&self, reader: &Reader) -> Result<SearchRequest, Usage> {
+    pub(super) fn search_request(&self, reader: &Reader) -> Result<SearchRequest, UsageError> {
         let calendar = Calendar {
             utc_offset_minutes: reader.config().utc_offset_minutes,
             now_ms: crate::daemon::now_ms(),
         };
         let (since_ms, until_ms) = calendar
             .range(self.since.as_deref(), self.until.as_deref())
-            .map_err(Usage::new)?;
+            .map_err(UsageError::new)?;
         let changed = self.changed.as_deref().map(|text| calendar.span(text));
-        let changed = changed.transpose().map_err(Usage::new)?;
+        let changed = changed.transpose().map_err(UsageError::new)?;
         Ok(SearchRequest {
             changed_ms: changed.unwrap_or_default(),
             sites: self.site.clone(),

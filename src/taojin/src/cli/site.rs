@@ -7,11 +7,11 @@ use std::process::ExitCode;
 
 use askama::Template;
 
-use super::context::{Context, Named, Usage, bail_usage, for_shell, runtime};
+use super::context::{Context, Named, UsageError, bail_usage, for_shell, runtime};
 use super::control;
 use super::output;
 use super::probe::{Probe, probe};
-use crate::config::{self, ConfigError, Loaded, Problem};
+use crate::config::{self, ConfigError, ConfigProblem, LoadedConfig};
 use crate::daemon::StatusBoard;
 use crate::export::Draft;
 use crate::serve::{Command, CommandError, SiteStatus};
@@ -74,9 +74,9 @@ enum Action {
 /// Adds, lists or removes sites. A file with a mistake is named, and does not keep the others from being seen.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let (loaded, problems) = context.read();
-    let (of_config, of_sites): (Vec<Problem>, Vec<Problem>) =
+    let (of_config, of_sites): (Vec<ConfigProblem>, Vec<ConfigProblem>) =
         problems.into_iter().partition(|p| p.file == loaded.file);
-    ConfigError::of(&of_config)?;
+    ConfigError::check(&of_config)?;
     for problem in &of_sites {
         output::note(&format!("left out: {problem}"));
     }
@@ -101,10 +101,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(context: &Context, loaded: &Loaded, json: bool) -> anyhow::Result<()> {
+fn list(context: &Context, loaded: &LoadedConfig, json: bool) -> anyhow::Result<()> {
     // Before the first crawl there is no store, and nothing is known.
     let known = if loaded.config.data_dir.is_dir() {
-        StatusBoard::of(loaded, None).read(0)?.sites
+        StatusBoard::new(loaded, None).read(0)?.sites
     } else {
         Vec::new()
     };
@@ -162,7 +162,7 @@ struct NewSite<'a> {
 }
 
 /// Looks at a site and writes its file.
-fn add(context: &Context, loaded: &Loaded, wanted: &NewSite<'_>) -> anyhow::Result<()> {
+fn add(context: &Context, loaded: &LoadedConfig, wanted: &NewSite<'_>) -> anyhow::Result<()> {
     let candidates = candidates(wanted.url)?;
     for candidate in &candidates {
         refuse_known(loaded, candidate, wanted.name)?;
@@ -206,7 +206,7 @@ fn add(context: &Context, loaded: &Loaded, wanted: &NewSite<'_>) -> anyhow::Resu
 }
 
 /// The addresses that a text may mean, in the order in which they are asked: without a scheme https, then http.
-fn candidates(url: &str) -> Result<Vec<CrawlUri>, Usage> {
+fn candidates(url: &str) -> Result<Vec<CrawlUri>, UsageError> {
     let parse = |text: &str| CrawlUri::parse(text).named(url);
     if url.contains("://") {
         return Ok(vec![parse(url)?]);
@@ -227,14 +227,18 @@ fn candidates(url: &str) -> Result<Vec<CrawlUri>, Usage> {
     Ok(vec![https, http])
 }
 
-fn nothing(url: &str) -> Usage {
-    Usage(format!(
+fn nothing(url: &str) -> UsageError {
+    UsageError(format!(
         "{url}: is no host of the web; write a whole address, for example https://www.example.com/"
     ))
 }
 
 /// Refuses an address that a site has already; with a name of its own a part of a site may be a site.
-fn refuse_known(loaded: &Loaded, uri: &CrawlUri, name: Option<&str>) -> Result<(), Usage> {
+fn refuse_known(
+    loaded: &LoadedConfig,
+    uri: &CrawlUri,
+    name: Option<&str>,
+) -> Result<(), UsageError> {
     for site in &loaded.sites {
         if site.seeds.iter().any(|seed| seed == uri.as_str()) {
             bail_usage!("{uri}: is a seed of site {} already", site.name);
@@ -315,7 +319,7 @@ fn tell_address(wanted: &NewSite<'_>, candidates: &[CrawlUri], asked: &CrawlUri,
 fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let refused = |error: io::Error| {
-        Usage(format!(
+        UsageError(format!(
             "sites_dir: {} cannot be written: {error}; choose a configuration of your own with --config FILE",
             dir.display()
         ))
@@ -415,7 +419,7 @@ fn toml_list(items: &[impl ToString]) -> String {
     format!("[{}]", quoted.join(", "))
 }
 
-fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
+fn remove(loaded: &LoadedConfig, name: &str, forget: bool) -> anyhow::Result<()> {
     let path = file_of(&loaded.config.sites_dir, name)?;
     if let (None, false) = (&path, forget) {
         let names: Vec<&str> = loaded.sites.iter().map(|s| s.name.as_str()).collect();

@@ -6,7 +6,7 @@ use askama::Template;
 
 use super::context::{Context, bail_usage};
 use super::output;
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::daemon::StatusBoard;
 use crate::daemon::control::{self, Response};
 use crate::serve::{Activity, Command, Status};
@@ -53,13 +53,13 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             documents: documents.unwrap_or(status.documents),
             ..*status
         },
-        None => StatusBoard::of(&loaded, None).read(documents.unwrap_or_default())?,
+        None => StatusBoard::new(&loaded, None).read(documents.unwrap_or_default())?,
     };
     output::answer_in(args.json, &status, |s| StatusText { s })
 }
 
 /// How many documents the index of this machine finds.
-fn searchable(loaded: &Loaded) -> anyhow::Result<u64> {
+fn searchable(loaded: &LoadedConfig) -> anyhow::Result<u64> {
     let counted = super::search::open(loaded).and_then(|reader| Ok(reader.num_docs()?));
     counted.or_else(|error| match error.downcast_ref() {
         Some(IndexError::Missing(_)) => Ok(0),

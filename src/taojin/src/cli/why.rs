@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use askama::Template;
 use serde::Serialize;
 
-use super::context::{Context, Named, Usage, runtime};
+use super::context::{Context, Named, UsageError, runtime};
 use super::output;
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::daemon::now_ms;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetcher, Request, Robots};
@@ -33,7 +33,7 @@ pub(crate) struct Args {
 /// The answer of `why --json`. The names are stable.
 #[derive(Debug, Default, Serialize, Template)]
 #[template(path = "why.txt")]
-struct Answer {
+struct UrlReport {
     /// Not the name of a host.
     #[serde(skip)]
     is_url: bool,
@@ -98,11 +98,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         format!("http://{}/", args.url)
     };
     let uri = CrawlUri::parse(&text).named(&args.url)?;
-    let mut answer = Answer {
+    let mut answer = UrlReport {
         is_url: has_scheme,
         url: uri.to_string(),
         state: "unknown".to_owned(),
-        ..Answer::default()
+        ..UrlReport::default()
     };
     let sites = loaded.sites.iter().filter(|site| site.enabled);
     let scopes: Vec<Scope> = sites.filter_map(|site| Scope::new(site).ok()).collect();
@@ -154,7 +154,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The address whose document stands for this one, and those that its own document stands for.
-fn duplicates(answer: &mut Answer, reader: &Reader, record: &UrlRecord) -> anyhow::Result<()> {
+fn duplicates(answer: &mut UrlReport, reader: &Reader, record: &UrlRecord) -> anyhow::Result<()> {
     let address = |id| anyhow::Ok(reader.url(id)?.map(|r| r.uri.to_string()));
     if let Some(id) = record.visit.alias_of {
         answer.alias_of = address(id)?;
@@ -182,7 +182,7 @@ fn queue(record: &UrlRecord, now_ms: i64) -> String {
 }
 
 /// What the store knows of a URL.
-fn describe(answer: &mut Answer, record: &UrlRecord) {
+fn describe(answer: &mut UrlReport, record: &UrlRecord) {
     let visit = &record.visit;
     answer.site = Some(record.site.to_string());
     visit.state.as_str().clone_into(&mut answer.state);
@@ -272,7 +272,7 @@ fn refusal(sites: &[Site], uri: &CrawlUri) -> Option<String> {
 }
 
 /// The site that would take up the URL, if it has no room for more.
-fn full(loaded: &Loaded, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Option<String>> {
+fn full(loaded: &LoadedConfig, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Option<String>> {
     let most = loaded.config.frontier.max_urls_per_site;
     let counts = reader.counts()?;
     let is_full = |site: &&Site| {
@@ -355,7 +355,7 @@ pub(crate) fn robots(context: &Context, args: &RobotsArgs) -> anyhow::Result<Exi
 
 fn read_robots(context: &Context, source: &str) -> anyhow::Result<Vec<u8>> {
     if !source.starts_with("http://") && !source.starts_with("https://") {
-        return std::fs::read(source).map_err(|e| Usage(format!("{source}: {e}")).into());
+        return std::fs::read(source).map_err(|e| UsageError(format!("{source}: {e}")).into());
     }
     let uri = CrawlUri::parse(source).named(source)?;
     let config = context.named_config()?;

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::read::unreadable;
-use super::{Config, ConfigError, Loaded, Problem};
+use super::{Config, ConfigError, ConfigProblem, LoadedConfig};
 use crate::serve::Secret;
 use taojin_crawl::schedule::Site;
 use taojin_extract::learn::Weights;
@@ -18,7 +18,7 @@ use taojin_search::analyze::{Analyzer, Lexicon, LexiconError, Synonyms};
 /// Name of the file of accepted terms in the data folder.
 const ACCEPTED: &str = "terms.txt";
 
-impl Loaded {
+impl LoadedConfig {
     /// The lexicons of `[analyze]` and of all sites, each once: built-in ones by name, others from their files
     /// (relative to the configuration file). Last the file of accepted terms, if there is one: what it takes out
     /// is out.
@@ -127,7 +127,7 @@ impl Loaded {
 }
 
 fn no_file(key: &str, path: &Path, error: &std::io::Error) -> ConfigError {
-    let Problem { text, .. } = unreadable(path, error);
+    let ConfigProblem { text, .. } = unreadable(path, error);
     ConfigError(format!("{key} = [\"{}\"]: {text}", path.display()))
 }
 
@@ -138,9 +138,9 @@ const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 /// Permission of every user to read a file.
 const OTHERS_READ: u32 = 0o004;
 
-impl Loaded {
+impl LoadedConfig {
     /// Reads the secrets that stand in files of their own. Gives what is wrong with them.
-    pub fn read_secrets(&mut self) -> Vec<Problem> {
+    pub fn read_secrets(&mut self) -> Vec<ConfigProblem> {
         let file = self.file.clone();
         let folder = file.as_deref().and_then(Path::parent).map(Path::to_owned);
         let mut wrong = Vec::new();
@@ -165,7 +165,7 @@ impl Loaded {
         if let (true, Some(why)) = (wrong.is_empty(), self.config.serve.token_problem()) {
             wrong.push(format!("serve.{why}"));
         }
-        let problem = |text| Problem {
+        let problem = |text| ConfigProblem {
             file: file.clone(),
             line: None,
             text,
@@ -179,7 +179,7 @@ impl Loaded {
         std::env::var_os(CREDENTIALS).is_none() && self.secret_files().any(of_service)
     }
 
-    /// Secrets that every user of this machine can read, one line each. Call it before [`Loaded::read_secrets`].
+    /// Secrets that every user of this machine can read, one line each. Call it before [`LoadedConfig::read_secrets`].
     pub fn exposed_secrets(&self) -> Vec<String> {
         let mut found = Vec::new();
         let written = !self.config.serve.token.is_empty()
@@ -272,7 +272,7 @@ pub fn read_weights(file: &Path) -> Result<Arc<Weights>, String> {
 }
 
 /// Reads the weights that `config`, read from `file`, names.
-pub(super) fn load_weights(config: &mut Config, file: &Path) -> Option<Problem> {
+pub(super) fn load_weights(config: &mut Config, file: &Path) -> Option<ConfigProblem> {
     let named = &config.extract.weights;
     if named.as_os_str().is_empty() {
         return None;
@@ -288,7 +288,7 @@ pub(super) fn load_weights(config: &mut Config, file: &Path) -> Option<Problem> 
                 "extract.weights = \"{}\": {why}; write \"\" for the weights in the program",
                 named.display()
             );
-            Some(Problem::in_file(file, text))
+            Some(ConfigProblem::in_file(file, text))
         }
     }
 }
@@ -302,7 +302,7 @@ mod tests {
 
     const TOKEN: &str = "0123456789abcdef0123";
 
-    fn loaded(dir: &Path, text: &str, mode: u32) -> Loaded {
+    fn loaded(dir: &Path, text: &str, mode: u32) -> LoadedConfig {
         let file = dir.join("taojin.toml");
         write(&file, text).unwrap();
         set_permissions(&file, Permissions::from_mode(mode)).unwrap();

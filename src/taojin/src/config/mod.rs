@@ -14,7 +14,9 @@ use serde::{Deserialize, Serialize};
 
 pub use files::read_weights;
 pub use origins::{Origin, settings};
-pub use read::{ConfigError, Problem, load, parse_site, read, read_site, read_sites, site_files};
+pub use read::{
+    ConfigError, ConfigProblem, load, parse_site, read, read_site, read_sites, site_files,
+};
 
 use crate::serve;
 use taojin_crawl::fetch;
@@ -299,7 +301,7 @@ impl DocumentsConfig {
 
 /// A configuration that was read and checked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The file it came from; none when every value is a default.
     pub file: Option<PathBuf>,
     /// The settings, with `sites_dir` made absolute or relative to the working folder.
@@ -325,7 +327,7 @@ pub fn did_you_mean(word: &str, known: &[&str]) -> String {
         .unwrap_or_default()
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Where the store is.
     pub fn store_place(&self) -> StorePlace {
         let store = &self.config.store;

@@ -4,7 +4,7 @@
 use toml::Table;
 
 use super::schema::{example, extra_keys, line_of, walk};
-use super::{Config, Loaded, nearest};
+use super::{Config, LoadedConfig, nearest};
 
 /// What the name of every variable begins with.
 const PREFIX: &str = "TAOJIN_";
@@ -63,7 +63,7 @@ pub(super) fn environment() -> impl Iterator<Item = (String, String)> {
 }
 
 /// Every setting with its value, as TOML, and where that comes from; secrets are not shown.
-pub fn settings(loaded: &Loaded) -> Vec<(String, String, Origin)> {
+pub fn settings(loaded: &LoadedConfig) -> Vec<(String, String, Origin)> {
     let defaults = Table::try_from(Config::default()).unwrap_or_default();
     let text = loaded.file.as_deref().map(std::fs::read_to_string);
     let text = text.and_then(Result::ok).unwrap_or_default();
@@ -157,7 +157,7 @@ mod tests {
             &[],
         );
         assert_eq!(problems, Vec::<String>::new());
-        let loaded = Loaded {
+        let loaded = LoadedConfig {
             file: None,
             config,
             sites: Vec::new(),

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use super::{Problem, nearest};
+use super::{ConfigProblem, nearest};
 use taojin_search::index::Query;
 use taojin_search::query::MAX_QUERY_CHARS;
 
@@ -61,7 +61,7 @@ const EXAMPLES: &[(&str, &str)] = &[
 const REQUIRED: &[&str] = &["follow.name", "follow.query"];
 
 /// A key of a file: where it and its value are.
-struct Entry {
+struct KeyEntry {
     /// With the names of its sections.
     key: String,
     name: Range<usize>,
@@ -76,7 +76,7 @@ pub(super) fn parse<T: DeserializeOwned>(
     file: &Path,
     text: &str,
     defaults: &Table,
-) -> (Option<T>, Vec<Problem>) {
+) -> (Option<T>, Vec<ConfigProblem>) {
     let mut rest = resolved(text);
     let mut problems = Vec::new();
     while problems.len() < MAX_PROBLEMS {
@@ -87,7 +87,7 @@ pub(super) fn parse<T: DeserializeOwned>(
         let at = error.span().map_or(0, |span| span.start);
         let entry = entries(&rest).and_then(|all| entry_at(all, at));
         let message = error.message().lines().collect::<Vec<_>>().join(" ");
-        problems.push(Problem {
+        problems.push(ConfigProblem {
             file: Some(file.to_owned()),
             line: Some(line_at(&rest, at)),
             text: match &entry {
@@ -170,21 +170,21 @@ pub(super) fn extra_keys() -> impl Iterator<Item = &'static str> {
 }
 
 /// Every key of a text that is TOML, in the order in which they are kept.
-fn entries(text: &str) -> Option<Vec<Entry>> {
+fn entries(text: &str) -> Option<Vec<KeyEntry>> {
     let table = DeTable::parse(text).ok()?;
     let mut all = Vec::new();
     collect("", table.get_ref(), text, &mut all);
     Some(all)
 }
 
-fn collect(prefix: &str, table: &DeTable<'_>, text: &str, all: &mut Vec<Entry>) {
+fn collect(prefix: &str, table: &DeTable<'_>, text: &str, all: &mut Vec<KeyEntry>) {
     for (name, value) in table {
         let key = match prefix {
             "" => name.get_ref().to_string(),
             _ => format!("{prefix}.{}", name.get_ref()),
         };
         let after = text.get(name.span().end..).unwrap_or_default();
-        all.push(Entry {
+        all.push(KeyEntry {
             name: name.span(),
             value: value.span(),
             is_section: after
@@ -207,15 +207,15 @@ fn collect(prefix: &str, table: &DeTable<'_>, text: &str, all: &mut Vec<Entry>) 
 }
 
 /// The innermost key that a place belongs to.
-fn entry_at(all: Vec<Entry>, at: usize) -> Option<Entry> {
-    let holds = |e: &Entry| e.name.contains(&at) || e.value.contains(&at);
+fn entry_at(all: Vec<KeyEntry>, at: usize) -> Option<KeyEntry> {
+    let holds = |e: &KeyEntry| e.name.contains(&at) || e.value.contains(&at);
     all.into_iter()
         .filter(holds)
         .max_by_key(|e| e.key.matches('.').count())
 }
 
 /// Takes a key, or a whole section, out of the text; lines keep their numbers.
-fn leave_out(text: &mut String, entry: &Entry) {
+fn leave_out(text: &mut String, entry: &KeyEntry) {
     let range = if entry.is_section {
         let before = text.get(..entry.name.start).unwrap_or_default();
         let start = before.rfind('\n').map_or(0, |n| n + 1);
@@ -236,7 +236,7 @@ fn line_at(text: &str, at: usize) -> usize {
 }
 
 /// The value as it is written, in short; a secret is not shown.
-fn shown(text: &str, entry: &Entry) -> String {
+fn shown(text: &str, entry: &KeyEntry) -> String {
     if entry.key.ends_with("token") || entry.key.ends_with("secret") {
         return "…".to_owned();
     }
@@ -249,7 +249,7 @@ fn shown(text: &str, entry: &Entry) -> String {
 }
 
 /// Says what to write for a key that the parser refused with `message`.
-fn explain(text: &str, entry: &Entry, message: &str, defaults: &Table) -> String {
+fn explain(text: &str, entry: &KeyEntry, message: &str, defaults: &Table) -> String {
     let key = &entry.key;
     let for_example = |key: &str| {
         let example = example(key, defaults);
@@ -297,13 +297,14 @@ fn write_number(kind: &str, allowed: Option<String>) -> String {
 }
 
 /// Returns the first required key that a section does not have.
-fn missing_key(text: &str, section: &Entry) -> Option<&'static str> {
+fn missing_key(text: &str, section: &KeyEntry) -> Option<&'static str> {
     let after = text.get(section.name.end..).unwrap_or_default();
     let end = section.name.end + after.find("\n[").unwrap_or(after.len());
     let all = entries(text).unwrap_or_default();
     REQUIRED.iter().copied().find(|required| {
-        let is_there =
-            |e: &Entry| e.key == *required && section.name.end <= e.name.start && e.name.end <= end;
+        let is_there = |e: &KeyEntry| {
+            e.key == *required && section.name.end <= e.name.start && e.name.end <= end
+        };
         let of = required.rsplit_once('.').map(|(of, _)| of);
         of == Some(&section.key) && !all.iter().any(is_there)
     })

@@ -8,7 +8,7 @@ use toml::Table;
 use super::origins::without_password;
 use super::read::key_of;
 use super::schema::{allowed, example, unusable};
-use super::{Config, Loaded, Problem, SYSTEM_CONFIG, SearchConfig};
+use super::{Config, ConfigProblem, LoadedConfig, SYSTEM_CONFIG, SearchConfig};
 use crate::serve;
 use taojin_crawl::fetch::Fetcher;
 use taojin_crawl::frontier::{Refusal, Scope, pattern_problem};
@@ -165,7 +165,7 @@ const STATE_DIR: &str = "/var/lib/taojin";
 /// Longest name of an index: engines take 255 bytes, and the program adds some.
 const INDEX_NAME_MAX: usize = 200;
 
-impl Loaded {
+impl LoadedConfig {
     /// What the shipped unit needs before the service can write to a data folder of the operator's choice; none where it can.
     pub fn closed_to_the_service(&self) -> Option<String> {
         let data = &self.config.data_dir;
@@ -181,10 +181,10 @@ impl Loaded {
 
     /// What keeps these settings from being used here: lexicons that are not there, a proxy that is none, a data folder
     /// that cannot be made or written.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut found = Vec::new();
         let mut add = |text: String| {
-            found.push(Problem {
+            found.push(ConfigProblem {
                 file: self.file.clone(),
                 line: None,
                 text,
@@ -318,7 +318,7 @@ mod tests {
 
     #[test]
     fn a_data_folder_that_the_unit_keeps_closed_is_named() {
-        let loaded = |file: &str, data: &str| Loaded {
+        let loaded = |file: &str, data: &str| LoadedConfig {
             file: Some(file.into()),
             config: Config {
                 data_dir: data.into(),
@@ -343,7 +343,7 @@ mod tests {
         let said = |text: &str| -> String {
             let search = toml::from_str(&format!("engine = \"opensearch\"\n{text}"));
             let folder = tempfile::tempdir().expect("a folder");
-            let loaded = Loaded {
+            let loaded = LoadedConfig {
                 file: Some(folder.path().join("taojin.toml")),
                 config: Config {
                     data_dir: folder.path().join("data"),

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 use super::reloading::{Current, titles};
 use super::{Shared, now_ms};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::documents::{IndexAt, unpack};
 use crate::serve::{self, DocumentHit, Follow, Marked, Tell, metrics, signature};
 use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
@@ -44,11 +44,11 @@ const ERROR_CHARS: usize = 300;
 /// One topic and what is needed to tell its hits.
 struct Topic {
     follow: Follow,
-    means: Arc<Means>,
+    means: Arc<FollowTools>,
 }
 
 /// What the topics share; made when the first one has a webhook.
-struct Means {
+struct FollowTools {
     reader: Reader,
     follows: Arc<Follows>,
     client: reqwest::Client,
@@ -56,7 +56,7 @@ struct Means {
 }
 
 /// Where the means come from.
-struct Place {
+struct FollowSources {
     index: IndexAt,
     analyzer: Analyzer,
     follows: Arc<Follows>,
@@ -64,11 +64,11 @@ struct Place {
     shared: Arc<Shared>,
 }
 
-impl Place {
-    fn means(&self) -> anyhow::Result<Means> {
+impl FollowSources {
+    fn means(&self) -> anyhow::Result<FollowTools> {
         let reader = self.index.open(&self.analyzer)?;
         let reader = reader.with_titles(self.titles.clone());
-        Ok(Means {
+        Ok(FollowTools {
             reader,
             follows: Arc::clone(&self.follows),
             client: client().context("webhooks cannot be sent")?,
@@ -79,14 +79,14 @@ impl Place {
 
 /// Follows the topics with a webhook, a task for each, as they come and go. Dropping the set stops them.
 pub(crate) fn start(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     analyzer: &Analyzer,
     follows: Follows,
     current: watch::Receiver<Current>,
     shared: Arc<Shared>,
 ) -> JoinSet<()> {
-    let place = Place {
-        index: IndexAt::of(loaded),
+    let place = FollowSources {
+        index: IndexAt::new(loaded),
         analyzer: analyzer.clone(),
         follows: Arc::new(follows),
         titles: titles(current.clone()),
@@ -98,9 +98,9 @@ pub(crate) fn start(
 }
 
 /// Starts what is followed and not yet looked after. A topic that was changed ends first, so that none has two tasks.
-async fn keep(place: Place, mut current: watch::Receiver<Current>) {
+async fn keep(place: FollowSources, mut current: watch::Receiver<Current>) {
     let (mut tasks, mut running) = (JoinSet::new(), HashSet::new());
-    let mut means: Option<Arc<Means>> = None;
+    let mut means: Option<Arc<FollowTools>> = None;
     loop {
         let follows = current.borrow_and_update().follows.clone();
         let mut refused = false;
@@ -153,7 +153,7 @@ async fn follow_on(topic: Arc<Topic>, current: watch::Receiver<Current>) -> Stri
                 tracing::error!(follow, error = %format!("{error:#}"), "new hits not collected");
             }
         }
-        if let Err(error) = topic.tell().await {
+        if let Err(error) = topic.deliver().await {
             let follow = &topic.follow.name;
             tracing::error!(follow, error = %format!("{error:#}"), "new hits not delivered");
         }
@@ -166,7 +166,10 @@ impl Topic {
     /// Notes the hits that came since the last time. Gives where the index stood.
     fn collect(&self, last: Option<Watermark>) -> anyhow::Result<Watermark> {
         let gone = match last {
-            Some(_) => self.means.follows.gone(&self.follow.name, self.told())?,
+            Some(_) => self
+                .means
+                .follows
+                .gone(&self.follow.name, self.notify_on())?,
             None => 0,
         };
         if gone > 0 {
@@ -176,10 +179,10 @@ impl Topic {
         if last == Some(present) {
             return Ok(present);
         }
-        let (name, told) = (&self.follow.name, self.told());
+        let (name, told) = (&self.follow.name, self.notify_on());
         let after = match last {
             Some(last) => last,
-            None => self.begin(present)?,
+            None => self.starting_watermark(present)?,
         };
         if after == present {
             return Ok(present);
@@ -213,7 +216,7 @@ impl Topic {
     }
 
     /// What the follower wants to be told of.
-    fn told(&self) -> Told {
+    fn notify_on(&self) -> Told {
         let wants = |tell| self.follow.tell.contains(&tell);
         Told {
             new: wants(Tell::New),
@@ -223,7 +226,7 @@ impl Topic {
     }
 
     /// Where an earlier run of the daemon came to.
-    fn begin(&self, present: Watermark) -> anyhow::Result<Watermark> {
+    fn starting_watermark(&self, present: Watermark) -> anyhow::Result<Watermark> {
         let follow = &self.follow;
         let asked = follow.asked();
         let begun = self
@@ -237,7 +240,7 @@ impl Topic {
     }
 
     /// Sends what waits, until nothing waits or a try fails.
-    async fn tell(self: &Arc<Self>) -> anyhow::Result<()> {
+    async fn deliver(self: &Arc<Self>) -> anyhow::Result<()> {
         loop {
             let topic = Arc::clone(self);
             let Some((delivery, body)) = blocking(move || topic.next()).await? else {

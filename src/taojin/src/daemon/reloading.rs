@@ -13,7 +13,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::report::systemd;
 use super::{Shared, spawn_thread};
-use crate::config::{ConfigError, Loaded};
+use crate::config::{ConfigError, LoadedConfig};
 use crate::serve::Follow;
 use taojin_crawl::schedule::Site;
 use taojin_search::analyze::{Analyzer, Dictionary};
@@ -30,7 +30,7 @@ pub(crate) struct Current {
 }
 
 impl Current {
-    pub(super) fn of(loaded: &Loaded) -> Self {
+    pub(super) fn new(loaded: &LoadedConfig) -> Self {
         Self {
             sites: loaded.sites.clone(),
             follows: loaded.config.follow.clone(),
@@ -52,7 +52,7 @@ pub(crate) fn titles_of(sites: &[Site]) -> Vec<(String, String)> {
 /// Passes on what comes, until nobody sends any more. Nothing that was sent is dropped: the crawl loop finds the newest
 /// sites when it turns, however much else it has to do.
 pub(super) async fn pass_on(
-    mut reload: mpsc::Receiver<Result<Loaded, ConfigError>>,
+    mut reload: mpsc::Receiver<Result<LoadedConfig, ConfigError>>,
     shared: Arc<Shared>,
     current: watch::Sender<Current>,
 ) {
@@ -66,7 +66,7 @@ pub(super) async fn pass_on(
                 continue;
             }
         };
-        let new = Current::of(&loaded);
+        let new = Current::new(&loaded);
         tracing::info!(
             sites = new.sites.len(),
             topics = new.follows.len(),
@@ -89,9 +89,9 @@ pub struct LexiconWatch {
 
 impl LexiconWatch {
     /// Starts to watch the lexicons of a configuration for an analyzer.
-    pub fn start(loaded: &Loaded, analyzer: &Analyzer) -> anyhow::Result<Self> {
-        let (current, changed) = watch::channel(Current::of(loaded));
-        let watched = Watched {
+    pub fn start(loaded: &LoadedConfig, analyzer: &Analyzer) -> anyhow::Result<Self> {
+        let (current, changed) = watch::channel(Current::new(loaded));
+        let watched = WatchedFiles {
             stamps: stamps(&loaded.lexicon_files()),
             loaded: loaded.clone(),
             analyzer: analyzer.clone(),
@@ -107,14 +107,14 @@ impl LexiconWatch {
     }
 }
 
-struct Watched {
-    loaded: Loaded,
+struct WatchedFiles {
+    loaded: LoadedConfig,
     analyzer: Analyzer,
     stamps: Vec<(PathBuf, Stamp)>,
     changed: watch::Receiver<Current>,
 }
 
-impl Watched {
+impl WatchedFiles {
     fn run(mut self) {
         while let Ok(is_new) = self.changed.has_changed() {
             if is_new {
@@ -171,7 +171,7 @@ mod tests {
             ..Config::default()
         };
         config.analyze.synonyms = vec![file.display().to_string()];
-        let loaded = Loaded {
+        let loaded = LoadedConfig {
             config,
             sites: Vec::new(),
             file: None,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::Clock;
-use super::index::Progress;
+use super::index::RebuildProgress;
 use super::watchdog::{Liveness, Worker};
 use crate::serve::Readiness;
 use taojin_crawl::frontier::{self, Patterns};
@@ -40,7 +40,7 @@ pub struct Shared {
     /// An operator wants the index to be made anew.
     reindex: AtomicBool,
     /// How far the index is that is being made anew.
-    reindexing: Mutex<Option<Progress>>,
+    reindexing: Mutex<Option<RebuildProgress>>,
     /// How often one was finished.
     reindexed: AtomicU64,
     next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
@@ -100,8 +100,8 @@ impl Shared {
     }
 
     /// A worker gets on.
-    pub(super) fn beat(&self, worker: Worker) {
-        self.liveness.beat(worker, Instant::now());
+    pub(super) fn record_heartbeat(&self, worker: Worker) {
+        self.liveness.record_heartbeat(worker, Instant::now());
     }
 
     /// A worker cannot get on and tries again: for too long is stuck.
@@ -176,17 +176,17 @@ impl Shared {
     }
 
     /// Asks for the index to be made anew.
-    pub(super) fn ask_reindex(&self) {
+    pub(super) fn request_reindex(&self) {
         self.reindex.store(true, Ordering::Relaxed);
     }
 
     /// Whether that was asked for since the last call.
-    pub(super) fn take_reindex(&self) -> bool {
+    pub(super) fn take_reindex_request(&self) -> bool {
         self.reindex.swap(false, Ordering::Relaxed)
     }
 
     /// How far the new index is; none when it is in its place.
-    pub(super) fn set_reindexing(&self, progress: Option<Progress>) {
+    pub(super) fn set_reindexing(&self, progress: Option<RebuildProgress>) {
         if progress.is_none() {
             self.reindexed.fetch_add(1, Ordering::Relaxed);
         }
@@ -194,7 +194,7 @@ impl Shared {
     }
 
     /// How far the index is that is being made anew, if one is.
-    pub fn reindexing(&self) -> Option<Progress> {
+    pub fn reindexing(&self) -> Option<RebuildProgress> {
         *lock(&self.reindexing)
     }
 

@@ -79,11 +79,11 @@ impl Worker {
 /// The last marks of all workers.
 #[derive(Debug, Default)]
 pub struct Liveness {
-    marks: [Mutex<Option<Mark>>; Worker::ALL.len()],
+    marks: [Mutex<Option<Checkpoint>>; Worker::ALL.len()],
 }
 
 #[derive(Debug, Clone)]
-struct Mark {
+struct Checkpoint {
     at: Instant,
     /// Time that the step which begins there may take.
     limit: Duration,
@@ -106,7 +106,7 @@ pub struct WorkerState {
 
 impl Liveness {
     /// The worker has got on, or has nothing to do; whatever stood in its way is over.
-    pub fn beat(&self, worker: Worker, now: Instant) {
+    pub fn record_heartbeat(&self, worker: Worker, now: Instant) {
         self.expect_within(worker, now, worker.limit());
     }
 
@@ -128,7 +128,7 @@ impl Liveness {
     }
 
     fn set(&self, worker: Worker, at: Instant, limit: Duration, problem: Option<String>) {
-        *self.mark(worker) = Some(Mark { at, limit, problem });
+        *self.mark(worker) = Some(Checkpoint { at, limit, problem });
     }
 
     /// How the workers that were started do.
@@ -153,7 +153,7 @@ impl Liveness {
         states
     }
 
-    fn mark(&self, worker: Worker) -> MutexGuard<'_, Option<Mark>> {
+    fn mark(&self, worker: Worker) -> MutexGuard<'_, Option<Checkpoint>> {
         lock(&self.marks[worker as usize])
     }
 }
@@ -212,7 +212,7 @@ pub(super) async fn watch_over(
                 tracing::info!("stopping");
                 stop();
             }
-            _ = watch.tick() => tell(shared, forever),
+            _ = watch.tick() => notify_systemd(shared, forever),
             _ = save.tick() => save_robots(&crawl.tools, data_dir),
             () = tokio::time::sleep(LOOK_AT_END), if stopping || !forever => {}
             () = tokio::time::sleep(LOOK_EVERY) => {}
@@ -245,7 +245,7 @@ fn ended_early(
 }
 
 /// Tells systemd that all workers get on, or nothing: then it starts the service again.
-fn tell(shared: &Shared, forever: bool) {
+fn notify_systemd(shared: &Shared, forever: bool) {
     let stuck = shared.liveness().stuck(Instant::now());
     if stuck.is_empty() {
         systemd::alive();
@@ -280,11 +280,11 @@ mod tests {
         for stopped in Worker::ALL {
             let (liveness, start) = (Liveness::default(), Instant::now());
             for worker in Worker::ALL {
-                liveness.beat(worker, start);
+                liveness.record_heartbeat(worker, start);
             }
             let later = start + stopped.limit() + SECOND;
             for worker in Worker::ALL.into_iter().filter(|w| *w != stopped) {
-                liveness.beat(worker, later);
+                liveness.record_heartbeat(worker, later);
             }
             assert!(
                 liveness
@@ -302,14 +302,14 @@ mod tests {
     #[test]
     fn one_that_was_never_started_is_not_missed() {
         let (liveness, now) = (Liveness::default(), Instant::now());
-        liveness.beat(Worker::Indexer, now);
+        liveness.record_heartbeat(Worker::Indexer, now);
         assert_eq!(liveness.states(now).len(), 1);
     }
 
     #[test]
     fn trying_again_and_again_is_no_progress_and_says_why() {
         let (liveness, start) = (Liveness::default(), Instant::now());
-        liveness.beat(Worker::Indexer, start);
+        liveness.record_heartbeat(Worker::Indexer, start);
         let mut now = start;
         while now <= start + INDEXER_LIMIT {
             now += 5 * SECOND;
@@ -317,7 +317,7 @@ mod tests {
         }
         let stuck = liveness.stuck(now);
         assert_eq!(stuck[0].to_string(), "indexer: it cannot be opened");
-        liveness.beat(Worker::Indexer, now);
+        liveness.record_heartbeat(Worker::Indexer, now);
         assert_eq!(liveness.states(now)[0].problem, None);
         assert!(liveness.stuck(now).is_empty());
     }

@@ -21,7 +21,7 @@ pub struct EncodedDocument {
 
 /// What a body holds beside the document as it was read.
 #[derive(Serialize)]
-struct Beside<'a> {
+struct BodyHeader<'a> {
     fetched_ms: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<&'a str>,
@@ -31,7 +31,7 @@ struct Beside<'a> {
 
 /// A body, read again.
 #[derive(Deserialize)]
-struct Body {
+struct StoredBody {
     fetched_ms: i64,
     url: Option<String>,
     #[serde(default)]
@@ -61,7 +61,7 @@ impl EncodedDocument {
     /// What the log takes of the document as it was fetched at `fetched_ms`, Unix milliseconds; at `url`, if it stands for
     /// another page, and with the other addresses that say the same.
     pub fn row(&self, fetched_ms: i64, url: Option<&str>, addresses: &[String]) -> NewDocument {
-        let beside = Beside {
+        let beside = BodyHeader {
             fetched_ms,
             url,
             addresses,
@@ -82,7 +82,7 @@ impl EncodedDocument {
 
 /// The document of a body of the log, and when it was fetched, Unix milliseconds. An error says that it is damaged.
 pub(crate) fn unpack(body: &[u8]) -> anyhow::Result<(i64, Document)> {
-    let Body {
+    let StoredBody {
         fetched_ms,
         url,
         addresses,

@@ -24,7 +24,10 @@ const TIME: Duration = Duration::from_secs(2);
 const DIFF_LINES: usize = 2_000;
 
 /// The history of a document; none if nothing is known of it.
-pub(super) fn of(reader: &Reader, key: &DocumentKey) -> Result<Option<HistoryAnswer>, StoreError> {
+pub(super) fn read_history(
+    reader: &Reader,
+    key: &DocumentKey,
+) -> Result<Option<HistoryAnswer>, StoreError> {
     let fingerprint = match key {
         DocumentKey::Id(id) => *id,
         DocumentKey::Url(uri) => fingerprint(reader, uri)?,

@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 use super::StoreDocuments;
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use taojin_crawl::store::StorePlace;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::remote::{Body, RemoteIndex, Transport};
@@ -39,7 +39,7 @@ pub(crate) struct IndexAt {
 }
 
 impl IndexAt {
-    pub(crate) fn of(loaded: &Loaded) -> Self {
+    pub(crate) fn new(loaded: &LoadedConfig) -> Self {
         Self {
             dir: loaded.index_dir(),
             documents: loaded.documents_place(),
@@ -60,7 +60,7 @@ impl IndexAt {
 
     /// The index, for searching, with the documents of its store.
     pub(crate) fn open(&self, analyzer: &Analyzer) -> Result<Reader, IndexError> {
-        let documents = Arc::new(StoreDocuments::of(&self.documents));
+        let documents = Arc::new(StoreDocuments::new(&self.documents));
         match &self.remote {
             None => Reader::open(&self.dir, analyzer, &self.config, documents),
             Some(remote) => {
@@ -96,7 +96,7 @@ impl IndexAt {
 }
 
 /// The engine that the settings name.
-fn remote(loaded: &Loaded) -> Option<RemoteAt> {
+fn remote(loaded: &LoadedConfig) -> Option<RemoteAt> {
     let search = &loaded.config.search;
     let account = Account {
         user: search.user.clone(),

@@ -3,7 +3,7 @@
 
 use super::history::{self, DAMAGED};
 use super::{decode, is_missing};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::serve::{
     ChangeAnswer, ChangesAnswer, DocumentAnswer, DocumentKey, DocumentLog, HistoryAnswer, Past,
     SourceError, VersionListed,
@@ -29,7 +29,7 @@ pub struct StoreLog {
 
 impl StoreLog {
     /// That of a store that is read alone.
-    pub fn of(place: impl Into<StorePlace>) -> Self {
+    pub fn new(place: impl Into<StorePlace>) -> Self {
         let store = place.into();
         Self {
             documents: store.clone(),
@@ -38,7 +38,7 @@ impl StoreLog {
     }
 
     /// That of the settings.
-    pub(crate) fn of_settings(loaded: &Loaded) -> Self {
+    pub(crate) fn of_settings(loaded: &LoadedConfig) -> Self {
         Self {
             store: loaded.store_place(),
             documents: loaded.documents_place(),
@@ -89,7 +89,7 @@ impl StoreLog {
 
     /// The versions of a document; none if nothing is known of it.
     pub(crate) fn history(&self, key: &DocumentKey) -> Result<Option<HistoryAnswer>, StoreError> {
-        history::of(&self.open()?, key)
+        history::read_history(&self.open()?, key)
     }
 }
 
@@ -223,7 +223,7 @@ mod tests {
         for n in 0..6 {
             put(&mut store, n, says(n, &long));
         }
-        let log = StoreLog::of(dir.path());
+        let log = StoreLog::new(dir.path());
         let ask = |cursor: &Cursor, text| log.changes(cursor, 100, text).unwrap().unwrap();
         let first = ask(&Cursor::default(), true);
         assert!((1..6).contains(&first.changes.len()) && first.more);
@@ -253,7 +253,7 @@ mod tests {
                 body: vec![b'{'],
             }),
         );
-        let log = StoreLog::of(dir.path());
+        let log = StoreLog::new(dir.path());
         let all = log.changes(&Cursor::default(), 9, true).unwrap().unwrap();
         let said: Vec<_> = all
             .changes
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn before_the_first_crawl_nothing_changed() {
         let dir = tempfile::tempdir().unwrap();
-        let log = StoreLog::of(dir.path());
+        let log = StoreLog::new(dir.path());
         let answer = DocumentLog::changes(&log, &Cursor::default(), 9, false)
             .unwrap()
             .unwrap();

@@ -14,7 +14,7 @@ pub(crate) use encoded::{unpack, wording};
 pub(crate) use index_at::{IndexAt, RemoteAt};
 pub use log::StoreLog;
 
-use crate::config::{INDEX_DIR, Loaded};
+use crate::config::{INDEX_DIR, LoadedConfig};
 use taojin_crawl::store::{self, DocumentRow, NewDocument, StoreError, StorePlace};
 use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
@@ -43,9 +43,9 @@ pub fn decode(reader: &store::Reader, row: &DocumentRow) -> anyhow::Result<Optio
 }
 
 /// The index that the settings name, for searching, with the documents of its store.
-pub fn open_index(loaded: &Loaded, analyzer: &Analyzer) -> anyhow::Result<Reader> {
+pub fn open_index(loaded: &LoadedConfig, analyzer: &Analyzer) -> anyhow::Result<Reader> {
     loaded.refuse_without_index()?;
-    Ok(IndexAt::of(loaded).open(analyzer)?)
+    Ok(IndexAt::new(loaded).open(analyzer)?)
 }
 
 /// The index `name` in the OpenSearch or Elasticsearch at `address`, without a configuration and without an account.
@@ -61,7 +61,7 @@ pub fn open_folder(
     config: &index::Config,
 ) -> Result<Reader, IndexError> {
     let place = place.into();
-    let documents = Arc::new(StoreDocuments::of(&place));
+    let documents = Arc::new(StoreDocuments::new(&place));
     Reader::open(&place.dir().join(INDEX_DIR), analyzer, config, documents)
 }
 
@@ -80,7 +80,7 @@ pub struct StoreDocuments {
 
 impl StoreDocuments {
     /// Those of this store.
-    pub fn of(place: impl Into<StorePlace>) -> Self {
+    pub fn new(place: impl Into<StorePlace>) -> Self {
         Self {
             place: place.into(),
             idle: Mutex::default(),

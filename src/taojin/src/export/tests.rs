@@ -176,24 +176,29 @@ fn what_a_killed_export_left_goes_with_the_next_one() {
 fn a_mark_goes_on_where_it_was_and_only_for_the_same_export() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mark.json");
-    let first = Mark::read(&path, "all documents").unwrap();
+    let first = WatermarkFile::read(&path, "all documents").unwrap();
     assert_eq!(first.after(), Watermark::default());
     let reached = Watermark {
         seq: 7,
         fetched_ms: 1_700_000_000_000,
     };
     first.write(reached).unwrap();
-    assert_eq!(Mark::read(&path, "all documents").unwrap().after(), reached);
-    let foreign = Mark::read(&path, "site \"a\"").unwrap_err().to_string();
+    assert_eq!(
+        WatermarkFile::read(&path, "all documents").unwrap().after(),
+        reached
+    );
+    let foreign = WatermarkFile::read(&path, "site \"a\"")
+        .unwrap_err()
+        .to_string();
     assert!(
         foreign.contains("belongs to an export of all documents"),
         "{foreign}"
     );
     for broken in ["", "{}", "7", "{\"export\":\"all documents\"}"] {
         std::fs::write(&path, broken).unwrap();
-        let error = Mark::read(&path, "all documents").unwrap_err();
+        let error = WatermarkFile::read(&path, "all documents").unwrap_err();
         assert!(matches!(error, MarkError::Other(_)), "{broken}: {error}");
     }
-    let nowhere = Mark::read(&dir.path().join("no/such/mark"), "x").unwrap();
+    let nowhere = WatermarkFile::read(&dir.path().join("no/such/mark"), "x").unwrap();
     assert!(matches!(nowhere.write(reached), Err(MarkError::Io { .. })));
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::Sender;
 
 use super::{PendingRequest, Reply, Response, Step, stopping};
-use crate::config::{self, Loaded};
+use crate::config::{self, LoadedConfig};
 use crate::daemon::crawl::crawl_log::LogLine;
 use crate::daemon::crawl::crawl_loop::CrawlLoop;
 use crate::daemon::crawl::sites::SiteRun;
@@ -212,12 +212,12 @@ pub(super) fn allow(
 
 /// Executes a command that fetches nothing, without a daemon.
 pub fn execute_alone(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     mut store: Store,
     command: &Command,
     now_ms: i64,
 ) -> CommandResult<CommandDone> {
-    let (sites, place) = (&loaded.sites, IndexAt::of(loaded));
+    let (sites, place) = (&loaded.sites, IndexAt::new(loaded));
     let store = &mut store;
     match command {
         Command::SetPaused { site, paused } => set_paused(store, sites, site, *paused, now_ms),
@@ -244,7 +244,7 @@ pub fn execute_alone(
 }
 
 /// Brings every change into the index.
-fn update_index(loaded: &Loaded) -> CommandResult<()> {
+fn update_index(loaded: &LoadedConfig) -> CommandResult<()> {
     index::catch_up(loaded).map_err(|e| {
         let e = format!("{e:#}; the next crawl or run removes it from the index");
         CommandError::failed(e)
@@ -341,7 +341,7 @@ impl CrawlLoop {
             .collect();
         let mut due = 0;
         for name in &chosen {
-            due += self.begin_cycle(name, now).map_err(CommandError::failed)?;
+            due += self.start_cycle(name, now).map_err(CommandError::failed)?;
             if recheck {
                 self.frontier.recheck_articles(&mut self.store, name, now)?;
             }
@@ -428,7 +428,7 @@ impl CrawlLoop {
             &self.index,
             name,
             now,
-            |_| shared.beat(Worker::CrawlLoop),
+            |_| shared.record_heartbeat(Worker::CrawlLoop),
         );
         // Also after a failure some of it may be gone.
         let mut forgotten = Vec::new();
@@ -472,7 +472,7 @@ impl CrawlLoop {
         let seq = u64::try_from(purged.document_seq).unwrap_or_default();
         self.shared.set_document_seq(seq);
         // A full channel means that the indexer has been poked already.
-        let _ = self.index_poke.try_send(());
+        let _ = self.index_wake.try_send(());
         Reply::AfterIndex(seq, Response::Done(done))
     }
 
@@ -486,7 +486,7 @@ impl CrawlLoop {
     /// Reads the state of the sites again.
     fn reload_sites(&mut self, now: i64) -> CommandResult<()> {
         let sites = self.configured.clone();
-        self.take_sites(&sites, now).map_err(CommandError::failed)
+        self.apply_sites(&sites, now).map_err(CommandError::failed)
     }
 }
 
@@ -527,7 +527,7 @@ impl Watch {
 
 impl Watches {
     pub(super) fn sites(&mut self, sites: BTreeSet<Arc<str>>, reply: &Sender<Reply>, now: i64) {
-        let what = What::Sites(sites, Box::new(Summary::begin(now)));
+        let what = What::Sites(sites, Box::new(Summary::new(now)));
         self.add(what, reply);
     }
 

@@ -29,10 +29,10 @@ use tokio::time::{Instant, timeout};
 
 use super::crawl::crawl_log::LogLine;
 use super::crawl::crawl_loop::Event;
-use super::index::Progress;
+use super::index::RebuildProgress;
 use super::reloading::Current;
 use super::{Shared, StatusBoard, Summary};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::serve::{Command, CommandDone, CommandError, SiteControl, SourceError, Status, Visit};
 use taojin_crawl::schedule::Site;
 
@@ -81,7 +81,7 @@ pub enum Response {
     /// A visit has ended; more follows.
     Step(Step),
     /// How far a new index is; more follows.
-    Reindexing(Progress),
+    Reindexing(RebuildProgress),
     /// The end of a crawl.
     Crawled(Box<Summary>),
     /// What the daemon knows and does, but for the number of documents, which the index tells.
@@ -308,7 +308,7 @@ async fn read_status(board: StatusBoard) -> Response {
 /// Has the indexer rebuild the index, and reports the progress. Returns `None` if the client is gone; the work continues.
 async fn reindex(write: &mut OwnedWriteHalf, shared: &Shared) -> Option<Response> {
     let before = shared.reindexed();
-    shared.ask_reindex();
+    shared.request_reindex();
     let mut said = None;
     while shared.reindexed() == before {
         if shared.is_stopping() {
@@ -445,7 +445,7 @@ pub(in crate::daemon) struct Controller {
 impl Controller {
     /// Over the data folder of a configuration.
     pub(in crate::daemon) fn new(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         current: tokio::sync::watch::Receiver<Current>,
     ) -> Self {
         Self {

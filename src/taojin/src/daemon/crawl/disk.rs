@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::crawl_loop::Every;
+use super::crawl_loop::Interval;
 use crate::config::CrawlConfig;
 use crate::serve::DiskUse;
 
@@ -21,7 +21,7 @@ const UNFINISHED: [&str; 4] = ["seen.new", "alike.new", "robots.new", "crawl.sql
 pub(crate) struct DiskWatch {
     dir: PathBuf,
     limits: Limits,
-    looked: Every,
+    looked: Interval,
     low: Option<String>,
 }
 
@@ -38,8 +38,8 @@ impl DiskWatch {
     pub(crate) fn new(dir: &Path, config: &CrawlConfig) -> Self {
         Self {
             dir: dir.to_owned(),
-            limits: Limits::of(config),
-            looked: Every::default(),
+            limits: Limits::new(config),
+            looked: Interval::default(),
             low: None,
         }
     }
@@ -47,7 +47,7 @@ impl DiskWatch {
     /// Why crawling is to pause, if it is.
     pub(crate) fn look(&mut self) -> Option<&str> {
         if self.looked.is_due(LOOK_EVERY)
-            && let Some((free, total)) = room(&self.dir)
+            && let Some((free, total)) = free_space(&self.dir)
         {
             self.see(free, total);
         }
@@ -69,7 +69,7 @@ impl DiskWatch {
 }
 
 impl Limits {
-    pub(crate) fn of(config: &CrawlConfig) -> Self {
+    pub(crate) fn new(config: &CrawlConfig) -> Self {
         Self {
             bytes: config.min_free_bytes,
             percent: config.min_free_percent,
@@ -114,7 +114,7 @@ pub(crate) fn remove_partial(dir: &Path) {
 }
 
 /// Free and total bytes of the file system under `dir`; none when it cannot be told.
-pub(crate) fn room(dir: &Path) -> Option<(u64, u64)> {
+pub(crate) fn free_space(dir: &Path) -> Option<(u64, u64)> {
     let space = rustix::fs::statvfs(dir).ok()?;
     let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
     Some((bytes(space.f_bavail), bytes(space.f_blocks))).filter(|(_, total)| *total > 0)
@@ -131,7 +131,7 @@ pub(crate) fn used(data_dir: &Path, index_dir: &Path, in_database: bool) -> Disk
     DiskUse {
         index_bytes: folder_bytes(index_dir),
         store_bytes,
-        free_bytes: room(data_dir).map_or(0, |(free, _)| free),
+        free_bytes: free_space(data_dir).map_or(0, |(free, _)| free),
     }
 }
 

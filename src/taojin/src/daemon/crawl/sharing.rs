@@ -5,8 +5,8 @@
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use super::crawl_loop::{Event, Every};
-use crate::config::Loaded;
+use super::crawl_loop::{Event, Interval};
+use crate::config::LoadedConfig;
 use crate::daemon::control::{PendingRequest, Reply, Response};
 use crate::daemon::report::systemd;
 use crate::daemon::watchdog::Worker;
@@ -30,10 +30,10 @@ const RETRY: Duration = Duration::from_secs(2);
 /// When a node looks after what it shares with others.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
-    partitions: Every,
-    turns: Every,
-    pauses: Every,
-    sites: Every,
+    partitions: Interval,
+    turns: Interval,
+    pauses: Interval,
+    sites: Interval,
     /// How the sites of the nodes differed.
     differences: SiteDifferences,
 }
@@ -95,7 +95,7 @@ pub(crate) fn refuse(request: &PendingRequest) {
 
 /// The store as soon as its database answers; none where the daemon is to stop. The server runs already.
 pub(crate) async fn wait_for_store(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     shared: &Shared,
     inbox: &mut Receiver<Event>,
     mut error: anyhow::Error,

@@ -8,7 +8,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::visit::{Finished, Visited};
+use super::visit::{FinishedVisit, VisitResult};
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::schedule::Shown;
@@ -44,19 +44,23 @@ const MAX_ADDRESSES: usize = 16;
 
 /// Walls by site: the digest of their words, and since when, Unix milliseconds.
 #[derive(Debug, Default)]
-pub(crate) struct Walls {
+pub(crate) struct RefusalWalls {
     of_site: HashMap<String, HashMap<u64, i64>>,
     known: usize,
     is_read: bool,
 }
 
-impl Walls {
+impl RefusalWalls {
     /// The walls of a site.
-    fn of(&mut self, store: &Store, site: &str) -> Result<Option<&HashMap<u64, i64>>, StoreError> {
+    fn walls_of(
+        &mut self,
+        store: &Store,
+        site: &str,
+    ) -> Result<Option<&HashMap<u64, i64>>, StoreError> {
         if !self.is_read || self.known > MOST_WALLS {
-            *self = Walls {
+            *self = RefusalWalls {
                 is_read: true,
-                ..Walls::default()
+                ..RefusalWalls::default()
             };
             for wall in store.walls(MOST_WALLS)? {
                 self.add(&wall.site, wall.answer, wall.since_ms);
@@ -76,13 +80,13 @@ impl Walls {
 /// What decides what a page shows, over the store and the open transaction.
 pub(super) struct PageJudge<'a> {
     pub(super) store: &'a Store,
-    pub(super) walls: &'a mut Walls,
+    pub(super) walls: &'a mut RefusalWalls,
     pub(super) batch: &'a mut Batch,
 }
 
 impl PageJudge<'_> {
     /// What the page shows, by the record as it stands in the store.
-    pub(super) fn shown(&mut self, finished: &Finished, now_ms: i64) -> anyhow::Result<Shown> {
+    pub(super) fn shown(&mut self, finished: &FinishedVisit, now_ms: i64) -> anyhow::Result<Shown> {
         let (record, visited) = (&finished.lease.record, &finished.visited);
         if visited.outcome == VisitOutcome::NotModified {
             return self.shown_again(record, now_ms);
@@ -95,7 +99,7 @@ impl PageJudge<'_> {
             None => Shown::Withheld,
         };
         let answer = document.wording;
-        let walls = self.walls.of(self.store, &record.site)?;
+        let walls = self.walls.walls_of(self.store, &record.site)?;
         let wall = walls.and_then(|walls| walls.get(&answer)).copied();
         let is_known = record.visit.content == Some(document.content);
         let had_document = record.visit.documented || record.visit.alias_of.is_some();
@@ -138,7 +142,7 @@ impl PageJudge<'_> {
     /// A page that has not changed since it became a document: behind a wall it may have.
     fn shown_again(&mut self, record: &UrlRecord, now_ms: i64) -> anyhow::Result<Shown> {
         let changed_ms = record.visit.changed_ms.unwrap_or_default();
-        let walls = self.walls.of(self.store, &record.site)?;
+        let walls = self.walls.walls_of(self.store, &record.site)?;
         let walls: Vec<(u64, i64)> = walls.into_iter().flatten().map(|(a, s)| (*a, *s)).collect();
         let may_be = walls
             .iter()
@@ -169,7 +173,7 @@ impl PageJudge<'_> {
     fn replaced(
         &mut self,
         record: &UrlRecord,
-        visited: &Visited,
+        visited: &VisitResult,
         document: &EncodedDocument,
         now_ms: i64,
     ) -> anyhow::Result<Shown> {
@@ -265,7 +269,7 @@ impl PageJudge<'_> {
     /// The address to which many pages lead that had documents is looked at again: it may have become one.
     pub(super) fn look_at_target(
         &mut self,
-        finished: &Finished,
+        finished: &FinishedVisit,
         now_ms: i64,
     ) -> anyhow::Result<()> {
         let record = &finished.lease.record;
@@ -284,7 +288,7 @@ impl PageJudge<'_> {
     }
 
     /// Whether the document of a page that redirects stands at the target with the same text.
-    pub(super) fn has_moved(&self, finished: &Finished) -> anyhow::Result<Option<UrlRecord>> {
+    pub(super) fn has_moved(&self, finished: &FinishedVisit) -> anyhow::Result<Option<UrlRecord>> {
         let record = &finished.lease.record;
         let Some(target) = moved_to(finished) else {
             return Ok(None);
@@ -298,7 +302,7 @@ impl PageJudge<'_> {
     }
 
     /// Whether a page of the open transaction may have to do with this one.
-    pub(super) fn concerns_batch(&self, finished: &Finished) -> bool {
+    pub(super) fn concerns_batch(&self, finished: &FinishedVisit) -> bool {
         let document = finished.visited.document.as_ref();
         let said = document.map(|d| d.content);
         let answer = document.map(|d| d.wording);
@@ -373,7 +377,7 @@ fn alike(a: &str, b: &str) -> f64 {
 }
 
 /// Where the page of a document redirects to.
-fn moved_to(finished: &Finished) -> Option<&CrawlUri> {
+fn moved_to(finished: &FinishedVisit) -> Option<&CrawlUri> {
     let visited = &finished.visited;
     let has_moved =
         visited.outcome == VisitOutcome::Redirect && finished.lease.record.visit.documented;
@@ -404,7 +408,7 @@ pub(crate) struct Primary {
 
 pub(super) fn find(
     store: &Store,
-    finished: &Finished,
+    finished: &FinishedVisit,
     document: &EncodedDocument,
     related: &Relatives,
 ) -> Result<Duplicates, StoreError> {

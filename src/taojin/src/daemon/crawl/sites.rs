@@ -10,10 +10,10 @@ use std::time::Duration;
 use chrono::{DateTime, Offset as _};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::crawl_loop::{CrawlLoop, Every, RETRY};
+use super::crawl_loop::{CrawlLoop, Interval, RETRY};
 use crate::daemon::local_time;
 use crate::daemon::report::summary::{Summary, number};
-use crate::daemon::report::verdict::{self, Facts};
+use crate::daemon::report::verdict::{self, SiteFacts};
 use crate::daemon::shared::SiteRules;
 use crate::serve::SiteVerdict;
 use taojin_crawl::frontier::{
@@ -103,7 +103,7 @@ impl SiteRun {
     }
 
     /// A cycle has begun.
-    pub(crate) fn begun(&mut self, now_ms: i64) {
+    pub(crate) fn record_start(&mut self, now_ms: i64) {
         self.next_ms = self.schedule.next_after(now_ms);
         self.open_since_ms = Some(now_ms);
     }
@@ -151,7 +151,7 @@ impl CrawlLoop {
         match self.store.forget_old_documents(now) {
             Ok(0) => {}
             // There may be more.
-            Ok(_) => self.forgot = Every::default(),
+            Ok(_) => self.forgot = Interval::default(),
             Err(error) => {
                 tracing::error!(%error, "old versions of documents cannot be forgotten, trying again in an hour");
             }
@@ -249,7 +249,7 @@ impl CrawlLoop {
     }
 
     /// Ends the waiting for cycles of which nothing is left to do.
-    pub(crate) fn look_after_watches(&mut self, now: i64) -> anyhow::Result<()> {
+    pub(crate) fn poll_watches(&mut self, now: i64) -> anyhow::Result<()> {
         if self.orders.watches.is_empty() {
             return Ok(());
         }
@@ -274,13 +274,13 @@ impl CrawlLoop {
 
     /// Takes up sites that were read again, if there are any. What cannot be taken up leaves everything as it was, and
     /// a store that fails is asked again: neither may end the crawl.
-    pub(crate) fn take_new_sites(&mut self, now: i64) -> anyhow::Result<()> {
+    pub(crate) fn apply_new_sites(&mut self, now: i64) -> anyhow::Result<()> {
         if !self.current.has_changed().unwrap_or_default() {
             return Ok(());
         }
         self.commit(now)?;
         let sites = self.current.borrow_and_update().sites.clone();
-        match self.take_sites(&sites, now) {
+        match self.apply_sites(&sites, now) {
             Ok(()) => {}
             Err(error) if error.chain().any(|cause| cause.is::<StoreError>()) => {
                 tracing::error!(%error, "the sites cannot be taken up yet, trying again");
@@ -296,7 +296,7 @@ impl CrawlLoop {
     }
 
     /// Takes up the sites of a configuration. Sites that are gone keep their URLs, which wait.
-    pub(crate) fn take_sites(&mut self, sites: &[Site], now: i64) -> anyhow::Result<()> {
+    pub(crate) fn apply_sites(&mut self, sites: &[Site], now: i64) -> anyhow::Result<()> {
         let counts = self.store.counts()?;
         let mut runs = BTreeMap::new();
         for site in sites.iter().filter(|s| s.enabled) {
@@ -369,7 +369,7 @@ pub(crate) fn site_verdict(
         let word = name.strip_prefix(PROBLEM)?;
         Some((word.to_owned(), u64::try_from(*count).unwrap_or_default()))
     };
-    let facts = Facts {
+    let facts = SiteFacts {
         has_begun: record.as_ref().is_some_and(|r| r.last_cycle_ms.is_some()),
         is_over: counts.contains_key(ENDED_MS),
         visits: number(counts, "cycle_visits"),

@@ -16,7 +16,7 @@ pub(super) const UNKNOWN: u64 = 0;
 
 /// What failures have taught about the rows to come.
 #[derive(Debug, Default)]
-pub(super) struct Caution {
+pub(super) struct SuspectRows {
     /// The last row that was given to the index.
     given: u64,
     /// Rows up to this one are tried alone first.
@@ -27,7 +27,7 @@ pub(super) struct Caution {
     is_new: bool,
 }
 
-impl Caution {
+impl SuspectRows {
     /// The index has failed, for whatever reason.
     pub(super) fn failed(&mut self) {
         self.until = self.until.max(self.given);
@@ -49,7 +49,7 @@ pub(super) fn add_rows(
     reader: &store::Reader,
     writer: &mut dyn IndexWriter,
     seq: &mut u64,
-    caution: &mut Caution,
+    caution: &mut SuspectRows,
 ) -> anyhow::Result<usize> {
     let after = i64::try_from(*seq).unwrap_or(i64::MAX);
     let rows = match reader.documents_after(after, ROWS) {
@@ -70,7 +70,7 @@ pub(super) fn add(
     reader: &store::Reader,
     row: &DocumentRow,
     writer: &mut dyn IndexWriter,
-    caution: &mut Caution,
+    caution: &mut SuspectRows,
 ) -> anyhow::Result<()> {
     let seq = number(row.seq);
     caution.given = caution.given.max(seq);
@@ -112,7 +112,7 @@ fn add_one_by_one(
     reader: &store::Reader,
     writer: &mut dyn IndexWriter,
     seq: &mut u64,
-    caution: &mut Caution,
+    caution: &mut SuspectRows,
 ) -> anyhow::Result<usize> {
     for added in 0..ROWS {
         let after = i64::try_from(*seq).unwrap_or(i64::MAX);

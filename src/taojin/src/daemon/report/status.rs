@@ -9,7 +9,7 @@ use std::time::Instant;
 use tokio::sync::watch;
 
 use super::summary::{Freshness, number, totals};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::daemon::crawl::{disk, sites};
 use crate::daemon::reloading::{Current, titles};
 use crate::daemon::review::terms::TermReviewer;
@@ -49,19 +49,19 @@ pub struct StatusBoard {
 
 impl StatusBoard {
     /// The board of this configuration; `shared` when the daemon runs in this process.
-    pub fn of(loaded: &Loaded, shared: Option<Arc<Shared>>) -> Self {
+    pub fn new(loaded: &LoadedConfig, shared: Option<Arc<Shared>>) -> Self {
         Self {
             data_dir: loaded.config.data_dir.clone(),
             store: match &shared {
                 Some(shared) => node_place(loaded, shared),
                 None => loaded.store_place(),
             },
-            index: IndexAt::of(loaded),
-            current: watch::channel(Current::of(loaded)).1,
+            index: IndexAt::new(loaded),
+            current: watch::channel(Current::new(loaded)).1,
             frontier: loaded.config.frontier.clone(),
-            limits: disk::Limits::of(&loaded.config.crawl),
+            limits: disk::Limits::new(&loaded.config.crawl),
             pass_patience_ms: loaded.config.crawl.pass_patience_ms,
-            terms: TermReviewer::of(loaded),
+            terms: TermReviewer::new(loaded),
             shared,
             started_ms: now_ms(),
         }
@@ -172,7 +172,7 @@ impl StatusBoard {
                 None => (Activity::Running, note(shared)),
             },
             None => {
-                let room = disk::room(&self.data_dir);
+                let room = disk::free_space(&self.data_dir);
                 let low = room.and_then(|(free, total)| self.limits.problem(free, total, false));
                 (Activity::ReadOnly, low.unwrap_or_default())
             }
@@ -234,7 +234,7 @@ impl StatusBoard {
                 last_cycle_ms.and_then(|last| schedule.next_after(last))
             };
             let counted = counts.sites.get(&site.name).cloned().unwrap_or_default();
-            let freshness = Freshness::of(&counted);
+            let freshness = Freshness::from_counts(&counted);
             let (frontier, patience_ms) = (&self.frontier, self.pass_patience_ms);
             let verdict = sites::site_verdict(reader, &counted, site, frontier, patience_ms, now)?;
             list.push(SiteStatus {

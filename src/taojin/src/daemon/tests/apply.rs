@@ -1,9 +1,9 @@
 //! What becomes of a URL and its document.
 
 use super::*;
-use crate::daemon::crawl::record::{Applied, apply};
+use crate::daemon::crawl::record::{AppliedVisit, apply};
 use crate::daemon::crawl::shown::{Duplicates, Primary};
-use crate::daemon::crawl::visit::{End, Finished, Visited};
+use crate::daemon::crawl::visit::{FinishedVisit, LeaseEnd, VisitResult};
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::{self, Shown};
@@ -28,24 +28,24 @@ fn content(document: &Document) -> u64 {
 }
 
 /// A page that came whole and says `text`, with this digest.
-fn page(text: &str, digest: u64) -> Visited {
-    Visited {
+fn page(text: &str, digest: u64) -> VisitResult {
+    VisitResult {
         fetched: Some(fetched(VisitOutcome::Page, 200)),
         kind: Some(Kind::Article),
         document: Some(EncodedDocument::new(&article(text))),
         digest: Some(digest),
-        ..Visited::nothing(VisitOutcome::Page, None)
+        ..VisitResult::nothing(VisitOutcome::Page, None)
     }
 }
 
-fn ended(outcome: VisitOutcome, status: u16) -> Visited {
-    Visited {
+fn ended(outcome: VisitOutcome, status: u16) -> VisitResult {
+    VisitResult {
         fetched: Some(fetched(outcome, status)),
-        ..Visited::nothing(outcome, Some(format!("HTTP {status}")))
+        ..VisitResult::nothing(outcome, Some(format!("HTTP {status}")))
     }
 }
 
-fn applied(visit: Visit, visited: Visited, duplicates: Duplicates) -> Applied {
+fn applied(visit: Visit, visited: VisitResult, duplicates: Duplicates) -> AppliedVisit {
     let shown = match (&visited.document, &visited.withheld) {
         _ if duplicates.primary.is_some() => Shown::Elsewhere,
         (Some(_), _) => Shown::Document,
@@ -58,14 +58,14 @@ fn applied(visit: Visit, visited: Visited, duplicates: Duplicates) -> Applied {
 fn applied_showing(
     shown: Shown,
     visit: Visit,
-    visited: Visited,
+    visited: VisitResult,
     duplicates: Duplicates,
-) -> Applied {
-    let finished = Finished {
+) -> AppliedVisit {
+    let finished = FinishedVisit {
         lease: Lease::archived(record(PAGE, visit)),
         visited,
         report: FetchReport::new(VisitOutcome::Page, 20),
-        end: End::Whole,
+        end: LeaseEnd::Whole,
     };
     apply(
         finished,
@@ -76,11 +76,11 @@ fn applied_showing(
     )
 }
 
-fn alone(visit: Visit, visited: Visited) -> Applied {
+fn alone(visit: Visit, visited: VisitResult) -> AppliedVisit {
     applied(visit, visited, Duplicates::default())
 }
 
-fn op(applied: &Applied) -> &'static str {
+fn op(applied: &AppliedVisit) -> &'static str {
     match &applied.page.document {
         None => "-",
         Some(DocOp::Delete) => "delete",
@@ -91,7 +91,7 @@ fn op(applied: &Applied) -> &'static str {
 /// State, whether it has a document, what the index is told, what the log says of the document.
 type Expected = (UrlState, bool, &'static str, Option<DocumentChange>);
 
-fn check(name: &str, before: Visit, visited: Visited, wanted: Expected) {
+fn check(name: &str, before: Visit, visited: VisitResult, wanted: Expected) {
     let end = alone(before, visited);
     let visit = &end.page.visit;
     let found = (visit.state, visit.documented, op(&end), end.line.document);
@@ -104,12 +104,12 @@ fn a_page_that_came_is_new_changed_the_same_or_no_longer_to_be_found() {
     use UrlState::{Failed, Fetched};
     let known = || known(1, content(&article("正文")));
     let not_modified = ended(VisitOutcome::NotModified, 304);
-    let noindex = Visited {
+    let noindex = VisitResult {
         document: None,
         withheld: Some(EncodedDocument::new(&article("正文"))),
         ..page("正文", 1)
     };
-    let soft_404 = Visited {
+    let soft_404 = VisitResult {
         document: None,
         kind: Some(Kind::Error),
         ..page("正文", 1)
@@ -168,12 +168,12 @@ fn only_404_and_410_a_day_apart_delete() {
         (
             "no robots.txt",
             known(),
-            Visited::nothing(VisitOutcome::RobotsUnreachable, None),
+            VisitResult::nothing(VisitOutcome::RobotsUnreachable, None),
         ),
     ] {
         check(name, before, visited, kept(Failed));
     }
-    let refused = Visited::nothing(VisitOutcome::Disallowed, Some("line 1".to_owned()));
+    let refused = VisitResult::nothing(VisitOutcome::Disallowed, Some("line 1".to_owned()));
     check("robots", known(), refused, kept(Refused));
 }
 
@@ -282,7 +282,7 @@ fn a_pointer_to_the_first_page_ends_with_the_text_and_stay_over_a_failure() {
         ("404", ended(VisitOutcome::NotFound, 404), Some(3)),
         (
             "robots",
-            Visited::nothing(VisitOutcome::Disallowed, None),
+            VisitResult::nothing(VisitOutcome::Disallowed, None),
             Some(3),
         ),
     ] {
@@ -306,7 +306,7 @@ fn a_304_about_a_text_that_is_not_known_is_asked_again_whole() {
 
 #[test]
 fn an_archived_page_was_visited_when_it_was_archived() {
-    let visited = Visited {
+    let visited = VisitResult {
         archived_ms: Some(NOW - 40 * DAY),
         ..page("正文", 1)
     };

@@ -1,8 +1,8 @@
 //! What is read out of a body.
 
 use super::*;
-use crate::daemon::crawl::reading::{Answer, is_other_spelling, read_page, redirect};
-use crate::daemon::crawl::visit::Visited;
+use crate::daemon::crawl::reading::{FetchedPage, is_other_spelling, read_page, redirect};
+use crate::daemon::crawl::visit::VisitResult;
 use taojin_extract::{Document, Kind, Link, LinkKind};
 
 #[test]
@@ -46,8 +46,8 @@ fn document(kind: Kind) -> Document {
     }
 }
 
-fn read_whole(document: Document, head: &Head) -> Visited {
-    let answer = Answer {
+fn read_whole(document: Document, head: &Head) -> VisitResult {
+    let answer = FetchedPage {
         record: &record("http://a.cn/1.html", Visit::default()),
         head,
         cut: false,
