@@ -1,6 +1,8 @@
-//! Search for people and machines. In: HTTP requests. Out: the web page, the JSON API, status and figures. Only
-//! reads: nothing here can write to the index, and nothing reaches the file system. A handler that changes something
-//! hands that to the daemon's side, and only for an operator (see `guard`).
+//! Search over HTTP, for people and programs: the web page, the JSON API, feeds, status and metrics.
+//!
+//! The server only reads: it cannot write to the index, and does not touch the file system. A handler that changes something
+//! passes that to the daemon, and only for an operator (see `guard`). [`router()`] builds the routes over a [`ServeState`],
+//! [`serve`] runs them.
 
 mod api;
 mod config;

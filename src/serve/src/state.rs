@@ -1,5 +1,7 @@
-//! What a running server holds, and how a request reaches the index. In: a [`ServeState`]. Out: answers, or a
-//! [`Failure`] in time. Never lets a search run on the threads that speak with clients.
+//! The state of a running server, and the way of a request to the index.
+//!
+//! [`ServeState`] has its parts; `Server` shares them between the handlers. Searches run on threads of their own, never on
+//! those that serve clients, and end in time: with a response or a [`Failure`].
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

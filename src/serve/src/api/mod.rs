@@ -1,5 +1,7 @@
-//! Handlers for machines. In: a request. Out: JSON, text or a problem document. Never HTML; changes are for the operator only,
-//! and are carried out elsewhere.
+//! HTTP handlers for programs: `/api/…`, `/metrics`, `/healthz`, `/readyz`.
+//!
+//! They return JSON, text or a problem document, never HTML. What changes something is for the operator only, and is executed
+//! by the crawler.
 
 pub(crate) mod answer;
 pub(crate) mod log;

@@ -1,5 +1,6 @@
-//! Answers as tables: hits, at most [`HITS_MAX`], and comparisons. Out: CSV that spreadsheets open as UTF-8, or an Excel workbook. No
-//! cell is ever run as a formula: what the web wrote begins with whatever it likes.
+//! Writes hits, at most [`HITS_MAX`], and comparisons as tables: CSV that spreadsheets open as UTF-8, or an Excel workbook.
+//!
+//! No cell is ever run as a formula, whatever the text of a page begins with.
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};

@@ -1,5 +1,7 @@
-//! Commands about sites and addresses, for programs. In: POST with the operator's token. Out: what was done, as JSON, after
-//! it is durable; or a problem document. The crawler carries them out; without one nothing is done.
+//! Commands about sites and URLs: POST with the operator's token.
+//!
+//! Each returns [`CommandDone`] as JSON once it is durable, or a problem document. The crawler executes them; without one
+//! nothing is done.
 
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection};

@@ -1,4 +1,4 @@
-//! `/api/trends`. In: queries, limits of time and sites. Out: their documents by date side by side, as JSON, CSV or a workbook.
+//! `/api/trends`: compares the documents of several queries by date, as JSON, CSV or a workbook.
 
 use axum::Json;
 use axum::extract::{RawQuery, State};

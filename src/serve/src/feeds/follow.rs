@@ -1,5 +1,7 @@
-//! Topics that are followed. In: `[[follow]]` of the configuration. Out: the search that each stands for, the message
-//! that tells of new hits, and when to try again. Never sends anything.
+//! Followed topics, `[[follow]]` of the configuration.
+//!
+//! Defines the search that each stands for, the message about new hits, and when a delivery is tried again. The daemon sends;
+//! nothing here does.
 
 use std::path::PathBuf;
 

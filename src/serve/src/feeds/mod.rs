@@ -1,6 +1,7 @@
-//! Feeds. In: a followed topic by its name, or a search as `/api/search` takes it. Out: the hits that came last, as
-//! Atom (RFC 4287) or JSON Feed 1.1; for a browser the Atom feed is a page. Never more than [`FEED_HITS`] entries; an
-//! unchanged feed is answered with 304.
+//! Feeds of a followed topic, or of a search with the parameters of `/api/search`.
+//!
+//! A feed has the latest hits, at most [`FEED_HITS`], as Atom (RFC 4287) or JSON Feed 1.1; browsers get the Atom feed as a
+//! page. An unchanged feed is a `304 Not Modified`.
 
 pub(crate) mod follow;
 

@@ -1,6 +1,7 @@
-//! Which names the server answers to. In: the `Host` of a request. Out: the request, or 421 for a name that is not ours.
-//! Without this, a page of another site could give its own name the address 127.0.0.1 (DNS rebinding) and then read what
-//! this server shows to its own machine.
+//! Checks the `Host` of each request: 421 for a name that the server does not answer to.
+//!
+//! Otherwise a page of another site could give its own name the address 127.0.0.1 (DNS rebinding) and read what this server
+//! shows to its own machine.
 
 use std::net::IpAddr;
 use std::sync::Arc;

@@ -1,6 +1,8 @@
-//! The choices beside the hits: words, order, period, sites, page numbers, what narrows the search, terms to add, and what was
-//! searched in place of what was typed. In: the parameters of the search and its counts. Out: links to the same search with
-//! another choice. Never asks the index.
+//! Builds the choices next to the hits: words, order, period, sites, page numbers, filters, terms to add, and what was
+//! searched instead of the query.
+//!
+//! Each is a link to the same search with another choice, made of the parameters and the counts of the search; the index is
+//! never queried.
 
 use taojin_search::analyze::Expanded;
 use taojin_search::index::{Match, SiteCount, Sort};

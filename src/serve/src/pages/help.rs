@@ -1,5 +1,7 @@
-//! The query language as a page, `/help`. In: the time and a document that is here, for examples. Out: every form that
-//! `query` understands, each with searches to click. The tests hold each example against the parser.
+//! `/help`: the query language as a page.
+//!
+//! Shows every form that the parser understands, with examples of the present time and index to click. The tests hold each
+//! example against the parser.
 
 use std::sync::LazyLock;
 

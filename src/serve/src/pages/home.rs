@@ -1,4 +1,4 @@
-//! The home page. In: an [`Overview`] and the topics followed. Out: what `home.html` prints. Never asks the index.
+//! The home page: prints an [`Overview`] and the followed topics. The index is never queried.
 
 use askama::Template;
 

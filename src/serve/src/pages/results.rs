@@ -1,5 +1,4 @@
-//! The page of hits. In: hits and the parameters that asked for them. Out: what `results.html` prints: hits, filters as
-//! links, page numbers. Never asks the index.
+//! The page of hits: hits, filters as links, page numbers, made of the response of a search and its parameters.
 
 use askama::Template;
 use axum::http::StatusCode;

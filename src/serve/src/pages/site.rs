@@ -1,5 +1,6 @@
-//! The page of a site. In: its status, settings, newest documents and last visits. Out: what `site.html` prints; for the
-//! operator also buttons, whose commands the crawler carries out. Takes documents down from their own pages, too.
+//! The page of a site: its status, settings, newest documents and last visits.
+//!
+//! The operator also gets buttons, whose commands the crawler executes, and can take documents down from their own pages.
 
 use askama::Template;
 use axum::extract::Path;

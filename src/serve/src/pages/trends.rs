@@ -1,5 +1,7 @@
-//! `/trends`: several queries over time. In: a request of a browser. Out: lines by date, and of each query its sites, its most
-//! reprinted stories and its rising terms; without script. The address is the whole state.
+//! `/trends`: several queries over time, as a page.
+//!
+//! Draws lines by date, and lists of each query its sites, most reprinted stories and rising terms. It works without scripts;
+//! the URL is the whole state.
 
 use askama::Template;
 use axum::http::StatusCode;

@@ -1,5 +1,7 @@
-//! What a document said before, `/doc/{id}/versions`. In: its history. Out: each version with its date and what differs
-//! from the one before, insertions and deletions marked. Never the page's own HTML: only its extracted text.
+//! `/doc/{id}/versions`: earlier versions of a document.
+//!
+//! Each version has its date and its differences from the one before, insertions and deletions marked. Only extracted text is
+//! shown, never the page's own HTML.
 
 use askama::Template;
 use axum::extract::Path;

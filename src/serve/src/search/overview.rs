@@ -1,5 +1,7 @@
-//! What the home page shows. In: an index, the topics followed, and the state of the sites where readers may see it. Out:
-//! an [`Overview`], which serves many visits. Never lists more than a page has room for.
+//! Collects what the home page shows into an [`Overview`], which is kept for many visits.
+//!
+//! It is read from the index, the followed topics and, where readers may see it, the state of the sites; lists are no longer
+//! than the page has space for.
 
 use super::params::quoted;
 use super::source::{DocumentHit, RecentHit, SearchRequest, SearchSource, SourceError};

@@ -1,5 +1,7 @@
-//! Query parameters of a search. In: the raw query string. Out: [`Params`] within the limits, or a [`ParamError`], one sentence in
-//! both languages. Never looks at the index; never refuses odd words, only odd numbers, dates and lengths.
+//! Parses the query string of a search.
+//!
+//! [`Params`] are within the limits of the server; a [`ParamError`] is one sentence in both languages. Odd words are never
+//! refused, only invalid numbers, dates and lengths. The index is never read.
 
 use std::fmt::Display;
 

@@ -1,5 +1,7 @@
-//! What the server and the command line ask of an index. In: a [`SearchRequest`] search or the id of a document. Out: hits and texts with
-//! the places to mark. Never a way to write: a source can only be read.
+//! The searches of the server and the command line.
+//!
+//! A [`SearchSource`] takes a [`SearchRequest`] or the id of a document, and returns hits and texts with their matches
+//! marked. It can only be read. `Reader`, the index, is one.
 
 use std::fmt::Display;
 

@@ -1,6 +1,7 @@
-//! Several queries side by side. In: searches as asked for, and a unit of time. Out: of each its documents by date on the same
-//! dates, its sites, its most reprinted stories with who had them first, and the terms that rise. Never loads more than a
-//! sample of the documents.
+//! Compares several searches by date.
+//!
+//! Each gets its documents on the same dates, its sites, its most reprinted stories with who had them first, and its rising
+//! terms. No more than a sample of the documents is loaded.
 
 use std::collections::BTreeMap;
 

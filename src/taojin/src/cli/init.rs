@@ -1,5 +1,7 @@
-//! `taojin init`: from five answers to a configuration. In: options, and where they leave something open and there is a terminal,
-//! questions there, in its language. Out: a short file that `taojin check` accepts. Never replaces what somebody wrote.
+//! `taojin init`: writes a short configuration from five answers.
+//!
+//! What no option gives is asked, if there is a terminal, in its language. `taojin check` accepts the result; an existing
+//! file is only replaced with `--force`.
 
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};

@@ -1,5 +1,7 @@
-//! The command line. In: arguments. Out: results on stdout, progress and logs on stderr, exit code 0 (done),
-//! 1 (failed) or 2 (usage or configuration). Each sub-command has a file of its own; none holds an algorithm.
+//! The command line.
+//!
+//! Results go to stdout, progress and logs to stderr; the exit code is 0 (done), 1 (failed) or 2 (usage or configuration).
+//! Each sub-command has a file of its own; none holds an algorithm.
 
 mod backup;
 mod changes;

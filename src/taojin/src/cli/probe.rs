@@ -1,6 +1,6 @@
-//! A look at a new site. In: the address of its front page. Out: what it has: its name, feeds, sitemaps, a delay; or why
-//! it cannot be crawled, in a sentence. The page that a person names is asked for as by a browser; what follows goes by
-//! robots.txt, a handful of pages at most.
+//! Probes a new site: finds its name, feeds, sitemaps and delay, or says in a sentence why it cannot be crawled.
+//!
+//! The page that a person names is fetched as by a browser; the rest follows robots.txt, a handful of pages at most.
 
 use super::context::{UsageError, bail_usage};
 use crate::config::LoadedConfig;

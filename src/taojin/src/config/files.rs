@@ -1,5 +1,6 @@
-//! Files that the settings name: lexicons and synonyms, secrets, weights of the extraction. In: the configuration. Out: what
-//! the files hold, read anew each time, and what is wrong with them. Never shows a secret.
+//! Reads the files that the settings name: lexicons and synonyms, secrets, weights of the extraction.
+//!
+//! They are read again on each call, and mistakes in them are reported. Secrets are never shown.
 
 use std::fmt::Display;
 use std::fs::{self, File};

@@ -1,6 +1,7 @@
-//! Settings. In: `taojin.toml` and `sites.d/*.toml`. Out: [`Config`] and the sites, or for every mistake one line that
-//! names the file, the line, the key, its value and what to write. Each stage owns its own section's struct; no stage
-//! imports this file.
+//! Settings: `taojin.toml` and `sites.d/*.toml`.
+//!
+//! [`load`] returns a [`LoadedConfig`], or for every mistake one line with the file, the line, the key, its value and what to
+//! write. Each stage owns the struct of its own section; no stage imports this module.
 
 mod files;
 mod origins;

@@ -1,5 +1,6 @@
-//! Where settings come from. In: variables of the environment such as `TAOJIN_FETCH_PROXY`, and the file. Out: the
-//! variables as settings that go before the file, and for every setting what is in force and who said so.
+//! Reads settings from the environment, such as `TAOJIN_FETCH_PROXY`, which override the file.
+//!
+//! [`settings`] lists every setting with its value and [`Origin`].
 
 use toml::Table;
 

@@ -1,5 +1,7 @@
-//! Reading the files. In: where they are. Out: the settings, and every mistake in them, each in one line: where it stands, the
-//! key, its value, and what to write instead. A file with a mistake does not hide those of the others.
+//! Reads the configuration files.
+//!
+//! [`read`] returns the settings and every mistake in them, one line each: file, line, key, value and what to write instead.
+//! A file with a mistake does not hide those of the others.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};

@@ -1,5 +1,7 @@
-//! Values that the types alone do not check, and whether the machine has what a crawl needs. In: settings. Out: everything
-//! that cannot be used, as `key = value: what to write`, one line for each key. Leaves nothing behind.
+//! Checks values beyond their types, and whether the machine has what a crawl needs.
+//!
+//! Every value that cannot be used is reported as `key = value: what to write`, one line for each key. Nothing is left behind
+//! on disk.
 
 use std::path::Path;
 

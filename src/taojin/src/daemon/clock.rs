@@ -1,5 +1,7 @@
-//! The clock of a crawl. In: the system's. Out: Unix milliseconds, as the system has them, or in a simulation from
-//! another moment on and faster, so that ten days pass in half an hour. Time-outs of the network stay real.
+//! The clock of a crawl, in Unix milliseconds.
+//!
+//! It is the system's, or in a simulation starts at another moment and runs faster, so that ten days pass in half an hour.
+//! Timeouts of the network stay real.
 //!
 //! Where several machines share a store, all of them go by the time of its database: clocks that differ do not matter.
 //!

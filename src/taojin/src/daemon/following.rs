@@ -1,7 +1,7 @@
-//! Following topics. In: `[[follow]]` of the configuration, the index as it grows and the log of documents. Out: each hit sent
-//! to its topic's webhook when it is new, when it has changed and when it is gone. What was collected and what was told
-//! stands in the store, so that a restart neither loses a hit nor tells it twice; only a delivery whose answer was lost is
-//! sent again, under the same number.
+//! Sends hits of followed topics to their webhooks: when a hit is new, has changed or is gone.
+//!
+//! What was collected and what was delivered is recorded in the store, so that a restart neither loses a hit nor sends it
+//! twice; only a delivery whose response was lost is sent again, under the same number.
 //!
 //! A receiver's address comes from the configuration and not from the web, so it is not guarded: receivers stand in the own
 //! network more often than not. No redirect is followed: a signed body goes where it was meant to go.

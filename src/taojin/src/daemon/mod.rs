@@ -1,11 +1,11 @@
-//! The daemon: the only place that spawns. It wires the stages with channels and nothing else:
+//! The daemon: connects the stages with channels. Threads and tasks are started here and nowhere else.
 //!
 //! ```text
 //!  crawl loop (thread) ──leases──▶ fetch tasks (threads of their own) ──finished──▶ crawl loop ──documents──▶ indexer (thread)
 //! ```
 //!
-//! In: a configuration, what to do, a future that ends when it is to stop. Out: a [`Summary`]. Stops front to back:
-//! no new leases, requests under way get a grace, one last transaction, the index catches up.
+//! [`run`] takes a configuration, [`Options`] and a future that ends when it is to stop, and returns a [`Summary`]. It stops front
+//! to back: no new leases, requests under way get a grace, one last transaction, the index catches up.
 
 mod clock;
 pub mod control;

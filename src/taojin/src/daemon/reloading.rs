@@ -1,7 +1,9 @@
-//! What may change while the daemon runs. In: the configuration as it was read again (SIGHUP); the files of lexicons and
-//! synonyms. Out: its sites and topics, to everybody who goes by them, and a new dictionary in the analyzer within seconds,
-//! for everything that searches; or, if there is a mistake, the mistake in the log and in the status, and everything stays as
-//! it was. Never looks at what takes a restart. Nothing is indexed again: the index does not depend on lexicons.
+//! Applies changes of the configuration while the daemon runs.
+//!
+//! On SIGHUP the configuration is read again: its sites and topics go to all who use them, as [`Current`]; a mistake is
+//! logged and shown in the status, and everything stays as it was. Changed files of lexicons and synonyms give a new
+//! dictionary within seconds, for everything that searches. Settings that take a restart are not compared. Nothing is indexed
+//! again: the index does not depend on lexicons.
 //!
 //! Lexicons are watched by their files' stamps every second: a few calls of the system, on any file system, whoever changed them.
 

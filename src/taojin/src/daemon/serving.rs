@@ -1,4 +1,4 @@
-//! Searches served beside the crawl. In: a listener. Out: a task that ends when its sign is dropped.
+//! Serves searches during a crawl: a task on a listener that ends when its guard is dropped.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};

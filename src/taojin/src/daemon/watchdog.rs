@@ -1,7 +1,9 @@
-//! Whether every worker of the daemon gets on. In: a mark from each worker when it has done something or found nothing to do, and
-//! what stands in its way; its threads and tasks. Out: which of them do not get on, since when, and why; what systemd is told; the
-//! name of a worker that ended before its time: without it the daemon would be half alive, so it stops and says so. Never
-//! restarts anything itself: that is systemd's work. Times of marks are passed in and are of a clock that never jumps.
+//! Detects workers of the daemon that are stuck or have ended.
+//!
+//! Each worker records a heartbeat when it has done something or found nothing to do, and what keeps it waiting. The watchdog
+//! reports which do not progress, since when and why, to the status and to systemd. If a worker ends before its time the
+//! daemon stops and says so, since it would be half alive; it never restarts anything itself: that is systemd's work. Times
+//! are passed in, of a clock that never jumps.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};

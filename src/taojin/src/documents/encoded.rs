@@ -1,5 +1,7 @@
-//! Documents in the form in which the log keeps them. In: a document, once, in the task that read it; then where it stands.
-//! Out: what the log takes; and out of that the document again.
+//! Encodes documents for the log, and decodes them.
+//!
+//! [`EncodedDocument::new`] encodes a document once, in the task that read it; [`EncodedDocument::row`] adds where it is
+//! stored; [`unpack`] returns the document again.
 
 use serde::{Deserialize, Serialize};
 

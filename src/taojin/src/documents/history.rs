@@ -1,5 +1,6 @@
-//! What a document said before, and what differs from version to version. In: the log, and a document. Out: its versions, each
-//! with the lines and the parts of lines that are new or gone. Bounded in time: what takes longer is shown less exactly.
+//! The earlier versions of a document, and what differs from version to version.
+//!
+//! Differences are whole lines and parts of lines. They are bounded in time: what would take longer is shown less exactly.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};

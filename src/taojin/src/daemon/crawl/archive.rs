@@ -1,6 +1,7 @@
-//! Archives of web pages: reading them in place of the network, and writing what the crawl fetches. In: WARC and ARC files; what
-//! a visit sent and got. Out: work for the fetch tasks in the order in which it was archived; WARC files. Writing never fails a
-//! visit: an archive that cannot be written (full disk) is reported and tried again after a while.
+//! WARC archives: replaying them instead of fetching, and archiving what the crawl fetches.
+//!
+//! [`Replay`] reads WARC and ARC files and yields their responses in the order in which they were archived. [`WarcSink`]
+//! writes; it never fails a visit: an archive that cannot be written (full disk) is reported and tried again later.
 
 use std::collections::VecDeque;
 use std::fs::File;

@@ -1,6 +1,8 @@
-//! An article that is printed over several pages. In: its first page, then those that follow, each after a visit of its own
-//! to the host. Out: one [`VisitResult`] with the whole text. Until the last page has come nothing is stored, so that a crash or a
-//! stop leaves the first address due as before.
+//! Joins an article that is printed over several pages.
+//!
+//! An [`OpenArticle`] starts with the first page and takes those that follow, each after a visit of its own; the result is
+//! one [`VisitResult`] with the whole text. Until the last page has come nothing is stored, so that after a crash or a stop
+//! the first URL is due as before.
 
 use std::sync::Arc;
 

@@ -1,6 +1,8 @@
-//! The crawl loop: one thread that owns the frontier and the writing side of the store. In: finished pages, new site settings,
-//! requests of the operator, the clock. Out: leases to the fetch tasks, one durable transaction for each group of finished
-//! pages, a line in the crawl log for each. Never fetches and never parses.
+//! The crawl loop: the thread that owns the frontier and is the only writer of the store.
+//!
+//! It takes [`Event`]s (finished visits, requests of the operator) and new settings, hands leases to the fetch tasks, and
+//! commits finished pages in groups, each in one durable transaction, with a line in the crawl log for each page. It never
+//! fetches and never parses.
 //!
 //! [`open_loop`] takes up the sites of a configuration, [`CrawlLoop::run`] turns until it is told to stop or its pass is done.
 //! A transaction that fails is tried again until it works or the daemon stops; a database that is away is waited for.

@@ -1,6 +1,7 @@
-//! Room on the disk. In: free and total bytes, the limits, the time, the folders. Out: whether crawling is to pause, in words;
-//! what the index and the store take. Pauses below either limit; resumes by itself once there is a tenth more than that, so
-//! that it does not flicker.
+//! Pauses the crawl while the disk is nearly full.
+//!
+//! [`DiskWatch`] compares free and total bytes with the limits. It resumes once a tenth more than a limit is free, so that it
+//! does not flicker. It also measures what index and store take.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,6 +1,7 @@
-//! What a body holds. In: the bytes of a page, feed or sitemap as they arrive, the record of its URL. Out: [`VisitResult`] with the
-//! document and the outlinks. [`PageBody`] takes the bytes and parses them on the way, [`read`] makes of it what the crawl loop needs.
-//! Pure; never touches the network or the store.
+//! Reads the body of a page, feed or sitemap into a [`VisitResult`] with its document and outlinks.
+//!
+//! [`PageBody`] takes the bytes and parses them as they arrive, [`read`] makes of it what the crawl loop needs. Neither
+//! touches the network or the store.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;

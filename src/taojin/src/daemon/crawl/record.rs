@@ -1,6 +1,7 @@
-//! What is stored and logged of a visit that has ended. In: the visit. Out: the record's next state, the document and the outlinks
-//! for the next transaction, a line of the crawl log, counters of its site in the store, metrics of the process. [`apply`] is
-//! pure but for the time that is passed in.
+//! Records finished visits.
+//!
+//! [`apply`] computes the next state of the URL's record, the document and the outlinks for the next transaction, and the
+//! line of the crawl log; it is pure, times are passed in. The crawl loop adds them to its batch and counts.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

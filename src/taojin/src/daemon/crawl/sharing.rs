@@ -1,6 +1,7 @@
-//! A node of a cluster: what it shares with the others, and its start while the database does not answer. In: the time, the store.
-//! Out: partitions taken over and given back, addresses that other nodes have found for this one, pauses that an operator asked
-//! another node for. Does nothing where the store is this node's alone.
+//! Shares the crawl with the other nodes of a cluster, and waits for the database at the start.
+//!
+//! Partitions are taken over and given back; URLs that other nodes found and pauses that an operator requested there arrive
+//! here. Nothing is done where the store belongs to this node alone.
 
 use std::sync::mpsc::Receiver;
 use std::time::Duration;

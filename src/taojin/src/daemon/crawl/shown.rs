@@ -1,5 +1,4 @@
-//! What a page that came shows of the document that its address has, and what it has to do with other pages of its site. In: the
-//! end of a visit, the store. Out: a [`Shown`] and [`Duplicates`].
+//! Compares a page with the document of its URL and with other pages of its site: a [`Shown`], and [`Duplicates`].
 //!
 //! A wall (captcha, sign-in, maintenance, a start page for every address) is recognised by what it is to the site: addresses that
 //! had different documents show the same words. What the words are does not matter. Two addresses are one document only when

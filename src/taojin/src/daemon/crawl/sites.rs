@@ -1,7 +1,8 @@
-//! The sites while they are crawled: taking them up from a configuration, their schedules, their cycles from beginning to end.
-//! In: settings, the time, the frontier's word that a site has nothing more to do. Out: the frontier, the schedules and what
-//! visits know, all of the same sites; a line in the log and a mark in the store when a cycle is over, which is when nothing
-//! of its site is being fetched and nothing of it that is due may be fetched within `pass_patience_ms`.
+//! The sites of a running crawl: their settings, schedules and cycles.
+//!
+//! `apply_sites` brings settings into the frontier, the schedules and what visits know. A cycle ends, with a line in the log
+//! and a mark in the store, when nothing of its site is being fetched and nothing of it that is due may be fetched within
+//! `pass_patience_ms`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,5 +1,6 @@
-//! One visit: from a lease to what the crawl loop needs to know. In: a lease, or a record of an archive. Out: [`VisitResult`] with the
-//! document and the outlinks. Asks robots.txt, fetches, parses while the body arrives, extracts. Never touches the store.
+//! Makes one visit: from a lease, or a record of an archive, to a [`VisitResult`].
+//!
+//! Checks robots.txt, fetches, parses while the body arrives, and extracts. The store is never touched.
 //!
 //! [`start`] runs one task for each lease, on threads of their own: a page that takes seconds to extract holds up no reader of the
 //! same process. They end with the crawl loop. [`VisitContext`] is what all of them need.

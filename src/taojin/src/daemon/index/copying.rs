@@ -1,5 +1,7 @@
-//! Carries the documents of a store in PostgreSQL into this machine's copy of them, which the indexer and all searches read. In: the
-//! log of the database. Out: the copy, and a poke for the indexer. While the database is away nothing is copied and nothing fails.
+//! Copies the documents of a store in PostgreSQL to this machine, for its indexer and all its searches.
+//!
+//! [`Copier`] follows the log of the database and wakes the indexer. While the database is away nothing is copied and nothing
+//! fails.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};

@@ -1,5 +1,6 @@
-//! Rows of the log into an index. In: rows in order. Out: documents in the index; one that cannot be read, or brings the
-//! indexing down, is put aside with its reason, and those after it go on.
+//! Feeds rows of the log into an index, in order.
+//!
+//! A document that cannot be read, or that makes indexing fail, is skipped with its reason, and those after it continue.
 //!
 //! The index works in threads of its own, so a failed commit does not say which document it was. After any failure the
 //! rows that were under way are therefore tried alone before they go in again.

@@ -1,5 +1,6 @@
-//! Carries documents from the store's log into the search index. In: changes of documents in order. Out: an index whose
-//! commit says up to which change it holds everything. Never writes to the store.
+//! Indexes documents from the store's log, in order.
+//!
+//! A commit of the index says up to which change it holds everything. The store is never written to.
 //!
 //! Nothing is lost and nothing is there twice: the log keeps every document, and one that is added again after a crash
 //! replaces itself. An index that is missing is made from the log; one that is damaged, of another version or of another

@@ -1,6 +1,7 @@
-//! Carries documents from the store's log into an index in OpenSearch. In: changes of documents in order. Out: the same as
-//! the embedded index has, in an engine that several nodes search. One node of a cluster does this for all; another one
-//! takes its place when it is silent. While the engine is away documents wait in the log, and nothing is lost.
+//! Indexes documents from the store's log in OpenSearch, so that several nodes search one index.
+//!
+//! One node of a cluster does this for all; another takes over when it is silent. While the engine is away documents wait in
+//! the log, and nothing is lost.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;

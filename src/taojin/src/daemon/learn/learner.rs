@@ -1,6 +1,7 @@
-//! The learner: one thread that collects articles without a template and learns from them. In: what the fetch tasks have
-//! seen. Out: templates in the store and in use, without a restart; a note for the operator when a site was redesigned.
-//! Never fetches and never extracts.
+//! The learner: the thread that collects articles without a template and learns from them.
+//!
+//! It takes what the fetch tasks have [`Seen`], and puts templates into the store and into use without a restart; the
+//! operator is told when a site was redesigned. It never fetches and never extracts.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, VecDeque};

@@ -1,5 +1,7 @@
-//! Templates in use. In: a page of a site. Out: its document, extracted with the site's template if it has one; the
-//! learner is told what was seen. Never waits for the learner and never touches the store.
+//! The templates in use.
+//!
+//! [`Templates::extract`] extracts a page with its site's template, if there is one, and reports to the learner what was
+//! seen; it neither waits for the learner nor touches the store.
 
 use std::collections::HashMap;
 use std::sync::mpsc::SyncSender;

@@ -1,5 +1,6 @@
-//! What the operator sees at a glance. In: the store, the index and, beside a running daemon, what its threads tell
-//! each other. Out: a [`Status`]. Opens its own reading connection for each question; never writes.
+//! Collects the operator's [`Status`] from the store, the index and, in the daemon, the state that its threads share.
+//!
+//! [`StatusBoard::read`] opens its own reading connection for each call, and never writes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

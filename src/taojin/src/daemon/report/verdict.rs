@@ -1,5 +1,7 @@
-//! How the last cycle of a site went, in a sentence that a person understands, in English and in Chinese. In: the
-//! counts, errors and settings of the site. Out: a [`SiteVerdict`]. Pure. The words are in `verdict.toml`.
+//! Summarises the last cycle of a site in one sentence, in English and in Chinese.
+//!
+//! [`verdict`] makes a [`SiteVerdict`] of the site's counts, errors and settings; it is pure. The words are in
+//! `verdict.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;

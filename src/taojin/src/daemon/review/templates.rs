@@ -1,5 +1,7 @@
-//! Reviewing templates: a person looks at them and labels them. In: questions of the web page. Out: saved pages with
-//! regions, documents with and without the template, the effect of a label. Opens its own connection for each question.
+//! The review of templates, for the web page: saved pages with their regions, documents with and without the template, and
+//! the effect of a label.
+//!
+//! Each call opens its own connection.
 
 use crate::daemon::learn::templates::{pack, unpack};
 use crate::daemon::now_ms;

@@ -1,7 +1,8 @@
-//! Domain terms: looking for them and deciding about them. In: the index; what a person says of terms in the command line or the
-//! web page. Out: the review list and the lexicon file of accepted terms. Never decides by itself, but for terms above
-//! `terms.accept_above`. Beside a crawl the look waits until no documents come in any more and then works at most half of the
-//! time, so that neither crawl nor searches wait for it.
+//! Domain terms: discovering and reviewing them.
+//!
+//! [`TermReviewer`] keeps the review list and the lexicon file of accepted terms. People decide, on the command line or the
+//! web page; only terms above `terms.accept_above` are accepted without them. During a crawl, discovery waits until no
+//! documents arrive any more and then works at most half of the time, so that neither crawl nor searches wait for it.
 //!
 //! The lexicon file is the truth: what stands in it is in use, whoever wrote it there. Accepting a term is one rename
 //! of that file, so a kill at any instruction leaves the old file or the new one.
