@@ -75,7 +75,7 @@ pub enum BindError {
     /// The address is not one of this machine, or the port is not allowed.
     #[error("cannot listen on {address}: {source}")]
     Other {
-        /// Address asked for.
+        /// Address requested.
         address: SocketAddr,
         /// What the system said.
         source: io::Error,

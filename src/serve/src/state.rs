@@ -54,7 +54,7 @@ pub struct ServeState {
     pub source: Arc<dyn SearchSource>,
     /// Topics that are followed: each has its feeds.
     pub follows: Topics,
-    /// Where domain terms are decided about; none where there is nothing to decide.
+    /// Where domain terms are decided about; `None` if there is nothing to decide.
     pub terms: Option<Arc<dyn TermReview>>,
     /// Where commands about sites go; none where nobody could carry them out.
     pub sites: Option<Arc<dyn SiteControl>>,
@@ -66,9 +66,9 @@ pub struct ServeState {
     pub readiness: ReadinessSource,
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
-    /// Where templates are looked at; none where there is no store.
+    /// Where templates are checked; `None` if there is no store.
     pub templates: Option<Arc<dyn TemplateReview>>,
-    /// What documents said before, and what changes; none where there is no store.
+    /// What documents said before, and what changes; `None` if there is no store.
     pub log: Option<Arc<dyn DocumentLog>>,
 }
 
@@ -248,7 +248,7 @@ impl Shared {
         self.source.site_titles()
     }
 
-    /// Documents that can be found, at once; none where that is not known.
+    /// Documents that can be found, at once; `None` if that is not known.
     pub(crate) fn documents(&self) -> Option<u64> {
         self.counted.documents(&self.source)
     }
@@ -263,7 +263,7 @@ impl Shared {
         }
     }
 
-    /// Asks or changes one of the parts that a server may have; none where it has not.
+    /// Asks or changes one of the parts that a server may have; `None` if it has not.
     pub(crate) async fn ask<S: ?Sized + Send + Sync + 'static, T: Send + 'static>(
         &self,
         part: &Option<Arc<S>>,
@@ -318,7 +318,7 @@ impl Shared {
         (lag_ms > most_ms).then(|| Duration::from_millis(lag_ms))
     }
 
-    /// The state of a few seconds ago at most; none where it cannot be read.
+    /// The state of a few seconds ago at most; `None` if it cannot be read.
     async fn recent_status(&self) -> Option<Arc<Status>> {
         let kept = || self.measured.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = kept().clone().filter(|(at, _)| at.elapsed() < MEASURED_FOR);
@@ -398,7 +398,7 @@ struct Known {
 pub(crate) struct Counted(Mutex<Known>);
 
 impl Counted {
-    /// The number; none where the source cannot tell, or has not answered yet.
+    /// The number; `None` if the source cannot tell, or has not answered yet.
     pub(crate) fn documents(self: &Arc<Self>, source: &Arc<dyn SearchSource>) -> Option<u64> {
         if !source.is_remote() {
             return source.documents();

@@ -151,7 +151,7 @@ fn cut(text: &str) -> String {
 
 /// Most hits of a file; `taojin export` has no limit.
 pub(crate) const HITS_MAX: usize = 1_000;
-/// Hits that are asked for at once.
+/// Hits that are requested at once.
 const PAGE: usize = 100;
 
 /// The first `limit` hits as a table, and as a second one what was asked and how many there are.

@@ -17,7 +17,7 @@ use crate::config::Config;
 
 /// The names that are answered; an address written in numbers always is, since no name server can change what it means.
 pub(crate) struct Hosts {
-    /// None: every name.
+    /// `None`: every name.
     names: Option<Vec<String>>,
 }
 

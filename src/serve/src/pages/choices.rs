@@ -109,7 +109,7 @@ pub(super) fn sites(c: &Chrome, params: &Params, counts: Vec<SiteCount>) -> Vec<
         .collect()
 }
 
-/// Numbers of the pages around the current one; none where there is only one.
+/// Numbers of the pages around the current one; `None` if there is only one.
 pub(super) fn pages(
     params: &Params,
     reachable: usize,
@@ -233,7 +233,7 @@ pub(super) fn instead(c: &Chrome, params: &Params, text: Option<&str>) -> Option
     Some((fill(c.t.sentences.searched_instead, &values), href))
 }
 
-/// The synonyms that were looked for, and the link to the search without them.
+/// The synonyms that were searched for, and the link to the search without them.
 pub(super) fn also(c: &Chrome, params: &Params, synonyms: &[Expanded]) -> Option<(String, String)> {
     let between = c.t.sentences.between;
     let pair = |Expanded { typed, also }: &Expanded| {

@@ -88,7 +88,7 @@ pub(crate) struct DocumentPage {
     /// When its web page last showed it, if the last visit did not.
     confirmed: Option<Moment>,
     back: Option<String>,
-    /// Path of the page of its site; none where there are no such pages.
+    /// Path of the page of its site; `None` if there are no such pages.
     site_page: Option<String>,
     id: String,
 }
@@ -293,7 +293,7 @@ pub(crate) async fn document(
     };
     let PageRequest { server, params, .. } = request;
     let texts = DocumentPage::texts(&document);
-    // The text is what was asked for: it is shown even where what goes with it is not found in time.
+    // The text is what was requested: it is shown even where what goes with it is not found in time.
     let related = server.related(id.clone()).await.unwrap_or_default();
     let number = versions::number(&id).unwrap_or_default();
     let past = server.ask(&server.log, move |log| log.past(number)).await;

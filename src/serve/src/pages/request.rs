@@ -84,7 +84,7 @@ impl PageRequest {
         self
     }
 
-    /// Only the language that was asked for: what links to other pages keep.
+    /// Only the language that was requested: what links to other pages keep.
     pub(crate) fn only_lang(&self) -> Params {
         Params {
             lang: self.params.lang,

@@ -36,7 +36,7 @@ pub(crate) struct HitView {
     id: String,
     /// Link to the reprints, and how many there are.
     reprints: Option<Choice>,
-    /// Why it stands here, if that was asked for.
+    /// Why it stands here, if that was requested.
     reasons: Vec<String>,
 }
 
@@ -216,7 +216,7 @@ pub(super) fn note(lang: Lang, note: &Note) -> String {
     }
 }
 
-/// What matches less; its numbers go on behind those of the `shown` hits.
+/// What matches less; its numbers continue behind those of the `shown` hits.
 fn weaker(
     c: &Chrome,
     params: &Params,

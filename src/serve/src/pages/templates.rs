@@ -32,7 +32,7 @@ pub struct TemplateListed {
     pub disabled: bool,
     /// Fields that have a region.
     pub fields: Vec<String>,
-    /// Saved pages that can be looked at.
+    /// Saved pages that can be checked.
     pub saved: usize,
     /// What the operator should know of its site.
     pub note: Option<String>,
@@ -142,7 +142,7 @@ pub struct Proposal {
     pub field: String,
 }
 
-/// Where templates are looked at and labelled.
+/// Where templates are checked and labelled.
 pub trait TemplateReview: Send + Sync {
     /// All templates.
     fn list(&self) -> Result<Vec<TemplateListed>, SourceError>;
@@ -185,7 +185,7 @@ struct ListPage {
     c: Chrome,
     w: &'static TemplatePagesLabels,
     list: Vec<TemplateListed>,
-    /// The only site whose templates are listed, if one was asked for.
+    /// The only site whose templates are listed, if one was requested.
     site: Option<String>,
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct VersionLink {
     pub(crate) note: &'static str,
 }
 
-/// A part of a line: which element it stands in, and its text.
+/// A part of a line: which element it is in, and its text.
 type Part = (&'static str, Html);
 
 struct LineView {
@@ -71,7 +71,7 @@ pub(crate) async fn show(
     history(&id, request, StatusCode::OK).await
 }
 
-/// The same for who asks for the document itself and it is gone; none if nothing is known of it.
+/// The same for who asks for the document itself and it is gone; `None` if nothing is known of it.
 pub(crate) async fn gone(id: &str, request: PageRequest) -> Response {
     history(id, request, StatusCode::GONE).await
 }

@@ -18,7 +18,7 @@ const ADDRESS_CHARS: usize = 100;
 /// What every page has: language, links, query box.
 pub(crate) struct Chrome {
     pub(crate) lang: Lang,
-    /// The language asked for by `?lang=`; links keep it.
+    /// The language requested by `?lang=`; links keep it.
     pub(crate) asked_lang: Option<Lang>,
     pub(crate) t: &'static Labels,
     pub(crate) base: String,

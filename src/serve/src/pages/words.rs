@@ -18,7 +18,7 @@ pub fn init_words(locale: &str) -> &'static InitLabels {
 /// A sentence with a number, in the forms that the language has.
 #[derive(Debug)]
 pub(crate) struct Counted {
-    /// For exactly one; none where the language makes no difference.
+    /// For exactly one; `None` if the language makes no difference.
     one: Option<&'static str>,
     other: &'static str,
 }
@@ -90,7 +90,7 @@ pub(crate) enum Lang {
     En,
 }
 
-/// Languages of one header that are looked at; browsers send some five.
+/// Languages of one header that are checked; browsers send some five.
 const HEADER_ENTRIES_MAX: usize = 16;
 
 impl Lang {

@@ -200,7 +200,7 @@ fn examples(
             examples.push((Lesson::Words, (*term).clone()));
         }
         // A pair of characters is one term. A longer word is a phrase, at which tantivy 0.27 panics in a debug build
-        // when it is refused and stands in none of the last documents.
+        // when it is refused and is in none of the last documents.
         let pairs = terms.iter().skip(1);
         for other in pairs.filter(|other| other.chars().count() == 2) {
             let less = format!("{term} -{}", quoted(other));

@@ -203,7 +203,7 @@ fn span(
     let from = from.or_else(|| days().min().copied())?;
     let until = match (request.until_ms, request.since_ms) {
         (Some(until_ms), _) => day(until_ms.saturating_sub(1)),
-        // What is asked for from some day on lasts until today.
+        // What is requested from some day on lasts until today.
         (None, Some(_)) => day(request.now_ms).max(days().max().copied()),
         (None, None) => days().max().copied(),
     };

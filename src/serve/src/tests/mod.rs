@@ -111,7 +111,7 @@ fn fake_meta() -> Meta {
     meta
 }
 
-/// A question with two answers, which stand in its text too; the first answer has a signature.
+/// A question with two answers, which are in its text too; the first answer has a signature.
 fn fake_thread() -> Document {
     let post = |author: &str, published: &str, text: &str| Comment {
         author: Some(author.to_owned()),

@@ -181,7 +181,7 @@ async fn a_thread_says_each_post_once() {
     }
     assert!(page.body.contains("2 条回帖") && page.body.contains("<strong>老井架</strong>"));
     let first = between(&page, "<strong>老井架</strong>", "</li>");
-    // The picture stands in the post that it was put in, and the time names its foreign zone.
+    // The picture is in the post that it was put in, and the time names its foreign zone.
     assert!(first.contains("压力曲线图") && first.contains(">2026-05-03 06:20 UTC</time>"));
     assert!(page.body.contains("<span class=\"time\">昨天 08:30</span>"));
     assert_escaped(&page);

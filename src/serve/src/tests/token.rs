@@ -296,10 +296,10 @@ async fn who_may_not_is_told_why() {
     let person = [("accept", "text/html"), ("accept-language", "zh")];
     let page = ask(&open, post_form("/change", &person, "term=a")).await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
-    // The form is there, and leads to what was asked for.
+    // The form is there, and leads to what was requested.
     assert!(page.body.contains("请先登录") && page.body.contains("action=\"/login\""));
     assert!(page.body.contains("name=\"next\" value=\"/change\""));
-    // A session is not enough for a change that another site asked for.
+    // A session is not enough for a change that another site requested.
     let foreign = [
         ("cookie", cookie.as_str()),
         ("origin", "https://evil.example"),
@@ -340,7 +340,7 @@ async fn pages_of_the_operator_are_refused_alike() {
             "{path}: {}",
             person.body
         );
-        // No token would help, so none is asked for.
+        // No token would help, so none is requested.
         let program = ask_for(&closed, path, "*/*").await;
         assert!(program.problem(403).contains("serve.token"), "{path}");
         assert_eq!(program.header("www-authenticate"), "", "{path}");

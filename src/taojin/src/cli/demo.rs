@@ -1,4 +1,4 @@
-//! `taojin demo`: the whole way on the bundled sample web, on loopback, without a configuration. Its data folder holds
+//! `taojin demo`: the whole way on the bundled sample web, on loopback, without a configuration. Its data directory holds
 //! `demo.toml`, so that every command that it prints after `$` works when it is pasted.
 
 use std::fs::{self, OpenOptions};

@@ -1,5 +1,5 @@
-//! `taojin extract`: documents from files, folders, URLs or standard input, one JSON object a line or as text, with what
-//! decided about them if that is asked for. What is no page is said and makes the exit code 1.
+//! `taojin extract`: documents from files, directories, URLs or standard input, one JSON object a line or as text, with what
+//! decided about them if that is requested. What is no page is said and makes the exit code 1.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -302,7 +302,7 @@ fn next(words: &'static InitLabels, file: &Path) {
         .find(|known| Path::new(known).is_file());
     let named = Context {
         config: (found_anyway != file.to_str()).then(|| file.to_owned()),
-        // It stands in the file now.
+        // It is in the file now.
         data_dir: None,
     };
     let is_service = file == Path::new(SYSTEM_CONFIG) && Path::new("/run/systemd/system").is_dir();

@@ -17,11 +17,11 @@ use crate::daemon::{now_ms, pages_of_archive};
 use taojin_extract::page::{self, HEAD_BYTES, Hints, Page};
 use taojin_search::terms::Text;
 
-/// Files taken from one folder: more is not a folder of saved pages but a disk.
+/// Files taken from one directory: more is not a directory of saved pages but a disk.
 const MAX_FOLDER_FILES: usize = 200_000;
-/// Folders within folders that are looked into.
+/// Directories within directories that are looked into.
 const MAX_FOLDER_DEPTH: usize = 32;
-/// Names of files that are taken from a folder end so; archives have `.warc` anywhere in their names.
+/// Names of files that are taken from a directory end so; archives have `.warc` anywhere in their names.
 const PAGE_ENDINGS: [&str; 7] = [
     ".shtml",
     ".html",
@@ -49,7 +49,7 @@ pub(super) enum Input {
     Standard,
     /// An address to fetch.
     Url(String),
-    /// A file that was named, or found in a folder that was.
+    /// A file that was named, or found in a directory that was.
     File(PathBuf),
 }
 
@@ -71,10 +71,10 @@ pub(super) enum InputError {
     /// An archive where only a page can be read.
     #[error("is an archive; give the name of its file")]
     Archive,
-    /// A folder without pages.
+    /// A directory without pages.
     #[error("no pages in this folder: no *.html, *.htm, *.html.gz or *.warc files")]
     NoPages,
-    /// A folder with too many of them.
+    /// A directory with too many of them.
     #[error("more than {MAX_FOLDER_FILES} files in this folder; name its folders one by one")]
     TooMany,
     /// Unpacking it is an attack or a mistake.
@@ -96,7 +96,7 @@ impl From<io::Error> for InputError {
 }
 
 impl Input {
-    /// The inputs that an argument stands for: one, or the files of a folder in the order of their names.
+    /// The inputs that an argument stands for: one, or the files of a directory in the order of their names.
     pub(super) fn from_argument(argument: &str) -> Result<Vec<Self>, InputError> {
         if argument == "-" {
             return Ok(vec![Self::Standard]);
@@ -118,7 +118,7 @@ impl Input {
     }
 }
 
-/// The file of this name, or the pages and archives of the folder in the order of their names.
+/// The file of this name, or the pages and archives of the directory in the order of their names.
 pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     if !fs::metadata(path)?.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -132,7 +132,7 @@ pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     Ok(files)
 }
 
-/// Adds what has the name of a page or an archive. Links are left out: they lead out of the folder or in circles.
+/// Adds what has the name of a page or an archive. Links are left out: they lead out of the directory or in circles.
 fn add_folder(dir: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;

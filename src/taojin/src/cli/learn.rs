@@ -1,5 +1,5 @@
 //! `taojin templates learn`: templates of saved pages, with a report to look at: one HTML file that loads nothing and runs
-//! nothing, the pages stand in sandboxed frames.
+//! nothing, the pages are in sandboxed frames.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

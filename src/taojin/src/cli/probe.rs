@@ -26,7 +26,7 @@ pub(super) struct Probe {
     pub(super) title: Option<String>,
     pub(super) feeds: Vec<CrawlUri>,
     pub(super) sitemaps: Vec<CrawlUri>,
-    /// robots.txt names its sitemaps, so that they need not stand in the file.
+    /// robots.txt names its sitemaps, so that they need not are in the file.
     pub(super) sitemaps_in_robots: bool,
     pub(super) crawl_delay_ms: Option<i64>,
     pub(super) links: usize,

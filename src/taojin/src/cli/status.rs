@@ -1,4 +1,4 @@
-//! `taojin status`: what the crawler has and does, beside a running daemon or without one.
+//! `taojin status`: what the crawler has and does, alongside a running daemon or without one.
 
 use std::process::ExitCode;
 
@@ -41,7 +41,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let response = control::send_command(&loaded.config.data_dir, &Command::Status, |_| {});
     let told = match response {
         Ok(Some(Response::Status(status))) => Some(status),
-        // Of another version, or none; what stands in the folder is told without it.
+        // Of another version, or none; what is in the directory is told without it.
         Ok(_) => None,
         Err(error) => {
             output::note(&error.to_string());

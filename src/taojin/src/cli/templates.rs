@@ -1,4 +1,4 @@
-//! `taojin templates`: what was learned of the sites' templates, and what a person says of it. Works beside a running
+//! `taojin templates`: what was learned of the sites' templates, and what a person says of it. Works alongside a running
 //! daemon, which takes changes up within seconds.
 
 use std::fs;

@@ -327,7 +327,7 @@ pub(crate) fn robots(context: &Context, args: &RobotsArgs) -> anyhow::Result<Exi
             Some(_) => CrawlUri::parse(&format!("http://localhost{url}")),
             None => CrawlUri::parse(url),
         };
-        // What is no address is asked for by nobody; it is compared as it stands.
+        // What is no address is requested by nobody; it is compared as it stands.
         let decided = match &address {
             Ok(address) => robots.decide(address),
             Err(_) => robots.decide_written(url),

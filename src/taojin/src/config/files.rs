@@ -16,7 +16,7 @@ use taojin_crawl::schedule::Site;
 use taojin_extract::learn::Weights;
 use taojin_search::analyze::{Analyzer, Lexicon, LexiconError, Synonyms};
 
-/// Name of the file of accepted terms in the data folder.
+/// Name of the file of accepted terms in the data directory.
 const ACCEPTED: &str = "terms.txt";
 
 impl LoadedConfig {
@@ -140,7 +140,7 @@ const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 const OTHERS_READ: u32 = 0o004;
 
 impl LoadedConfig {
-    /// Reads the secrets that stand in files of their own. Gives what is wrong with them.
+    /// Reads the secrets that are in files of their own. Gives what is wrong with them.
     pub fn read_secrets(&mut self) -> Vec<ConfigProblem> {
         let file = self.file.clone();
         let folder = file.as_deref().and_then(Path::parent).map(Path::to_owned);
@@ -174,7 +174,7 @@ impl LoadedConfig {
         wrong.into_iter().map(problem).collect()
     }
 
-    /// The keys whose files only the service can see: systemd gives it a folder of its own, which is not there now.
+    /// The keys whose files only the service can see: systemd gives it a directory of its own, which is not there now.
     pub fn secrets_of_the_service(&self) -> bool {
         let of_service = |path: &Path| path.starts_with(format!("${CREDENTIALS}"));
         std::env::var_os(CREDENTIALS).is_none() && self.secret_files().any(of_service)
@@ -223,7 +223,7 @@ impl LoadedConfig {
     }
 }
 
-/// Where a file is: below the folder of systemd, or relative to the configuration.
+/// Where a file is: below the directory of systemd, or relative to the configuration.
 pub(super) fn placed(folder: Option<&Path>, path: &Path) -> PathBuf {
     if let Ok(rest) = path.strip_prefix(format!("${CREDENTIALS}"))
         && let Some(dir) = std::env::var_os(CREDENTIALS)

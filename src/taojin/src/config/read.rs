@@ -61,7 +61,7 @@ pub fn read(
     (loaded, problems)
 }
 
-/// Reads every `*.toml` of the folder as a site, in the order of their names. A missing folder holds no sites.
+/// Reads every `*.toml` of the directory as a site, in the order of their names. A missing directory holds no sites.
 pub fn read_sites(dir: &Path) -> (Vec<Site>, Vec<ConfigProblem>) {
     let (mut sites, mut problems) = (Vec::<Site>::new(), Vec::new());
     let files = match site_files(dir) {
@@ -85,7 +85,7 @@ pub fn read_sites(dir: &Path) -> (Vec<Site>, Vec<ConfigProblem>) {
     (sites, problems)
 }
 
-/// The files of a folder that describe sites; those that begin with a dot are drafts.
+/// The files of a directory that describe sites; those that begin with a dot are drafts.
 pub fn site_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     match fs::read_dir(dir) {
@@ -233,7 +233,7 @@ pub(super) fn unreadable(path: &Path, error: &io::Error) -> ConfigProblem {
 /// A mistake in the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigProblem {
-    /// The file that it stands in; none if it is in no file.
+    /// The file that it is in; `None` if it is in no file.
     pub file: Option<PathBuf>,
     /// The line of the key, counted from 1.
     pub line: Option<usize>,

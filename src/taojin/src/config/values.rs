@@ -168,7 +168,7 @@ const STATE_DIR: &str = "/var/lib/taojin";
 const INDEX_NAME_MAX: usize = 200;
 
 impl LoadedConfig {
-    /// What the shipped unit needs before the service can write to a data folder of the operator's choice; none where it can.
+    /// What the shipped unit needs before the service can write to a data directory of the operator's choice; `None` if it can.
     pub fn closed_to_the_service(&self) -> Option<String> {
         let data = &self.config.data_dir;
         let is_service = self.file.as_deref() == Some(Path::new(SYSTEM_CONFIG));
@@ -181,7 +181,7 @@ impl LoadedConfig {
         })
     }
 
-    /// What keeps these settings from being used here: lexicons that are not there, a proxy that is none, a data folder
+    /// What keeps these settings from being used here: lexicons that are not there, a proxy that is none, a data directory
     /// that cannot be made or written.
     pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut found = Vec::new();
@@ -236,7 +236,7 @@ impl LoadedConfig {
                 ));
             }
         }
-        // The accepted terms are in the data folder.
+        // The accepted terms are in the data directory.
         let lexicons = if has_data {
             self.lexicons()
         } else {
@@ -288,7 +288,7 @@ impl SearchConfig {
     }
 }
 
-/// Why nothing could be written to a folder, which need not be there yet.
+/// Why nothing could be written to a directory, which need not be there yet.
 fn folder_problem(dir: &Path) -> Option<String> {
     let mut ancestors = dir.ancestors().filter(|a| !a.as_os_str().is_empty());
     let nearest = ancestors.find(|a| a.symlink_metadata().is_ok());

@@ -5,7 +5,7 @@
 //!
 //! Where several machines share a store, all of them go by the time of its database: clocks that differ do not matter.
 //!
-//! It never goes back: when the system's clock is set back, it goes on from where it was, at its own pace, until the
+//! It never goes back: when the system's clock is set back, it continues from where it was, at its own pace, until the
 //! program is started again. Otherwise everything that waits for a moment would wait so much longer.
 
 use std::sync::{Arc, Mutex};
@@ -148,7 +148,7 @@ mod tests {
         let after = |s: u64| began + Duration::from_secs(s);
         assert_eq!(steady.now_ms(began, 5 * DAY_MS), 5 * DAY_MS);
         assert_eq!(steady.now_ms(after(10), 4 * DAY_MS), 5 * DAY_MS + 10_000);
-        // It goes on at the pace of real time, whatever the system says meanwhile.
+        // It continues at the pace of real time, whatever the system says meanwhile.
         assert_eq!(
             steady.now_ms(after(30), 4 * DAY_MS + 20_000),
             5 * DAY_MS + 30_000

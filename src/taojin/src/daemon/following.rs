@@ -3,7 +3,7 @@
 //! What was collected and what was delivered is recorded in the store, so that a restart neither loses a hit nor sends it
 //! twice; only a delivery whose response was lost is sent again, under the same number.
 //!
-//! A receiver's address comes from the configuration and not from the web, so it is not guarded: receivers stand in the own
+//! A receiver's address comes from the configuration and not from the web, so it is not guarded: receivers are in the own
 //! network more often than not. No redirect is followed: a signed body goes where it was meant to go.
 
 use std::collections::HashSet;
@@ -25,7 +25,7 @@ use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{Reader, SiteTitles, Watermark};
 
-/// How often the index is looked at; it commits twice a second.
+/// How often the index is checked; it commits twice a second.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// When what following needs could not be had, it is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -134,12 +134,12 @@ async fn keep(place: FollowSources, mut current: watch::Receiver<Current>) {
 }
 
 /// Collects and tells as long as the topic is configured as it is, a slow receiver holding up only its own topic.
-/// Gives its name.
+/// Returns its name.
 async fn follow_on(topic: Arc<Topic>, current: watch::Receiver<Current>) -> String {
     let mut last = None;
     while current.borrow().follows.contains(&topic.follow) {
         if !topic.means.shared.leads() {
-            // Another node of the cluster tells; where it came to stands in the store.
+            // Another node of the cluster tells; where it came to is in the store.
             last = None;
             tokio::time::sleep(LOOK_EVERY).await;
             continue;
@@ -199,7 +199,7 @@ impl Topic {
         let whole = reached != after;
         let reached = if whole { reached } else { present };
         let told = Told {
-            // Which hits are none any more is known only when all were looked at.
+            // Which hits are none any more is known only when all were checked.
             gone: told.gone && whole,
             ..told
         };
@@ -370,7 +370,7 @@ async fn blocking<T: Send + 'static>(
 pub(crate) struct Undelivered {
     /// One line for the operator.
     pub(crate) error: String,
-    /// What the receiver asked for by Retry-After.
+    /// What the receiver requested by Retry-After.
     pub(crate) asked_ms: Option<i64>,
 }
 

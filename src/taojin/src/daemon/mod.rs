@@ -413,7 +413,7 @@ fn node_place(loaded: &LoadedConfig, shared: &Shared) -> StorePlace {
     loaded.store_place().with_lease(shared.node().clone())
 }
 
-/// The store of the data folder, with its retention.
+/// The store of the data directory, with its retention.
 pub(crate) fn open_store(loaded: &LoadedConfig) -> anyhow::Result<Store> {
     open_store_at(loaded, loaded.store_place())
 }
@@ -435,7 +435,7 @@ fn open_store_at(loaded: &LoadedConfig, place: StorePlace) -> anyhow::Result<Sto
     Ok(store)
 }
 
-/// The socket for commands. The daemon runs without it as well; then the reason stands in the log.
+/// The socket for commands. The daemon runs without it as well; then the reason is in the log.
 fn open_control(
     data_dir: &Path,
     events: &SyncSender<Event>,

@@ -21,7 +21,7 @@ use taojin_crawl::schedule::Site;
 use taojin_search::analyze::{Analyzer, Dictionary};
 use taojin_search::index::SiteTitles;
 
-/// How often the files are looked at.
+/// How often the files are checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The sites and topics of this moment.

@@ -21,7 +21,7 @@ pub(super) type Serving = tokio::task::JoinHandle<std::io::Result<()>>;
 /// How often the server's task tells that it turns.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// Serves beside the crawl, until the sender that is given back is dropped; none where there is nothing to listen on.
+/// Serves beside the crawl, until the sender that is given back is dropped; `None` if there is nothing to listen on.
 pub(super) fn start_server(
     loaded: &LoadedConfig,
     listener: Option<tokio::net::TcpListener>,

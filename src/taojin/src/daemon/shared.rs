@@ -37,9 +37,9 @@ pub struct Shared {
     document_seq: AtomicU64,
     in_flight: AtomicU64,
     indexed_seq: AtomicU64,
-    /// An operator wants the index to be made anew.
+    /// An operator wants the index to be made again.
     reindex: AtomicBool,
-    /// How far the index is that is being made anew.
+    /// How far the index is that is being made again.
     reindexing: Mutex<Option<RebuildProgress>>,
     /// How often one was finished.
     reindexed: AtomicU64,
@@ -175,12 +175,12 @@ impl Shared {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// Asks for the index to be made anew.
+    /// Asks for the index to be made again.
     pub(super) fn request_reindex(&self) {
         self.reindex.store(true, Ordering::Relaxed);
     }
 
-    /// Whether that was asked for since the last call.
+    /// Whether that was requested since the last call.
     pub(super) fn take_reindex_request(&self) -> bool {
         self.reindex.swap(false, Ordering::Relaxed)
     }
@@ -193,17 +193,17 @@ impl Shared {
         *lock(&self.reindexing) = progress;
     }
 
-    /// How far the index is that is being made anew, if one is.
+    /// How far the index is that is being made again, if one is.
     pub fn reindexing(&self) -> Option<RebuildProgress> {
         *lock(&self.reindexing)
     }
 
-    /// How often the index was made anew since the start.
+    /// How often the index was made again since the start.
     pub(super) fn reindexed(&self) -> u64 {
         self.reindexed.load(Ordering::Relaxed)
     }
 
-    /// Whether so much waits for the index that the crawl should wait too. While the index is made anew it does not: the
+    /// Whether so much waits for the index that the crawl should wait too. While the index is made again it does not: the
     /// store keeps everything.
     pub(super) fn is_lagging(&self, most: u64) -> bool {
         self.index_lag() > most && self.reindexing().is_none()
@@ -275,7 +275,7 @@ impl Shared {
         *lock(&self.rules) = rules;
     }
 
-    /// The rules of a site; none if it is no longer crawled.
+    /// The rules of a site; `None` if it is no longer crawled.
     pub(super) fn rules(&self, site: &str) -> Option<SiteRules> {
         lock(&self.rules).get(site).cloned()
     }

@@ -89,7 +89,7 @@ struct Checkpoint {
     at: Instant,
     /// Time that the step which begins there may take.
     limit: Duration,
-    /// What stands in its way.
+    /// What is in its way.
     problem: Option<String>,
 }
 
@@ -102,7 +102,7 @@ pub struct WorkerState {
     pub idle: Duration,
     /// Whether that is longer than it may take.
     pub stuck: bool,
-    /// What stands in its way, if it says so.
+    /// What is in its way, if it says so.
     pub problem: Option<String>,
 }
 

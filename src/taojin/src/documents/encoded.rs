@@ -69,7 +69,7 @@ impl EncodedDocument {
             addresses,
         };
         let mut json = serde_json::to_vec(&beside).expect("strings and a number serialize");
-        // The object goes on with the document, which is not encoded again.
+        // The object continues with the document, which is not encoded again.
         json.pop();
         json.extend_from_slice(br#","document":"#);
         json.extend_from_slice(&self.json);

@@ -24,7 +24,7 @@ const TIME: Duration = Duration::from_secs(2);
 /// Lines of one difference.
 const DIFF_LINES: usize = 2_000;
 
-/// The history of a document; none if nothing is known of it.
+/// The history of a document; `None` if nothing is known of it.
 pub(super) fn read_history(
     reader: &Reader,
     key: &DocumentKey,
@@ -235,14 +235,14 @@ const LINES_TIME: Duration = Duration::from_millis(200);
 const CONTEXT: usize = 1;
 /// Lines with less in common than this are two lines, not one that was changed.
 const ALIKE: f32 = 0.5;
-/// How far ahead the other half of a changed line is looked for.
+/// How far ahead the other half of a changed line is searched for.
 const AHEAD: usize = 8;
 /// Longest line that is compared character by character, in bytes.
 const CLOSE_BYTES: usize = 20_000;
 /// Same parts between two that differ are shown with them when they are this short: nobody can read confetti.
 const CONFETTI_CHARS: usize = 2;
 
-/// The lines that differ, with some around them; none where the texts say the same. Blank lines do not count.
+/// The lines that differ, with some around them; `None` if the texts say the same. Blank lines do not count.
 /// Takes until `until` at most.
 pub(super) fn lines(before: &str, after: &str, until: Instant) -> Vec<DiffLine> {
     let deadline = until.min(Instant::now() + LINES_TIME);
@@ -279,7 +279,7 @@ fn filled(text: &str) -> Vec<&str> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// Lines that are the same: those beside a difference, and how many are between.
+/// Lines that are the same: those alongside a difference, and how many are between.
 fn same(lines: &[&str], (first, last): (bool, bool), out: &mut Vec<DiffLine>) {
     let head = if first { 0 } else { CONTEXT };
     let tail = if last { 0 } else { CONTEXT };

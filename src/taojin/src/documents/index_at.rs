@@ -48,7 +48,7 @@ impl IndexAt {
         }
     }
 
-    /// The folder, where there is one.
+    /// The directory, where there is one.
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
@@ -83,7 +83,7 @@ impl IndexAt {
         self.noted().unwrap_or_default().seq
     }
 
-    /// The last change that the index has; none where it is not of this store.
+    /// The last change that the index has; `None` if it is not of this store.
     pub(crate) fn seq_of(&self, store_id: i64) -> Result<Option<u64>, IndexError> {
         let noted = self.noted()?;
         Ok((noted.store == store_id).then_some(noted.seq))

@@ -1,4 +1,4 @@
-//! The log of documents, read for whoever follows it or looks back. In: the data folder; how far a copy is, or which
+//! The log of documents, read for whoever follows it or looks back. In: the data directory; how far a copy is, or which
 //! document. Out: changes, or versions with what differs. Opens a connection for each question; never writes.
 
 use super::history::{self, DAMAGED};
@@ -15,7 +15,7 @@ use taojin_crawl::store::{
 /// An answer ends when it has so much: enough for a thousand news with their text, little enough to hold many at once.
 const ANSWER_BYTES: usize = 4 << 20;
 
-/// Text that is read for one answer, also where it does not stand in it: what takes a tenth of a second to unpack.
+/// Text that is read for one answer, also where it does not are in it: what takes a tenth of a second to unpack.
 const READ_BYTES: usize = 32 << 20;
 
 /// The log of a store, which may not be there yet.
@@ -87,7 +87,7 @@ impl StoreLog {
         }))
     }
 
-    /// The versions of a document; none if nothing is known of it.
+    /// The versions of a document; `None` if nothing is known of it.
     pub(crate) fn history(&self, key: &DocumentKey) -> Result<Option<HistoryAnswer>, StoreError> {
         history::read_history(&self.open()?, key)
     }
@@ -129,7 +129,7 @@ fn change_answer(
             answer.document = documents.then(|| DocumentAnswer::new(id, stored.document));
         }
         Ok(None) => {}
-        // A copy that stopped here would never go on; one that passed over it would not know.
+        // A copy that stopped here would never continue; one that passed over it would not know.
         Err(error) => {
             tracing::error!(error = format!("{error:#}"), "a document cannot be read");
             answer.unreadable = Some(DAMAGED.to_owned());

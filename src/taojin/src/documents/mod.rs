@@ -26,7 +26,7 @@ pub fn encode(document: &Document, fetched_ms: i64) -> NewDocument {
     EncodedDocument::new(document).row(fetched_ms, None, &[])
 }
 
-/// The document of a row; none where the row says that it is gone. An error names a row that cannot be read.
+/// The document of a row; `None` if the row says that it is gone. An error names a row that cannot be read.
 pub fn decode(reader: &store::Reader, row: &DocumentRow) -> anyhow::Result<Option<StoredDocument>> {
     let Some(body) = reader.body(row)? else {
         return Ok(None);
@@ -54,7 +54,7 @@ pub fn engine_index(address: &str, name: &str) -> RemoteIndex {
     RemoteIndex::new(Arc::new(transport), name)
 }
 
-/// The index in the data folder, without a configuration.
+/// The index in the data directory, without a configuration.
 pub fn open_folder(
     place: impl Into<StorePlace>,
     analyzer: &Analyzer,

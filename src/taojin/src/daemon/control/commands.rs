@@ -26,7 +26,7 @@ use taojin_search::analyze::Analyzer;
 use taojin_search::index::IndexError;
 use taojin_uri::CrawlUri;
 
-/// Addresses that may wait for their hosts ahead of the queues: asked for one by one.
+/// Addresses that may wait for their hosts ahead of the queues: requested one by one.
 const ASKED: usize = 1_000;
 
 type CommandResult<T> = Result<T, CommandError>;

@@ -2,7 +2,7 @@
 //!
 //! [`send_command`] is the client, `Controller` the client of web page and API, `ControlSocket` the server: it bounds
 //! connections, bytes and the time that a request may take to arrive, and passes requests on to the crawl loop. Responses come
-//! once what was asked for is durable.
+//! once what was requested is durable.
 //!
 //! A connection carries one [`Command`], a line of JSON, and gets lines of JSON: any number of steps, then the end. Who may
 //! write to the socket may do everything, so it is the owner's alone, or the group's where the data directory is.
@@ -39,7 +39,7 @@ use taojin_crawl::schedule::Site;
 pub(super) use commands::Watches;
 pub use commands::execute_alone;
 
-/// The socket in the data folder.
+/// The socket in the data directory.
 const SOCKET: &str = "control.sock";
 
 /// Longest request: a few hundred names of sites, or one address.
@@ -59,7 +59,7 @@ const REQUEST_TIME: Duration = Duration::from_secs(5);
 const SEND_TIME: Duration = Duration::from_secs(10);
 /// Time that the index gets to follow; it commits twice a second.
 const INDEX_TIME: Duration = Duration::from_secs(120);
-/// How often it is looked at.
+/// How often it is checked.
 const LOOK: Duration = Duration::from_millis(20);
 /// A failed accept (no file handles) is tried again after this.
 const RETRY: Duration = Duration::from_millis(200);
@@ -145,7 +145,7 @@ pub(super) struct PendingRequest {
     pub(super) reply: tokio::sync::mpsc::Sender<Reply>,
 }
 
-/// The socket under a name that is short enough: a long one is reached through a handle on its folder, which has to be
+/// The socket under a name that is short enough: a long one is reached through a handle on its directory, which has to be
 /// kept meanwhile.
 fn short_path(data_dir: &Path, name: &str) -> std::io::Result<(PathBuf, Option<std::fs::File>)> {
     use std::os::fd::AsRawFd;
@@ -173,7 +173,7 @@ pub(in crate::daemon) struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Listens in the data folder, whose lock this process holds: whatever has the name is left over, and replaced.
+    /// Listens in the data directory, whose lock this process holds: whatever has the name is left over, and replaced.
     pub(in crate::daemon) fn open(
         data_dir: &Path,
         events: SyncSender<Event>,
@@ -188,7 +188,7 @@ impl ControlSocket {
         let (short, _folder) = short_path(data_dir, DRAFT)?;
         let listener = UnixListener::bind(&short)
             .with_context(|| format!("{} cannot be made", path.display()))?;
-        // Nobody else may write to it, or only the group that may write to the folder.
+        // Nobody else may write to it, or only the group that may write to the directory.
         let group = fs::metadata(data_dir)?.permissions().mode() & 0o020 != 0;
         let mode = if group { 0o660 } else { 0o600 };
         fs::set_permissions(&draft, fs::Permissions::from_mode(mode))?;
@@ -270,7 +270,7 @@ async fn handle_connection(
     loop {
         let next = tokio::select! {
             next = replies.recv() => next,
-            // A client that hangs up no longer waits; what it asked for goes on.
+            // A client that hangs up no longer waits; what it requested continues.
             _ = read.read(&mut rest) => return None,
         };
         match next {
@@ -443,7 +443,7 @@ pub(in crate::daemon) struct Controller {
 }
 
 impl Controller {
-    /// Over the data folder of a configuration.
+    /// Over the data directory of a configuration.
     pub(in crate::daemon) fn new(
         loaded: &LoadedConfig,
         current: tokio::sync::watch::Receiver<Current>,

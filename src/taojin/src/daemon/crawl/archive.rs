@@ -199,7 +199,7 @@ fn problem(path: &Path, reader: &WarcReader, error: Option<WarcError>) -> Option
     }
 }
 
-/// The page that a record is of. What a crawler asked for its own sake is none.
+/// The page that a record is of. What a crawler requested its own sake is none.
 fn target(record: &Record) -> Option<CrawlUri> {
     let uri = CrawlUri::parse(record.target.as_deref()?).ok()?;
     (uri.path() != "/robots.txt").then_some(uri)
@@ -291,7 +291,7 @@ impl WarcSink {
         }
     }
 
-    /// Gives the present file its final name.
+    /// Returns the present file its final name.
     pub(crate) fn close(&self) {
         if let Err(error) = lock(&self.state).archive.close() {
             tracing::error!(%error, "archive cannot be closed; it will be at the next start");

@@ -35,7 +35,7 @@ pub(crate) struct OpenArticle {
 }
 
 impl OpenArticle {
-    /// The article that begins with this page, if it goes on on others.
+    /// The article that begins with this page, if it continues on others.
     pub(crate) fn start(mut document: Document, first: Fetched) -> Option<Box<Self>> {
         let left = std::mem::take(&mut document.pages);
         document.links.retain(|link| !left.contains(&link.url));

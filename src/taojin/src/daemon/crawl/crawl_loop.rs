@@ -101,7 +101,7 @@ pub(crate) struct CrawlLoop {
     /// When the first page of the batch came.
     pub(crate) batch_since: Option<Instant>,
     pub(crate) stop_at: Option<Instant>,
-    /// When the cycles are looked at for one that is over.
+    /// When the cycles are checked for one that is over.
     pub(crate) cycles_looked: Interval,
     pub(crate) sharing: Sharing,
     /// When the history of documents is looked through.
@@ -115,10 +115,10 @@ pub(crate) struct CrawlLoop {
     pub(crate) learner: Option<SyncSender<Seen>>,
 }
 
-/// What was asked for one by one.
+/// What was requested one by one.
 #[derive(Default)]
 pub(crate) struct ManualVisits {
-    /// URLs that were asked for by hand and wait for their hosts.
+    /// URLs that were requested by hand and wait for their hosts.
     pub(crate) asked: Vec<UrlId>,
     /// Articles that wait for their next page, by the row of the first: it is among `asked`.
     pub(crate) open: HashMap<UrlId, Box<OpenArticle>>,
@@ -431,7 +431,7 @@ impl CrawlLoop {
         paused
     }
 
-    /// Hands out what was asked for, as far as the hosts may be asked; when the next of it may be.
+    /// Hands out what was requested, as far as the hosts may be asked; when the next of it may be.
     fn hand_out_asked(&mut self, now: i64) -> anyhow::Result<Option<i64>> {
         let patience = i64::try_from(self.config.pass_patience_ms).unwrap_or(i64::MAX);
         let mut soonest: Option<i64> = None;
@@ -498,7 +498,7 @@ impl CrawlLoop {
         }
     }
 
-    /// Gives the answers that were read their records and takes them, in the order in which they were archived.
+    /// Returns the answers that were read their records and takes them, in the order in which they were archived.
     pub(crate) fn take_archived(&mut self, now: i64) -> anyhow::Result<()> {
         let Some(replay) = &mut self.replay else {
             return Ok(());
@@ -685,7 +685,7 @@ impl CrawlLoop {
         self.mode == Mode::Forever && is_outage(error)
     }
 
-    /// Waits until the database answers and begins anew over what it has; false where the daemon stops first. Pages that are
+    /// Waits until the database answers and begins again over what it has; false where the daemon stops first. Pages that are
     /// finished and not stored are stored then, those under way are left to their next lease.
     pub(super) fn wait_for_database(&mut self, mut error: anyhow::Error) -> anyhow::Result<bool> {
         tracing::error!("the crawl waits for the database: {error:#}");
@@ -753,7 +753,7 @@ pub(super) fn in_a_second(now: i64) -> Next {
     }
 }
 
-/// What the frontier says, but no later than something that was asked for by hand.
+/// What the frontier says, but no later than something that was requested by hand.
 fn wait_for(next: Next, soonest: Option<i64>) -> Next {
     match (next, soonest) {
         (next, None) => next,

@@ -10,14 +10,14 @@ use super::crawl_loop::Interval;
 use crate::config::CrawlConfig;
 use crate::serve::DiskUse;
 
-/// The disk is looked at this often: a fast crawl writes less than 100 MB in that time.
+/// The disk is checked this often: a fast crawl writes less than 100 MB in that time.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// Files that are written beside the one whose place they take. No others are removed: the data folder may hold backups that
+/// Files that are written beside the one whose place they take. No others are removed: the data directory may hold backups that
 /// are being made, and what people put there.
 const UNFINISHED: [&str; 4] = ["seen.new", "alike.new", "robots.new", "crawl.sqlite.part"];
 
-/// Watches the file system under the data folder.
+/// Watches the file system under the data directory.
 #[derive(Debug)]
 pub(crate) struct DiskWatch {
     dir: PathBuf,
@@ -100,7 +100,7 @@ impl Limits {
     }
 }
 
-/// Removes files that a write which did not come to its end left in the data folder: each is made anew from the beginning
+/// Removes files that a write which did not come to its end left in the data directory: each is made again from the beginning
 /// anyway. To be called by the one process that writes there. What cannot be removed stays.
 pub(crate) fn remove_partial(dir: &Path) {
     for path in UNFINISHED.map(|name| dir.join(name)) {
@@ -186,12 +186,12 @@ mod tests {
     #[test]
     fn what_was_left_unfinished_goes_and_nothing_else() {
         let dir = tempfile::tempdir().unwrap();
-        // A backup that is being made into this folder, and a file of somebody's own.
+        // A backup that is being made into this directory, and a file of somebody's own.
         let kept = ["backup.sqlite.part", "notes.new", "seen.filter"];
         for name in UNFINISHED.iter().chain(&kept) {
             std::fs::write(dir.path().join(name), "x").unwrap();
         }
-        // An index that is being made goes on where it was.
+        // An index that is being made continues where it was.
         std::fs::create_dir(dir.path().join("index.new")).unwrap();
         remove_partial(dir.path());
         let mut left: Vec<_> = std::fs::read_dir(dir.path())

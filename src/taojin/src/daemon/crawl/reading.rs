@@ -334,7 +334,7 @@ fn digest_of(document: &Document, links: &[extract::Link]) -> u64 {
     let text = text.chain(document.meta.watched());
     match document.kind {
         Kind::Hub => digest(links.iter().map(|l| l.url.as_str())),
-        // A page on which readers go on talking is looked at again soon, though its text stays.
+        // A page on which readers continue talking is checked again soon, though its text stays.
         _ => digest(text.chain(document.comments.iter().map(|c| c.text.as_str()))),
     }
 }
@@ -352,7 +352,7 @@ fn face(document: &Document, links: &[extract::Link]) -> u64 {
     digest([title, &document.text].into_iter().chain(shown))
 }
 
-/// An article of several pages: a later one leads to the first, and the first goes on.
+/// An article of several pages: a later one leads to the first, and the first continues.
 fn join(
     answer: &FetchedPage<'_>,
     document: &Document,

@@ -352,7 +352,7 @@ impl CrawlLoop {
         let mut applied = apply(finished, shown, duplicates, &self.revisit, now);
         self.frontier.book_recheck(&site, blind, applied.wasted);
         if self.replay.is_some() && !self.sites.contains_key(&site) {
-            // Nobody asked for a crawl of it: it stays as it was archived.
+            // Nobody requested a crawl of it: it stays as it was archived.
             applied.page.visit.due_ms = None;
         }
         self.batch_since.get_or_insert_with(Instant::now);
@@ -390,7 +390,7 @@ impl CrawlLoop {
             })
     }
 
-    /// Keeps an article that goes on until its other pages have come.
+    /// Keeps an article that continues until its other pages have come.
     fn is_put_aside(&mut self, finished: &mut FinishedVisit, now: i64) -> bool {
         let room = self.stop_at.is_some() || self.orders.open.len() < MAX_OPEN;
         let Some(open) = finished.visited.open.take().filter(|_| room) else {
@@ -572,7 +572,7 @@ fn found_on(
     Ok(uri)
 }
 
-/// Why a visit brought no page, in one of few words; none where it did, or led elsewhere.
+/// Why a visit brought no page, in one of few words; `None` if it did, or led elsewhere.
 fn problem(visited: &VisitResult) -> Option<Cow<'static, str>> {
     if visited.sitemap_cut.is_some() {
         // It came, and what was read of it counts; it is told by itself.

@@ -16,7 +16,7 @@ use crate::serve::CommandError;
 use taojin_crawl::frontier::Frontier;
 use taojin_crawl::store::{Batch, NodeLease, Reader, SiteDifferences, Store, StoreError};
 
-/// The partitions, and what other nodes have sent, are looked at so often.
+/// The partitions, and what other nodes have sent, are checked so often.
 const LOOK: Duration = Duration::from_secs(1);
 /// So often while partitions change hands; turns at servers while some are wanted.
 pub(super) const LOOK_SOON: Duration = Duration::from_millis(250);
@@ -94,7 +94,7 @@ pub(crate) fn refuse(request: &PendingRequest) {
         .try_send(Reply::Now(Response::Refused(refused)));
 }
 
-/// The store as soon as its database answers; none where the daemon is to stop. The server runs already.
+/// The store as soon as its database answers; `None` if the daemon is to stop. The server runs already.
 pub(crate) async fn wait_for_store(
     loaded: &LoadedConfig,
     shared: &Shared,

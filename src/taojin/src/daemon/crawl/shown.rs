@@ -84,7 +84,7 @@ pub(super) struct PageJudge<'a> {
 }
 
 impl PageJudge<'_> {
-    /// What the page shows, by the record as it stands in the store.
+    /// What the page shows, by the record as it is in the store.
     pub(super) fn shown(&mut self, finished: &FinishedVisit, now_ms: i64) -> anyhow::Result<Shown> {
         let (record, visited) = (&finished.lease.record, &finished.visited);
         if visited.outcome == VisitOutcome::NotModified {
@@ -198,7 +198,7 @@ impl PageJudge<'_> {
             "pages of this site show the same instead of their documents, which stay as they were");
         self.walls.add(&record.site, answer, since_ms);
         if let Some(twin) = twin {
-            // It may have become a document in the meantime: it is looked at again.
+            // It may have become a document in the meantime: it is checked again.
             self.batch.hold.push((twin, now_ms));
         }
         Ok(Shown::Wall {
@@ -265,7 +265,7 @@ impl PageJudge<'_> {
         })
     }
 
-    /// The address to which many pages lead that had documents is looked at again: it may have become one.
+    /// The address to which many pages lead that had documents is checked again: it may have become one.
     pub(super) fn look_at_target(
         &mut self,
         finished: &FinishedVisit,
@@ -353,7 +353,7 @@ fn is_version(before: &Document, now: &Document) -> bool {
         || alike(&before.text, &now.text) >= ALIKE
 }
 
-/// Share of the phrases of the shorter text that stand in the longer one.
+/// Share of the phrases of the shorter text that are in the longer one.
 fn alike(a: &str, b: &str) -> f64 {
     let phrases = |text: &str| -> HashSet<u64> {
         let letters: Vec<char> = text

@@ -41,7 +41,7 @@ pub(crate) const PROBLEM: &str = "cycle_problem ";
 /// When the cycle was over, Unix milliseconds.
 pub(crate) const ENDED_MS: &str = "cycle_ended_ms";
 
-/// Sites whose cycle is not over are looked at this often.
+/// Sites whose cycle is not over are checked this often.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How often the history of documents is looked through for what is older than the settings allow.
@@ -88,7 +88,7 @@ impl SiteRun {
         })
     }
 
-    /// When the next cycle begins; none if the schedule has no further time, or the operator has paused the site.
+    /// When the next cycle begins; `None` if the schedule has no further time, or the operator has paused the site.
     pub(crate) fn next_ms(&self) -> Option<i64> {
         self.next_ms.filter(|_| !self.paused)
     }
@@ -98,7 +98,7 @@ impl SiteRun {
         self.next_ms().is_some_and(|t| t <= now_ms)
     }
 
-    /// Whether a cycle of all sites is one of it: it is due, or all are to be looked at again and it is not paused.
+    /// Whether a cycle of all sites is one of it: it is due, or all are to be checked again and it is not paused.
     pub(crate) fn is_wanted(&self, recheck: bool, now_ms: i64) -> bool {
         self.is_due(now_ms) || (recheck && !self.paused)
     }
@@ -144,7 +144,7 @@ pub(crate) fn rules(site: &Site, now_ms: i64) -> SiteRules {
 
 impl CrawlLoop {
     /// Forgets versions of documents that are too old, a few in each turn. What cannot be forgotten (full disk, damaged page)
-    /// waits for the next time: the crawl goes on.
+    /// waits for the next time: the crawl continues.
     pub(super) fn forget_old(&mut self, now: i64) {
         if !self.frontier.leads() || !self.forgot.is_due(FORGET_EVERY) {
             return;
@@ -306,7 +306,7 @@ impl CrawlLoop {
             let is_over = counts.sites.get(&site.name);
             let is_over = is_over.is_some_and(|c| c.contains_key(ENDED_MS));
             let mut run = SiteRun::new(site.clone(), record.as_ref(), now)?;
-            // It goes on where the last run of the program left it.
+            // It continues where the last run of the program left it.
             run.open_since_ms = last_cycle_ms.filter(|_| !is_over);
             runs.insert(Arc::clone(&run.name), run);
         }

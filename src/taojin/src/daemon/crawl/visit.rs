@@ -151,9 +151,9 @@ pub(crate) struct VisitResult {
     pub(crate) archived_ms: Option<i64>,
     /// When a person last named a field of the site's pages; 0 for a page that was fetched just now.
     pub(crate) named_ms: i64,
-    /// The document of a page on which an article begins that goes on on others.
+    /// The document of a page on which an article begins that continues on others.
     pub(crate) goes_on: Option<Box<Document>>,
-    /// The article, if it goes on on a page that has not come yet.
+    /// The article, if it continues on a page that has not come yet.
     pub(crate) open: Option<Box<OpenArticle>>,
     /// The page of the article that was fetched, if it is not the first.
     pub(crate) later: Option<(CrawlUri, Fetched)>,
@@ -175,7 +175,7 @@ pub(crate) struct VisitContext {
     pub(crate) fetcher: Fetcher,
     pub(crate) robots: RobotsCache,
     pub(crate) page: page::Config,
-    /// None: documents are not wanted.
+    /// `None`: documents are not wanted.
     pub(crate) extract: Option<extract::Config>,
     /// Pages of an article that become one document, at most.
     pub(crate) article_pages: usize,

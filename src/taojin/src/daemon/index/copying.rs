@@ -15,7 +15,7 @@ use taojin_crawl::store::{DocumentCopy, Reader, StoreError, StorePlace};
 
 /// Changes taken into the copy at once.
 const ROWS: usize = 1_024;
-/// What other nodes have stored is looked for so often.
+/// What other nodes have stored is searched for so often.
 const LOOK: Duration = Duration::from_millis(250);
 /// The same after a failure.
 const RETRY: Duration = Duration::from_secs(2);

@@ -135,7 +135,7 @@ fn add_one_by_one(
 }
 
 /// Puts the change after number `after` aside, which lies in a damaged page of the database, or all of that page. Gives the
-/// number after which to go on.
+/// number after which to continue.
 fn pass_over(
     reader: &store::Reader,
     after: i64,
@@ -167,7 +167,7 @@ fn pass_over(
     }
 }
 
-/// Whether the store failed, and not the one document that was asked for.
+/// Whether the store failed, and not the one document that was requested.
 fn is_of_store(error: &anyhow::Error) -> bool {
     let of_store = error.downcast_ref::<StoreError>();
     of_store.is_some_and(|e| !matches!(e, StoreError::Body { .. } | StoreError::Damaged { .. }))

@@ -4,7 +4,7 @@
 //!
 //! Nothing is lost and nothing is there twice: the log keeps every document, and one that is added again after a crash
 //! replaces itself. An index that is missing is made from the log; one that is damaged, of another version or of another
-//! store is made anew beside the old one.
+//! store is made again beside the old one.
 
 mod copying;
 mod feeding;
@@ -90,7 +90,7 @@ pub(crate) fn catch_up(loaded: &LoadedConfig) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes the index anew from the log, now, or goes on where that was broken off. For commands without a daemon. Gives how
+/// Makes the index again from the log, now, or continues where that was broken off. For commands without a daemon. Gives how
 /// many documents it holds.
 pub(crate) fn rebuild_index(
     loaded: &LoadedConfig,
@@ -148,7 +148,7 @@ pub(super) fn is_ahead(at: &IndexAt, store: &Store) -> Result<Option<i64>, Store
     Ok((is_ours && seq > store.last_document_seq()?).then_some(seq))
 }
 
-/// Refuses to go on with an empty store beside an index of another one: its documents were in the store that is gone, and
+/// Refuses to continue with an empty store beside an index of another one: its documents were in the store that is gone, and
 /// a new index would leave no sign of them.
 pub(super) fn refuse_lost_store(dir: &Path, store: &Store) -> anyhow::Result<()> {
     let noted = index::noted(dir).unwrap_or_default();
@@ -164,7 +164,7 @@ pub(super) fn refuse_lost_store(dir: &Path, store: &Store) -> anyhow::Result<()>
 }
 
 impl Indexer {
-    /// Over the index of the data folder. Where it must be made anew, a daemon does so while it works; everybody else now.
+    /// Over the index of the data directory. Where it must be made again, a daemon does so while it works; everybody else now.
     pub(super) fn open(
         loaded: &LoadedConfig,
         reader: store::Reader,
@@ -207,7 +207,7 @@ impl Indexer {
         })
     }
 
-    /// Opens the index, or begins to make it anew where it cannot be gone on with.
+    /// Opens the index, or begins to make it again where it cannot be gone on with.
     fn open_writer(&mut self) -> anyhow::Result<()> {
         let problem = match self.writer_in(&self.dir) {
             Ok(writer) => {
@@ -217,7 +217,7 @@ impl Indexer {
                 if again {
                     self.try_left_out_again()?;
                 }
-                // What was begun before goes on.
+                // What was begun before continues.
                 if self.rebuild.is_none() && index::fresh_dir(&self.dir).exists() {
                     self.start_rebuild()?;
                 }
@@ -282,7 +282,7 @@ impl Indexer {
         }
     }
 
-    /// Indexes what comes until the poker is gone; returns early only with an error.
+    /// Indexes what comes until the other end is gone; returns early only with an error.
     fn follow(&mut self, wake: &Receiver<()>, mut stopping: bool) -> anyhow::Result<()> {
         let mut seq = self.last_seq();
         let mut waiting_since: Option<Instant> = None;

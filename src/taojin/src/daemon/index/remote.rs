@@ -45,7 +45,7 @@ pub(in crate::daemon) struct RemoteIndexer {
     alone: bool,
     /// The state that was seen last, and since when it is the same.
     seen: Option<(RemoteState, Instant)>,
-    /// Where the log ends that an index made anew must reach.
+    /// Where the log ends that an index made again must reach.
     anew_until: Option<u64>,
 }
 
@@ -150,7 +150,7 @@ impl RemoteIndexer {
         Ok(writer)
     }
 
-    /// Feeds the engine until the poker is gone.
+    /// Feeds the engine until the other end is gone.
     fn follow(&mut self, writer: &mut RemoteWriter, wake: &Receiver<()>) -> anyhow::Result<()> {
         let mut seq = writer.last_seq();
         let (mut waiting, mut committed) = (0, Instant::now());
@@ -218,8 +218,8 @@ impl RemoteIndexer {
     }
 }
 
-/// Takes every change in the log into the engine, now; with `anew` also those that it has. For commands without a daemon.
-/// Gives how many documents there are.
+/// Takes every change in the log into the engine, now; with `again` also those that it has. For commands without a daemon.
+/// Returns how many documents there are.
 pub(super) fn take_all(
     loaded: &LoadedConfig,
     at: RemoteAt,

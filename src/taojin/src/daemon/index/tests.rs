@@ -1,4 +1,4 @@
-//! Documents that cannot be indexed: put aside by name, and the rest goes on.
+//! Documents that cannot be indexed: skipped by name, and the rest continues.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -146,7 +146,7 @@ fn a_document_that_brings_the_indexing_down_is_put_aside_until_an_upgrade() {
     indexer.open_writer().unwrap();
     place.put_text(2, &original);
     place.put_text(3, "另一篇：页岩气钻机到位。");
-    // A second one before the first is committed: each must be known while the other is looked for.
+    // A second one before the first is committed: each must be known while the other is searched for.
     place.put_text(4, &original);
     shared.set_document_seq(4);
 

@@ -19,7 +19,7 @@ use taojin_search::index::caught;
 
 /// Pages taken up at once at most.
 const AT_ONCE: usize = 256;
-/// How often changes made from outside are looked for, and what was seen is taken up and saved.
+/// How often changes made from outside are searched for, and what was seen is taken up and saved.
 const TURN: Duration = Duration::from_secs(2);
 /// A small site is learned from once no article without a template has come for so long.
 const QUIET_MS: i64 = 60_000;
@@ -34,7 +34,7 @@ const DRIFT: f32 = 0.1;
 /// So much of what is essential missing on average says the same.
 const FAILING: f32 = 0.2;
 
-/// Pause before the learner goes on after an error or a panic.
+/// Pause before the learner continues after an error or a panic.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// What the learner works with.

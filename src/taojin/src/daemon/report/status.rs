@@ -43,7 +43,7 @@ pub struct StatusBoard {
     limits: disk::Limits,
     pass_patience_ms: u64,
     terms: TermReviewer,
-    /// Present beside a running daemon.
+    /// Present alongside a running daemon.
     shared: Option<Arc<Shared>>,
     started_ms: i64,
 }
@@ -83,7 +83,7 @@ impl StatusBoard {
         titles(self.current.clone())
     }
 
-    /// Gives the topics of each moment.
+    /// Returns the topics of each moment.
     pub(crate) fn topics(&self) -> Topics {
         let current = self.current.clone();
         Arc::new(move || current.borrow().follows.clone())
@@ -184,7 +184,7 @@ impl StatusBoard {
         self.shared.as_deref().map(workers).unwrap_or_default()
     }
 
-    /// None if somebody spoilt a file: the log of who uses it says what.
+    /// `None` if somebody spoilt a file: the log of who uses it says what.
     fn terms(&self) -> Option<TermsStatus> {
         let (counts, mark) = (self.terms.counts().ok()?, self.terms.mark().ok()?);
         Some(TermsStatus {

@@ -15,7 +15,7 @@ use taojin_crawl::{DocumentChange, VisitOutcome};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
-    /// URLs asked for, or refused before asking.
+    /// URLs requested, or refused before asking.
     pub visits: u64,
     /// Visits by outcome, as in the crawl log.
     pub outcomes: BTreeMap<String, u64>,
@@ -41,7 +41,7 @@ pub struct Summary {
     pub waiting: u64,
     /// Estimate of the new articles that were found: the share of all known addresses that have been visited.
     pub recall_estimate: f64,
-    /// How long ago the documents were last looked at, on average, in milliseconds.
+    /// How long ago the documents were last checked, on average, in milliseconds.
     pub mean_age_ms: Option<i64>,
     /// Documents taken out of the index.
     pub documents_deleted: u64,
@@ -229,7 +229,7 @@ impl Freshness {
         }
     }
 
-    /// How long ago documents were last looked at, on average.
+    /// How long ago documents were last checked, on average.
     pub(crate) fn mean_age_ms(&self, now_ms: i64) -> Option<i64> {
         let mean_s = self.checked_s.checked_div(self.documents)?;
         Some((now_ms - mean_s * 1000).max(0))

@@ -163,7 +163,7 @@ impl SiteFacts {
         self.usable == 0 && (asked || nothing_asked || self.is_kept_waiting())
     }
 
-    /// Nothing was asked for, since the host rests.
+    /// Nothing was requested, since the host rests.
     fn is_kept_waiting(&self) -> bool {
         self.is_over && self.visits == 0 && self.resting.is_some()
     }
@@ -303,7 +303,7 @@ fn left(facts: &SiteFacts, text: &mut Text) {
     }
 }
 
-/// A host that is not asked for longer than a pass waits.
+/// A host that is not requested longer than a pass waits.
 fn rest(facts: &SiteFacts, resting: &Resting, text: &mut Text) {
     let cause = resting.cause.as_str();
     let in_chinese = WORDING.cause.get(cause).map_or(cause, String::as_str);

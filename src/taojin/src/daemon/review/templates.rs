@@ -248,7 +248,7 @@ fn shown(text: &str) -> String {
     text.trim().chars().take(SHOWN_CHARS).collect()
 }
 
-/// The template with a proposed label; none if there is no such region or field.
+/// The template with a proposed label; `None` if there is no such region or field.
 fn relabelled(template: &Template, proposal: &Proposal) -> Option<Template> {
     let key = u64::from_str_radix(&proposal.region, 16).ok()?;
     let mut changed = template.clone();

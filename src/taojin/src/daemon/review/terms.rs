@@ -4,7 +4,7 @@
 //! web page; only terms above `terms.accept_above` are accepted without them. During a crawl, discovery waits until no
 //! documents arrive any more and then works at most half of the time, so that neither crawl nor searches wait for it.
 //!
-//! The lexicon file is the truth: what stands in it is in use, whoever wrote it there. Accepting a term is one rename
+//! The lexicon file is the truth: what is in it is in use, whoever wrote it there. Accepting a term is one rename
 //! of that file, so a kill at any instruction leaves the old file or the new one.
 
 use std::collections::{BTreeSet, VecDeque};

@@ -258,7 +258,7 @@ fn a_site_that_is_redesigned_again_and_again_keeps_so_many_templates() {
         assert!(rows.len() <= MOST, "{} templates", rows.len());
         ever.extend(rows.iter().map(|row| row.id));
         if let (None, Some(row)) = (labelled, rows.first()) {
-            // A person looked at the first one.
+            // A person checked the first one.
             let mut first: template::Template = unpack(&row.data).unwrap();
             first.labels.insert(1, template::Field::Title);
             bench.store().replace(row.id, &pack(&first)).unwrap();
