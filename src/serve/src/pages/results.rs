@@ -16,7 +16,9 @@ use crate::pages::choices::{
 use crate::pages::home::HomePage;
 use crate::pages::moment::Moment;
 use crate::pages::request::{PageRequest, broken, failure, page};
-use crate::pages::view::{Choice, Chrome, Html, address, kept, link, outward, title};
+use crate::pages::view::{
+    Choice, Chrome, Html, address, document_path, kept, link, outward, title,
+};
 use crate::pages::words::Lang;
 use crate::search::params::{ParamError, Params, echo};
 use crate::search::source::{DocumentHit, Relaxation, RelaxedQuery, SearchResults, WeakerList};
@@ -331,7 +333,7 @@ fn followed(params: &Params) -> String {
 }
 
 fn hit_view(hit: DocumentHit, c: &Chrome, params: &Params) -> HitView {
-    let cached = link(&c.base, &format!("/doc/{}", hit.id), &params.query_string());
+    let cached = c.link(&document_path(&hit.id), params);
     // On the page of the reprints themselves the link would lead nowhere new.
     let reprints = hit
         .group

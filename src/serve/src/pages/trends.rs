@@ -8,14 +8,12 @@ use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::request::{PageRequest, broken, failure, page};
-use super::view::{Choice, Chrome, Linked, link};
+use super::view::{Choice, Chrome, Linked, document_path, link};
 use super::words::{TrendsPageLabels, fill, grouped};
 use crate::pages::chart::{Lines, count, date, percent};
 use crate::pages::choices::day_only;
 use crate::search::params::Params;
-use crate::search::trends::{
-    QUERIES_MAX, Story, Trend, TrendParams, TrendPoint, Trends, unit_code,
-};
+use crate::search::trends::{QUERIES_MAX, Story, Trend, TrendParams, TrendPoint, Trends, UNITS};
 use taojin_search::index::DateUnit;
 
 /// Sites shown of each query.
@@ -136,28 +134,20 @@ impl TrendsPage {
 }
 
 fn unit_name(w: &TrendsPageLabels, unit: DateUnit) -> &'static str {
-    match unit {
-        DateUnit::Day => w.units[1],
-        DateUnit::Week => w.units[2],
-        DateUnit::Month => w.units[3],
-        DateUnit::Year => w.units[4],
-    }
+    // The first name is that of no unit.
+    let names = UNITS.into_iter().zip(&w.units[1..]);
+    let mut names = names.filter(|((u, _), _)| *u == unit);
+    names.next().map_or("", |(_, name)| name)
 }
 
 fn units(
     w: &TrendsPageLabels,
     chosen: Option<DateUnit>,
 ) -> Vec<(&'static str, &'static str, bool)> {
-    let all = [
-        None,
-        Some(DateUnit::Day),
-        Some(DateUnit::Week),
-        Some(DateUnit::Month),
-        Some(DateUnit::Year),
-    ];
-    all.into_iter()
-        .zip(w.units)
-        .map(|(unit, name)| (unit.map_or("auto", unit_code), name, unit == chosen))
+    let codes = UNITS.map(|(unit, code)| (Some(unit), code));
+    let all = [(None, "auto")].into_iter().chain(codes);
+    all.zip(w.units)
+        .map(|((unit, code), name)| (code, name, unit == chosen))
         .collect()
 }
 
@@ -250,10 +240,10 @@ fn query(c: &Chrome, params: &TrendParams, trend: Trend, search: &Params) -> Que
     };
     let story = |Story { documents, first }: Story| {
         let all = c.search(&search.with(|p| p.group = first.group));
-        let path = format!("/doc/{}", first.id);
+        let path = document_path(&first.id);
         StoryView {
             first: Linked {
-                href: link(&c.base, &path, &search.query_string()),
+                href: c.link(&path, search),
                 ..c.linked(&first)
             },
             all: Choice::link(w.reprinted.fill(documents), all),

@@ -142,7 +142,7 @@ impl VersionsPage {
             _ => String::new(),
         };
         let is_here = found.state == "present";
-        let document = c.page(&format!("/doc/{}", found.id));
+        let document = c.document(&found.id);
         let versions = (0..).zip(&found.versions);
         VersionsPage {
             versions: versions

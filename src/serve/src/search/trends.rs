@@ -218,13 +218,8 @@ fn fitting(unit: Option<DateUnit>, from: NaiveDate, until: NaiveDate) -> (DateUn
         return (DateUnit::fitting(from, until), false);
     };
     let fits = |unit: &DateUnit| unit.starts(from, until).nth(POINTS_MAX).is_none();
-    let units = [
-        DateUnit::Day,
-        DateUnit::Week,
-        DateUnit::Month,
-        DateUnit::Year,
-    ];
-    let mut from_asked = units.into_iter().skip_while(|unit| *unit != asked);
+    let units = UNITS.into_iter().map(|(unit, _)| unit);
+    let mut from_asked = units.skip_while(|unit| *unit != asked);
     let fitting = from_asked.find(fits).unwrap_or(DateUnit::Year);
     (fitting, fitting != asked)
 }
@@ -354,25 +349,27 @@ impl TrendParams {
     }
 }
 
-/// A unit as parameters and answers have it.
+/// The units with their codes in parameters and responses, finest first.
+pub(crate) const UNITS: [(DateUnit, &str); 4] = [
+    (DateUnit::Day, "day"),
+    (DateUnit::Week, "week"),
+    (DateUnit::Month, "month"),
+    (DateUnit::Year, "year"),
+];
+
+/// Returns the code of a unit.
 pub(crate) fn unit_code(unit: DateUnit) -> &'static str {
-    match unit {
-        DateUnit::Day => "day",
-        DateUnit::Week => "week",
-        DateUnit::Month => "month",
-        DateUnit::Year => "year",
-    }
+    let mut units = UNITS.into_iter();
+    units.find(|(u, _)| *u == unit).map_or("", |(_, code)| code)
 }
 
 fn unit(value: &str) -> Result<Option<DateUnit>, ParamError> {
-    match value {
-        "" | "auto" => Ok(None),
-        "day" => Ok(Some(DateUnit::Day)),
-        "week" => Ok(Some(DateUnit::Week)),
-        "month" => Ok(Some(DateUnit::Month)),
-        "year" => Ok(Some(DateUnit::Year)),
-        _ => Err(ParamError::value("unit", |p| p.unit, value)),
+    if matches!(value, "" | "auto") {
+        return Ok(None);
     }
+    let found = UNITS.into_iter().find(|(_, code)| *code == value);
+    let unknown = || ParamError::value("unit", |p| p.unit, value);
+    found.map(|(unit, _)| Some(unit)).ok_or_else(unknown)
 }
 
 /// A form of an answer.

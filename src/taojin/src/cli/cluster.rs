@@ -259,11 +259,10 @@ fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
 
 /// Marks a node and waits until it has done what it is told.
 fn drain(reader: &Reader, name: &str, undo: bool, no_wait: bool) -> anyhow::Result<NodeRecord> {
+    let session = name.trim_start_matches('#').parse().ok();
     let find = || -> anyhow::Result<NodeRecord> {
         let mut nodes = reader.cluster().nodes()?;
-        nodes.retain(|node| {
-            node.host == name || format!("{}", node.session) == name.trim_start_matches('#')
-        });
+        nodes.retain(|node| node.host == name || Some(node.session) == session);
         match nodes.len() {
             1 => Ok(nodes.remove(0)),
             0 => Err(UsageError(format!(

@@ -92,7 +92,7 @@ impl LoadedConfig {
     pub fn accepted_terms(&self) -> PathBuf {
         match self.config.terms.lexicon.as_str() {
             "" => self.config.data_dir.join(ACCEPTED),
-            name => self.base().join(name),
+            name => self.dir().join(name),
         }
     }
 
@@ -118,13 +118,18 @@ impl LoadedConfig {
 
     /// A name with a dot or a slash is a file, any other is built in.
     fn lexicon_file(&self, name: &str) -> Option<PathBuf> {
-        name.contains(['.', '/']).then(|| self.base().join(name))
+        name.contains(['.', '/']).then(|| self.dir().join(name))
     }
 
-    fn base(&self) -> &Path {
-        let parent = self.file.as_deref().and_then(Path::parent);
-        parent.unwrap_or(Path::new("."))
+    /// Returns the directory that relative paths of the settings start from: that of the file.
+    fn dir(&self) -> &Path {
+        dir_of(self.file.as_deref())
     }
+}
+
+/// Returns the directory of a configuration file; the working directory if there is none.
+pub(super) fn dir_of(file: Option<&Path>) -> &Path {
+    file.and_then(Path::parent).unwrap_or(Path::new("."))
 }
 
 fn no_file(key: &str, path: &Path, error: &std::io::Error) -> ConfigError {
@@ -142,14 +147,13 @@ const OTHERS_READ: u32 = 0o004;
 impl LoadedConfig {
     /// Reads the secrets that are in files of their own. Gives what is wrong with them.
     pub fn read_secrets(&mut self) -> Vec<ConfigProblem> {
-        let file = self.file.clone();
-        let folder = file.as_deref().and_then(Path::parent).map(Path::to_owned);
+        let dir = self.dir().to_owned();
         let mut wrong = Vec::new();
         let mut read = |key: &str, path: &Path, secret: &mut Secret| {
             if path.as_os_str().is_empty() {
                 return;
             }
-            match secret_in(&placed(folder.as_deref(), path)) {
+            match secret_in(&placed(&dir, path)) {
                 Ok(found) => *secret = found,
                 Err(why) => wrong.push(format!("{key} = \"{}\": {why}", path.display())),
             }
@@ -167,7 +171,7 @@ impl LoadedConfig {
             wrong.push(format!("serve.{why}"));
         }
         let problem = |text| ConfigProblem {
-            file: file.clone(),
+            file: self.file.clone(),
             line: None,
             text,
         };
@@ -198,8 +202,7 @@ impl LoadedConfig {
                 file.display()
             ));
         }
-        let folder = self.file.as_deref().and_then(Path::parent);
-        for path in self.secret_files().map(|path| placed(folder, path)) {
+        for path in self.secret_files().map(|path| placed(self.dir(), path)) {
             if others_read(&path) {
                 found.push(format!(
                     "every user of this machine can read the secret in {0}: chmod 600 {0}",
@@ -224,13 +227,13 @@ impl LoadedConfig {
 }
 
 /// Where a file is: below the directory of systemd, or relative to the configuration.
-pub(super) fn placed(folder: Option<&Path>, path: &Path) -> PathBuf {
+pub(super) fn placed(dir: &Path, path: &Path) -> PathBuf {
     if let Ok(rest) = path.strip_prefix(format!("${CREDENTIALS}"))
-        && let Some(dir) = std::env::var_os(CREDENTIALS)
+        && let Some(credentials) = std::env::var_os(CREDENTIALS)
     {
-        return PathBuf::from(dir).join(rest);
+        return PathBuf::from(credentials).join(rest);
     }
-    folder.unwrap_or(Path::new(".")).join(path)
+    dir.join(path)
 }
 
 fn others_read(path: &Path) -> bool {
@@ -278,7 +281,7 @@ pub(super) fn load_weights(config: &mut Config, file: &Path) -> Option<ConfigPro
     if named.as_os_str().is_empty() {
         return None;
     }
-    let path = file.parent().unwrap_or(Path::new(".")).join(named);
+    let path = dir_of(Some(file)).join(named);
     match read_weights(&path) {
         Ok(weights) => {
             config.extract.loaded = Some(weights);

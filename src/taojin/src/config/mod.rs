@@ -369,9 +369,8 @@ impl LoadedConfig {
 
     /// Where a file is that the settings name; none where they name none.
     pub(crate) fn placed(&self, file: &Path) -> Option<PathBuf> {
-        let folder = self.file.as_deref().and_then(Path::parent);
         let is_named = !file.as_os_str().is_empty();
-        is_named.then(|| files::placed(folder, file))
+        is_named.then(|| files::placed(files::dir_of(self.file.as_deref()), file))
     }
 
     /// Folder of the search index.

@@ -9,7 +9,7 @@ use std::{fmt, fs};
 
 use toml::{Table, Value};
 
-use super::files::load_weights;
+use super::files::{dir_of, load_weights};
 use super::origins::{environment, variables};
 use super::schema::{line_of, parse, resolved};
 use super::{Config, LOCAL_CONFIG, LoadedConfig, SYSTEM_CONFIG, values};
@@ -40,10 +40,7 @@ pub fn read(
         None => layered(Path::new(""), "", environment()),
     };
     if let (Some(path), true) = (&file, config.sites_dir.is_relative()) {
-        config.sites_dir = path
-            .parent()
-            .unwrap_or(Path::new("."))
-            .join(&config.sites_dir);
+        config.sites_dir = dir_of(Some(path)).join(&config.sites_dir);
     }
     if let Some(path) = &file {
         problems.extend(load_weights(&mut config, path));

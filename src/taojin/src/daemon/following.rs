@@ -12,14 +12,13 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use reqwest::header;
-use reqwest::redirect::Policy;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::reloading::{Current, titles};
 use super::{Shared, now_ms};
 use crate::config::LoadedConfig;
-use crate::documents::{IndexAt, unpack};
+use crate::documents::{IndexAt, http_client, unpack};
 use crate::serve::{self, DocumentHit, Follow, Marked, Tell, metrics, signature};
 use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
 use taojin_search::analyze::Analyzer;
@@ -374,22 +373,9 @@ pub(crate) struct Undelivered {
     pub(crate) asked_ms: Option<i64>,
 }
 
-/// The client of all webhooks.
+/// Builds the client of all webhooks.
 pub(crate) fn client() -> reqwest::Result<reqwest::Client> {
-    // An error says that the crawl's own client was first.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let build = || {
-        reqwest::Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(WHOLE_TIMEOUT)
-            .redirect(Policy::none())
-            .no_proxy()
-            .user_agent(concat!("taojin/", env!("CARGO_PKG_VERSION")))
-    };
-    build().build().or_else(|error| {
-        tracing::warn!(%error, "no CA certificates: https webhooks cannot be reached");
-        build().tls_certs_only([]).build()
-    })
+    http_client(CONNECT_TIMEOUT, WHOLE_TIMEOUT, None)
 }
 
 /// Sends one delivery; any 2xx means that it arrived. What is signed holds the time of this very try, so that a receiver can

@@ -260,29 +260,44 @@ fn causes(error: &reqwest::Error) -> String {
 }
 
 fn client(ca_file: Option<&Path>) -> Result<Client, String> {
-    // An error says that another client was first.
+    let authorities = match ca_file {
+        Some(file) => {
+            let pem = text_of("search.ca_file", file)?;
+            let authorities = Certificate::from_pem_bundle(pem.as_bytes());
+            Some(
+                authorities
+                    .map_err(|e| format!("search.ca_file = \"{}\": no PEM: {e}", file.display()))?,
+            )
+        }
+        None => None,
+    };
+    http_client(CONNECT_TIMEOUT, WHOLE_TIMEOUT, authorities).map_err(|e| e.to_string())
+}
+
+/// Builds a client for servers of the operator: it uses no proxy and follows no redirect. Without `authorities` those of the
+/// system count; where it has none, https cannot be used, http can.
+pub(crate) fn http_client(
+    connect_timeout: Duration,
+    timeout: Duration,
+    authorities: Option<Vec<Certificate>>,
+) -> reqwest::Result<Client> {
+    // An error means that another client was first.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
         Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(WHOLE_TIMEOUT)
+            .connect_timeout(connect_timeout)
+            .timeout(timeout)
             .redirect(Policy::none())
             .no_proxy()
             .user_agent(concat!("taojin/", env!("CARGO_PKG_VERSION")))
     };
-    let built = match ca_file {
-        Some(file) => {
-            let pem = text_of("search.ca_file", file)?;
-            let authorities = Certificate::from_pem_bundle(pem.as_bytes())
-                .map_err(|e| format!("search.ca_file = \"{}\": no PEM: {e}", file.display()))?;
-            builder().tls_certs_only(authorities).build()
-        }
-        // Without CA certificates on this machine https cannot be had, http can.
-        None => builder()
-            .build()
-            .or_else(|_| builder().tls_certs_only([]).build()),
-    };
-    built.map_err(|e| e.to_string())
+    if let Some(authorities) = authorities {
+        return builder().tls_certs_only(authorities).build();
+    }
+    builder().build().or_else(|error| {
+        tracing::warn!(%error, "no CA certificates: https cannot be used");
+        builder().tls_certs_only([]).build()
+    })
 }
 
 fn text_of(key: &str, file: &Path) -> Result<String, String> {
