@@ -44,7 +44,7 @@ fn found(site: &str, url: &str) -> RecentHit {
 }
 
 #[test]
-fn every_example_is_understood() {
+fn help_examples_parse() {
     let latest = [
         None,
         Some(found("中国石油报", "https://a.example/2026/1.html?x=1")),
@@ -69,7 +69,7 @@ fn every_example_is_understood() {
 
 /// Each field that the parser knows stands on the page.
 #[test]
-fn no_field_is_missing() {
+fn help_covers_fields() {
     let shown = sections(Lang::En, &Here::new(None, NOW_MS, 480));
     let queries: Vec<&String> = shown
         .iter()
@@ -102,7 +102,7 @@ fn no_field_is_missing() {
 
 /// The same table in docs/search.md.
 #[test]
-fn the_documentation_says_the_same() {
+fn docs_match_help() {
     let text = include_str!("../../../../docs/search.md");
     let table = text.lines().skip_while(|l| !l.starts_with("| you type"));
     let rows = table.skip(2).take_while(|l| l.starts_with('|'));
@@ -119,7 +119,7 @@ fn the_documentation_says_the_same() {
 }
 
 #[tokio::test]
-async fn examples_are_links_in_both_languages() {
+async fn help_links_in_both_languages() {
     for (path, text) in [("/help", "检索语法"), ("/help?lang=en", "How to search")] {
         let page = visit(path).await;
         assert_eq!(page.status, StatusCode::OK);

@@ -143,7 +143,7 @@ impl DocumentLog for FakeLog {
 }
 
 #[tokio::test]
-async fn changes_are_listed_from_a_cursor_on() {
+async fn changes_from_cursor() {
     let answer = get("/api/changes?since=00000000000000aa-5-40&limit=2").await;
     assert_eq!(answer.status, StatusCode::OK);
     let answer = answer.json();
@@ -158,7 +158,7 @@ async fn changes_are_listed_from_a_cursor_on() {
 }
 
 #[tokio::test]
-async fn a_cursor_that_is_lost_is_gone_and_says_what_to_do() {
+async fn lost_cursor_is_gone() {
     let detail = get("/api/changes?since=7").await.problem(410);
     assert!(
         detail.contains("since=0") && detail.contains("keep_deleted_days"),
@@ -169,7 +169,7 @@ async fn a_cursor_that_is_lost_is_gone_and_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn odd_parameters_are_refused_by_name() {
+async fn changes_refuse_odd_parameters() {
     for (query, name) in [
         ("since=yesterday", "since"),
         ("since=-1", "since"),
@@ -194,7 +194,7 @@ async fn odd_parameters_are_refused_by_name() {
 }
 
 #[tokio::test]
-async fn the_versions_of_a_document_are_linked_and_shown() {
+async fn versions_linked_and_shown() {
     let document = visit("/doc/0000000000000001").await.body;
     for part in [
         "历史版本",
@@ -227,7 +227,7 @@ async fn the_versions_of_a_document_are_linked_and_shown() {
 }
 
 #[tokio::test]
-async fn what_is_gone_says_so_and_what_was_taken_down_says_nothing_else() {
+async fn gone_document_says_so() {
     for path in ["/doc/000000000000dead", "/doc/000000000000dead/versions"] {
         let page = visit(path).await;
         let status = if path.ends_with("versions") {

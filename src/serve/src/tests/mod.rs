@@ -450,14 +450,30 @@ async fn ask(app: &Router, request: Request<Body>) -> Answer {
     }
 }
 
+/// A request with these headers.
+fn get_request(path: impl AsRef<str>, headers: &[(&str, &str)]) -> Request<Body> {
+    let mut request = Request::get(path.as_ref());
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(Body::empty()).unwrap()
+}
+
 async fn get(path: &str) -> Answer {
-    ask(&app(), Request::get(path).body(Body::empty()).unwrap()).await
+    ask(&app(), get_request(path, &[])).await
 }
 
 /// As a browser asks.
 async fn visit(path: &str) -> Answer {
-    let request = Request::get(path)
-        .header("accept", "text/html,*/*;q=0.8")
-        .header("accept-language", "zh-CN,en;q=0.5");
-    ask(&app(), request.body(Body::empty()).unwrap()).await
+    ask(
+        &app(),
+        get_request(
+            path,
+            &[
+                ("accept", "text/html,*/*;q=0.8"),
+                ("accept-language", "zh-CN,en;q=0.5"),
+            ],
+        ),
+    )
+    .await
 }

@@ -25,7 +25,7 @@ pub(super) fn assert_escaped(page: &Answer) {
 }
 
 #[tokio::test]
-async fn home_is_a_query_box() {
+async fn home_has_query_box() {
     let page = visit("/").await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("role=\"search\"") && page.body.contains("lang=\"zh-CN\""));
@@ -46,7 +46,7 @@ async fn home_is_a_query_box() {
 }
 
 #[tokio::test]
-async fn hits_are_shown_marked_and_escaped() {
+async fn hits_marked_and_escaped() {
     let page = visit("/?q=%E6%B2%B9%E4%BB%B7").await;
     assert_eq!(page.status, StatusCode::OK);
     assert_escaped(&page);
@@ -72,7 +72,7 @@ async fn hits_are_shown_marked_and_escaped() {
 }
 
 #[tokio::test]
-async fn a_hostile_query_stays_text_everywhere() {
+async fn hostile_query_stays_text() {
     let q = "%22%3E%3Cscript%3Ealert(1)%3C/script%3E%3Cimg%20src%3Dx%20onerror%3Dalert(1)%3E";
     for path in ["/", "/doc/0000000000000001", "/status", "/nope"] {
         for more in [
@@ -95,7 +95,7 @@ async fn a_hostile_query_stays_text_everywhere() {
 }
 
 #[tokio::test]
-async fn a_page_says_what_was_not_understood_in_the_readers_language() {
+async fn notes_in_readers_language() {
     let chinese = visit("/?q=noted").await;
     assert!(
         chinese.body.contains("“since:&#60;b&#62;”不是能识别的日期"),
@@ -108,7 +108,7 @@ async fn a_page_says_what_was_not_understood_in_the_readers_language() {
 }
 
 #[tokio::test]
-async fn what_matches_less_stands_apart_and_offers_are_links() {
+async fn weaker_hits_and_offers() {
     let page = visit("/?q=weak").await;
     for part in [
         "没有找到相关文档",
@@ -140,7 +140,7 @@ async fn what_matches_less_stands_apart_and_offers_are_links() {
 }
 
 #[tokio::test]
-async fn pages_turn_and_end() {
+async fn paging_turns_and_ends() {
     let first = visit("/?q=a&lang=en").await;
     assert!(
         first
@@ -160,7 +160,7 @@ async fn pages_turn_and_end() {
 }
 
 #[tokio::test]
-async fn filters_are_links_and_stay_in_the_form() {
+async fn filters_stay_in_form() {
     let page = visit("/?q=a&site=%E7%94%B2%E7%AB%99&since=7d&sort=date&lang=en").await;
     assert!(
         page.body
@@ -188,11 +188,8 @@ async fn filters_are_links_and_stay_in_the_form() {
 }
 
 #[tokio::test]
-async fn labels_follow_the_reader() {
-    let english = Request::get("/?q=a")
-        .header("accept-language", "en-GB")
-        .body(Body::empty())
-        .unwrap();
+async fn labels_follow_language() {
+    let english = get_request("/?q=a", &[("accept-language", "en-GB")]);
     let page = ask(&app(), english).await;
     assert!(page.body.contains("25 results in") && page.body.contains("<html lang=\"en\">"));
     assert_eq!(
@@ -208,7 +205,7 @@ async fn labels_follow_the_reader() {
 }
 
 #[tokio::test]
-async fn a_document_is_its_text() {
+async fn document_page_shows_text() {
     let page = visit("/doc/0000000000000001?q=%E6%B2%B9%E4%BB%B7").await;
     assert_eq!(page.status, StatusCode::OK);
     assert_escaped(&page);
@@ -254,7 +251,7 @@ async fn a_document_is_its_text() {
 }
 
 #[tokio::test]
-async fn errors_are_pages_for_people() {
+async fn errors_are_pages() {
     for (path, status, text) in [
         ("/nope", 404, "没有这个页面"),
         ("/?q=a&since=never", 400, "“never”不是能识别的日期"),
@@ -276,21 +273,21 @@ async fn errors_are_pages_for_people() {
 }
 
 #[tokio::test]
-async fn a_refused_search_keeps_its_words() {
+async fn refused_search_keeps_words() {
     let page = visit("/?q=%E6%B2%B9%E4%BB%B7&since=never&lang=en").await;
     assert_eq!(page.status, StatusCode::BAD_REQUEST);
     assert!(page.body.contains("value=\"油价\"") && page.body.contains("since must be a day"));
 }
 
 #[tokio::test]
-async fn filters_without_words_list_the_newest() {
+async fn filters_alone_list_newest() {
     let page = visit("/?site=%E7%94%B2%E7%AB%99").await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("aria-current=\"true\">日期<"));
 }
 
 #[tokio::test]
-async fn the_operator_sees_sites_hosts_and_errors() {
+async fn status_page_for_operator() {
     let page = visit("/status").await;
     assert_eq!(page.status, StatusCode::OK);
     assert_escaped(&page);
@@ -306,7 +303,7 @@ async fn the_operator_sees_sites_hosts_and_errors() {
 }
 
 #[tokio::test]
-async fn the_status_page_leads_to_templates_and_terms() {
+async fn status_page_links_reviews() {
     let status = || {
         let mut status = fake_status()?;
         status.terms = Some(TermsStatus::default());
@@ -317,7 +314,7 @@ async fn the_status_page_leads_to_templates_and_terms() {
         status: Arc::new(status),
         ..state(Config::default())
     });
-    let request = Request::get("/status").body(Body::empty()).unwrap();
+    let request = get_request("/status", &[]);
     let page = ask(&app, request).await.body;
     assert!(
         page.contains("href=\"/templates?site=%E7%94%B2%E7%AB%99\""),
@@ -327,12 +324,12 @@ async fn the_status_page_leads_to_templates_and_terms() {
 }
 
 #[tokio::test]
-async fn links_start_with_the_public_path() {
+async fn links_use_public_path() {
     let config = Config {
         public_url: "https://s.example/search/".to_owned(),
         ..Config::default()
     };
-    let request = Request::get("/?q=a").body(Body::empty()).unwrap();
+    let request = get_request("/?q=a", &[]);
     let page = ask(&router(state(config)), request).await;
     assert!(page.body.contains("href=\"/search/assets/taojin.css?v="));
     assert!(page.body.contains("action=\"/search/\""));
@@ -342,7 +339,7 @@ async fn links_start_with_the_public_path() {
 }
 
 #[tokio::test]
-async fn assets_are_our_own_and_kept() {
+async fn assets_cached_forever() {
     for (path, kind) in [
         ("/assets/taojin.css", "text/css; charset=utf-8"),
         ("/assets/taojin.js", "text/javascript; charset=utf-8"),
@@ -358,7 +355,7 @@ async fn assets_are_our_own_and_kept() {
 }
 
 #[tokio::test]
-async fn the_mark_is_there_for_browsers_that_ask_by_its_old_name() {
+async fn favicon_by_old_name() {
     let mark = get("/favicon.ico").await;
     assert_eq!(mark.status, StatusCode::OK);
     assert_eq!(mark.header("content-type"), "image/vnd.microsoft.icon");
@@ -367,7 +364,7 @@ async fn the_mark_is_there_for_browsers_that_ask_by_its_old_name() {
 }
 
 #[test]
-fn templates_never_switch_escaping_off() {
+fn templates_always_escape() {
     for template in [
         include_str!("../pages/layout.html"),
         include_str!("../pages/searchbox.html"),
@@ -390,7 +387,7 @@ fn templates_never_switch_escaping_off() {
 }
 
 #[tokio::test]
-async fn the_status_page_says_how_each_site_fared_in_the_readers_language() {
+async fn status_page_translates_verdicts() {
     for (lang, word, sentence) in [
         ("zh", "失败", "所有应答都是 &#60;HTTP&#62; 503"),
         ("en", "Failed", "every answer was &#60;HTTP&#62; 503"),
@@ -414,7 +411,7 @@ async fn the_status_page_says_how_each_site_fared_in_the_readers_language() {
 }
 
 #[tokio::test]
-async fn the_page_says_what_else_was_searched_and_who_reprints() {
+async fn results_name_corrections_and_outlets() {
     let page = get("/?q=meant&lang=en").await.body;
     assert!(
         page.contains("Nothing has “meant”; these have “&#60;b&#62;页岩气”."),

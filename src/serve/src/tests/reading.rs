@@ -10,7 +10,7 @@ fn between<'p>(page: &'p Answer, from: &str, to: &str) -> &'p str {
 }
 
 #[tokio::test]
-async fn home_shows_what_is_new_and_where_it_comes_from() {
+async fn home_shows_newest_and_sites() {
     let page = visit("/").await;
     let newest = between(&page, "<h2 id=\"newest\">最新文档</h2>", "</section>");
     assert_eq!(newest.matches("<li>").count(), 8, "{newest}");
@@ -35,12 +35,12 @@ async fn home_shows_what_is_new_and_where_it_comes_from() {
 }
 
 #[tokio::test]
-async fn home_keeps_what_only_the_operator_may_see() {
+async fn home_hides_operator_state() {
     let config = Config {
         operator_pages: false,
         ..Config::default()
     };
-    let request = Request::get("/?lang=en").body(Body::empty()).unwrap();
+    let request = get_request("/?lang=en", &[]);
     let page = ask(&router(state(config)), request).await;
     let sites = between(&page, "<h2 id=\"sites\">", "</section>");
     assert!(sites.contains(">甲站</a>") && sites.contains("1,300 documents"));
@@ -48,7 +48,7 @@ async fn home_keeps_what_only_the_operator_may_see() {
 }
 
 #[tokio::test]
-async fn home_of_an_empty_index_says_what_to_do() {
+async fn home_empty_index_advises() {
     struct Nothing;
     impl SearchSource for Nothing {
         fn search(&self, _: &SearchRequest) -> Result<SearchResults, SourceError> {
@@ -85,7 +85,7 @@ async fn home_of_an_empty_index_says_what_to_do() {
             status: Arc::new(move || Ok(status.clone())),
             ..state(Config::default())
         };
-        let request = Request::get("/?lang=en").body(Body::empty()).unwrap();
+        let request = get_request("/?lang=en", &[]);
         ask(&router(state), request).await.body
     };
     let bare = home(Status::default()).await;
@@ -107,7 +107,7 @@ async fn home_of_an_empty_index_says_what_to_do() {
 }
 
 #[tokio::test]
-async fn each_active_filter_has_a_way_out() {
+async fn filters_have_remove_links() {
     let query = "/?q=a+title%3Ab+-c&site=%E7%94%B2%E7%AB%99&since=2026-05-01&until=2026-05-09&sort=both&offset=10&lang=en";
     let page = visit(query).await;
     let chips = between(
@@ -158,7 +158,7 @@ async fn each_active_filter_has_a_way_out() {
 }
 
 #[tokio::test]
-async fn hits_say_who_wrote_them_and_which_they_are() {
+async fn hits_show_author_and_number() {
     let page = visit("/?q=a&offset=20").await;
     assert!(page.body.contains("第 21–25 条"), "{}", page.body);
     assert!(page.body.contains("来源 某报") && page.body.contains("作者 李&#60;i&#62;四"));
@@ -169,7 +169,7 @@ async fn hits_say_who_wrote_them_and_which_they_are() {
 }
 
 #[tokio::test]
-async fn a_thread_says_each_post_once() {
+async fn thread_shows_posts_once() {
     let page = visit("/doc/thread").await;
     for post in ["怎么下套管", "下到四千八", "看压力曲线。", "谢谢。"] {
         assert_eq!(
@@ -188,7 +188,7 @@ async fn a_thread_says_each_post_once() {
 }
 
 #[tokio::test]
-async fn a_document_leads_to_reprints_and_related_ones_and_can_be_cited() {
+async fn document_links_and_citation() {
     let page = visit("/doc/0000000000000001?lang=en").await;
     assert!(
         page.body.contains(">2026-05-03 14:20</time>"),
@@ -228,7 +228,7 @@ async fn a_document_leads_to_reprints_and_related_ones_and_can_be_cited() {
 }
 
 #[tokio::test]
-async fn home_has_its_query_box_when_the_rest_fails() {
+async fn home_survives_failures() {
     let follows: Topics = Arc::new(|| {
         vec![Follow {
             name: "bad".to_owned(),
@@ -240,7 +240,7 @@ async fn home_has_its_query_box_when_the_rest_fails() {
         follows,
         ..state(Config::default())
     };
-    let request = Request::get("/").body(Body::empty()).unwrap();
+    let request = get_request("/", &[]);
     let page = ask(&router(state), request).await;
     assert_eq!(page.status, StatusCode::OK);
     assert!(page.body.contains("role=\"search\"") && !page.body.contains("secret"));

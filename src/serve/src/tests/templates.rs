@@ -142,7 +142,7 @@ async fn send(app: &Router, method: &str, path: &str, token: bool, body: &'stati
 }
 
 #[tokio::test]
-async fn only_the_operator_sees_and_changes_templates() {
+async fn templates_operator_only() {
     let (app, desk) = desk();
     for (method, path) in [
         ("GET", "/templates"),
@@ -163,7 +163,7 @@ async fn only_the_operator_sees_and_changes_templates() {
 
 /// The status page leads to the templates of one site.
 #[tokio::test]
-async fn templates_of_one_site_are_listed_alone() {
+async fn templates_filter_by_site() {
     let (app, _) = desk();
     let own = send(
         &app,
@@ -180,7 +180,7 @@ async fn templates_of_one_site_are_listed_alone() {
 }
 
 #[tokio::test]
-async fn nothing_of_a_page_gets_through_unescaped() {
+async fn template_page_escapes() {
     let (app, _) = desk();
     for path in [
         "/templates",
@@ -209,7 +209,7 @@ async fn nothing_of_a_page_gets_through_unescaped() {
 }
 
 #[tokio::test]
-async fn the_frame_can_run_load_and_send_nothing() {
+async fn template_frame_is_sandboxed() {
     let (app, _) = desk();
     let page = send(&app, "GET", "/templates/7", true, "").await;
     assert!(
@@ -246,7 +246,7 @@ async fn the_frame_can_run_load_and_send_nothing() {
 }
 
 #[tokio::test]
-async fn labels_and_switches_reach_the_desk() {
+async fn template_changes_reach_desk() {
     let (app, desk) = desk();
     let said = send(
         &app,
@@ -286,7 +286,7 @@ async fn labels_and_switches_reach_the_desk() {
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_not_found() {
+async fn templates_unknown_not_found() {
     let (app, _) = desk();
     for (method, path) in [
         ("GET", "/templates/8"),

@@ -58,7 +58,7 @@ fn json(answer: &Answer) -> Value {
 }
 
 #[tokio::test]
-async fn queries_are_compared_as_counts_and_shares() {
+async fn trends_counts_and_shares() {
     let answer = visit("/api/trends?q=a&q=b&since=30d").await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
     let found = json(&answer);
@@ -80,7 +80,7 @@ async fn queries_are_compared_as_counts_and_shares() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_compared_is_refused_by_name() {
+async fn trends_refuse_by_name() {
     for (query, parameter) in [
         ("", "q"),
         ("q=", "q"),
@@ -106,7 +106,7 @@ async fn what_cannot_be_compared_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn comparisons_and_hits_come_as_files() {
+async fn sheets_csv_and_xlsx() {
     let csv = visit("/api/trends?q=a&q=%3Db&format=csv").await;
     assert_eq!(csv.headers["content-type"], "text/csv; charset=utf-8");
     assert_eq!(
@@ -149,7 +149,7 @@ async fn comparisons_and_hits_come_as_files() {
 }
 
 #[tokio::test]
-async fn the_page_draws_the_lines_and_keeps_its_state_in_the_address() {
+async fn trends_page_state_in_url() {
     let page = visit("/trends?q=a&q=%3Cb%3E&since=30d&unit=day&lang=en").await;
     let body = plain(&page);
     assert_eq!(page.status, StatusCode::OK, "{body}");

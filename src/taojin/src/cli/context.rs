@@ -129,7 +129,7 @@ mod tests {
     use super::for_shell;
 
     #[test]
-    fn words_are_quoted_for_a_shell() {
+    fn for_shell_quotes() {
         assert_eq!(for_shell("target/release/taojin"), "target/release/taojin");
         assert_eq!(for_shell("/tmp/my data/x"), "'/tmp/my data/x'");
         assert_eq!(for_shell("it's"), r"'it'\''s'");

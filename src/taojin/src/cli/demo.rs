@@ -377,7 +377,7 @@ mod tests {
     use super::token;
 
     #[test]
-    fn tokens_are_long_and_differ() {
+    fn tokens_are_random() {
         let (one, other) = (token().expect("random"), token().expect("random"));
         assert_eq!(one.reveal().len(), 40);
         assert_ne!(one.reveal(), other.reveal());

@@ -337,7 +337,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_answer_is_asked_again_and_enter_takes_the_default() {
+    fn question_repeats_until_valid() {
         let folder = tempfile::tempdir().unwrap();
         for (language, no, yes) in [("en_US.UTF-8", "no", "yes"), ("zh_CN.UTF-8", "否", "是")] {
             let words = init_words(language);
@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_does_not_ask_for_ever() {
+    fn question_gives_up() {
         let words = init_words("");
         let [_, listen, ..] = questions(words).unwrap();
         let mut terminal = ("x\n".repeat(100).into_bytes(), Vec::new());

@@ -323,7 +323,7 @@ mod tests {
     const FILES: &str = "[serve]\ntoken_file = \"token\"\n[[follow]]\nname = \"a\"\nquery = \"油\"\nsecret_file = \"key\"\n";
 
     #[test]
-    fn secrets_are_read_from_files_of_their_own() {
+    fn secrets_read_from_files() {
         let dir = tempfile::tempdir().unwrap();
         secret(dir.path(), "token", &format!("{TOKEN}\n"), 0o600);
         secret(dir.path(), "key", "a long random text\r\n", 0o644);
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_holds_no_secret_is_named_and_its_content_is_not_shown() {
+    fn invalid_secret_file_named() {
         let dir = tempfile::tempdir().unwrap();
         secret(dir.path(), "key", "k", 0o600);
         for (text, part) in [
@@ -367,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_in_a_file_that_all_can_read_is_told_of() {
+    fn exposed_secret_warns() {
         let dir = tempfile::tempdir().unwrap();
         let text = format!("[serve]\ntoken = \"{TOKEN}\"\n");
         let exposed = loaded(dir.path(), &text, 0o644).exposed_secrets();

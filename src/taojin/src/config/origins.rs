@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_not_shown() {
+    fn settings_hide_secrets() {
         let (config, problems) = read(
             "[fetch]\nproxy = \"http://me:geheim@proxy:3128\"\n[serve]\ntoken = \"12345678901234567890\"\n",
             &[],
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_goes_before_the_file_and_its_mistakes_name_it() {
+    fn environment_overrides_file() {
         let text = "[frontier]\nmin_delay_ms = 5000\njitter = 0.2\n";
         let set = [
             ("TAOJIN_FRONTIER_MIN_DELAY_MS", "2s"),

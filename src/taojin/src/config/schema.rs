@@ -588,7 +588,7 @@ mod tests {
     use crate::config::{Config, read::site_defaults};
 
     #[test]
-    fn every_number_of_the_settings_has_limits_and_the_defaults_keep_them() {
+    fn limits_cover_all_numbers() {
         for (settings, limits) in [
             (Table::try_from(Config::default()).unwrap(), CONFIG),
             (site_defaults(), SITE),
@@ -610,7 +610,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_is_named() {
+    fn limits_report_values_outside() {
         for (text, wrong) in [
             ("[frontier]\nseen_error = 0.0", true),
             ("[frontier]\nseen_error = 0.5", false),
@@ -637,7 +637,7 @@ mod tests {
     }
 
     #[test]
-    fn units_become_the_number_of_the_key_and_the_rest_stays() {
+    fn units_resolve_to_numbers() {
         let text = "[crawl] # \"6h\"\nstop_grace_ms = \"4s\"\nmin_free_bytes = \"1.5 GiB\"\n\n[documents]\n\
                     keep_versions_days = '4w'\n[index]\nmemory_mb = \"256 MiB\"\nutc_offset_minutes = \"8h\"\n\
                     [fetch]\nuser_agent = \"6h\"\nhosts = { \"a\" = \"6h\" }\n[revisit]\nmin_ms = \"6 years\"\nmax_ms = 5\n";
@@ -662,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn every_time_and_every_size_takes_a_unit() {
+    fn units_cover_times_and_sizes() {
         const AMOUNTS: [&str; 10] = [
             "ms", "seconds", "minutes", "hours", "days", "bytes", "kb", "mb", "gb", "ttl",
         ];

@@ -319,7 +319,7 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn a_data_folder_that_the_unit_keeps_closed_is_named() {
+    fn closed_data_dir_named() {
         let loaded = |file: &str, data: &str| LoadedConfig {
             file: Some(file.into()),
             config: Config {
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_of_the_engine_are_named_and_no_password_is_shown() {
+    fn engine_mistakes_hide_password() {
         let said = |text: &str| -> String {
             let search = toml::from_str(&format!("engine = \"opensearch\"\n{text}"));
             let folder = tempfile::tempdir().expect("a folder");

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_simulated_clock_begins_where_it_is_told_and_waits_less() {
+    fn simulated_clock_runs_faster() {
         let clock = Clock::simulated(5_000, 100.0);
         assert!(clock.now_ms() >= 5_000);
         assert_eq!(clock.real(1_000), Duration::from_millis(10));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_clock_that_is_set_back_stops_nothing_and_one_set_forward_is_believed() {
+    fn steady_clock_never_goes_back() {
         const DAY_MS: i64 = 86_400_000;
         let (began, mut steady) = (Instant::now(), Steady::default());
         let after = |s: u64| began + Duration::from_secs(s);

@@ -164,7 +164,7 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn changed_synonyms_are_in_use_within_two_seconds_and_wrong_ones_change_nothing() {
+    fn changed_synonyms_take_effect() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("own.txt");
         std::fs::write(&file, "LNG, 液化天然气\n").unwrap();

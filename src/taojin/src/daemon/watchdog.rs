@@ -278,7 +278,7 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn each_worker_that_stops_is_named_however_lively_the_others_are() {
+    fn watchdog_names_stuck_worker() {
         for stopped in Worker::ALL {
             let (liveness, start) = (Liveness::default(), Instant::now());
             for worker in Worker::ALL {
@@ -302,14 +302,14 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_never_started_is_not_missed() {
+    fn watchdog_ignores_unstarted_worker() {
         let (liveness, now) = (Liveness::default(), Instant::now());
         liveness.record_heartbeat(Worker::Indexer, now);
         assert_eq!(liveness.states(now).len(), 1);
     }
 
     #[test]
-    fn trying_again_and_again_is_no_progress_and_says_why() {
+    fn watchdog_reports_endless_retries() {
         let (liveness, start) = (Liveness::default(), Instant::now());
         liveness.record_heartbeat(Worker::Indexer, start);
         let mut now = start;
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn waiting_for_room_is_told_and_is_no_reason_for_a_new_start() {
+    fn watchdog_tolerates_full_disk() {
         let (liveness, now) = (Liveness::default(), Instant::now());
         liveness.waits(Worker::CrawlLoop, now, "no space left".to_owned());
         let state = &liveness.states(now + SECOND)[0];
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_step_has_its_time_and_no_more() {
+    fn watchdog_limits_long_steps() {
         let (liveness, now) = (Liveness::default(), Instant::now());
         let long = INDEXER_LIMIT * 4;
         liveness.expect_within(Worker::Indexer, now, long);

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_and_numbers_are_no_words() {
+    fn wording_ignores_numbers() {
         let refused = |at: &str, id: &str| {
             wording(&format!(
                 "您访问的页面{at}需要验证。 Please wait, request id: {id}."
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_comes_back_with_where_it_stands() {
+    fn encoded_document_round_trip() {
         for text in ["正文\n}", "页岩气产量创新高。".repeat(500).as_str()] {
             let document = document(text);
             let encoded = EncodedDocument::new(&document);
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_body_is_an_error() {
+    fn damaged_body_is_error() {
         for body in [&b"{\"fetched_ms\":5,\"document\":"[..], b"(\xb5/\xfd", b""] {
             assert!(unpack(body).is_err());
         }

@@ -425,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chinese_line_differs_in_its_characters() {
+    fn diff_chinese_characters() {
         let before = "川南页岩气水平井产量创新高。\n储气库转入注气。\n三\n四\n五\n六";
         let after = "川南页岩气水平井日产量再创新高。\n储气库转入注气。\n三\n四\n五\n六\n全文完。";
         assert_eq!(
@@ -441,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_words_are_whole_and_there_is_no_confetti() {
+    fn diff_keeps_words_whole() {
         assert_eq!(
             shown(
                 "今年产量 1250 万吨，增长 6.5%",
@@ -459,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_not_one_that_changed() {
+    fn diff_unlike_lines_apart() {
         assert_eq!(
             shown("油价今日上涨。\n完", "招聘启事\n完"),
             ["-油价今日上涨。", "+招聘启事", "=完"]
@@ -469,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_put_in_before_a_changed_one_is_told_apart() {
+    fn diff_inserted_before_changed() {
         assert_eq!(
             shown("川南页岩气产量创新高", "本报讯\n川南页岩气产量创下新高"),
             ["+本报讯", "~川南页岩气产量创{+下+}新高"]
@@ -477,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_texts_take_bounded_time() {
+    fn diff_time_is_bounded() {
         let line =
             |n: usize, salt: usize| format!("第{}行{}", n * salt % 7_919, "页岩气产量".repeat(20));
         let text = |salt| {
@@ -500,7 +500,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn both_texts_can_be_read_out_of_it(before in "[油气 a1。\n]{0,40}", after in "[油气 a1。\n]{0,40}") {
+        fn diff_contains_both_texts(before in "[油气 a1。\n]{0,40}", after in "[油气 a1。\n]{0,40}") {
             let found = lines(&before, &after);
             let side = |without: &str| -> String {
                 let parts = found.iter().flat_map(|line| &line.parts);

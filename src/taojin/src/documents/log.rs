@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_ends_when_it_is_long_and_the_next_one_goes_on() {
+    fn changes_continue_after_limit() {
         let dir = tempfile::tempdir().unwrap();
         let mut store = Store::open(dir.path()).unwrap();
         let long = "页岩气".repeat(ANSWER_BYTES / 20);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_document_is_said_and_stops_nobody() {
+    fn changes_report_damage() {
         let dir = tempfile::tempdir().unwrap();
         let mut store = Store::open(dir.path()).unwrap();
         put(&mut store, 1, says(1, "一"));
@@ -272,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_crawl_nothing_changed() {
+    fn changes_empty_before_crawl() {
         let dir = tempfile::tempdir().unwrap();
         let log = StoreLog::new(dir.path());
         let answer = DocumentLog::changes(&log, &Cursor::default(), 9, false)

@@ -157,7 +157,7 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     #[test]
-    fn either_limit_pauses_and_a_tenth_more_resumes() {
+    fn disk_limits_pause_and_resume() {
         let limits = Limits {
             bytes: 2 * GIB,
             percent: 5,
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_unfinished_goes_and_nothing_else() {
+    fn leftovers_are_removed_only() {
         let dir = tempfile::tempdir().unwrap();
         // A backup that is being made into this directory, and a file of somebody's own.
         let kept = ["backup.sqlite.part", "notes.new", "seen.filter"];
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_fills_and_empties_pauses_and_resumes() {
+    fn disk_watch_resumes_above_margin() {
         let config = CrawlConfig {
             min_free_bytes: 100,
             min_free_percent: 0,

@@ -531,7 +531,7 @@ mod tests {
     use super::{is_noise, looks_binary};
 
     #[test]
-    fn noise_that_is_called_a_page_is_told_from_pages_with_a_stray_byte() {
+    fn noise_is_not_html() {
         let noise: Vec<u8> = (0..=255).map(|n: u8| n.wrapping_mul(167)).collect();
         assert!(is_noise(&noise));
         let page = "<title>页\u{b}岩\u{1}气</title><p>".to_owned() + &"水平井".repeat(20);
@@ -541,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_told_from_pages_without_a_type() {
+    fn binaries_are_not_html() {
         assert!(looks_binary(b"MZ\x90\x00\x03\x00"));
         assert!(looks_binary(b"PK\x03\x04"));
         let (gbk, _, _) = encoding_rs::GBK.encode("<p>页岩气\t水平井\r\n");

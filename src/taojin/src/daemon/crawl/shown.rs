@@ -544,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_shares_title_day_or_phrases() {
+    fn version_shares_title_day_phrases() {
         let text =
             "青石岭储气库本周完成第三口注采井的试压，现场记录显示井口压力平稳，没有发现渗漏。";
         let before = document("储气库试压完成", "2026-05-11", text);

@@ -202,7 +202,7 @@ mod tests {
 
     /// What the store cannot give for the moment is tried again; leaving its documents out would last until an upgrade.
     #[test]
-    fn a_store_that_fails_is_no_fault_of_a_document() {
+    fn store_failure_blames_no_document() {
         let path = PathBuf::from("crawl.sqlite");
         let busy = StoreError::Io {
             path: path.clone(),

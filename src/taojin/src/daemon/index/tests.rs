@@ -107,7 +107,7 @@ fn text(of: &str) -> String {
 }
 
 #[test]
-fn a_damaged_document_is_left_out_by_name_and_the_others_go_on() {
+fn indexer_skips_damaged_document() {
     let place = TestStore::new();
     place.put_text(1, &text("甲"));
     place.put_damaged(2);
@@ -129,7 +129,7 @@ fn a_damaged_document_is_left_out_by_name_and_the_others_go_on() {
 
 /// The index of a row that panics is opened again without it, whatever it was doing.
 #[test]
-fn a_document_that_brings_the_indexing_down_is_put_aside_until_an_upgrade() {
+fn indexer_quarantines_crashing_document() {
     let place = TestStore::new();
     let original = text("甲");
     place.put_text(1, &original);
@@ -191,7 +191,7 @@ fn a_document_that_brings_the_indexing_down_is_put_aside_until_an_upgrade() {
 }
 
 #[test]
-fn a_new_index_waits_while_the_disk_is_low_and_the_old_one_goes_on() {
+fn rebuild_waits_for_disk() {
     let place = TestStore::new();
     place.put_text(1, &text("甲"));
     let shared: Arc<Shared> = Arc::default();
@@ -228,7 +228,7 @@ fn a_new_index_waits_while_the_disk_is_low_and_the_old_one_goes_on() {
 }
 
 #[test]
-fn a_full_disk_is_told_from_other_failures() {
+fn full_disk_is_recognised() {
     let (dir, cause) = (PathBuf::from("index"), "no space".to_owned());
     let full = IndexError::Full {
         dir: dir.clone(),
@@ -242,7 +242,7 @@ fn a_full_disk_is_told_from_other_failures() {
 
 /// Documents that lie together in a damaged page of the database, numbers and all.
 #[test]
-fn a_damaged_page_of_the_log_is_passed_over_and_said() {
+fn indexer_skips_damaged_log_page() {
     let place = TestStore::new();
     let document = |n: u64| {
         let document = Document {
@@ -298,7 +298,7 @@ fn a_damaged_page_of_the_log_is_passed_over_and_said() {
 
 /// Seen from outside, what waits gets older while nobody takes it.
 #[test]
-fn the_lag_grows_while_the_indexer_stands_still() {
+fn index_lag_grows() {
     let place = TestStore::new();
     place.put_text(1, &text("甲"));
     let board = crate::daemon::StatusBoard::new(&place.loaded, None);

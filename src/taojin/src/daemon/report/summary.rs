@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_ages_add_up_over_sites() {
+    fn freshness_sums_sites() {
         let empty = Freshness::from_counts(&SiteCounts::new());
         assert_eq!((empty.recall(), empty.mean_age_ms(5_000)), (0.0, None));
         let one = Freshness::from_counts(&counts(100, 25, 2, 30));

@@ -358,7 +358,7 @@ mod tests {
     use taojin_crawl::frontier::Cause;
 
     #[test]
-    fn each_failure_and_each_cause_has_words() {
+    fn wording_covers_failures() {
         for failure in Failure::ALL {
             let word = failure.as_str();
             assert!(WORDING.problem.contains_key(word), "{word}");

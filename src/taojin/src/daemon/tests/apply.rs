@@ -100,7 +100,7 @@ fn check(name: &str, before: Visit, visited: VisitResult, wanted: Expected) {
 }
 
 #[test]
-fn a_page_that_came_is_new_changed_the_same_or_no_longer_to_be_found() {
+fn apply_page_document_changes() {
     use UrlState::{Failed, Fetched};
     let known = || known(1, content(&article("正文")));
     let not_modified = ended(VisitOutcome::NotModified, 304);
@@ -128,7 +128,7 @@ fn a_page_that_came_is_new_changed_the_same_or_no_longer_to_be_found() {
 }
 
 #[test]
-fn only_404_and_410_a_day_apart_delete() {
+fn apply_deletes_by_proof() {
     use UrlState::{Failed, Gone, Redirect, Refused};
     let known = || known(1, content(&article("正文")));
     let missing = |since_ms: i64| Visit {
@@ -178,7 +178,7 @@ fn only_404_and_410_a_day_apart_delete() {
 }
 
 #[test]
-fn a_new_date_alone_is_told_to_the_index() {
+fn apply_new_date_reindexes() {
     let said = content(&article("正文"));
     let mut visited = page("正文", 1);
     let dated = Document {
@@ -204,7 +204,7 @@ fn primary(same_text: bool) -> Duplicates {
 }
 
 #[test]
-fn a_page_whose_text_is_known_has_no_document_and_is_told_with_the_first() {
+fn apply_known_text_is_alias() {
     let said = content(&article("正文"));
     for (before, wanted) in [(Visit::default(), "-"), (known(9, 9), "delete")] {
         let end = applied(before, page("正文", 1), primary(true));
@@ -235,7 +235,7 @@ fn a_page_whose_text_is_known_has_no_document_and_is_told_with_the_first() {
 }
 
 #[test]
-fn what_is_told_once_is_not_told_again() {
+fn apply_alias_reported_once() {
     let alias = Visit {
         documented: false,
         alias_of: Some(3),
@@ -246,7 +246,7 @@ fn what_is_told_once_is_not_told_again() {
 }
 
 #[test]
-fn a_canonical_address_keeps_its_own_text() {
+fn apply_canonical_keeps_text() {
     let end = applied(Visit::default(), page("打印版", 1), primary(false));
     assert_eq!((op(&end), end.page.other_document), ("-", None));
     let visit = &end.page.visit;
@@ -254,7 +254,7 @@ fn a_canonical_address_keeps_its_own_text() {
 }
 
 #[test]
-fn a_document_that_comes_to_its_canonical_address_is_not_new() {
+fn apply_moved_document_not_new() {
     let duplicates = Duplicates {
         yielding: vec![3],
         ..Duplicates::default()
@@ -268,7 +268,7 @@ fn a_document_that_comes_to_its_canonical_address_is_not_new() {
 }
 
 #[test]
-fn a_pointer_to_the_first_page_ends_with_the_text_and_stay_over_a_failure() {
+fn apply_alias_ends_with_text() {
     let alias = || Visit {
         documented: false,
         alias_of: Some(3),
@@ -292,7 +292,7 @@ fn a_pointer_to_the_first_page_ends_with_the_text_and_stay_over_a_failure() {
 }
 
 #[test]
-fn a_304_about_a_text_that_is_not_known_is_asked_again_whole() {
+fn apply_unknown_304_refetched() {
     let released = Visit {
         documented: false,
         digest: None,
@@ -305,7 +305,7 @@ fn a_304_about_a_text_that_is_not_known_is_asked_again_whole() {
 }
 
 #[test]
-fn an_archived_page_was_visited_when_it_was_archived() {
+fn apply_archived_time() {
     let visited = VisitResult {
         archived_ms: Some(NOW - 40 * DAY),
         ..page("正文", 1)
@@ -316,7 +316,7 @@ fn an_archived_page_was_visited_when_it_was_archived() {
 }
 
 #[test]
-fn what_the_page_shows_instead_of_its_document_is_not_taken_for_it() {
+fn apply_wall_keeps_document() {
     let said = content(&article("正文"));
     let wall = |made_document| Shown::Wall {
         answer: 7,
@@ -371,7 +371,7 @@ fn what_the_page_shows_instead_of_its_document_is_not_taken_for_it() {
 }
 
 #[test]
-fn a_document_that_stands_where_its_page_leads_leaves_this_address() {
+fn apply_redirected_document_leaves() {
     let mut moved = ended(VisitOutcome::Redirect, 301);
     if let Some(fetched) = &mut moved.fetched {
         fetched.head.location = Some(uri("http://a.example/first.html"));

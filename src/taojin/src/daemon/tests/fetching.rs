@@ -66,7 +66,7 @@ fn loaded(data_dir: &std::path::Path) -> LoadedConfig {
 }
 
 #[tokio::test]
-async fn readers_are_answered_while_every_fetch_thread_is_busy_with_a_page() {
+async fn searches_run_during_fetches() {
     let dir = tempfile::tempdir().unwrap();
     let loaded = loaded(dir.path());
     let store = crate::daemon::open_store(&loaded).unwrap();

@@ -56,7 +56,7 @@ fn check(facts: SiteFacts, level: Level, en: &str, zh: &str, setting: Option<&st
 }
 
 #[test]
-fn a_site_that_gave_nothing_failed_and_says_why() {
+fn verdict_failed_names_reason() {
     for (facts, en, zh) in [
         (
             SiteFacts {
@@ -121,7 +121,7 @@ fn a_site_that_gave_nothing_failed_and_says_why() {
 }
 
 #[test]
-fn a_setting_that_forbids_all_is_named() {
+fn verdict_names_forbidding_setting() {
     check(
         bad("guard"),
         Level::Failed,
@@ -145,7 +145,7 @@ fn a_setting_that_forbids_all_is_named() {
 }
 
 #[test]
-fn a_host_at_rest_is_named() {
+fn verdict_names_resting_host() {
     let rest = Some(Resting {
         host: Arc::from("a.example"),
         until_ms: THEN_MS,
@@ -175,7 +175,7 @@ fn a_host_at_rest_is_named() {
 }
 
 #[test]
-fn a_site_whose_pages_came_is_well_or_says_what_is_left() {
+fn verdict_ok_or_left() {
     let ok = Level::Ok;
     check(good(), ok, "12 new documents", "新文档 12 篇", None);
     let quiet = SiteFacts {
@@ -234,7 +234,7 @@ fn a_site_whose_pages_came_is_well_or_says_what_is_left() {
 }
 
 #[test]
-fn a_few_failures_are_told_and_many_are_a_partial_cycle() {
+fn verdict_partial_on_failures() {
     let failing = |n| SiteFacts {
         problems: problems(&[("HTTP 500", n)]),
         ..good()
@@ -258,7 +258,7 @@ fn a_few_failures_are_told_and_many_are_a_partial_cycle() {
 }
 
 #[test]
-fn a_cycle_that_is_not_over_is_no_failure_yet() {
+fn verdict_open_cycle_waits() {
     let waiting = Level::Waiting;
     check(
         SiteFacts::default(),
@@ -296,7 +296,7 @@ fn a_cycle_that_is_not_over_is_no_failure_yet() {
 }
 
 #[test]
-fn what_a_full_site_and_a_cut_sitemap_left_out_is_told() {
+fn verdict_names_left_out() {
     let full = |site_full| SiteFacts {
         site_full,
         beyond_hops: 1,
