@@ -239,7 +239,7 @@ async fn busy_page_says_so() {
     let page = ask(&app, request).await;
     held.store(false, Ordering::Relaxed);
     assert_eq!(page.status, StatusCode::SERVICE_UNAVAILABLE);
-    assert!(page.body.contains("没有在时限内完成"));
+    page.assert_has(&["没有在时限内完成"]);
 }
 
 #[tokio::test]

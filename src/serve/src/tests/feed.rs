@@ -205,7 +205,7 @@ async fn feed_page_for_browsers() {
         assert!(page.body.contains(&format!("href=\"{json}\"")), "{path}");
         assert_eq!(page.body.matches("<article>").count(), 25);
         // Nothing of a document is markup, and an address that would run script leads to our own text.
-        assert!(!page.body.contains("<script>alert") && !page.body.contains("<b>乙"));
+        page.assert_lacks(&["<script>alert", "<b>乙"]);
         assert!(
             !page.body.contains("\"javascript:") && page.body.contains("/doc/0000000000000000\"")
         );
@@ -215,7 +215,7 @@ async fn feed_page_for_browsers() {
         );
     }
     let empty = accepting("/feed.atom?q=nothing", &[("accept", BROWSER)]).await;
-    assert!(empty.body.contains("还没有文档"));
+    empty.assert_has(&["还没有文档"]);
     // A mistake is a mistake in both forms.
     accepting("/feed.atom?q=a&since=never", &[("accept", BROWSER)])
         .await

@@ -154,6 +154,6 @@ async fn help_links_in_both_languages() {
             page.body.contains("href=\"/help\"") || page.body.contains("href=\"/help?lang=en\"")
         );
         // A hostile name of a site stays text.
-        assert!(!page.body.contains("<b>乙"));
+        page.assert_lacks(&["<b>乙"]);
     }
 }

@@ -428,6 +428,20 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap()
     }
 
+    #[track_caller]
+    fn assert_has(&self, parts: &[&str]) {
+        for part in parts {
+            assert!(self.body.contains(part), "{part} is not in\n{}", self.body);
+        }
+    }
+
+    #[track_caller]
+    fn assert_lacks(&self, parts: &[&str]) {
+        for part in parts {
+            assert!(!self.body.contains(part), "{part} is in\n{}", self.body);
+        }
+    }
+
     /// Asserts that this is a problem document with the status and gives its detail.
     fn problem(&self, status: u16) -> String {
         assert_eq!(self.status.as_u16(), status, "{}", self.body);

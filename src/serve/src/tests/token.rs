@@ -228,9 +228,7 @@ async fn login_change_logout() {
     )
     .await;
     assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
-    assert!(
-        wrong.body.contains("That is not the token") && wrong.body.contains("value=\"/terms\"")
-    );
+    wrong.assert_has(&["That is not the token", "value=\"/terms\""]);
     assert_eq!(wrong.header("set-cookie"), "");
 
     let body = format!("token={TOKEN}&next=%2Fterms%3Fa%3D1");
@@ -297,8 +295,11 @@ async fn refusal_explains() {
     let page = ask(&open, post_form("/change", &person, "term=a")).await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
     // The form is there, and leads to what was requested.
-    assert!(page.body.contains("请先登录") && page.body.contains("action=\"/login\""));
-    assert!(page.body.contains("name=\"next\" value=\"/change\""));
+    page.assert_has(&[
+        "请先登录",
+        "action=\"/login\"",
+        "name=\"next\" value=\"/change\"",
+    ]);
     // A session is not enough for a change that another site requested.
     let foreign = [
         ("cookie", cookie.as_str()),

@@ -155,26 +155,17 @@ async fn trends_page_state_in_url() {
     assert_eq!(page.status, StatusCode::OK, "{body}");
     assert_escaped(&page);
     assert_eq!(page.body.matches("<polyline").count(), 2);
-    assert!(
-        page.body
-            .contains("points=\"0.0,180.0 360.0,240.0 720.0,0.0\""),
-        "{}",
-        page.body
-    );
+    page.assert_has(&["points=\"0.0,180.0 360.0,240.0 720.0,0.0\""]);
     assert!(body.contains("2026-05-03: a 4 · &#60;b&#62; 4"), "{body}");
     assert!(body.contains("Rising since 2026-05-02"));
     assert!(body.contains("href=\"/api/trends?q=a&q=%3Cb%3E&unit=day&since=30d&format=xlsx\""));
     let shares = "href=\"/trends?q=a&q=%3Cb%3E&unit=day&share=true&since=30d&lang=en\"";
     assert!(body.contains(shares), "{body}");
     let shares = visit("/trends?q=a&share=true").await;
-    assert!(
-        shares.body.contains("2026-05-01: a 25.0 %"),
-        "{}",
-        shares.body
-    );
+    shares.assert_has(&["2026-05-01: a 25.0 %"]);
     let empty = visit("/trends").await;
     assert_eq!(empty.status, StatusCode::OK);
-    assert!(empty.body.contains("最多同时比较八个检索词"));
+    empty.assert_has(&["最多同时比较八个检索词"]);
     let results = plain(&visit("/?q=a&since=7d").await);
     assert!(
         results.contains("href=\"/trends?q=a&since=7d\""),
