@@ -50,7 +50,7 @@ impl Collection {
     pub(crate) fn open(dir: &Path) -> Self {
         let store = Store::open(dir).expect("a store");
         let id = store.store_id().expect("its identity");
-        let documents = Arc::new(StoreDocuments::of(dir));
+        let documents = Arc::new(StoreDocuments::new(dir));
         let config = Config::default();
         let index = match in_engine(dir) {
             None => {
@@ -134,7 +134,7 @@ pub(crate) fn open(dir: &Path, analyzer: &Analyzer) -> Reader {
     match in_engine(dir) {
         None => open_folder(dir, analyzer, &config).expect("an index"),
         Some(index) => {
-            let documents = Arc::new(StoreDocuments::of(dir));
+            let documents = Arc::new(StoreDocuments::new(dir));
             Reader::remote(index, analyzer, &config, documents)
         }
     }

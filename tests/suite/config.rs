@@ -169,7 +169,7 @@ const MISTAKES: &[(&str, &str)] = &[
     ),
     (
         "[frontier]\nqueue_hash = \"md5\"\n",
-        "frontier.queue_hash = \"md5\": write one of \"xxh3\"",
+        "frontier.queue_hash = \"md5\": unknown variant `md5`, expected one of `xxh3`, `hfip`, `hf`, `elf`, for example \"xxh3\"",
     ),
     (
         "[frontier]\nmin_delay_ms = 40000\nmax_delay_ms = 30000\n",

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
 
-use taojin::config::{self, Loaded};
+use taojin::config::{self, LoadedConfig};
 use taojin::documents::open_folder;
 use taojin_crawl::store::StorePlace;
 use taojin_demo::trial::{self, TrialPlan, TrialWeb};
@@ -91,7 +91,7 @@ impl Trial {
     }
 
     /// The configuration, to crawl in this process.
-    pub(crate) fn loaded(&self) -> Loaded {
+    pub(crate) fn loaded(&self) -> LoadedConfig {
         config::load(Some(&self.dir.path().join("taojin.toml")), None)
             .expect("a good configuration")
     }

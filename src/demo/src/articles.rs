@@ -54,7 +54,7 @@ pub enum Discovery {
     Feed,
     /// Only at the end of a chain of redirects: its aliases.
     Redirects,
-    /// Only inside a folder that robots.txt allows within one that it refuses.
+    /// Only inside a directory that robots.txt allows within one that it refuses.
     AllowedFolder,
 }
 

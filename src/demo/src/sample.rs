@@ -105,7 +105,7 @@ pub struct SampleWeb {
     round: AtomicUsize,
     /// Texts of both rounds by host and file, with the dates of today in the name.
     files: HashMap<String, [Option<&'static str>; 2]>,
-    /// Throttled addresses that were asked for once.
+    /// Throttled addresses that were requested once.
     throttled: Mutex<HashSet<String>>,
     log: RequestLog,
 }

@@ -284,7 +284,7 @@ async fn answer(web: &impl Web, request: &Request<'_>, stream: &mut TcpStream) -
     if !response.delay.is_zero() {
         tokio::time::sleep(response.delay).await;
     }
-    // Once it is sent, the client may have it and count its delay before this process goes on.
+    // Once it is sent, the client may have it and count its delay before this process continues.
     let ended = Instant::now();
     let sent = send(stream, &response, log).await;
     log.push(Hit {

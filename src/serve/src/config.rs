@@ -1,4 +1,4 @@
-//! Settings of the server. In: the `[serve]` table. Out: limits that every handler reads. Never opens anything.
+//! The `[serve]` section: limits that every handler reads. Nothing is opened here.
 
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4};
 use std::path::PathBuf;

@@ -1,5 +1,9 @@
-//! What the operator may ask of the crawler. In: a command. Out: what was done, or why not. The daemon carries it out;
-//! nothing here writes anything. The same types go over HTTP, over the daemon's socket and to `--json`.
+//! Commands of the operator to the crawler.
+//!
+//! A [`Command`] is executed by the daemon, which returns [`CommandDone`] or a [`CommandError`]; nothing here writes anything.
+//! The same types go over HTTP, over the daemon's socket and to `--json`.
+
+use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use taojin_crawl::schedule::Site;
@@ -9,50 +13,54 @@ use super::search::source::SourceError;
 use taojin_crawl::store::StoreError;
 use taojin_search::index::IndexError;
 
-/// A command about a site or an address.
+/// What the operator asks of the crawler.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(tag = "command", rename_all = "snake_case", deny_unknown_fields)]
-pub enum SiteCommand {
-    /// Begin a cycle of the site now.
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Command {
+    /// Start a cycle of these sites, or of all that are due.
+    Crawl {
+        /// Names of sites.
+        sites: Vec<String>,
+        /// Revisit every known article, due or not.
+        recheck: bool,
+        /// Report each visit, and respond once nothing of the sites is left to do now.
+        wait: bool,
+    },
+    /// Fetch this URL next, as soon as its host may be requested.
     Visit {
-        /// Name of the site.
-        site: String,
-    },
-    /// Fetch this address next, as soon as its host may be asked.
-    VisitUrl {
-        /// The address.
+        /// The URL.
         url: String,
+        /// Respond once it was visited.
+        wait: bool,
     },
-    /// Fetch nothing of the site until it is resumed.
-    Pause {
+    /// Pause or resume a site.
+    SetPaused {
         /// Name of the site.
         site: String,
+        /// Fetch nothing of it until it is resumed.
+        paused: bool,
     },
-    /// Go on with the site.
-    Resume {
-        /// Name of the site.
-        site: String,
-    },
-    /// Remove all documents and addresses of the site.
+    /// Remove all documents and URLs of a site.
     Purge {
         /// Name of the site.
         site: String,
+        /// Stop crawling it: its file is gone. Not over HTTP, where no files are changed.
+        forget: bool,
     },
-    /// Stop crawling the site, whose file is gone, and take all of it out. Not over HTTP: files are not changed there.
-    Forget {
-        /// Name of the site.
-        site: String,
-    },
-    /// Take a document down, and fetch its addresses never again.
+    /// Take a document down, and never fetch its URLs again.
     PurgeUrl {
-        /// The address.
+        /// The URL.
         url: String,
     },
-    /// Let an address that was taken down be fetched again.
+    /// Let a URL that was taken down be fetched again.
     Allow {
-        /// The address.
+        /// The URL.
         url: String,
     },
+    /// Rebuild the index; the response comes when the new one is in place.
+    Reindex,
+    /// Report the state of the daemon.
+    Status,
 }
 
 /// What was done. Only what belongs to the command is there.
@@ -97,56 +105,145 @@ pub struct CommandDone {
     pub document: Option<String>,
 }
 
-/// Why a command was not carried out.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+/// Why a command was not executed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Why {
-    /// There is no such site.
-    NoSuchSite,
-    /// It cannot be done with this address or site, now or later.
-    Mistake,
-    /// It cannot be done at present: the site is paused, the disk is low.
-    NotNow,
+pub enum CommandError {
+    /// Neither configuration nor store has a site of this name.
+    UnknownSite {
+        /// The name as it was given.
+        site: String,
+        /// A known name that is much like it.
+        similar: Option<String>,
+    },
+    /// The site is configured, but the daemon has not read its file.
+    SiteNotLoaded {
+        /// Name of the site.
+        site: String,
+    },
+    /// The site is not enabled.
+    SiteDisabled {
+        /// Name of the site.
+        site: String,
+    },
+    /// The operator paused the site.
+    SitePaused {
+        /// Name of the site.
+        site: String,
+    },
+    /// This is no URL.
+    InvalidUrl {
+        /// The text as it was given.
+        url: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// No site has the URL's host.
+    UnknownHost {
+        /// The URL.
+        url: String,
+        /// Its host, with a port that is not the usual one.
+        host: String,
+    },
+    /// Sites have the URL's host, but not the URL.
+    OutOfScope {
+        /// The URL.
+        url: String,
+        /// Why not, for each of the sites.
+        reasons: Vec<String>,
+    },
+    /// The URL was taken down.
+    TakenDown {
+        /// The URL.
+        url: String,
+    },
+    /// The URL was not taken down, so that cannot be lifted.
+    NotTakenDown {
+        /// The URL.
+        url: String,
+    },
+    /// Any other mistake in the request.
+    Invalid(String),
+    /// It cannot be done at present.
+    NotNow(String),
     /// No crawler runs, or it stops.
-    NoCrawler,
+    NoCrawler(String),
     /// The store or the index failed.
-    Failed,
+    Failed(String),
 }
 
-/// A command that was not carried out.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
-#[error("{message}")]
-pub struct CommandRefused {
-    /// What sort of reason.
-    pub why: Why,
-    /// One line for the operator: what, and how to mend it.
-    pub message: String,
+impl CommandError {
+    /// Something went wrong while the command was executed.
+    pub fn failed(error: impl fmt::Display) -> Self {
+        Self::Failed(error.to_string())
+    }
+
+    /// Returns what the operator can do about it.
+    pub fn hint(&self) -> Option<String> {
+        Some(match self {
+            Self::UnknownSite { similar, .. } => format!("did you mean {}?", similar.as_ref()?),
+            Self::SiteNotLoaded { .. } => "first: systemctl reload taojin".to_owned(),
+            Self::SitePaused { site } => format!("first: taojin resume {site}"),
+            Self::InvalidUrl { .. } => {
+                "write a whole address like https://www.example.com/".to_owned()
+            }
+            Self::UnknownHost { url, .. } => {
+                format!("add it to [scope] hosts of a site, or: taojin site add {url}")
+            }
+            Self::TakenDown { url } => format!("to lift that: taojin purge --allow {url}"),
+            _ => return None,
+        })
+    }
+
+    /// Whether the caller has to ask for something else: trying again changes nothing.
+    pub fn is_mistake(&self) -> bool {
+        !matches!(
+            self,
+            Self::SitePaused { .. } | Self::NotNow(_) | Self::NoCrawler(_) | Self::Failed(_)
+        )
+    }
 }
 
-impl CommandRefused {
-    /// With its reason.
-    pub fn new(why: Why, message: impl Into<String>) -> Self {
-        Self {
-            why,
-            message: message.into(),
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnknownSite { site, .. } => write!(f, "{site}: no site has this name"),
+            Self::SiteNotLoaded { site } => {
+                write!(f, "{site}: the daemon has not read its file yet")
+            }
+            Self::SiteDisabled { site } => {
+                write!(
+                    f,
+                    "{site}: the site is not enabled (enabled = false in its file)"
+                )
+            }
+            Self::SitePaused { site } => write!(f, "{site}: the site is paused"),
+            Self::InvalidUrl { url, reason } => write!(f, "{url}: {reason}"),
+            Self::UnknownHost { url, host } => write!(f, "{url}: no site has the host {host}"),
+            Self::OutOfScope { url, reasons } => write!(f, "{url}: {}", reasons.join("; ")),
+            Self::TakenDown { url } => write!(f, "{url}: was taken down"),
+            Self::NotTakenDown { url } => write!(f, "{url}: was not taken down"),
+            Self::Invalid(text) | Self::NotNow(text) => f.write_str(text),
+            Self::NoCrawler(text) | Self::Failed(text) => f.write_str(text),
+        }?;
+        match self.hint() {
+            Some(hint) => write!(f, "; {hint}"),
+            None => Ok(()),
         }
     }
-
-    /// What was tried went wrong.
-    pub fn failed(error: impl std::fmt::Display) -> Self {
-        Self::new(Why::Failed, error.to_string())
-    }
 }
 
-impl From<StoreError> for CommandRefused {
+impl std::error::Error for CommandError {}
+
+impl From<StoreError> for CommandError {
     fn from(error: StoreError) -> Self {
-        Self::failed(&error)
+        Self::failed(error)
     }
 }
 
-impl From<IndexError> for CommandRefused {
+impl From<IndexError> for CommandError {
     fn from(error: IndexError) -> Self {
-        Self::failed(&error)
+        Self::failed(error)
     }
 }
 
@@ -170,10 +267,10 @@ pub struct Visit {
     pub document: Option<String>,
 }
 
-/// Where commands go. Calls block; the server makes them on blocking threads.
+/// Executes commands. Calls block; the server makes them on blocking threads.
 pub trait SiteControl: Send + Sync {
-    /// Carries out a command; what it changes is durable when this returns.
-    fn carry_out(&self, command: SiteCommand) -> Result<CommandDone, CommandRefused>;
-    /// The settings and last visits of a site, latest first; none if there is none of this name.
+    /// Executes a command; what it changes is durable when this returns.
+    fn execute(&self, command: Command) -> Result<CommandDone, CommandError>;
+    /// Returns the settings of a site and its last visits, latest first; `None` if there is no site of this name.
     fn site(&self, name: &str) -> Result<Option<(Site, Vec<Visit>)>, SourceError>;
 }

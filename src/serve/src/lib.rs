@@ -1,6 +1,8 @@
-//! Search for people and machines. In: HTTP requests. Out: the web page, the JSON API, status and figures. Only
-//! reads: nothing here can write to the index, and nothing reaches the file system. A handler that changes something
-//! hands that to the daemon's side, and only for an operator (see `guard`).
+//! Search over HTTP, for people and programs: the web page, the JSON API, feeds, status and metrics.
+//!
+//! The server only reads: it cannot write to the index, and does not touch the file system. A handler that changes something
+//! passes that to the daemon, and only for an operator (see `guard`). [`router()`] builds the routes over a [`ServeState`],
+//! [`serve`] runs them.
 
 mod api;
 mod config;
@@ -25,7 +27,7 @@ pub use api::log::{
 pub use api::problem::Problem;
 pub use api::terms::{ReviewList, ReviewTerm, TermReview};
 pub use config::Config;
-pub use control::{CommandDone, CommandRefused, SiteCommand, SiteControl, Visit, Why};
+pub use control::{Command, CommandDone, CommandError, SiteControl, Visit};
 pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::operator::{Secret, new_token, signature};
 pub use pages::help::syntax_in;
@@ -36,8 +38,8 @@ pub use pages::templates::{
 pub use pages::words::{InitLabels, init_words};
 pub use router::{BindError, bind, router, serve};
 pub use search::source::{
-    Arrived, Found, FoundList, LeaveOut, Related, SearchSource, SourceError, Wanted, as_hits, ask,
-    understood,
+    DocumentHit, RecentHit, Related, Relaxation, SearchRequest, SearchResults, SearchSource,
+    SourceError, parse_request, search_corrected, to_hits,
 };
 pub use state::{HealthSource, ServeState};
 pub use status::{

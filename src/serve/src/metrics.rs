@@ -12,7 +12,7 @@ use crate::status::{Activity, ClusterStatus, Level, SiteStatus, Status};
 pub const FETCHES_TOTAL: &str = "taojin_fetches_total";
 /// Counter: bytes received over the network, before decompression.
 pub const FETCH_BYTES_TOTAL: &str = "taojin_fetch_bytes_total";
-/// Histogram: seconds from the first byte asked for to the last received.
+/// Histogram: seconds from the first byte requested to the last received.
 pub const FETCH_SECONDS: &str = "taojin_fetch_seconds";
 /// Counter: documents written to the outbox, new and changed ones.
 pub const DOCUMENTS_TOTAL: &str = "taojin_documents_total";
@@ -57,7 +57,7 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
     Ok(handle)
 }
 
-/// Gives every figure its unit and its description, and every counter its beginning: a rate can be told of a counter
+/// Returns every figure its unit and its description, and every counter its beginning: a rate can be told of a counter
 /// that was seen at 0, and a figure that is missing is a fault.
 pub fn describe() {
     for (name, unit, text) in [

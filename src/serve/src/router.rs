@@ -1,5 +1,6 @@
-//! Routes and what holds for all of them. In: a [`ServeState`]. Out: an axum router, and the loop that serves it until
-//! it is told to stop. Never answers without the security headers.
+//! The routes, and what applies to all of them, such as the security headers.
+//!
+//! [`router`] builds them over a [`ServeState`]; [`serve`] runs them on a listener until it is told to stop.
 
 use std::io;
 use std::net::SocketAddr;
@@ -74,7 +75,7 @@ pub enum BindError {
     /// The address is not one of this machine, or the port is not allowed.
     #[error("cannot listen on {address}: {source}")]
     Other {
-        /// Address asked for.
+        /// Address requested.
         address: SocketAddr,
         /// What the system said.
         source: io::Error,

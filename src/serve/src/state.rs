@@ -1,5 +1,7 @@
-//! What a running server holds, and how a request reaches the index. In: a [`ServeState`]. Out: answers, or a
-//! [`Failure`] in time. Never lets a search run on the threads that speak with clients.
+//! The state of a running server, and the way of a request to the index.
+//!
+//! [`ServeState`] has its parts; `Server` shares them between the handlers. Searches run on threads of their own, never on
+//! those that serve clients, and end in time: with a response or a [`Failure`].
 
 use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -15,7 +17,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::api::log::DocumentLog;
 use crate::api::terms::TermReview;
 use crate::config::Config;
-use crate::control::{CommandDone, CommandRefused, SiteCommand, SiteControl, Why};
+use crate::control::{Command, CommandDone, CommandError, SiteControl};
 use crate::feeds::follow::Topics;
 use crate::guard::operator::Sessions;
 use crate::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL, render_state};
@@ -24,7 +26,7 @@ use crate::pages::templates::TemplateReview;
 use crate::search::overview::Overview;
 use crate::search::params::Rules;
 use crate::search::source::{
-    Arrived, FoundList, Marked, Related, SearchSource, SourceError, Wanted,
+    Marked, RecentHit, Related, SearchRequest, SearchResults, SearchSource, SourceError,
 };
 use crate::search::trends::Trends;
 use crate::status::{Readiness, ReadinessSource, Status, StatusSource};
@@ -52,7 +54,7 @@ pub struct ServeState {
     pub source: Arc<dyn SearchSource>,
     /// Topics that are followed: each has its feeds.
     pub follows: Topics,
-    /// Where domain terms are decided about; none where there is nothing to decide.
+    /// Where domain terms are decided about; `None` if there is nothing to decide.
     pub terms: Option<Arc<dyn TermReview>>,
     /// Where commands about sites go; none where nobody could carry them out.
     pub sites: Option<Arc<dyn SiteControl>>,
@@ -64,9 +66,9 @@ pub struct ServeState {
     pub readiness: ReadinessSource,
     /// What `/metrics` shows.
     pub metrics: PrometheusHandle,
-    /// Where templates are looked at; none where there is no store.
+    /// Where templates are checked; `None` if there is no store.
     pub templates: Option<Arc<dyn TemplateReview>>,
-    /// What documents said before, and what changes; none where there is no store.
+    /// What documents said before, and what changes; `None` if there is no store.
     pub log: Option<Arc<dyn DocumentLog>>,
 }
 
@@ -123,7 +125,7 @@ impl Shared {
     }
 
     /// Searches; the time it took includes waiting for a place.
-    pub(crate) async fn search(&self, wanted: Wanted) -> Result<FoundList, Failure> {
+    pub(crate) async fn search(&self, wanted: SearchRequest) -> Result<SearchResults, Failure> {
         let started = Instant::now();
         let waiting = Waiting::new();
         let wanted = waiting.search(wanted);
@@ -137,7 +139,7 @@ impl Shared {
         };
         metrics::histogram!(SEARCH_SECONDS).record(took);
         metrics::counter!(SEARCHES_TOTAL, "outcome" => outcome).increment(1);
-        result.map(|found| FoundList {
+        result.map(|found| SearchResults {
             took_ms: took.as_secs_f64() * 1_000.0,
             ..found
         })
@@ -146,11 +148,11 @@ impl Shared {
     /// Compares searches by date.
     pub(crate) async fn trends(
         &self,
-        wanted: Vec<Wanted>,
+        wanted: Vec<SearchRequest>,
         unit: Option<DateUnit>,
     ) -> Result<Trends, Failure> {
         let waiting = Waiting::new();
-        let wanted: Vec<Wanted> = wanted.into_iter().map(|w| waiting.search(w)).collect();
+        let wanted: Vec<SearchRequest> = wanted.into_iter().map(|w| waiting.search(w)).collect();
         let source = Arc::clone(&self.source);
         self.blocking(move || source.trends(&wanted, unit)).await
     }
@@ -163,7 +165,7 @@ impl Shared {
     }
 
     /// The hits of a search that came last.
-    pub(crate) async fn latest(&self, wanted: Wanted) -> Result<Vec<Arrived>, Failure> {
+    pub(crate) async fn latest(&self, wanted: SearchRequest) -> Result<Vec<RecentHit>, Failure> {
         let waiting = Waiting::new();
         let wanted = waiting.search(wanted);
         let source = Arc::clone(&self.source);
@@ -202,7 +204,7 @@ impl Shared {
                 let failed = |error: &String| tracing::warn!(%error, "home page without status");
                 status().inspect_err(failed).ok()
             });
-            Overview::of(&*source, &follows, status, now_ms()).map(Arc::new)
+            Overview::read(&*source, &follows, status, now_ms()).map(Arc::new)
         });
         let made = made.await?;
         *self.overview.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
@@ -232,10 +234,10 @@ impl Shared {
     pub(crate) async fn probe(&self) -> Result<(), Failure> {
         let source = Arc::clone(&self.source);
         let waiting = Waiting::new();
-        let wanted = waiting.search(Wanted {
+        let wanted = waiting.search(SearchRequest {
             text: "淘金".to_owned(),
             limit: 1,
-            ..Wanted::default()
+            ..SearchRequest::default()
         });
         self.blocking(move || source.search(&wanted).map(drop))
             .await
@@ -246,7 +248,7 @@ impl Shared {
         self.source.site_titles()
     }
 
-    /// Documents that can be found, at once; none where that is not known.
+    /// Documents that can be found, at once; `None` if that is not known.
     pub(crate) fn documents(&self) -> Option<u64> {
         self.counted.documents(&self.source)
     }
@@ -261,7 +263,7 @@ impl Shared {
         }
     }
 
-    /// Asks or changes one of the parts that a server may have; none where it has not.
+    /// Asks or changes one of the parts that a server may have; `None` if it has not.
     pub(crate) async fn ask<S: ?Sized + Send + Sync + 'static, T: Send + 'static>(
         &self,
         part: &Option<Arc<S>>,
@@ -276,14 +278,14 @@ impl Shared {
     /// Hands a command to the crawler; the inner error is what it says to it.
     pub(crate) async fn command(
         &self,
-        command: SiteCommand,
-    ) -> Result<Result<CommandDone, CommandRefused>, Failure> {
+        command: Command,
+    ) -> Result<Result<CommandDone, CommandError>, Failure> {
         let Some(sites) = self.sites.clone() else {
-            let message = "this server has no crawler to ask";
-            return Ok(Err(CommandRefused::new(Why::NoCrawler, message)));
+            let message = "this server has no crawler to ask".to_owned();
+            return Ok(Err(CommandError::NoCrawler(message)));
         };
         let place = Arc::clone(&self.commands);
-        self.within(place, COMMAND_TIME, move || Ok(sites.carry_out(command)))
+        self.within(place, COMMAND_TIME, move || Ok(sites.execute(command)))
             .await
     }
 
@@ -316,7 +318,7 @@ impl Shared {
         (lag_ms > most_ms).then(|| Duration::from_millis(lag_ms))
     }
 
-    /// The state of a few seconds ago at most; none where it cannot be read.
+    /// The state of a few seconds ago at most; `None` if it cannot be read.
     async fn recent_status(&self) -> Option<Arc<Status>> {
         let kept = || self.measured.lock().unwrap_or_else(PoisonError::into_inner);
         let recent = kept().clone().filter(|(at, _)| at.elapsed() < MEASURED_FOR);
@@ -396,7 +398,7 @@ struct Known {
 pub(crate) struct Counted(Mutex<Known>);
 
 impl Counted {
-    /// The number; none where the source cannot tell, or has not answered yet.
+    /// The number; `None` if the source cannot tell, or has not answered yet.
     pub(crate) fn documents(self: &Arc<Self>, source: &Arc<dyn SearchSource>) -> Option<u64> {
         if !source.is_remote() {
             return source.documents();
@@ -442,8 +444,8 @@ impl Waiting {
     }
 
     /// A search that ends with the waiting.
-    pub(super) fn search(&self, wanted: Wanted) -> Wanted {
-        Wanted {
+    pub(super) fn search(&self, wanted: SearchRequest) -> SearchRequest {
+        SearchRequest {
             stop: self.0.clone(),
             ..wanted
         }

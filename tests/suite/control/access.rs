@@ -43,7 +43,7 @@ fn the_socket_is_private_bounded_and_replaced_after_a_kill() {
         .collect();
     assert_eq!(silent.len(), 40);
     wait_until("there is room again", || {
-        answer(b"{\"command\":{\"command\":\"resume\",\"site\":\"a\"}}\n").contains("done")
+        answer(b"{\"set_paused\":{\"site\":\"a\",\"paused\":false}}\n").contains("done")
     });
     drop(silent);
 

@@ -1,4 +1,4 @@
-//! A plain web for trials: as many hosts and pages as asked for, made from a seed while they are served, growing and
+//! A plain web for trials: as many hosts and pages as requested, made from a seed while they are served, growing and
 //! changing from day to day, with faults on request.
 //!
 //! A [`TrialPlan`] says what it is like. [`TrialWeb`] answers for its hosts and knows what a crawl of them must have found;

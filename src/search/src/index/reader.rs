@@ -296,7 +296,8 @@ impl SiteTitles {
         found.map(|(name, _)| name).collect()
     }
 
-    fn all(&self) -> Vec<(String, String)> {
+    /// Returns name and title of each site that has a title.
+    pub fn all(&self) -> Vec<(String, String)> {
         let mut all = self.0.as_ref().map(|source| source()).unwrap_or_default();
         all.retain(|(_, title)| !title.trim().is_empty());
         all

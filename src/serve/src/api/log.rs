@@ -291,7 +291,7 @@ pub struct VersionAnswer {
 /// A field that says something else than before.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldChange {
-    /// `title`, `published`, `author`, `source`, `comments` (how many) or `images` (how many).
+    /// `title`, `published`, `author`, `source`, or the number of `comments`, `images` or `attachments`.
     pub field: String,
     /// What it said before; null if it was not there.
     pub before: Option<String>,

@@ -1,5 +1,7 @@
-//! Handlers for machines. In: a request. Out: JSON, text or a problem document. Never HTML; changes are for the operator only,
-//! and are carried out elsewhere.
+//! HTTP handlers for programs: `/api/…`, `/metrics`, `/healthz`, `/readyz`.
+//!
+//! They return JSON, text or a problem document, never HTML. What changes something is for the operator only, and is executed
+//! by the crawler.
 
 pub(crate) mod answer;
 pub(crate) mod log;
@@ -23,7 +25,7 @@ use super::status::Status;
 use crate::api::answer::DocumentAnswer;
 use crate::api::problem::Refusal;
 use crate::pages::words::Lang;
-use crate::search::source::FoundList;
+use crate::search::source::SearchResults;
 use crate::search::trends::Format;
 use crate::state::Failure;
 use crate::status::Readiness;
@@ -91,7 +93,7 @@ impl From<Failure> for Problem {
     ),
     responses(
         (status = 200, description = "Hits, perhaps none.", content(
-            (FoundList = "application/json"),
+            (SearchResults = "application/json"),
             (String = "text/csv"),
             (Vec<u8> = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
         )),
@@ -107,7 +109,7 @@ pub(crate) async fn search(
         let sheets = sheet::hits_sheets(&server, &params, params.limit).await?;
         return Ok(sheet::answer("hits", params.format, &sheets));
     }
-    let wanted = params.wanted(params.facets, false);
+    let wanted = params.search_request(params.facets, false);
     let mut found = server.search(wanted).await?;
     found.degraded = server.readiness().remark();
     Ok(Json(found).into_response())

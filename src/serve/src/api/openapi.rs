@@ -1,5 +1,5 @@
-//! The description of the API. In: the handlers' own annotations and the limits of the configuration. Out: an
-//! OpenAPI 3.1 document. Never promises a limit that the server does not keep.
+//! Builds the OpenAPI 3.1 description of the API from the handlers' annotations and the limits of the configuration, so that
+//! it promises no limit that the server does not keep.
 
 use serde_json::{Value, json};
 use utoipa::OpenApi;

@@ -1,5 +1,6 @@
-//! Error answers. In: a status and what went wrong. Out: an RFC 9457 problem document. Never shows a path of the
-//! file system, a stack or another user's input.
+//! Error responses as problem documents (RFC 9457).
+//!
+//! A [`Problem`] never contains a path of the file system, a stack trace or another user's input.
 
 use std::time::Duration;
 

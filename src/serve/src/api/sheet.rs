@@ -1,5 +1,6 @@
-//! Answers as tables: hits, at most [`HITS_MAX`], and comparisons. Out: CSV that spreadsheets open as UTF-8, or an Excel workbook. No
-//! cell is ever run as a formula: what the web wrote begins with whatever it likes.
+//! Writes hits, at most [`HITS_MAX`], and comparisons as tables: CSV that spreadsheets open as UTF-8, or an Excel workbook.
+//!
+//! No cell is ever run as a formula, whatever the text of a page begins with.
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
@@ -7,7 +8,7 @@ use rust_xlsxwriter::{Format, Workbook, XlsxError};
 
 use crate::api::problem::Problem;
 use crate::search::params::Params;
-use crate::search::source::Found;
+use crate::search::source::DocumentHit;
 use crate::search::trends;
 use crate::state::Server;
 
@@ -150,7 +151,7 @@ fn cut(text: &str) -> String {
 
 /// Most hits of a file; `taojin export` has no limit.
 pub(crate) const HITS_MAX: usize = 1_000;
-/// Hits that are asked for at once.
+/// Hits that are requested at once.
 const PAGE: usize = 100;
 
 /// The first `limit` hits as a table, and as a second one what was asked and how many there are.
@@ -168,7 +169,7 @@ pub(crate) async fn hits_sheets(
             limit: page.min(limit - rows.len()),
             ..params.clone()
         };
-        let found = server.search(wanted.wanted(false, false)).await?;
+        let found = server.search(wanted.search_request(false, false)).await?;
         total = found.total;
         if found.hits.is_empty() {
             break;
@@ -208,7 +209,7 @@ pub(crate) async fn hits_sheets(
     ])
 }
 
-fn row(hit: Found) -> Vec<Cell> {
+fn row(hit: DocumentHit) -> Vec<Cell> {
     vec![
         Cell::Text(hit.title.text),
         hit.site.into(),

@@ -1,5 +1,7 @@
-//! Commands about sites and addresses, for programs. In: POST with the operator's token. Out: what was done, as JSON, after
-//! it is durable; or a problem document. The crawler carries them out; without one nothing is done.
+//! Commands about sites and URLs: POST with the operator's token.
+//!
+//! Each returns [`CommandDone`] as JSON once it is durable, or a problem document. The crawler executes them; without one
+//! nothing is done.
 
 use axum::Json;
 use axum::extract::rejection::{JsonRejection, PathRejection};
@@ -9,7 +11,7 @@ use serde::Deserialize;
 use utoipa::ToSchema;
 
 use super::problem::Problem;
-use crate::control::{CommandDone, CommandRefused, SiteCommand, Why};
+use crate::control::{Command, CommandDone, CommandError};
 use crate::guard::operator::Operator;
 use crate::state::{Failure, Server};
 
@@ -29,21 +31,21 @@ type Body = Result<Json<Address>, JsonRejection>;
 /// A handler for a command about what its path or its body names, with its description.
 macro_rules! command {
     ($(#[$doc:meta])* $name:ident, $path:literal, $id:literal, site $what:literal,
-     $command:ident, $done:literal) => {
+     $command:expr, $done:literal) => {
         command!(
             @ $(#[$doc])* $name, $path, $id, Name, site, $command, $done,
             params(("name" = String, Path, description = $what))
         );
     };
     ($(#[$doc:meta])* $name:ident, $path:literal, $id:literal, url,
-     $command:ident, $done:literal) => {
+     $command:expr, $done:literal) => {
         command!(
             @ $(#[$doc])* $name, $path, $id, Body, url, $command, $done,
             request_body = Address
         );
     };
     (@ $(#[$doc:meta])* $name:ident, $path:literal, $id:literal, $from:ty, $field:ident,
-     $command:ident, $done:literal, $($input:tt)*) => {
+     $command:expr, $done:literal, $($input:tt)*) => {
         $(#[$doc])*
         #[utoipa::path(
             post,
@@ -55,8 +57,8 @@ macro_rules! command {
             responses((status = 200, description = $done, body = CommandDone))
         )]
         pub(crate) async fn $name(_: Operator, State(server): State<Server>, given: $from) -> Answered {
-            let command = SiteCommand::$command { $field: $field(given)? };
-            Ok(Json(server.command(command).await??))
+            let command: fn(String) -> Command = $command;
+            Ok(Json(server.command(command($field(given)?)).await??))
         }
     };
 }
@@ -66,7 +68,7 @@ command!(
     ///
     /// Its seeds, lists, feeds and sitemaps are asked for at once, politely as ever. For the operator.
     visit_site, "/api/sites/{name}/visit", "visit_site", site "Name of the site.",
-    Visit, "The cycle has begun; `due` addresses are asked for first."
+    |site| Command::Crawl { sites: vec![site], recheck: false, wait: false }, "The cycle has begun; `due` addresses are asked for first."
 );
 
 command!(
@@ -74,13 +76,13 @@ command!(
     ///
     /// Nothing of it is fetched until it is resumed, also after a restart. What it has stays searchable. For the operator.
     pause_site, "/api/sites/{name}/pause", "pause_site", site "Name of the site.",
-    Pause, "It is paused, since `paused_ms`."
+    |site| Command::SetPaused { site, paused: true }, "It is paused, since `paused_ms`."
 );
 
 command!(
     /// Resume a paused site. For the operator.
     resume_site, "/api/sites/{name}/resume", "resume_site", site "Name of the site.",
-    Resume, "It is crawled again; its next cycle begins at `next_cycle_ms`."
+    |site| Command::SetPaused { site, paused: false }, "It is crawled again; its next cycle begins at `next_cycle_ms`."
 );
 
 command!(
@@ -89,7 +91,7 @@ command!(
     /// When this answers, no search finds any of them. A site that is still configured is crawled again with its next cycle.
     /// Archives (WARC) are not touched. For the operator.
     purge_site, "/api/sites/{name}/purge", "purge_site", site "Name of the site; also one that is not configured any more.",
-    Purge, "They are removed."
+    |site| Command::Purge { site, forget: false }, "They are removed."
 );
 
 command!(
@@ -98,7 +100,7 @@ command!(
     /// It must be in the scope of a site. It is fetched ahead of all others of its host, as soon as that may be asked. For the
     /// operator.
     visit_url, "/api/visit", "visit", url,
-    VisitUrl, "It is fetched next."
+    |url| Command::Visit { url, wait: false }, "It is fetched next."
 );
 
 command!(
@@ -107,7 +109,7 @@ command!(
     /// The document of this address goes, with all its other addresses; none of them is fetched again. When this answers, no
     /// search finds it. Archives (WARC) are not touched. For the operator.
     purge_url, "/api/purge", "purge", url,
-    PurgeUrl, "It is taken down; `addresses` are refused from now on."
+    |url| Command::PurgeUrl { url }, "It is taken down; `addresses` are refused from now on."
 );
 
 command!(
@@ -115,7 +117,7 @@ command!(
     ///
     /// The address may be fetched again, and so may those that were taken down with it. For the operator.
     allow_url, "/api/allow", "allow", url,
-    Allow, "`addresses` may be fetched again."
+    |url| Command::Allow { url }, "`addresses` may be fetched again."
 );
 
 fn site(name: Name) -> Result<String, Problem> {
@@ -128,25 +130,25 @@ fn url(body: Body) -> Result<String, Problem> {
     Ok(address.url)
 }
 
-impl CommandRefused {
-    /// As HTTP has it.
+impl CommandError {
+    /// Returns the status of the HTTP response.
     pub(crate) fn status(&self) -> StatusCode {
-        match self.why {
-            Why::NoSuchSite => StatusCode::NOT_FOUND,
-            Why::Mistake => StatusCode::UNPROCESSABLE_ENTITY,
-            Why::NotNow | Why::NoCrawler => StatusCode::CONFLICT,
-            Why::Failed => StatusCode::INTERNAL_SERVER_ERROR,
+        match self {
+            Self::UnknownSite { .. } => StatusCode::NOT_FOUND,
+            Self::Failed(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            _ if self.is_mistake() => StatusCode::UNPROCESSABLE_ENTITY,
+            _ => StatusCode::CONFLICT,
         }
     }
 }
 
-impl From<CommandRefused> for Problem {
-    fn from(refused: CommandRefused) -> Problem {
-        if refused.why == Why::Failed {
-            // What the store says names files.
-            tracing::error!(error = %refused, "command failed");
+impl From<CommandError> for Problem {
+    fn from(error: CommandError) -> Problem {
+        if let CommandError::Failed(_) = error {
+            // The message of the store names files.
+            tracing::error!(%error, "command failed");
             return Failure::Broken.into();
         }
-        Problem::new(refused.status(), refused.message)
+        Problem::new(error.status(), error.to_string())
     }
 }

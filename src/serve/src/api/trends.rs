@@ -1,4 +1,4 @@
-//! `/api/trends`. In: queries, limits of time and sites. Out: their documents by date side by side, as JSON, CSV or a workbook.
+//! `/api/trends`: compares the documents of several queries by date, as JSON, CSV or a workbook.
 
 use axum::Json;
 use axum::extract::{RawQuery, State};
@@ -45,7 +45,7 @@ pub(crate) async fn trends(
     if params.searches.is_empty() {
         return Err(number_of_queries().into());
     }
-    let trends = server.trends(params.wanted(), params.unit).await?;
+    let trends = server.trends(params.search_requests(), params.unit).await?;
     Ok(match params.format {
         Format::Json => Json(trends).into_response(),
         format => sheet::answer("trends", format, &sheets(&trends)),

@@ -1,5 +1,7 @@
-//! Topics that are followed. In: `[[follow]]` of the configuration. Out: the search that each stands for, the message
-//! that tells of new hits, and when to try again. Never sends anything.
+//! Followed topics, `[[follow]]` of the configuration.
+//!
+//! Defines the search that each stands for, the message about new hits, and when a delivery is tried again. The daemon sends;
+//! nothing here does.
 
 use std::path::PathBuf;
 
@@ -9,7 +11,7 @@ use crate::config::SITES_MAX;
 use crate::guard::operator::Secret;
 use crate::search::params::SITE_CHARS_MAX;
 use crate::search::params::match_code;
-use crate::search::source::{Found, Wanted};
+use crate::search::source::{DocumentHit, SearchRequest};
 use taojin_search::index::Match;
 use taojin_search::query::MAX_QUERY_CHARS;
 
@@ -98,14 +100,14 @@ impl Follow {
     }
 
     /// The search as of `now_ms`, `limit` hits of it.
-    pub fn wanted(&self, limit: usize, now_ms: i64) -> Wanted {
-        Wanted {
+    pub fn search_request(&self, limit: usize, now_ms: i64) -> SearchRequest {
+        SearchRequest {
             text: self.query.trim().to_owned(),
             sites: self.sites.clone(),
             matching: self.matching,
             now_ms,
             limit,
-            ..Wanted::default()
+            ..SearchRequest::default()
         }
     }
 
@@ -200,11 +202,11 @@ struct Message<'a> {
 struct MessageHit {
     change: &'static str,
     #[serde(flatten)]
-    hit: Found,
+    hit: DocumentHit,
 }
 
 /// The body that tells of hits, as JSON, each with what happened to it: `new`, `changed` or `deleted`.
-pub fn message(follow: &Follow, number: i64, hits: Vec<(Found, &'static str)>) -> String {
+pub fn message(follow: &Follow, number: i64, hits: Vec<(DocumentHit, &'static str)>) -> String {
     let message = Message {
         follow: &follow.name,
         title: follow.shown(),

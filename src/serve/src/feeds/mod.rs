@@ -1,6 +1,7 @@
-//! Feeds. In: a followed topic by its name, or a search as `/api/search` takes it. Out: the hits that came last, as
-//! Atom (RFC 4287) or JSON Feed 1.1; for a browser the Atom feed is a page. Never more than [`FEED_HITS`] entries; an
-//! unchanged feed is answered with 304.
+//! Feeds of a followed topic, or of a search with the parameters of `/api/search`.
+//!
+//! A feed has the latest hits, at most [`FEED_HITS`], as Atom (RFC 4287) or JSON Feed 1.1; browsers get the Atom feed as a
+//! page. An unchanged feed is a `304 Not Modified`.
 
 pub(crate) mod follow;
 
@@ -20,7 +21,7 @@ use crate::pages::request::{PageRequest, page};
 use crate::pages::view::{Chrome, Html, link, outward, title};
 use crate::pages::words::FeedPageLabels;
 use crate::search::params::{Params, QueryAndSites};
-use crate::search::source::{Arrived, Wanted};
+use crate::search::source::{RecentHit, SearchRequest};
 use crate::state::Shared;
 
 /// Entries of a feed: what a reader misses that looks once a day is in the search.
@@ -54,7 +55,9 @@ pub(crate) async fn followed(
     let mut follows = (server.follows)().into_iter();
     let follow = follows.find(|follow| follow.name == name);
     let follow = follow.ok_or_else(unknown)?;
-    let hits = server.latest(follow.wanted(FEED_HITS, now_ms())).await?;
+    let hits = server
+        .latest(follow.search_request(FEED_HITS, now_ms()))
+        .await?;
     let params = Params {
         text: follow.query.clone(),
         sites: follow.sites.clone(),
@@ -121,9 +124,9 @@ async fn searched(
         offset: 0,
         ..Params::parse(&request.raw, &server.rules(!for_browser))?
     };
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         limit: FEED_HITS,
-        ..params.wanted(false, false)
+        ..params.search_request(false, false)
     };
     let hits = server.latest(wanted).await?;
     let query = params.query_string();
@@ -184,13 +187,13 @@ pub(crate) struct Feed<'a> {
     pub(crate) own: String,
     /// The page of the same search, from the root.
     pub(crate) page: String,
-    pub(crate) hits: &'a [Arrived],
+    pub(crate) hits: &'a [RecentHit],
 }
 
 impl Feed<'_> {
     /// The feed for a person.
     pub(crate) fn page(&self, c: Chrome, json: &str) -> Response {
-        let entry = |hit: &Arrived| Entry {
+        let entry = |hit: &RecentHit| Entry {
             href: outward(&hit.found.url)
                 .unwrap_or_else(|| format!("{}/doc/{}", c.base, hit.found.id)),
             title: title(&hit.found.title, c.t),
@@ -248,7 +251,7 @@ impl Feed<'_> {
     }
 
     /// The page itself, or our text of it where its address is none that a reader may follow.
-    fn address(&self, hit: &Arrived) -> String {
+    fn address(&self, hit: &RecentHit) -> String {
         let ours = || format!("{}/doc/{}", self.root, hit.found.id);
         outward(&hit.found.url).unwrap_or_else(ours)
     }
@@ -269,12 +272,12 @@ impl Feed<'_> {
         text.chars().filter(is_allowed).collect()
     }
 
-    fn summary(&self, hit: &Arrived) -> String {
+    fn summary(&self, hit: &RecentHit) -> String {
         self.xml(&Html::marked(&hit.found.snippet).into_string())
     }
 
     fn json(&self) -> String {
-        let item = |hit: &Arrived| {
+        let item = |hit: &RecentHit| {
             let found = &hit.found;
             let mut item = json!({
                 "id": format!("urn:taojin:document:{}", found.id),

@@ -1,6 +1,7 @@
-//! Which names the server answers to. In: the `Host` of a request. Out: the request, or 421 for a name that is not ours.
-//! Without this, a page of another site could give its own name the address 127.0.0.1 (DNS rebinding) and then read what
-//! this server shows to its own machine.
+//! Checks the `Host` of each request: 421 for a name that the server does not answer to.
+//!
+//! Otherwise a page of another site could give its own name the address 127.0.0.1 (DNS rebinding) and read what this server
+//! shows to its own machine.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -16,7 +17,7 @@ use crate::config::Config;
 
 /// The names that are answered; an address written in numbers always is, since no name server can change what it means.
 pub(crate) struct Hosts {
-    /// None: every name.
+    /// `None`: every name.
     names: Option<Vec<String>>,
 }
 

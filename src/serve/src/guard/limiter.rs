@@ -1,5 +1,7 @@
-//! Requests within limits, by client. In: who asks, and when. Out: whether to answer, or how long to wait. Never keeps
-//! more than [`CLIENTS_MAX`] clients, and never limits the machine's own: a proxy or a script of the operator.
+//! Limits the requests of each client.
+//!
+//! [`Limiter::take`] returns how long the client has to wait, if it has to. At most [`CLIENTS_MAX`] clients are kept. The
+//! machine's own clients are never limited: a proxy or a script of the operator.
 //!
 //! The generic cell rate algorithm (ATM Forum, 1996): for each client only the time at which its allowance is whole
 //! again is kept.

@@ -1,6 +1,7 @@
-//! Connections within limits. In: a listening socket. Out: streams, at most so many at a time and not
-//! too many from one client, each hung up on when its client stays silent too long, takes too long over one request, or
-//! takes in an answer too slowly. Never reads a request: that is the HTTP library's work.
+//! Limits connections: how many there are, in total and for each client.
+//!
+//! A [`Guarded`] listener hangs up on a client that is silent too long, takes too long over one request, or reads a response
+//! too slowly. Requests are read by the HTTP library, never here.
 
 use std::collections::HashMap;
 use std::io;

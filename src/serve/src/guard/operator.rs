@@ -129,7 +129,7 @@ const SESSIONS_MAX: usize = 64;
 /// Random bytes of a session's name: nobody guesses it.
 const NAME_BYTES: usize = 32;
 
-/// A text that nobody guesses, fit for a token too; none where the system has no random numbers.
+/// A text that nobody guesses, fit for a token too; `None` if the system has no random numbers.
 pub fn new_token() -> Option<String> {
     let mut bytes = [0; NAME_BYTES];
     SystemRandom::new().fill(&mut bytes).ok()?;
@@ -144,7 +144,7 @@ pub(crate) struct Sessions {
 }
 
 impl Sessions {
-    /// Opens a session. Its name; none where the system has no random numbers.
+    /// Opens a session. Its name; `None` if the system has no random numbers.
     pub(crate) fn begin(&self, now_ms: i64) -> Option<String> {
         let name = new_token()?;
         let now_s = now_ms / 1_000;
@@ -248,7 +248,7 @@ pub(crate) struct Form(Vec<(String, String)>);
 
 impl Form {
     /// The fields of a body or of a query string.
-    pub(crate) fn of(bytes: &[u8]) -> Form {
+    pub(crate) fn parse(bytes: &[u8]) -> Form {
         Form(url::form_urlencoded::parse(bytes).into_owned().collect())
     }
 
@@ -278,7 +278,7 @@ impl<S: Send + Sync> FromRequest<S> for Form {
             let detail = format!("the body is longer than {FORM_BYTES_MAX} bytes, or broke off");
             Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail)
         })?;
-        Ok(Form::of(&body))
+        Ok(Form::parse(&body))
     }
 }
 

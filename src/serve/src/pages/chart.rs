@@ -42,7 +42,7 @@ pub(crate) struct Chart {
 }
 
 impl Chart {
-    /// The chart of these counts; none if there is nothing to compare. `narrowed` gives the address of the search
+    /// The chart of these counts; `None` if there is nothing to compare. `narrowed` gives the address of the search
     /// narrowed to a date as `since` and `until` take it.
     pub(crate) fn new(
         words: &Labels,

@@ -1,6 +1,8 @@
-//! The choices beside the hits: words, order, period, sites, page numbers, what narrows the search, terms to add, and what was
-//! searched in place of what was typed. In: the parameters of the search and its counts. Out: links to the same search with
-//! another choice. Never asks the index.
+//! Builds the choices next to the hits: words, order, period, sites, page numbers, filters, terms to add, and what was
+//! searched instead of the query.
+//!
+//! Each is a link to the same search with another choice, made of the parameters and the counts of the search; the index is
+//! never queried.
 
 use taojin_search::analyze::Expanded;
 use taojin_search::index::{Match, SiteCount, Sort};
@@ -107,7 +109,7 @@ pub(super) fn sites(c: &Chrome, params: &Params, counts: Vec<SiteCount>) -> Vec<
         .collect()
 }
 
-/// Numbers of the pages around the current one; none where there is only one.
+/// Numbers of the pages around the current one; `None` if there is only one.
 pub(super) fn pages(
     params: &Params,
     reachable: usize,
@@ -231,7 +233,7 @@ pub(super) fn instead(c: &Chrome, params: &Params, text: Option<&str>) -> Option
     Some((fill(c.t.sentences.searched_instead, &values), href))
 }
 
-/// The synonyms that were looked for, and the link to the search without them.
+/// The synonyms that were searched for, and the link to the search without them.
 pub(super) fn also(c: &Chrome, params: &Params, synonyms: &[Expanded]) -> Option<(String, String)> {
     let between = c.t.sentences.between;
     let pair = |Expanded { typed, also }: &Expanded| {

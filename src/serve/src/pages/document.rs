@@ -21,7 +21,7 @@ use crate::pages::versions::VersionLink;
 use crate::pages::view::{Chrome, Html, Linked, address, outward, site_path, title};
 use crate::pages::words::Lang;
 use crate::search::params::Params;
-use crate::search::source::{Found, Marked, Related};
+use crate::search::source::{DocumentHit, Marked, Related};
 
 /// A comment, or a post of a thread, as shown.
 struct CommentView {
@@ -88,7 +88,7 @@ pub(crate) struct DocumentPage {
     /// When its web page last showed it, if the last visit did not.
     confirmed: Option<Moment>,
     back: Option<String>,
-    /// Path of the page of its site; none where there are no such pages.
+    /// Path of the page of its site; `None` if there are no such pages.
     site_page: Option<String>,
     id: String,
 }
@@ -103,8 +103,8 @@ impl DocumentPage {
         marked: &[Marked],
         (related, past): (Related, &Past),
     ) -> DocumentPage {
-        let citation = Citation::of(&document, c.clock.now_ms, c.clock.utc_offset_minutes);
-        let body = Body::of(&c, &document, marked);
+        let citation = Citation::new(&document, c.clock.now_ms, c.clock.utc_offset_minutes);
+        let body = Body::new(&c, &document, marked);
         let headline = marked.first().cloned().unwrap_or_default();
         let back = (!params.text.is_empty() || params.filtered()).then(|| c.search(params));
         let site = document
@@ -113,7 +113,8 @@ impl DocumentPage {
             .map(|site| c.site(site))
             .unwrap_or_default();
         let comments = body.comments.len() as u64;
-        let others = |found: Vec<Found>| found.into_iter().map(|hit| other(&c, hit)).collect();
+        let others =
+            |found: Vec<DocumentHit>| found.into_iter().map(|hit| other(&c, hit)).collect();
         let plain_title = document.title.filter(|t| !t.trim().is_empty());
         DocumentPage {
             title: title(&headline, c.t),
@@ -137,9 +138,9 @@ impl DocumentPage {
             author: document.author.unwrap_or_default(),
             published: c.moment(document.published.as_ref()),
             comments_heading: if body.is_thread {
-                c.t.counts.replies.of(comments)
+                c.t.counts.replies.fill(comments)
             } else {
-                c.t.counts.comments.of(comments)
+                c.t.counts.comments.fill(comments)
             },
             pieces: body.pieces,
             fields: document.meta.iter().map(field).collect(),
@@ -196,7 +197,7 @@ struct Body {
 }
 
 impl Body {
-    fn of(c: &Chrome, document: &Document, marked: &[Marked]) -> Body {
+    fn new(c: &Chrome, document: &Document, marked: &[Marked]) -> Body {
         let paragraphs: Vec<&str> = lines(&document.text).collect();
         let owners = owners(&paragraphs, &document.comments);
         let (head, comments) =
@@ -270,7 +271,7 @@ fn share<'s>(own: &'s mut Share, posts: &'s mut [Share], owner: Option<usize>) -
     }
 }
 
-fn other(c: &Chrome, hit: Found) -> Linked {
+fn other(c: &Chrome, hit: DocumentHit) -> Linked {
     let linked = c.linked(&hit);
     Linked {
         site: hit.site.or(hit.source).unwrap_or_default(),
@@ -292,7 +293,7 @@ pub(crate) async fn document(
     };
     let PageRequest { server, params, .. } = request;
     let texts = DocumentPage::texts(&document);
-    // The text is what was asked for: it is shown even where what goes with it is not found in time.
+    // The text is what was requested: it is shown even where what goes with it is not found in time.
     let related = server.related(id.clone()).await.unwrap_or_default();
     let number = versions::number(&id).unwrap_or_default();
     let past = server.ask(&server.log, move |log| log.past(number)).await;
@@ -364,7 +365,7 @@ pub(crate) struct Citation {
 
 impl Citation {
     /// The citations of a document that is read at `now_ms`, in the zone of the readers.
-    pub(crate) fn of(document: &Document, now_ms: i64, utc_offset_minutes: i32) -> Citation {
+    pub(crate) fn new(document: &Document, now_ms: i64, utc_offset_minutes: i32) -> Citation {
         let known = |text: &Option<String>| text.as_deref().map(one_line).filter(|t| !t.is_empty());
         let title = known(&document.title).unwrap_or_else(|| one_line(&document.url));
         let outlet = known(&document.source).or_else(|| known(&document.site));
@@ -482,7 +483,7 @@ mod tests {
             published: Some("2026-05-01T08:30:00+08:00".to_owned()),
             ..document()
         };
-        let citation = Citation::of(&document, NOW_MS, 480);
+        let citation = Citation::new(&document, NOW_MS, 480);
         assert_eq!(
             citation.standard,
             "李四. 渤海深井 获得高产[EB/OL]. 新华社, (2026-05-01)[2026-11-22]. https://a.example/1"
@@ -495,7 +496,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_left_out() {
-        let citation = Citation::of(&document(), NOW_MS, 0);
+        let citation = Citation::new(&document(), NOW_MS, 0);
         assert_eq!(
             citation.standard,
             "渤海深井 获得高产[EB/OL]. [2026-11-21]. https://a.example/1"

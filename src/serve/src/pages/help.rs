@@ -1,5 +1,7 @@
-//! The query language as a page, `/help`. In: the time and a document that is here, for examples. Out: every form that
-//! `query` understands, each with searches to click. The tests hold each example against the parser.
+//! `/help`: the query language as a page.
+//!
+//! Shows every form that the parser understands, with examples of the present time and index to click. The tests hold each
+//! example against the parser.
 
 use std::sync::LazyLock;
 
@@ -15,7 +17,7 @@ use super::words::{fill, grouped};
 use crate::now_ms;
 use crate::pages::words::Lang;
 use crate::search::params::{Params, quoted};
-use crate::search::source::{Arrived, Wanted};
+use crate::search::source::{RecentHit, SearchRequest};
 use crate::state::Shared;
 
 /// Longest name or address of a document that is taken as an example.
@@ -31,20 +33,20 @@ static HELP: LazyLock<Help> = LazyLock::new(|| {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 struct Help {
-    heading: Text,
-    lead: Text,
+    heading: BilingualText,
+    lead: BilingualText,
     /// Of the page only: a terminal has no links.
-    clickable: Text,
-    rules_heading: Text,
-    api: Text,
+    clickable: BilingualText,
+    rules_heading: BilingualText,
+    api: BilingualText,
     sections: Vec<SectionText>,
-    rules: Vec<Text>,
+    rules: Vec<BilingualText>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields, bound(deserialize = "'de: 'static"))]
 struct SectionText {
-    heading: Text,
+    heading: BilingualText,
     rows: Vec<RowText>,
 }
 
@@ -59,13 +61,13 @@ struct RowText {
 /// The same in both languages.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Text {
+struct BilingualText {
     zh: &'static str,
     en: &'static str,
 }
 
-impl Text {
-    fn of(&self, lang: Lang) -> &'static str {
+impl BilingualText {
+    fn in_language(&self, lang: Lang) -> &'static str {
         chosen(lang, self.zh, self.en)
     }
 }
@@ -133,15 +135,20 @@ pub(crate) async fn show(request: PageRequest) -> Response {
     });
     let (chars, window) = (c.query_chars as u64, server.config.window as u64);
     let (chars, window) = (grouped(chars), grouped(window));
-    let rule = |rule: &Text| fill(rule.of(c.lang), &[("chars", &chars), ("window", &window)]);
+    let rule = |rule: &BilingualText| {
+        fill(
+            rule.in_language(c.lang),
+            &[("chars", &chars), ("window", &window)],
+        )
+    };
     let shown = HelpPage {
-        heading: HELP.heading.of(c.lang),
-        lead: HELP.lead.of(c.lang),
-        clickable: HELP.clickable.of(c.lang),
+        heading: HELP.heading.in_language(c.lang),
+        lead: HELP.lead.in_language(c.lang),
+        clickable: HELP.clickable.in_language(c.lang),
         sections: sections.collect(),
-        rules_heading: HELP.rules_heading.of(c.lang),
+        rules_heading: HELP.rules_heading.in_language(c.lang),
         rules: HELP.rules.iter().map(rule).collect(),
-        api: HELP.api.of(c.lang),
+        api: HELP.api.in_language(c.lang),
         c,
     };
     page(&shown, StatusCode::OK)
@@ -149,10 +156,10 @@ pub(crate) async fn show(request: PageRequest) -> Response {
 
 /// What is here to make examples of: the document that came last.
 async fn here(server: &Shared) -> Here {
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         limit: 1,
         now_ms: now_ms(),
-        ..Wanted::default()
+        ..SearchRequest::default()
     };
     // Examples of documents that are not here are good enough when the index does not answer.
     let latest = server
@@ -161,11 +168,11 @@ async fn here(server: &Shared) -> Here {
         .ok()
         .and_then(|l| l.into_iter().next());
     let rules = server.rules(false);
-    Here::of(latest.as_ref(), rules.now_ms, rules.utc_offset_minutes)
+    Here::new(latest.as_ref(), rules.now_ms, rules.utc_offset_minutes)
 }
 
 impl Here {
-    pub(crate) fn of(latest: Option<&Arrived>, now_ms: i64, utc_offset_minutes: i32) -> Here {
+    pub(crate) fn new(latest: Option<&RecentHit>, now_ms: i64, utc_offset_minutes: i32) -> Here {
         let zone = FixedOffset::east_opt(utc_offset_minutes * 60);
         let zone = zone.unwrap_or(FixedOffset::east_opt(0).expect("no offset is one"));
         let now = DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
@@ -212,7 +219,7 @@ pub(crate) fn sections(lang: Lang, here: &Here) -> Vec<Section> {
         meaning: chosen(lang, row.zh, row.en),
     };
     let section = |section: &SectionText| Section {
-        heading: section.heading.of(lang),
+        heading: section.heading.in_language(lang),
         rows: section.rows.iter().map(row).collect(),
     };
     HELP.sections.iter().map(section).collect()
@@ -225,8 +232,12 @@ pub fn syntax_in(language: &str) -> String {
     } else {
         Lang::En
     };
-    let here = Here::of(None, now_ms(), 0);
-    let mut out = format!("{}\n\n{}\n", HELP.heading.of(lang), HELP.lead.of(lang));
+    let here = Here::new(None, now_ms(), 0);
+    let mut out = format!(
+        "{}\n\n{}\n",
+        HELP.heading.in_language(lang),
+        HELP.lead.in_language(lang)
+    );
     for section in sections(lang, &here) {
         out += &format!("\n{}\n", section.heading);
         for row in section.rows {

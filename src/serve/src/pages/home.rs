@@ -1,4 +1,4 @@
-//! The home page. In: an [`Overview`] and the topics followed. Out: what `home.html` prints. Never asks the index.
+//! The home page: prints an [`Overview`] and the followed topics. The index is never queried.
 
 use askama::Template;
 
@@ -85,7 +85,7 @@ impl HomePage {
         let examples = overview.examples.iter();
         let configured = overview.sites.len() + overview.more_sites;
         let empty = (c.documents == Some(0)).then(|| Empty {
-            sites: (configured > 0).then(|| c.t.counts.sites_waiting.of(configured as u64)),
+            sites: (configured > 0).then(|| c.t.counts.sites_waiting.fill(configured as u64)),
             crawling: overview.activity == Some(Activity::Running),
         });
         HomePage {
@@ -99,10 +99,10 @@ impl HomePage {
             newest: overview.newest.iter().map(|hit| c.linked(hit)).collect(),
             all_new: (overview.new > 0).then(|| {
                 let href = c.search(&plain.with(|p| p.since = Some("7d".to_owned())));
-                Choice::link(c.t.counts.new.of(overview.new), href)
+                Choice::link(c.t.counts.new.fill(overview.new), href)
             }),
             sites: overview.sites.iter().map(|s| site(&c, &plain, s)).collect(),
-            more_sites: (overview.more_sites > 0).then(|| more.of(overview.more_sites as u64)),
+            more_sites: (overview.more_sites > 0).then(|| more.fill(overview.more_sites as u64)),
             empty,
             c,
         }
@@ -122,7 +122,7 @@ fn topic(c: &Chrome, plain: &Params, follow: &Follow, overview: &Overview) -> To
             ..plain.clone()
         }),
         feed: link(&c.base, &format!("/feeds/{}.atom", follow.name), ""),
-        new_hits: new_hits.map(|count| c.t.counts.new.of(count)),
+        new_hits: new_hits.map(|count| c.t.counts.new.fill(count)),
     }
 }
 
@@ -132,7 +132,7 @@ fn site(c: &Chrome, plain: &Params, line: &SiteLine) -> SiteView {
     SiteView {
         name: c.site(&line.name),
         href: c.search(&plain.with(|p| p.sites = vec![line.name.clone()])),
-        documents: c.t.counts.of_site.of(line.documents),
+        documents: c.t.counts.of_site.fill(line.documents),
         details: status.map(|_| details()),
         crawled: status.map(|s| c.lang.crawled(s.last_cycle_ms, c.clock.now_ms)),
         fared: status.map(|s| fared(c, s)),

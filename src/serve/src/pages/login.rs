@@ -1,5 +1,7 @@
-//! Signing in and out. In: the token that the operator types. Out: a session cookie, or the form again; where no token
-//! is set, how to set one. Never a redirect to another site.
+//! Signing in and out.
+//!
+//! A correct token gives a session cookie; without a configured token the page explains how to set one. Redirects never lead
+//! to another site.
 
 use std::time::Duration;
 
@@ -41,7 +43,7 @@ struct NoTokenPage {
 
 /// `GET /login`: the form.
 pub(crate) async fn form(request: PageRequest) -> Response {
-    let query = Form::of(request.raw.as_bytes());
+    let query = Form::parse(request.raw.as_bytes());
     show(request, query.get("next"), None)
 }
 

@@ -1,5 +1,7 @@
-//! Times as people read them. In: a time as extracted: ISO 8601 where it could be read, else as printed on its page. Out:
-//! what is shown, what machines read, and how long ago it was. Never guesses what a printed time means.
+//! Formats times for people and for machines.
+//!
+//! A time is ISO 8601 if extraction could parse it, else as it is printed on its page; the meaning of a printed time is never
+//! guessed.
 
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveTime, SecondsFormat};
 

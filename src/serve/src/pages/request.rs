@@ -45,13 +45,13 @@ impl FromRequestParts<Server> for PageRequest {
         parts: &mut Parts,
         server: &Server,
     ) -> Result<PageRequest, Infallible> {
-        Ok(PageRequest::of(server, parts))
+        Ok(PageRequest::from_parts(server, parts))
     }
 }
 
 impl PageRequest {
     /// What the head of a request says.
-    pub(crate) fn of(server: &Server, parts: &Parts) -> PageRequest {
+    pub(crate) fn from_parts(server: &Server, parts: &Parts) -> PageRequest {
         let raw = parts.uri.query().unwrap_or_default().to_owned();
         let (params, wrong) = match Params::parse(&raw, &server.rules(false)) {
             Ok(params) => (params, None),
@@ -84,7 +84,7 @@ impl PageRequest {
         self
     }
 
-    /// Only the language that was asked for: what links to other pages keep.
+    /// Only the language that was requested: what links to other pages keep.
     pub(crate) fn only_lang(&self) -> Params {
         Params {
             lang: self.params.lang,
@@ -120,7 +120,7 @@ impl PageRequest {
             documents: server.documents(),
             operator: server.config.operator_pages,
             signed_in: self.signed_in,
-            site_titles: server.site_titles(),
+            site_titles: server.site_titles().all().into_iter().collect(),
         }
     }
 }
@@ -223,7 +223,7 @@ pub(crate) async fn as_page(
     let Some(refusal) = answer.extensions().get::<Refusal>().copied() else {
         return answer;
     };
-    let mut asked = PageRequest::of(&server, &parts);
+    let mut asked = PageRequest::from_parts(&server, &parts);
     asked.path = "/".to_owned();
     let c = asked.chrome();
     let o = &c.t.operator;

@@ -1,5 +1,4 @@
-//! The page of hits. In: hits and the parameters that asked for them. Out: what `results.html` prints: hits, filters as
-//! links, page numbers. Never asks the index.
+//! The page of hits: hits, filters as links, page numbers, made of the response of a search and its parameters.
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -17,10 +16,12 @@ use crate::pages::choices::{
 use crate::pages::home::HomePage;
 use crate::pages::moment::Moment;
 use crate::pages::request::{PageRequest, broken, failure, page};
-use crate::pages::view::{Choice, Chrome, Html, address, kept, link, outward, title};
+use crate::pages::view::{
+    Choice, Chrome, Html, address, document_path, kept, link, outward, title,
+};
 use crate::pages::words::Lang;
 use crate::search::params::{ParamError, Params, echo};
-use crate::search::source::{Found, FoundList, LeaveOut, Offer, WeakerList};
+use crate::search::source::{DocumentHit, Relaxation, RelaxedQuery, SearchResults, WeakerList};
 use crate::state::Shared;
 
 /// A hit as shown.
@@ -37,7 +38,7 @@ pub(crate) struct HitView {
     id: String,
     /// Link to the reprints, and how many there are.
     reprints: Option<Choice>,
-    /// Why it stands here, if that was asked for.
+    /// Why it stands here, if that was requested.
     reasons: Vec<String>,
 }
 
@@ -96,7 +97,7 @@ impl ResultsPage {
     pub(crate) fn new(
         c: Chrome,
         params: &Params,
-        found: FoundList,
+        found: SearchResults,
         config: &Config,
     ) -> ResultsPage {
         let took = format!("{:.1}", found.took_ms);
@@ -169,7 +170,7 @@ fn ungrouped(params: &Params) -> Params {
 
 /// How many hits there are to turn to. Reprints are counted one by one and shown as one hit: a page with room on it is
 /// the last.
-fn reachable(params: &Params, found: &FoundList) -> usize {
+fn reachable(params: &Params, found: &SearchResults) -> usize {
     let shown = found.hits.len();
     if shown < PAGE_HITS {
         params.offset + shown
@@ -179,7 +180,7 @@ fn reachable(params: &Params, found: &FoundList) -> usize {
 }
 
 /// Which hits these are; nothing where there are none.
-fn range(c: &Chrome, params: &Params, found: &FoundList) -> String {
+fn range(c: &Chrome, params: &Params, found: &SearchResults) -> String {
     let folded = found.hits.iter().any(|hit| hit.duplicates > 0) && params.group.is_none();
     match found.hits.len() {
         0 => String::new(),
@@ -217,7 +218,7 @@ pub(super) fn note(lang: Lang, note: &Note) -> String {
     }
 }
 
-/// What matches less; its numbers go on behind those of the `shown` hits.
+/// What matches less; its numbers continue behind those of the `shown` hits.
 fn weaker(
     c: &Chrome,
     params: &Params,
@@ -228,7 +229,7 @@ fn weaker(
     let more = weaker.total > weaker.hits.len() as u64;
     let all = c.first_page(params.with(|p| p.matching = Match::Any));
     Some(WeakerView {
-        line: c.t.counts.weaker.of(weaker.total),
+        line: c.t.counts.weaker.fill(weaker.total),
         first: params.offset + shown + 1,
         hits: weaker
             .hits
@@ -240,11 +241,11 @@ fn weaker(
 }
 
 /// A search that finds something.
-fn offer(c: &Chrome, params: &Params, offer: &Offer) -> Choice {
+fn offer(c: &Chrome, params: &Params, offer: &RelaxedQuery) -> Choice {
     let text = offer.text.clone();
     let (count, params) = match offer.without {
-        LeaveOut::Quotes => (&c.t.counts.without_quotes, params.with(|p| p.text = text)),
-        LeaveOut::Dates => {
+        Relaxation::Quotes => (&c.t.counts.without_quotes, params.with(|p| p.text = text)),
+        Relaxation::Dates => {
             let params = params.with(|p| {
                 p.text = text;
                 p.since = None;
@@ -254,7 +255,7 @@ fn offer(c: &Chrome, params: &Params, offer: &Offer) -> Choice {
             (&c.t.counts.all_dates, params)
         }
     };
-    Choice::link(count.of(offer.total), c.first_page(params))
+    Choice::link(count.fill(offer.total), c.first_page(params))
 }
 
 /// Why a hit stands where it does, in the reader's language.
@@ -331,8 +332,8 @@ fn followed(params: &Params) -> String {
     .query_string()
 }
 
-fn hit_view(hit: Found, c: &Chrome, params: &Params) -> HitView {
-    let cached = link(&c.base, &format!("/doc/{}", hit.id), &params.query_string());
+fn hit_view(hit: DocumentHit, c: &Chrome, params: &Params) -> HitView {
+    let cached = c.link(&document_path(&hit.id), params);
     // On the page of the reprints themselves the link would lead nowhere new.
     let reprints = hit
         .group
@@ -388,7 +389,7 @@ pub(crate) async fn search(request: PageRequest) -> Response {
         ..params
     };
     match server
-        .search(params.wanted(true, params.group.is_none()))
+        .search(params.search_request(true, params.group.is_none()))
         .await
     {
         Ok(found) => page(

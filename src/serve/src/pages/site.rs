@@ -1,5 +1,6 @@
-//! The page of a site. In: its status, settings, newest documents and last visits. Out: what `site.html` prints; for the
-//! operator also buttons, whose commands the crawler carries out. Takes documents down from their own pages, too.
+//! The page of a site: its status, settings, newest documents and last visits.
+//!
+//! The operator also gets buttons, whose commands the crawler executes, and can take documents down from their own pages.
 
 use askama::Template;
 use axum::extract::Path;
@@ -10,13 +11,13 @@ use axum::response::Response;
 use super::request::{PageRequest, broken, failure, missing, page, see_other};
 use super::view::{Chrome, Linked, address, link, site_path};
 use super::words::SitePageLabels;
-use crate::control::{CommandDone, CommandRefused, SiteCommand, Visit, Why};
+use crate::control::{Command, CommandDone, CommandError, Visit};
 use crate::guard::operator::Form;
 use crate::guard::operator::Operator;
 use crate::now_ms;
 use crate::pages::templates::FieldListed;
 use crate::search::params::Params;
-use crate::search::source::{Found, Wanted};
+use crate::search::source::{DocumentHit, SearchRequest};
 use crate::state::Failure;
 use crate::status::SiteStatus;
 use taojin_crawl::VisitOutcome;
@@ -81,9 +82,15 @@ pub(crate) async fn act(
     let request = request.in_language_of(&form);
     let path = link("", &site_path(&site), &request.only_lang().query_string());
     let command = match form.get("action") {
-        "visit" => SiteCommand::Visit { site: site.clone() },
-        "pause" => SiteCommand::Pause { site: site.clone() },
-        "resume" => SiteCommand::Resume { site: site.clone() },
+        "visit" => Command::Crawl {
+            sites: vec![site.clone()],
+            recheck: false,
+            wait: false,
+        },
+        action @ ("pause" | "resume") => Command::SetPaused {
+            site: site.clone(),
+            paused: action == "pause",
+        },
         _ => return missing(request.chrome()),
     };
     match request.server.command(command).await {
@@ -108,30 +115,30 @@ pub(crate) async fn take_down(
         Ok(_) => return missing(c),
         Err(error) => return broken(c, &error),
     };
-    let command = SiteCommand::PurgeUrl { url: document.url };
+    let command = Command::PurgeUrl { url: document.url };
     let l = &c.t.site_page;
     match request.server.command(command).await {
         Ok(Ok(CommandDone { addresses, .. })) => {
             page(&TakenDownPage { c, l, addresses }, StatusCode::OK)
         }
-        Ok(Err(refused)) => failure(c, refused.status(), l.not_done, said(l, &refused)),
+        Ok(Err(refused)) => failure(c, refused.status(), l.not_done, describe(l, &refused)),
         Err(error) => broken(c, &error),
     }
 }
 
 /// A refusal for a person; what the store says stays in the log.
-fn said(l: &SitePageLabels, refused: &CommandRefused) -> String {
-    match refused.why {
-        Why::NoCrawler => l.no_crawler.to_owned(),
-        Why::Failed => {
-            tracing::error!(error = %refused, "command failed");
+fn describe(l: &SitePageLabels, error: &CommandError) -> String {
+    match error {
+        CommandError::NoCrawler(_) => l.no_crawler.to_owned(),
+        CommandError::Failed(_) => {
+            tracing::error!(%error, "command failed");
             l.failed.to_owned()
         }
-        _ => refused.message.clone(),
+        _ => error.to_string(),
     }
 }
 
-async fn render(request: PageRequest, name: String, refused: Option<CommandRefused>) -> Response {
+async fn render(request: PageRequest, name: String, refused: Option<CommandError>) -> Response {
     let c = request.chrome();
     let server = &request.server;
     if !server.config.operator_pages && c.signed_in != Some(true) {
@@ -142,12 +149,12 @@ async fn render(request: PageRequest, name: String, refused: Option<CommandRefus
         let site = name.clone();
         let site = server.ask(&server.sites, move |sites| sites.site(&site));
         let site = site.await?.flatten();
-        let wanted = Wanted {
+        let wanted = SearchRequest {
             sites: vec![name.clone()],
             sort: Sort::Date,
             now_ms: now_ms(),
             limit: NEWEST,
-            ..Wanted::default()
+            ..SearchRequest::default()
         };
         let found = server.search(wanted).await?;
         let own = name.clone();
@@ -184,8 +191,8 @@ impl SitePage {
         only_lang: Params,
         s: SiteStatus,
         site: &Site,
-        hits: Vec<Found>,
-        refused: Option<CommandRefused>,
+        hits: Vec<DocumentHit>,
+        refused: Option<CommandError>,
     ) -> Self {
         let l = &c.t.site_page;
         let (state, state_class) = match (site.enabled, s.paused_ms) {
@@ -200,7 +207,7 @@ impl SitePage {
         });
         Self {
             path: site_path(&s.name),
-            notice: refused.map(|r| format!("{}: {}", l.not_done, said(l, &r))),
+            notice: refused.map(|r| format!("{}: {}", l.not_done, describe(l, &r))),
             settings: settings(l, site),
             newest: hits.iter().map(|hit| c.linked(hit)).collect(),
             fields: Vec::new(),

@@ -1,4 +1,4 @@
-//! The operator's page. In: a [`Status`]. Out: what `status.html` prints, with times as distances from now.
+//! The operator's page: prints a [`Status`], with times as distances from now.
 
 use askama::Template;
 use axum::http::StatusCode;

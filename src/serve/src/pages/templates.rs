@@ -32,7 +32,7 @@ pub struct TemplateListed {
     pub disabled: bool,
     /// Fields that have a region.
     pub fields: Vec<String>,
-    /// Saved pages that can be looked at.
+    /// Saved pages that can be checked.
     pub saved: usize,
     /// What the operator should know of its site.
     pub note: Option<String>,
@@ -142,7 +142,7 @@ pub struct Proposal {
     pub field: String,
 }
 
-/// Where templates are looked at and labelled.
+/// Where templates are checked and labelled.
 pub trait TemplateReview: Send + Sync {
     /// All templates.
     fn list(&self) -> Result<Vec<TemplateListed>, SourceError>;
@@ -185,7 +185,7 @@ struct ListPage {
     c: Chrome,
     w: &'static TemplatePagesLabels,
     list: Vec<TemplateListed>,
-    /// The only site whose templates are listed, if one was asked for.
+    /// The only site whose templates are listed, if one was requested.
     site: Option<String>,
 }
 
@@ -280,7 +280,7 @@ fn asked(fields: &Form) -> (usize, Option<Proposal>) {
 /// `GET /templates/{id}`: one on a saved page.
 pub(crate) async fn one(_: Operator, Path(id): Path<i64>, request: PageRequest) -> Response {
     let c = request.chrome();
-    let (number, proposal) = asked(&Form::of(request.raw.as_bytes()));
+    let (number, proposal) = asked(&Form::parse(request.raw.as_bytes()));
     let wanted = proposal.clone();
     let found = request
         .server

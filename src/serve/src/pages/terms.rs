@@ -1,5 +1,7 @@
-//! The review of domain terms. In: `GET /terms`, and a form with one click for each term. Out: the terms to decide
-//! about with the sentences they stand in. Works without script; only the operator sees it and decides.
+//! `/terms`: the review of domain terms.
+//!
+//! Lists the terms to decide about with sentences that contain them, one click each. It works without scripts; only the
+//! operator sees it.
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -40,7 +42,7 @@ struct ReviewRow {
 /// `GET /terms`.
 pub(crate) async fn show(_: Operator, request: PageRequest) -> Response {
     let c = request.chrome();
-    let at = page_number(&Form::of(request.raw.as_bytes()));
+    let at = page_number(&Form::parse(request.raw.as_bytes()));
     let first = (at - 1) * PAGE_TERMS;
     match request
         .server

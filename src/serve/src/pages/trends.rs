@@ -1,19 +1,19 @@
-//! `/trends`: several queries over time. In: a request of a browser. Out: lines by date, and of each query its sites, its most
-//! reprinted stories and its rising terms; without script. The address is the whole state.
+//! `/trends`: several queries over time, as a page.
+//!
+//! Draws lines by date, and lists of each query its sites, most reprinted stories and rising terms. It works without scripts;
+//! the URL is the whole state.
 
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 
 use super::request::{PageRequest, broken, failure, page};
-use super::view::{Choice, Chrome, Linked, link};
+use super::view::{Choice, Chrome, Linked, document_path, link};
 use super::words::{TrendsPageLabels, fill, grouped};
 use crate::pages::chart::{Lines, count, date, percent};
 use crate::pages::choices::day_only;
 use crate::search::params::Params;
-use crate::search::trends::{
-    QUERIES_MAX, Story, Trend, TrendParams, TrendPoint, Trends, unit_code,
-};
+use crate::search::trends::{QUERIES_MAX, Story, Trend, TrendParams, TrendPoint, Trends, UNITS};
 use taojin_search::index::DateUnit;
 
 /// Sites shown of each query.
@@ -90,7 +90,7 @@ pub(crate) async fn show(request: PageRequest) -> Response {
     let trends = if params.searches.is_empty() {
         Ok(Trends::default())
     } else {
-        server.trends(params.wanted(), params.unit).await
+        server.trends(params.search_requests(), params.unit).await
     };
     match trends {
         Ok(trends) => page(&TrendsPage::new(c, &params, trends), StatusCode::OK),
@@ -134,28 +134,20 @@ impl TrendsPage {
 }
 
 fn unit_name(w: &TrendsPageLabels, unit: DateUnit) -> &'static str {
-    match unit {
-        DateUnit::Day => w.units[1],
-        DateUnit::Week => w.units[2],
-        DateUnit::Month => w.units[3],
-        DateUnit::Year => w.units[4],
-    }
+    // The first name is that of no unit.
+    let names = UNITS.into_iter().zip(&w.units[1..]);
+    let mut names = names.filter(|((u, _), _)| *u == unit);
+    names.next().map_or("", |(_, name)| name)
 }
 
 fn units(
     w: &TrendsPageLabels,
     chosen: Option<DateUnit>,
 ) -> Vec<(&'static str, &'static str, bool)> {
-    let all = [
-        None,
-        Some(DateUnit::Day),
-        Some(DateUnit::Week),
-        Some(DateUnit::Month),
-        Some(DateUnit::Year),
-    ];
-    all.into_iter()
-        .zip(w.units)
-        .map(|(unit, name)| (unit.map_or("auto", unit_code), name, unit == chosen))
+    let codes = UNITS.map(|(unit, code)| (Some(unit), code));
+    let all = [(None, "auto")].into_iter().chain(codes);
+    all.zip(w.units)
+        .map(|((unit, code), name)| (code, name, unit == chosen))
         .collect()
 }
 
@@ -248,13 +240,13 @@ fn query(c: &Chrome, params: &TrendParams, trend: Trend, search: &Params) -> Que
     };
     let story = |Story { documents, first }: Story| {
         let all = c.search(&search.with(|p| p.group = first.group));
-        let path = format!("/doc/{}", first.id);
+        let path = document_path(&first.id);
         StoryView {
             first: Linked {
-                href: link(&c.base, &path, &search.query_string()),
+                href: c.link(&path, search),
                 ..c.linked(&first)
             },
-            all: Choice::link(w.reprinted.of(documents), all),
+            all: Choice::link(w.reprinted.fill(documents), all),
         }
     };
     let rising = |rising: taojin_search::index::Rising| {
@@ -277,10 +269,10 @@ fn query(c: &Chrome, params: &TrendParams, trend: Trend, search: &Params) -> Que
     QueryView {
         text: trend.text,
         href: c.search(search),
-        total: w.total.of(trend.total),
+        total: w.total.fill(trend.total),
         undated: match trend.undated {
             0 => String::new(),
-            undated => w.undated.of(undated),
+            undated => w.undated.fill(undated),
         },
         sites: trend.sites.iter().take(SITES_SHOWN).map(of_site).collect(),
         stories: trend.stories.into_iter().map(story).collect(),

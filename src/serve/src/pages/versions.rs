@@ -1,5 +1,7 @@
-//! What a document said before, `/doc/{id}/versions`. In: its history. Out: each version with its date and what differs
-//! from the one before, insertions and deletions marked. Never the page's own HTML: only its extracted text.
+//! `/doc/{id}/versions`: earlier versions of a document.
+//!
+//! Each version has its date and its differences from the one before, insertions and deletions marked. Only extracted text is
+//! shown, never the page's own HTML.
 
 use askama::Template;
 use axum::extract::Path;
@@ -24,7 +26,7 @@ pub(crate) struct VersionLink {
     pub(crate) note: &'static str,
 }
 
-/// A part of a line: which element it stands in, and its text.
+/// A part of a line: which element it is in, and its text.
 type Part = (&'static str, Html);
 
 struct LineView {
@@ -69,7 +71,7 @@ pub(crate) async fn show(
     history(&id, request, StatusCode::OK).await
 }
 
-/// The same for who asks for the document itself and it is gone; none if nothing is known of it.
+/// The same for who asks for the document itself and it is gone; `None` if nothing is known of it.
 pub(crate) async fn gone(id: &str, request: PageRequest) -> Response {
     history(id, request, StatusCode::GONE).await
 }
@@ -140,7 +142,7 @@ impl VersionsPage {
             _ => String::new(),
         };
         let is_here = found.state == "present";
-        let document = c.page(&format!("/doc/{}", found.id));
+        let document = c.document(&found.id);
         let versions = (0..).zip(&found.versions);
         VersionsPage {
             versions: versions
@@ -148,7 +150,7 @@ impl VersionsPage {
                 .collect(),
             left_out: match found.left_out {
                 0 => String::new(),
-                n => c.t.counts.left_out_versions.of(n),
+                n => c.t.counts.left_out_versions.fill(n),
             },
             title: title(&Marked::from(headline.as_str()), c.t),
             plain_title: match headline.trim() {
@@ -193,7 +195,7 @@ fn view(c: &Chrome, at: usize, version: &VersionAnswer) -> VersionView {
             _ => "",
         },
         characters: if has_text {
-            c.t.counts.characters.of(version.characters)
+            c.t.counts.characters.fill(version.characters)
         } else {
             String::new()
         },
@@ -227,7 +229,7 @@ fn field_view(c: &Chrome, field: &FieldChange) -> (&'static str, Option<Html>, O
 
 fn line_view(c: &Chrome, line: &DiffLine) -> LineView {
     if let Some(lines) = line.lines {
-        let text = c.t.counts.same_lines.of(lines);
+        let text = c.t.counts.same_lines.fill(lines);
         return LineView {
             class: "gap",
             parts: vec![("", Html::marked(&Marked::from(text.as_str())))],

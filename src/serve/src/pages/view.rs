@@ -1,15 +1,15 @@
 //! What all pages share: the frame of a page and its small parts, made safe to show. Escaped text is an [`Html`], and nothing else
 //! makes one, so nothing unescaped can reach a page. Never asks the index.
 
+use std::collections::HashMap;
 use std::fmt;
 
 use askama::Template;
-use taojin_search::index::SiteTitles;
 
 use crate::pages::moment::{Clock, Moment};
 use crate::pages::words::{Labels, Lang, grouped};
 use crate::search::params::Params;
-use crate::search::source::{Found, Marked};
+use crate::search::source::{DocumentHit, Marked};
 use crate::status::Level;
 
 /// Characters of an address that are shown.
@@ -18,7 +18,7 @@ const ADDRESS_CHARS: usize = 100;
 /// What every page has: language, links, query box.
 pub(crate) struct Chrome {
     pub(crate) lang: Lang,
-    /// The language asked for by `?lang=`; links keep it.
+    /// The language requested by `?lang=`; links keep it.
     pub(crate) asked_lang: Option<Lang>,
     pub(crate) t: &'static Labels,
     pub(crate) base: String,
@@ -35,8 +35,8 @@ pub(crate) struct Chrome {
     pub(crate) clock: Clock,
     /// Why documents may be missing, where some may be.
     pub(crate) remark: Option<&'static str>,
-    /// What readers call sites.
-    pub(crate) site_titles: SiteTitles,
+    /// Titles of sites, by name.
+    pub(crate) site_titles: HashMap<String, String>,
 }
 
 /// A document as a link to its text as crawled.
@@ -98,6 +98,11 @@ pub(crate) fn link(base: &str, path: &str, query: &str) -> String {
     }
 }
 
+/// Path of the page of a document.
+pub(crate) fn document_path(id: &str) -> String {
+    format!("/doc/{id}")
+}
+
 /// Path of the page of a site.
 pub(crate) fn site_path(name: &str) -> String {
     let name: String = url::form_urlencoded::byte_serialize(name.as_bytes()).collect();
@@ -117,7 +122,17 @@ impl Chrome {
             lang: self.asked_lang,
             ..Params::default()
         };
+        self.link(path, &params)
+    }
+
+    /// Returns the link to a page of ours with these parameters.
+    pub(crate) fn link(&self, path: &str, params: &Params) -> String {
         link(&self.base, path, &params.query_string())
+    }
+
+    /// Returns the link to the text of a document as crawled.
+    pub(crate) fn document(&self, id: &str) -> String {
+        self.page(&document_path(id))
     }
 
     /// A number as people read it.
@@ -142,11 +157,11 @@ impl Chrome {
     }
 
     /// A hit as a link.
-    pub(crate) fn linked(&self, hit: &Found) -> Linked {
+    pub(crate) fn linked(&self, hit: &DocumentHit) -> Linked {
         let site = hit.site.as_deref().map(|site| self.site(site));
         Linked {
             title: title(&hit.title, self.t),
-            href: self.page(&format!("/doc/{}", hit.id)),
+            href: self.document(&hit.id),
             site: site.unwrap_or_default(),
             published: self.moment(hit.published.as_ref()),
         }
@@ -154,7 +169,7 @@ impl Chrome {
 
     /// The search page's address for these parameters.
     pub(crate) fn search(&self, params: &Params) -> String {
-        link(&self.base, "/", &params.query_string())
+        self.link("/", params)
     }
 
     /// The first page of the search for these parameters.
@@ -167,8 +182,10 @@ impl Chrome {
 
     /// The site of this name as readers know it.
     pub(crate) fn site(&self, name: &str) -> String {
-        let title = self.site_titles.title(name);
-        title.unwrap_or_else(|| name.to_owned())
+        self.site_titles
+            .get(name)
+            .map_or(name, String::as_str)
+            .to_owned()
     }
 }
 

@@ -18,14 +18,14 @@ pub fn init_words(locale: &str) -> &'static InitLabels {
 /// A sentence with a number, in the forms that the language has.
 #[derive(Debug)]
 pub(crate) struct Counted {
-    /// For exactly one; none where the language makes no difference.
+    /// For exactly one; `None` if the language makes no difference.
     one: Option<&'static str>,
     other: &'static str,
 }
 
 impl Counted {
     /// The sentence for this number.
-    pub(crate) fn of(&self, number: u64) -> String {
+    pub(crate) fn fill(&self, number: u64) -> String {
         self.with(number, &[])
     }
 
@@ -90,7 +90,7 @@ pub(crate) enum Lang {
     En,
 }
 
-/// Languages of one header that are looked at; browsers send some five.
+/// Languages of one header that are checked; browsers send some five.
 const HEADER_ENTRIES_MAX: usize = 16;
 
 impl Lang {
@@ -226,8 +226,8 @@ mod tests {
     fn a_value_is_put_in_once_and_as_it_is() {
         let filled = fill("{a} and {b}{", &[("a", "{b}"), ("b", "2")]);
         assert_eq!(filled, "{b} and 2");
-        assert_eq!(EN.counts.documents.of(1), "1 document indexed");
-        assert_eq!(EN.counts.documents.of(1_234), "1,234 documents indexed");
-        assert_eq!(ZH.counts.documents.of(1), "已收录 1 篇文档");
+        assert_eq!(EN.counts.documents.fill(1), "1 document indexed");
+        assert_eq!(EN.counts.documents.fill(1_234), "1,234 documents indexed");
+        assert_eq!(ZH.counts.documents.fill(1), "已收录 1 篇文档");
     }
 }

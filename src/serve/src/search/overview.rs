@@ -1,8 +1,10 @@
-//! What the home page shows. In: an index, the topics followed, and the state of the sites where readers may see it. Out:
-//! an [`Overview`], which serves many visits. Never lists more than a page has room for.
+//! Collects what the home page shows into an [`Overview`], which is kept for many visits.
+//!
+//! It is read from the index, the followed topics and, where readers may see it, the state of the sites; lists are no longer
+//! than the page has space for.
 
 use super::params::quoted;
-use super::source::{Arrived, Found, SearchSource, SourceError, Wanted};
+use super::source::{DocumentHit, RecentHit, SearchRequest, SearchSource, SourceError};
 use crate::feeds::follow::Follow;
 use crate::status::{Activity, SiteStatus, Status};
 use taojin_search::index::{SiteCount, Sort};
@@ -47,7 +49,7 @@ pub(crate) struct SiteLine {
 pub(crate) struct Overview {
     made_ms: i64,
     pub(crate) documents: u64,
-    pub(crate) newest: Vec<Found>,
+    pub(crate) newest: Vec<DocumentHit>,
     /// Documents published in the past days.
     pub(crate) new: u64,
     pub(crate) sites: Vec<SiteLine>,
@@ -60,25 +62,25 @@ pub(crate) struct Overview {
 
 impl Overview {
     /// Asks the index. `status` is given where readers may see it.
-    pub(crate) fn of(
+    pub(crate) fn read(
         source: &dyn SearchSource,
         follows: &[Follow],
         status: Option<Status>,
         now_ms: i64,
     ) -> Result<Overview, SourceError> {
-        let everything = Wanted {
+        let everything = SearchRequest {
             now_ms,
             sort: Sort::Date,
             limit: NEWEST,
             grouped: true,
             facets: true,
-            ..Wanted::default()
+            ..SearchRequest::default()
         };
         let found = source.search(&everything)?;
         let facets = found.facets.unwrap_or_default();
         let mut newest = found.hits;
         // A page may bear any date: an event to come is no news.
-        let published = Wanted {
+        let published = SearchRequest {
             until_ms: Some(now_ms + DAY_MS),
             facets: false,
             ..everything.clone()
@@ -91,18 +93,18 @@ impl Overview {
             let latest = source.latest(&everything)?;
             add_undated(&mut newest, latest);
         }
-        let recent = Wanted {
+        let recent = SearchRequest {
             now_ms,
             since_ms: Some(now_ms - NEW_MS),
-            ..Wanted::default()
+            ..SearchRequest::default()
         };
         let mut new_hits = Vec::new();
         for follow in follows.iter().take(COUNTED_TOPICS) {
-            let wanted = Wanted {
+            let request = SearchRequest {
                 since_ms: Some(now_ms - NEW_MS),
-                ..follow.wanted(0, now_ms)
+                ..follow.search_request(0, now_ms)
             };
-            new_hits.push((follow.name.clone(), source.search(&wanted)?.total));
+            new_hits.push((follow.name.clone(), source.search(&request)?.total));
         }
         let activity = status.as_ref().map(|status| status.activity);
         let mut sites = site_lines(facets.sites, status);
@@ -137,7 +139,7 @@ impl Overview {
 }
 
 /// Documents without a date come after those with one, in the order of their fetch.
-fn add_undated(newest: &mut Vec<Found>, latest: Vec<Arrived>) {
+fn add_undated(newest: &mut Vec<DocumentHit>, latest: Vec<RecentHit>) {
     for arrived in latest {
         let known = newest.iter().any(|hit| {
             hit.id == arrived.found.id || hit.group.is_some() && hit.group == arrived.found.group
@@ -174,16 +176,16 @@ fn examples(
     source: &dyn SearchSource,
     related: &[String],
     sites: &[SiteLine],
-    newest: &[Found],
+    newest: &[DocumentHit],
     now_ms: i64,
 ) -> Result<Vec<(Lesson, String)>, SourceError> {
     let total = |text: &str| {
-        let wanted = Wanted {
+        let request = SearchRequest {
             text: text.to_owned(),
             now_ms,
-            ..Wanted::default()
+            ..SearchRequest::default()
         };
-        source.search(&wanted).map(|found| found.total)
+        source.search(&request).map(|found| found.total)
     };
     let mut examples = Vec::new();
     // What holds a quote or a colon would be read as syntax.
@@ -198,7 +200,7 @@ fn examples(
             examples.push((Lesson::Words, (*term).clone()));
         }
         // A pair of characters is one term. A longer word is a phrase, at which tantivy 0.27 panics in a debug build
-        // when it is refused and stands in none of the last documents.
+        // when it is refused and is in none of the last documents.
         let pairs = terms.iter().skip(1);
         for other in pairs.filter(|other| other.chars().count() == 2) {
             let less = format!("{term} -{}", quoted(other));

@@ -1,5 +1,7 @@
-//! Query parameters of a search. In: the raw query string. Out: [`Params`] within the limits, or a [`ParamError`], one sentence in
-//! both languages. Never looks at the index; never refuses odd words, only odd numbers, dates and lengths.
+//! Parses the query string of a search.
+//!
+//! [`Params`] are within the limits of the server; a [`ParamError`] is one sentence in both languages. Odd words are never
+//! refused, only invalid numbers, dates and lengths. The index is never read.
 
 use std::fmt::Display;
 
@@ -10,7 +12,7 @@ use taojin_search::query::parse;
 use crate::api::sheet::HITS_MAX;
 use crate::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use crate::pages::words::{Lang, ParametersLabels, fill};
-use crate::search::source::Wanted;
+use crate::search::source::SearchRequest;
 use crate::search::trends::{Format, format};
 
 /// Longest value of a parameter other than `q` and `site`, in characters.
@@ -95,8 +97,8 @@ pub(crate) struct Rules<'a> {
 
 impl Params {
     /// The search that is asked for; `grouped` unless the parameters say.
-    pub(crate) fn wanted(&self, facets: bool, grouped: bool) -> Wanted {
-        Wanted {
+    pub(crate) fn search_request(&self, facets: bool, grouped: bool) -> SearchRequest {
+        SearchRequest {
             text: self.text.clone(),
             sites: self.sites.clone(),
             since_ms: self.since_ms,

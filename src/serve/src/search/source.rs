@@ -1,5 +1,7 @@
-//! What the server and the command line ask of an index. In: a [`Wanted`] search or the id of a document. Out: hits and texts with
-//! the places to mark. Never a way to write: a source can only be read.
+//! The searches of the server and the command line.
+//!
+//! A [`SearchSource`] takes a [`SearchRequest`] or the id of a document, and returns hits and texts with their matches
+//! marked. It can only be read. `Reader`, the index, is one.
 
 use std::fmt::Display;
 
@@ -23,7 +25,7 @@ pub(crate) use taojin_search::query::snippet::Marked;
 
 /// One search, within the limits of the configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Wanted {
+pub struct SearchRequest {
     /// The query as typed, trimmed; empty: every document.
     pub text: String,
     /// Sites to search; empty: all.
@@ -44,7 +46,7 @@ pub struct Wanted {
     pub half_life_ms: Option<i64>,
     /// What time it is, Unix milliseconds: for ages and for periods such as `since:7d`.
     pub now_ms: i64,
-    /// Only the reprints of one text, the original or earliest first: a [`Found::group`].
+    /// Only the reprints of one text, the original or earliest first: a [`DocumentHit::group`].
     pub group: Option<u64>,
     /// As a person wants to read it: reprints as one hit, the one that fits best for all; and at most three of
     /// the first ten hits from one site while another site has one that is nearly as good.
@@ -53,7 +55,7 @@ pub struct Wanted {
     pub limit: usize,
     /// Hits to pass over.
     pub offset: usize,
-    /// Whether counts by site and date and related terms are wanted: they cost a look at every hit.
+    /// Whether counts by site and date and related terms are request: they cost a look at every hit.
     pub facets: bool,
     /// Only the words as typed, without their synonyms.
     pub as_typed: bool,
@@ -66,7 +68,7 @@ pub struct Wanted {
 /// One hit of a search.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, ToSchema)]
 #[schema(as = SearchHit)]
-pub struct Found {
+pub struct DocumentHit {
     /// Id for `/api/docs/{id}`: letters, digits, `-` and `_`.
     #[schema(pattern = "^[0-9A-Za-z_-]{1,64}$")]
     pub id: String,
@@ -120,13 +122,14 @@ pub struct WeakerList {
     /// How many there are; `match=any` lists them all.
     pub total: u64,
     /// The best of them, as many as the page has room for.
-    pub hits: Vec<Found>,
+    pub hits: Vec<DocumentHit>,
 }
 
 /// What a search that finds nothing could leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
+#[schema(as = LeaveOut)]
 #[serde(rename_all = "lowercase")]
-pub enum LeaveOut {
+pub enum Relaxation {
     /// Quotes: the words may stand apart.
     Quotes,
     /// Limits of time.
@@ -136,9 +139,9 @@ pub enum LeaveOut {
 /// A search that finds something, for one that finds nothing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 #[schema(as = OfferAnswer)]
-pub struct Offer {
+pub struct RelaxedQuery {
     /// What it leaves out.
-    pub without: LeaveOut,
+    pub without: Relaxation,
     /// Its query; where `dates` are left out, leave out `since`, `until` and `changed` as well.
     #[serde(rename = "q")]
     pub text: String,
@@ -150,16 +153,16 @@ pub struct Offer {
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Related {
     /// Other documents with the same text, the original or earliest first.
-    pub reprints: Vec<Found>,
+    pub reprints: Vec<DocumentHit>,
     /// Documents on the same topic, best first.
-    pub similar: Vec<Found>,
+    pub similar: Vec<DocumentHit>,
 }
 
 /// A hit as it came in.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Arrived {
+pub struct RecentHit {
     /// The hit.
-    pub found: Found,
+    pub found: DocumentHit,
     /// When the page was fetched as it is now, Unix milliseconds.
     pub fetched_ms: i64,
     /// Publication, Unix milliseconds.
@@ -169,7 +172,7 @@ pub struct Arrived {
 /// Answer to a search.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, ToSchema)]
 #[schema(as = SearchAnswer)]
-pub struct FoundList {
+pub struct SearchResults {
     /// Why documents may be missing that are in the store: the database of a cluster is away, or the index is being made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub degraded: Option<String>,
@@ -180,14 +183,14 @@ pub struct FoundList {
     #[schema(minimum = 0)]
     pub took_ms: f64,
     /// The hits asked for, in order.
-    pub hits: Vec<Found>,
+    pub hits: Vec<DocumentHit>,
     /// What shares a word or a pair of characters with the query but does not match it: no part of `total`, facets and feeds.
     /// Only where the page has room behind the last hit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weaker: Option<WeakerList>,
     /// Searches that find something, where this one finds nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub offers: Vec<Offer>,
+    pub offers: Vec<RelaxedQuery>,
     /// Counts of the whole result, with `facets=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facets: Option<Facets>,
@@ -260,13 +263,13 @@ impl From<IndexError> for SourceError {
 /// An index to be searched. Calls block; the server makes them on blocking threads.
 pub trait SearchSource: Send + Sync + 'static {
     /// Hits for a search. No text is an error: what is no syntax is searched literally.
-    fn search(&self, wanted: &Wanted) -> Result<FoundList, SourceError>;
+    fn search(&self, request: &SearchRequest) -> Result<SearchResults, SourceError>;
 
     /// At most `limit` suggestions for a text that is being typed.
     fn suggest(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, SourceError>;
 
-    /// The hits that came or changed last, latest first; at most `wanted.limit`, the other pages do not matter.
-    fn latest(&self, wanted: &Wanted) -> Result<Vec<Arrived>, SourceError>;
+    /// The hits that came or changed last, latest first; at most `request.limit`, the other pages do not matter.
+    fn latest(&self, request: &SearchRequest) -> Result<Vec<RecentHit>, SourceError>;
 
     /// The document with this id, if it is in the index.
     fn document(&self, id: &str) -> Result<Option<Document>, SourceError>;
@@ -275,7 +278,11 @@ pub trait SearchSource: Send + Sync + 'static {
     fn related(&self, id: &str, limit: usize) -> Result<Related, SourceError>;
 
     /// Compares searches by date; see `Trends`.
-    fn trends(&self, wanted: &[Wanted], unit: Option<DateUnit>) -> Result<Trends, SourceError>;
+    fn trends(
+        &self,
+        request: &[SearchRequest],
+        unit: Option<DateUnit>,
+    ) -> Result<Trends, SourceError>;
 
     /// Marks the matches of a query in each of the texts, in their order.
     fn mark(&self, query: &str, texts: &[&str]) -> Vec<Marked>;
@@ -301,20 +308,23 @@ pub trait SearchSource: Send + Sync + 'static {
 const SNIPPET_COLUMNS: usize = 240;
 
 /// Searches the index; where nothing is found, for what was probably meant, if that is allowed.
-pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
-    let (found, final_answer) = asked(reader, wanted)?;
+pub fn search_corrected(
+    reader: &Reader,
+    request: &SearchRequest,
+) -> Result<SearchResults, IndexError> {
+    let (found, final_answer) = search_once(reader, request)?;
     let meant = found.did_you_mean.clone();
-    let Some(text) = meant.filter(|_| wanted.corrected && !final_answer) else {
+    let Some(text) = meant.filter(|_| request.corrected && !final_answer) else {
         return Ok(found);
     };
-    let other = Wanted {
+    let other = SearchRequest {
         text: text.clone(),
-        ..wanted.clone()
+        ..request.clone()
     };
-    let (corrected, _) = asked(reader, &other)?;
+    let (corrected, _) = search_once(reader, &other)?;
     Ok(match corrected.total {
         0 => found,
-        _ => FoundList {
+        _ => SearchResults {
             searched_instead: Some(text),
             did_you_mean: None,
             ..corrected
@@ -323,8 +333,11 @@ pub fn ask(reader: &Reader, wanted: &Wanted) -> Result<FoundList, IndexError> {
 }
 
 /// Hits, and whether they answer the query, or it is more than plain words: then nothing is put in its place.
-fn asked(reader: &Reader, wanted: &Wanted) -> Result<(FoundList, bool), IndexError> {
-    let Parsed { query, mut notes } = understood(reader, wanted);
+fn search_once(
+    reader: &Reader,
+    request: &SearchRequest,
+) -> Result<(SearchResults, bool), IndexError> {
+    let Parsed { query, mut notes } = parse_request(reader, request);
     let dictionary = reader.analyzer().dictionary();
     let highlighter = Highlighter::new(&query, &dictionary);
     let found = reader.search(&query)?;
@@ -333,23 +346,23 @@ fn asked(reader: &Reader, wanted: &Wanted) -> Result<(FoundList, bool), IndexErr
     let plain = query
         .words
         .split_whitespace()
-        .eq(wanted.text.split_whitespace());
+        .eq(request.text.split_whitespace());
     let final_answer = found.total > 0 || !plain;
-    let hits = |documents: Vec<FoundDocument>| -> Vec<Found> {
+    let hits = |documents: Vec<FoundDocument>| -> Vec<DocumentHit> {
         let hit = |found: FoundDocument| {
-            let reasons = if wanted.explain {
+            let reasons = if request.explain {
                 reasons(&query, &dictionary, &found)
             } else {
                 Vec::new()
             };
-            Found {
+            DocumentHit {
                 reasons,
-                ..hit(found, &highlighter)
+                ..to_hit(found, &highlighter)
             }
         };
         documents.into_iter().map(hit).collect()
     };
-    let list = FoundList {
+    let list = SearchResults {
         total: found.total as u64,
         hits: hits(found.documents),
         weaker: found.weaker.map(|weaker| WeakerList {
@@ -357,14 +370,14 @@ fn asked(reader: &Reader, wanted: &Wanted) -> Result<(FoundList, bool), IndexErr
             hits: hits(weaker.documents),
         }),
         offers: match found.total {
-            0 => offers(reader, wanted, &query)?,
+            0 => offers(reader, request, &query)?,
             _ => Vec::new(),
         },
-        facets: wanted.facets.then(|| found.facets.unwrap_or_default()),
+        facets: request.facets.then(|| found.facets.unwrap_or_default()),
         did_you_mean,
         synonyms: reader.expanded(&query),
         notes,
-        ..FoundList::default()
+        ..SearchResults::default()
     };
     Ok((list, final_answer))
 }
@@ -401,18 +414,22 @@ fn unknown_sites(reader: &Reader, query: &Query) -> Result<Vec<Note>, IndexError
 }
 
 /// Searches like one that found nothing which find something.
-fn offers(reader: &Reader, wanted: &Wanted, query: &Query) -> Result<Vec<Offer>, IndexError> {
+fn offers(
+    reader: &Reader,
+    request: &SearchRequest,
+    query: &Query,
+) -> Result<Vec<RelaxedQuery>, IndexError> {
     let mut offers = Vec::new();
-    let mut offer = |without: LeaveOut, wanted: Wanted| -> Result<(), IndexError> {
+    let mut offer = |without: Relaxation, request: SearchRequest| -> Result<(), IndexError> {
         let query = Query {
             limit: 0,
             facets: false,
-            ..understood(reader, &wanted).query
+            ..parse_request(reader, &request).query
         };
         let total = reader.search(&query)?.total as u64;
         if total > 0 {
-            let text = wanted.text;
-            offers.push(Offer {
+            let text = request.text;
+            offers.push(RelaxedQuery {
                 without,
                 text,
                 total,
@@ -420,13 +437,13 @@ fn offers(reader: &Reader, wanted: &Wanted, query: &Query) -> Result<Vec<Offer>,
         }
         Ok(())
     };
-    let text = without_quotes(&wanted.text);
-    if text != wanted.text {
+    let text = without_quotes(&request.text);
+    if text != request.text {
         offer(
-            LeaveOut::Quotes,
-            Wanted {
+            Relaxation::Quotes,
+            SearchRequest {
                 text,
-                ..wanted.clone()
+                ..request.clone()
             },
         )?;
     }
@@ -438,55 +455,55 @@ fn offers(reader: &Reader, wanted: &Wanted, query: &Query) -> Result<Vec<Offer>,
         ..
     } = query.filter;
     if [since_ms, until_ms, changed_since_ms, changed_until_ms] != [None; 4] {
-        let all_dates = Wanted {
-            text: without_dates(&wanted.text),
+        let all_dates = SearchRequest {
+            text: without_dates(&request.text),
             since_ms: None,
             until_ms: None,
             changed_ms: (None, None),
-            ..wanted.clone()
+            ..request.clone()
         };
         // Without words that would be every document.
         if !all_dates.text.is_empty() {
-            offer(LeaveOut::Dates, all_dates)?;
+            offer(Relaxation::Dates, all_dates)?;
         }
     }
     Ok(offers)
 }
 
 /// The query for the index that a search stands for, and what should be said about it.
-pub fn understood(reader: &Reader, wanted: &Wanted) -> Parsed {
+pub fn parse_request(reader: &Reader, request: &SearchRequest) -> Parsed {
     let calendar = Calendar {
         utc_offset_minutes: reader.config().utc_offset_minutes,
-        now_ms: wanted.now_ms,
+        now_ms: request.now_ms,
     };
-    let mut parsed = parse(&wanted.text, &calendar);
+    let mut parsed = parse(&request.text, &calendar);
     let query = &mut parsed.query;
-    query.matching = wanted.matching;
+    query.matching = request.matching;
     query
         .groups
         .iter_mut()
         .for_each(|group| by_titles(reader, group));
-    let named = wanted.sites.iter();
+    let named = request.sites.iter();
     query.filter.sites = named.flat_map(|s| names(reader, s)).collect();
     query
         .filter
-        .narrow_published((wanted.since_ms, wanted.until_ms));
-    query.filter.narrow_changed(wanted.changed_ms);
-    query.filter.group = wanted.group;
+        .narrow_published((request.since_ms, request.until_ms));
+    query.filter.narrow_changed(request.changed_ms);
+    query.filter.group = request.group;
     // Without words there is nothing to rank by.
     query.sort = if query.is_blank() {
         Sort::Date
     } else {
-        wanted.sort
+        request.sort
     };
-    query.now_ms = wanted.now_ms;
-    query.half_life_ms = wanted.half_life_ms.unwrap_or_default();
-    query.as_typed = wanted.as_typed;
-    query.grouped = wanted.grouped;
-    query.facets = wanted.facets;
-    query.stop = wanted.stop.clone();
-    query.limit = wanted.limit;
-    query.offset = wanted.offset;
+    query.now_ms = request.now_ms;
+    query.half_life_ms = request.half_life_ms.unwrap_or_default();
+    query.as_typed = request.as_typed;
+    query.grouped = request.grouped;
+    query.facets = request.facets;
+    query.stop = request.stop.clone();
+    query.limit = request.limit;
+    query.offset = request.offset;
     parsed
 }
 
@@ -521,20 +538,24 @@ fn by_title(reader: &Reader, clause: Clause) -> Vec<Clause> {
 }
 
 /// These documents as hits of a query, in their order.
-pub fn as_hits(reader: &Reader, wanted: &Wanted, documents: Vec<StoredDocument>) -> Vec<Arrived> {
-    let query = understood(reader, wanted).query;
+pub fn to_hits(
+    reader: &Reader,
+    request: &SearchRequest,
+    documents: Vec<StoredDocument>,
+) -> Vec<RecentHit> {
+    let query = parse_request(reader, request).query;
     let highlighter = Highlighter::new(&query, &reader.analyzer().dictionary());
     let arrived = |stored| arrived(reader, stored, &highlighter);
     documents.into_iter().map(arrived).collect()
 }
 
-fn arrived(reader: &Reader, stored: StoredDocument, highlighter: &Highlighter) -> Arrived {
+fn arrived(reader: &Reader, stored: StoredDocument, highlighter: &Highlighter) -> RecentHit {
     let published = stored.document.published.as_deref();
     let offset = reader.config().utc_offset_minutes;
-    Arrived {
+    RecentHit {
         fetched_ms: stored.fetched_ms,
         published_ms: published.and_then(|text| parse_published(text, offset)),
-        found: hit(
+        found: to_hit(
             FoundDocument {
                 score: 0.0,
                 group: None,
@@ -554,13 +575,13 @@ fn related(reader: &Reader, id: &str, limit: usize) -> Result<Related, IndexErro
     };
     let mut reprints = Vec::new();
     if let Some(group) = reader.group(stored.fingerprint)? {
-        let members = Wanted {
+        let members = SearchRequest {
             group: Some(group),
             // The document itself is one of them.
             limit: limit + 1,
-            ..Wanted::default()
+            ..SearchRequest::default()
         };
-        reprints = ask(reader, &members)?.hits;
+        reprints = search_corrected(reader, &members)?.hits;
         reprints.retain(|hit| hit.id != id);
         reprints.truncate(limit);
     }
@@ -568,15 +589,15 @@ fn related(reader: &Reader, id: &str, limit: usize) -> Result<Related, IndexErro
     let similar = reader.similar(&stored, limit)?;
     Ok(Related {
         reprints,
-        similar: similar.into_iter().map(|f| hit(f, &unmarked)).collect(),
+        similar: similar.into_iter().map(|f| to_hit(f, &unmarked)).collect(),
     })
 }
 
-pub(super) fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
+pub(super) fn to_hit(found: FoundDocument, highlighter: &Highlighter) -> DocumentHit {
     let id = found.stored.id();
     let site = Some(found.stored.site()).filter(|site| !site.is_empty());
     let document = found.stored.document;
-    Found {
+    DocumentHit {
         id,
         title: highlighter.mark(document.title.as_deref().unwrap_or_default()),
         snippet: highlighter.snippet(&document.text, SNIPPET_COLUMNS),
@@ -595,19 +616,19 @@ pub(super) fn hit(found: FoundDocument, highlighter: &Highlighter) -> Found {
 }
 
 impl SearchSource for Reader {
-    fn search(&self, wanted: &Wanted) -> Result<FoundList, SourceError> {
-        ask(self, wanted).map_err(SourceError::from)
+    fn search(&self, request: &SearchRequest) -> Result<SearchResults, SourceError> {
+        search_corrected(self, request).map_err(SourceError::from)
     }
 
     fn suggest(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, SourceError> {
         Reader::suggest(self, typed, limit).map_err(SourceError::from)
     }
 
-    fn latest(&self, wanted: &Wanted) -> Result<Vec<Arrived>, SourceError> {
-        let query = understood(self, wanted).query;
-        let latest = Reader::latest(self, &query, wanted.limit);
+    fn latest(&self, request: &SearchRequest) -> Result<Vec<RecentHit>, SourceError> {
+        let query = parse_request(self, request).query;
+        let latest = Reader::latest(self, &query, request.limit);
         let latest = latest.map_err(SourceError::from)?;
-        Ok(as_hits(self, wanted, latest))
+        Ok(to_hits(self, request, latest))
     }
 
     fn document(&self, id: &str) -> Result<Option<Document>, SourceError> {
@@ -630,8 +651,12 @@ impl SearchSource for Reader {
         texts.iter().map(|text| highlighter.mark(text)).collect()
     }
 
-    fn trends(&self, wanted: &[Wanted], unit: Option<DateUnit>) -> Result<Trends, SourceError> {
-        compare(self, wanted, unit).map_err(SourceError::from)
+    fn trends(
+        &self,
+        request: &[SearchRequest],
+        unit: Option<DateUnit>,
+    ) -> Result<Trends, SourceError> {
+        compare(self, request, unit).map_err(SourceError::from)
     }
 
     fn utc_offset_minutes(&self) -> i32 {

@@ -1,6 +1,7 @@
-//! Several queries side by side. In: searches as asked for, and a unit of time. Out: of each its documents by date on the same
-//! dates, its sites, its most reprinted stories with who had them first, and the terms that rise. Never loads more than a
-//! sample of the documents.
+//! Compares several searches by date.
+//!
+//! Each gets its documents on the same dates, its sites, its most reprinted stories with who had them first, and its rising
+//! terms. No more than a sample of the documents is loaded.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +16,7 @@ use utoipa::ToSchema;
 
 use crate::pages::words::Lang;
 use crate::search::params::{ParamError, Params, Rules};
-use crate::search::source::{Found, Wanted, hit, shown, understood};
+use crate::search::source::{DocumentHit, SearchRequest, parse_request, shown, to_hit};
 
 /// Most points of a line: more cannot be told apart on a screen.
 pub(crate) const POINTS_MAX: usize = 400;
@@ -92,7 +93,7 @@ pub struct Story {
     /// Documents with it, the first included.
     pub documents: u64,
     /// The original, or else the earliest.
-    pub first: Found,
+    pub first: DocumentHit,
 }
 
 impl TrendPoint {
@@ -109,32 +110,32 @@ impl TrendPoint {
 /// Compares searches. Their limits of time should be the same: those of the first are those of the points.
 pub(crate) fn compare(
     reader: &Reader,
-    wanted: &[Wanted],
+    request: &[SearchRequest],
     unit: Option<DateUnit>,
 ) -> Result<Trends, IndexError> {
-    let Some(first) = wanted.first() else {
+    let Some(first) = request.first() else {
         return Ok(Trends::default());
     };
-    let parsed: Vec<Parsed> = wanted.iter().map(|w| understood(reader, w)).collect();
+    let parsed: Vec<Parsed> = request.iter().map(|w| parse_request(reader, w)).collect();
     let counted = parsed
         .iter()
         .map(|parsed| reader.comparison().counted(&parsed.query));
     let counted: Vec<Counted> = counted.collect::<Result<_, _>>()?;
-    let everything = Wanted {
+    let everything = SearchRequest {
         text: String::new(),
         ..first.clone()
     };
     let everything = reader
         .comparison()
-        .counted(&understood(reader, &everything).query)?;
+        .counted(&parse_request(reader, &everything).query)?;
     let Some((from, until)) = span(reader, first, &counted) else {
         return Ok(Trends {
             queries: parsed
                 .into_iter()
                 .zip(counted)
-                .zip(wanted)
-                .map(|((parsed, counted), wanted)| Trend {
-                    text: wanted.text.clone(),
+                .zip(request)
+                .map(|((parsed, counted), request)| Trend {
+                    text: request.text.clone(),
                     total: counted.total,
                     undated: counted.total,
                     notes: parsed.notes,
@@ -151,15 +152,15 @@ pub(crate) fn compare(
     let all = over(&everything.days).into_iter();
     let all = all.map(|count| TrendPoint::new(count.start, count.documents, None));
     let all: Vec<TrendPoint> = all.collect();
-    let mut queries = Vec::with_capacity(wanted.len());
-    for ((parsed, counted), wanted) in parsed.into_iter().zip(counted).zip(wanted) {
+    let mut queries = Vec::with_capacity(request.len());
+    for ((parsed, counted), request) in parsed.into_iter().zip(counted).zip(request) {
         let counts = over(&counted.days).into_iter().zip(&all);
         let counts = counts
             .map(|(count, all)| TrendPoint::new(count.start, count.documents, Some(all.documents)));
         let counts: Vec<TrendPoint> = counts.collect();
         let query = &parsed.query;
         queries.push(Trend {
-            text: wanted.text.clone(),
+            text: request.text.clone(),
             total: counted.total,
             undated: counted.total - counts.iter().map(|point| point.documents).sum::<u64>(),
             counts,
@@ -187,19 +188,23 @@ pub(crate) fn compare(
 }
 
 /// First and last day of the points: the limits of time, or else the first and last day of any document that was found.
-fn span(reader: &Reader, wanted: &Wanted, counted: &[Counted]) -> Option<(NaiveDate, NaiveDate)> {
+fn span(
+    reader: &Reader,
+    request: &SearchRequest,
+    counted: &[Counted],
+) -> Option<(NaiveDate, NaiveDate)> {
     let offset_ms = i64::from(reader.config().utc_offset_minutes) * MINUTE_MS;
     let day = |ms: i64| {
         let local = DateTime::from_timestamp_millis(ms.saturating_add(offset_ms))?;
         Some(local.date_naive())
     };
     let days = || counted.iter().flat_map(|counted| counted.days.keys());
-    let from = wanted.since_ms.and_then(day);
+    let from = request.since_ms.and_then(day);
     let from = from.or_else(|| days().min().copied())?;
-    let until = match (wanted.until_ms, wanted.since_ms) {
+    let until = match (request.until_ms, request.since_ms) {
         (Some(until_ms), _) => day(until_ms.saturating_sub(1)),
-        // What is asked for from some day on lasts until today.
-        (None, Some(_)) => day(wanted.now_ms).max(days().max().copied()),
+        // What is requested from some day on lasts until today.
+        (None, Some(_)) => day(request.now_ms).max(days().max().copied()),
         (None, None) => days().max().copied(),
     };
     let until = until?.min(from.checked_add_days(Days::new(366 * 200))?);
@@ -213,13 +218,8 @@ fn fitting(unit: Option<DateUnit>, from: NaiveDate, until: NaiveDate) -> (DateUn
         return (DateUnit::fitting(from, until), false);
     };
     let fits = |unit: &DateUnit| unit.starts(from, until).nth(POINTS_MAX).is_none();
-    let units = [
-        DateUnit::Day,
-        DateUnit::Week,
-        DateUnit::Month,
-        DateUnit::Year,
-    ];
-    let mut from_asked = units.into_iter().skip_while(|unit| *unit != asked);
+    let units = UNITS.into_iter().map(|(unit, _)| unit);
+    let mut from_asked = units.skip_while(|unit| *unit != asked);
     let fitting = from_asked.find(fits).unwrap_or(DateUnit::Year);
     (fitting, fitting != asked)
 }
@@ -230,7 +230,7 @@ fn stories(reader: &Reader, query: &Query) -> Result<Vec<Story>, IndexError> {
     Ok(stories
         .map(|story| Story {
             documents: story.documents,
-            first: hit(story.first, &highlighter),
+            first: to_hit(story.first, &highlighter),
         })
         .collect())
 }
@@ -319,9 +319,11 @@ impl TrendParams {
     }
 
     /// The searches for the index.
-    pub(crate) fn wanted(&self) -> Vec<Wanted> {
+    pub(crate) fn search_requests(&self) -> Vec<SearchRequest> {
         let searches = self.searches.iter();
-        searches.map(|params| params.wanted(false, false)).collect()
+        searches
+            .map(|params| params.search_request(false, false))
+            .collect()
     }
 
     /// The query string that asks for this comparison again; with another form, unit or share where given.
@@ -347,25 +349,27 @@ impl TrendParams {
     }
 }
 
-/// A unit as parameters and answers have it.
+/// The units with their codes in parameters and responses, finest first.
+pub(crate) const UNITS: [(DateUnit, &str); 4] = [
+    (DateUnit::Day, "day"),
+    (DateUnit::Week, "week"),
+    (DateUnit::Month, "month"),
+    (DateUnit::Year, "year"),
+];
+
+/// Returns the code of a unit.
 pub(crate) fn unit_code(unit: DateUnit) -> &'static str {
-    match unit {
-        DateUnit::Day => "day",
-        DateUnit::Week => "week",
-        DateUnit::Month => "month",
-        DateUnit::Year => "year",
-    }
+    let mut units = UNITS.into_iter();
+    units.find(|(u, _)| *u == unit).map_or("", |(_, code)| code)
 }
 
 fn unit(value: &str) -> Result<Option<DateUnit>, ParamError> {
-    match value {
-        "" | "auto" => Ok(None),
-        "day" => Ok(Some(DateUnit::Day)),
-        "week" => Ok(Some(DateUnit::Week)),
-        "month" => Ok(Some(DateUnit::Month)),
-        "year" => Ok(Some(DateUnit::Year)),
-        _ => Err(ParamError::value("unit", |p| p.unit, value)),
+    if matches!(value, "" | "auto") {
+        return Ok(None);
     }
+    let found = UNITS.into_iter().find(|(_, code)| *code == value);
+    let unknown = || ParamError::value("unit", |p| p.unit, value);
+    found.map(|(unit, _)| Some(unit)).ok_or_else(unknown)
 }
 
 /// A form of an answer.

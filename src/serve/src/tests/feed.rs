@@ -6,7 +6,7 @@ fn read(answer: &Answer) -> feed_rs::model::Feed {
 }
 
 #[tokio::test]
-async fn both_forms_say_the_same() {
+async fn atom_and_json_agree() {
     for (path, kind) in [
         (
             "/feeds/deep-sea.atom",
@@ -54,7 +54,7 @@ async fn both_forms_say_the_same() {
 }
 
 #[tokio::test]
-async fn any_search_is_a_feed() {
+async fn search_is_feed() {
     let answer = get("/feed.atom?q=%E6%B2%B9%E4%BB%B7&site=a%26b").await;
     let feed = read(&answer);
     assert_eq!(feed.entries.len(), 25);
@@ -76,15 +76,10 @@ async fn any_search_is_a_feed() {
 }
 
 #[tokio::test]
-async fn an_unchanged_feed_is_not_sent_again() {
+async fn feed_unchanged_is_304() {
     let first = get("/feeds/deep-sea.atom").await;
     let tag = first.header("etag").to_owned();
-    let again = |tag: &str| {
-        Request::get("/feeds/deep-sea.atom")
-            .header("if-none-match", tag)
-            .body(Body::empty())
-            .unwrap()
-    };
+    let again = |tag: &str| get_request("/feeds/deep-sea.atom", &[("if-none-match", tag)]);
     let unchanged = ask(&app(), again(&format!("\"x\", W/{tag}"))).await;
     assert_eq!(
         (unchanged.status, unchanged.body.as_str()),
@@ -94,7 +89,7 @@ async fn an_unchanged_feed_is_not_sent_again() {
 }
 
 #[tokio::test]
-async fn only_followed_topics_have_a_name() {
+async fn feed_unknown_topic() {
     for path in [
         "/feeds/none.atom",
         "/feeds/deep-sea",
@@ -108,17 +103,12 @@ async fn only_followed_topics_have_a_name() {
 }
 
 #[tokio::test]
-async fn addresses_are_whole_and_those_of_the_reader() {
+async fn feed_urls_are_absolute() {
     let public = router(state(Config {
         public_url: "https://search.example/taojin/".to_owned(),
         ..Config::default()
     }));
-    let request = |host: &str| {
-        Request::get("/feeds/deep-sea.json")
-            .header("host", host)
-            .body(Body::empty())
-            .unwrap()
-    };
+    let request = |host: &str| get_request("/feeds/deep-sea.json", &[("host", host)]);
     let feed = ask(&public, request("10.0.0.1")).await.json();
     assert_eq!(
         feed["feed_url"],
@@ -140,11 +130,7 @@ async fn addresses_are_whole_and_those_of_the_reader() {
 
 /// As somebody asks who says this.
 async fn accepting(path: &str, headers: &[(&str, &str)]) -> Answer {
-    let mut request = Request::get(path);
-    for (name, value) in headers {
-        request = request.header(*name, *value);
-    }
-    ask(&app(), request.body(Body::empty()).unwrap()).await
+    ask(&app(), get_request(path, headers)).await
 }
 
 /// What clients of today send.
@@ -152,7 +138,7 @@ const BROWSER: &str =
     "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
 
 #[tokio::test]
-async fn feed_readers_get_the_feed_whatever_they_accept() {
+async fn feed_ignores_accept() {
     for headers in [
         &[][..],
         &[("accept", "*/*")],
@@ -188,7 +174,7 @@ async fn feed_readers_get_the_feed_whatever_they_accept() {
 }
 
 #[tokio::test]
-async fn a_browser_gets_a_page_that_says_what_a_feed_is() {
+async fn feed_page_for_browsers() {
     let host = ("host", "10.0.0.1:8080");
     let navigating = [("accept", BROWSER), ("sec-fetch-dest", "document"), host];
     for (path, own, json) in [
@@ -219,7 +205,7 @@ async fn a_browser_gets_a_page_that_says_what_a_feed_is() {
         assert!(page.body.contains(&format!("href=\"{json}\"")), "{path}");
         assert_eq!(page.body.matches("<article>").count(), 25);
         // Nothing of a document is markup, and an address that would run script leads to our own text.
-        assert!(!page.body.contains("<script>alert") && !page.body.contains("<b>乙"));
+        page.assert_lacks(&["<script>alert", "<b>乙"]);
         assert!(
             !page.body.contains("\"javascript:") && page.body.contains("/doc/0000000000000000\"")
         );
@@ -229,7 +215,7 @@ async fn a_browser_gets_a_page_that_says_what_a_feed_is() {
         );
     }
     let empty = accepting("/feed.atom?q=nothing", &[("accept", BROWSER)]).await;
-    assert!(empty.body.contains("还没有文档"));
+    empty.assert_has(&["还没有文档"]);
     // A mistake is a mistake in both forms.
     accepting("/feed.atom?q=a&since=never", &[("accept", BROWSER)])
         .await

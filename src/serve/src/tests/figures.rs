@@ -75,7 +75,7 @@ fn counting(status: impl Fn() -> Result<Status, String> + Send + Sync + 'static)
 }
 
 async fn scrape(app: &Router) -> String {
-    let request = Request::get("/metrics").body(Body::empty()).unwrap();
+    let request = get_request("/metrics", &[]);
     let answer = ask(app, request).await;
     assert_eq!(answer.status, StatusCode::OK);
     answer.body
@@ -110,7 +110,7 @@ fn read(text: &str) -> (BTreeMap<&str, &str>, BTreeSet<String>) {
 }
 
 #[tokio::test]
-async fn every_figure_is_described_and_every_description_has_its_figure() {
+async fn metrics_all_described() {
     let text = scrape(&counting(|| Ok(full()))).await;
     let (kinds, sampled) = read(&text);
     for (name, kind) in &kinds {
@@ -147,7 +147,7 @@ async fn every_figure_is_described_and_every_description_has_its_figure() {
 
 /// A renamed figure would make an alert fall silent, and a panel empty.
 #[tokio::test]
-async fn alerts_and_dashboard_ask_for_figures_that_there_are() {
+async fn alerts_use_known_metrics() {
     let text = scrape(&counting(|| Ok(full()))).await;
     let (kinds, _) = read(&text);
     let rules = include_str!("../../../../packaging/monitoring/alerts.yml");
@@ -180,7 +180,7 @@ async fn alerts_and_dashboard_ask_for_figures_that_there_are() {
 }
 
 #[tokio::test]
-async fn figures_are_those_of_the_status() {
+async fn metrics_match_status() {
     let text = scrape(&counting(|| Ok(full()))).await;
     let version = env!("CARGO_PKG_VERSION");
     for line in [
@@ -215,7 +215,7 @@ async fn figures_are_those_of_the_status() {
 
 /// A state that cannot be read is no reason to show nothing, and no reason to show zeros.
 #[tokio::test]
-async fn a_state_that_cannot_be_read_is_said() {
+async fn metrics_report_unreadable_state() {
     let app = counting(|| Err("/secret is gone".to_owned()));
     let text = scrape(&app).await;
     let has = |line: &str| text.lines().any(|l| l == line);
@@ -231,7 +231,7 @@ async fn a_state_that_cannot_be_read_is_said() {
 }
 
 #[tokio::test]
-async fn the_state_is_not_read_for_each_scrape() {
+async fn metrics_cache_state() {
     let asked = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&asked);
     let app = counting(move || {
@@ -246,17 +246,13 @@ async fn the_state_is_not_read_for_each_scrape() {
 
 /// Liveness asks nothing of the index: it is answered while every search hangs.
 #[tokio::test]
-async fn health_makes_no_search() {
+async fn health_without_search() {
     let (app, held) = held_app();
-    let slow = || {
-        Request::get("/api/search?q=slow")
-            .body(Body::empty())
-            .unwrap()
-    };
+    let slow = || get_request("/api/search?q=slow", &[]);
     for _ in 0..2 {
         ask(&app, slow()).await.problem(503);
     }
-    let at = |path: &str| Request::get(path).body(Body::empty()).unwrap();
+    let at = |path: &str| get_request(path, &[]);
     assert_eq!(ask(&app, at("/healthz")).await.body, "ok\n");
     ask(&app, at("/readyz")).await.problem(503);
     held.store(false, Ordering::Relaxed);
@@ -264,7 +260,7 @@ async fn health_makes_no_search() {
 
 /// A balancer is to ask another server while this one makes its index.
 #[tokio::test]
-async fn a_server_whose_index_is_far_behind_is_not_ready() {
+async fn readiness_needs_recent_index() {
     let ready = |lag_ms: u64, max_lag_ms: u64| async move {
         let config = Config {
             max_lag_ms,
@@ -279,7 +275,7 @@ async fn a_server_whose_index_is_far_behind_is_not_ready() {
             }),
             ..state(config)
         });
-        ask(&app, Request::get("/readyz").body(Body::empty()).unwrap()).await
+        ask(&app, get_request("/readyz", &[])).await
     };
     assert_eq!(ready(60_000, 60_000).await.body, "ok\n");
     assert_eq!(ready(u64::MAX, 0).await.body, "ok\n");
@@ -292,18 +288,18 @@ async fn a_server_whose_index_is_far_behind_is_not_ready() {
 
 /// One that does not get on is named to whoever asks whether the process is alive; why is the operator's business.
 #[tokio::test]
-async fn health_names_the_worker_that_does_not_get_on() {
+async fn health_names_stuck_worker() {
     let app = router(ServeState {
         health: Arc::new(|| vec!["indexer"]),
         ..state(Config::default())
     });
-    let answer = ask(&app, Request::get("/healthz").body(Body::empty()).unwrap()).await;
+    let answer = ask(&app, get_request("/healthz", &[])).await;
     assert_eq!(answer.status, StatusCode::SERVICE_UNAVAILABLE);
     assert_eq!(answer.body, "stuck: indexer\n");
 }
 
 #[tokio::test]
-async fn no_page_waits_until_an_engine_has_counted_its_documents() {
+async fn pages_do_not_await_count() {
     let held = Arc::new(AtomicBool::new(true));
     let source = Arc::new(Fake {
         held: Arc::clone(&held),
@@ -314,7 +310,7 @@ async fn no_page_waits_until_an_engine_has_counted_its_documents() {
         ..state(Config::default())
     });
     let page = async || {
-        let request = Request::get("/help?lang=en").body(Body::empty()).unwrap();
+        let request = get_request("/help?lang=en", &[]);
         ask(&app, request).await.body
     };
     let counted = "25 documents indexed";

@@ -11,7 +11,7 @@ fn follow(name: &str, query: &str, webhook: &str) -> Follow {
 }
 
 #[test]
-fn mistakes_are_named() {
+fn follow_mistakes_named() {
     for (topic, part) in [
         (follow("", "油", ""), "name = \"\""),
         (follow("Deep Sea", "油", ""), "small letters"),
@@ -38,7 +38,7 @@ fn mistakes_are_named() {
 }
 
 #[test]
-fn retries_rest_longer_and_end() {
+fn retries_back_off_and_end() {
     let rests: Vec<i64> = (1..=12)
         .map(|n| next_try_ms(n, None, 0).unwrap() / 1_000)
         .collect();
@@ -56,23 +56,23 @@ fn retries_rest_longer_and_end() {
 }
 
 #[test]
-fn a_topic_says_how_much_of_it_a_hit_has() {
+fn follow_match_holds() {
     let of = |more: &str| -> Result<Follow, toml::de::Error> {
         toml::from_str(&format!("name = \"a\"\nquery = \"油价 上涨\"\n{more}"))
     };
     let (auto, any) = (of("").unwrap(), of("match = \"any\"").unwrap());
-    assert_eq!(auto.wanted(1, 0).matching, Match::Auto);
-    assert_eq!(any.wanted(1, 0).matching, Match::Any);
+    assert_eq!(auto.search_request(1, 0).matching, Match::Auto);
+    assert_eq!(any.search_request(1, 0).matching, Match::Any);
     // Another question is another topic: what was sent for the first one says nothing of it.
     assert_ne!(auto.asked(), any.asked());
     assert!(of("match = \"some\"").is_err());
 }
 
 #[test]
-fn a_message_is_the_same_for_the_same_delivery() {
+fn message_is_repeatable() {
     let topic = follow("deep-sea", "油价", "");
     let hits = || {
-        let found = Fake::default().latest(&topic.wanted(2, 0)).unwrap();
+        let found = Fake::default().latest(&topic.search_request(2, 0)).unwrap();
         let found = found.into_iter().map(|hit| hit.found);
         found.zip(["changed", "deleted"]).collect()
     };

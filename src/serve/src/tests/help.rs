@@ -30,11 +30,11 @@ fn assert_understood(query: &str) {
     }
 }
 
-fn found(site: &str, url: &str) -> Arrived {
+fn found(site: &str, url: &str) -> RecentHit {
     let mut arrived = Fake::default()
-        .latest(&Wanted {
+        .latest(&SearchRequest {
             limit: 1,
-            ..Wanted::default()
+            ..SearchRequest::default()
         })
         .unwrap();
     let mut arrived = arrived.remove(0);
@@ -44,7 +44,7 @@ fn found(site: &str, url: &str) -> Arrived {
 }
 
 #[test]
-fn every_example_is_understood() {
+fn help_examples_parse() {
     let latest = [
         None,
         Some(found("中国石油报", "https://a.example/2026/1.html?x=1")),
@@ -54,7 +54,7 @@ fn every_example_is_understood() {
     for latest in &latest {
         // The last day of a month, and the year's end by the calendar of the index only.
         for now_ms in [NOW_MS, 1_774_972_800_000 - 1, 1_798_740_000_000] {
-            let here = Here::of(latest.as_ref(), now_ms, 480);
+            let here = Here::new(latest.as_ref(), now_ms, 480);
             for lang in [Lang::Zh, Lang::En] {
                 let shown = sections(lang, &here);
                 let rows = || shown.iter().flat_map(|section| &section.rows);
@@ -69,8 +69,8 @@ fn every_example_is_understood() {
 
 /// Each field that the parser knows stands on the page.
 #[test]
-fn no_field_is_missing() {
-    let shown = sections(Lang::En, &Here::of(None, NOW_MS, 480));
+fn help_covers_fields() {
+    let shown = sections(Lang::En, &Here::new(None, NOW_MS, 480));
     let queries: Vec<&String> = shown
         .iter()
         .flat_map(|s| &s.rows)
@@ -102,7 +102,7 @@ fn no_field_is_missing() {
 
 /// The same table in docs/search.md.
 #[test]
-fn the_documentation_says_the_same() {
+fn docs_match_help() {
     let text = include_str!("../../../../docs/search.md");
     let table = text.lines().skip_while(|l| !l.starts_with("| you type"));
     let rows = table.skip(2).take_while(|l| l.starts_with('|'));
@@ -119,7 +119,7 @@ fn the_documentation_says_the_same() {
 }
 
 #[tokio::test]
-async fn examples_are_links_in_both_languages() {
+async fn help_links_in_both_languages() {
     for (path, text) in [("/help", "检索语法"), ("/help?lang=en", "How to search")] {
         let page = visit(path).await;
         assert_eq!(page.status, StatusCode::OK);
@@ -154,6 +154,6 @@ async fn examples_are_links_in_both_languages() {
             page.body.contains("href=\"/help\"") || page.body.contains("href=\"/help?lang=en\"")
         );
         // A hostile name of a site stays text.
-        assert!(!page.body.contains("<b>乙"));
+        page.assert_lacks(&["<b>乙"]);
     }
 }

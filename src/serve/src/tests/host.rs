@@ -1,10 +1,7 @@
 use super::*;
 
 fn asked(host: &str, target: &str) -> Request<Body> {
-    Request::get(target)
-        .header("host", host)
-        .body(Body::empty())
-        .unwrap()
+    get_request(target, &[("host", host)])
 }
 
 async fn status_for(config: &Config, host: &str, target: &str) -> u16 {
@@ -13,7 +10,7 @@ async fn status_for(config: &Config, host: &str, target: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn a_name_that_was_turned_to_this_machine_is_not_answered() {
+async fn host_rebinding_refused() {
     let config = Config {
         public_url: "https://Search.example.org/taojin".to_owned(),
         allowed_hosts: vec!["box.lan".to_owned()],
@@ -61,7 +58,7 @@ async fn a_name_that_was_turned_to_this_machine_is_not_answered() {
 }
 
 #[tokio::test]
-async fn the_refusal_names_the_setting_and_the_network_is_open_unless_names_are_set() {
+async fn host_refusal_names_setting() {
     let app = router(state(Config::default()));
     let answer = ask(&app, asked("evil.example", "/api/status")).await;
     let detail = answer.problem(421);

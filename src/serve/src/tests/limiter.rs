@@ -25,7 +25,7 @@ fn answered(limiter: &Limiter, client: &str, count: usize, now: Instant) -> usiz
 }
 
 #[test]
-fn a_client_has_its_pace_and_a_burst() {
+fn limiter_pace_and_burst() {
     let limiter = limiter(60, "");
     let start = Instant::now();
     assert_eq!(answered(&limiter, "192.0.2.1", 30, start), 10);
@@ -45,7 +45,7 @@ fn a_client_has_its_pace_and_a_burst() {
 }
 
 #[test]
-fn a_slow_pace_still_answers_one() {
+fn limiter_slow_pace() {
     let limiter = limiter(1, "");
     let start = Instant::now();
     assert_eq!(answered(&limiter, "192.0.2.1", 5, start), 1);
@@ -56,7 +56,7 @@ fn a_slow_pace_still_answers_one() {
 }
 
 #[test]
-fn no_limit_means_none() {
+fn limiter_zero_is_unlimited() {
     assert_eq!(
         answered(&limiter(0, ""), "192.0.2.1", 5_000, Instant::now()),
         5_000
@@ -64,7 +64,7 @@ fn no_limit_means_none() {
 }
 
 #[test]
-fn a_flood_of_clients_needs_no_more_room() {
+fn limiter_bounds_clients() {
     let limiter = limiter(60, "");
     let now = Instant::now();
     for at in 0..120_000_u32 {
@@ -73,7 +73,7 @@ fn a_flood_of_clients_needs_no_more_room() {
 }
 
 #[test]
-fn the_proxy_says_who_asks() {
+fn limiter_trusts_proxy_header() {
     let direct = limiter(60, "");
     let proxied = limiter(60, "X-Forwarded-For");
     let headers: HeaderMap = [("x-forwarded-for", "203.0.113.9, 198.51.100.7")]
@@ -101,19 +101,21 @@ fn the_proxy_says_who_asks() {
 }
 
 #[tokio::test]
-async fn who_asks_too_often_is_told_when_to_come_back() {
+async fn limiter_sends_retry_after() {
     let app = router(state(Config {
         requests_per_minute: 6,
         client_header: "x-real-ip".to_owned(),
         ..Config::default()
     }));
     let request = |path: &str, accept: &str| {
-        Request::get(path)
-            .header("x-real-ip", "192.0.2.1")
-            .header("accept", accept)
-            .header("accept-language", "zh")
-            .body(Body::empty())
-            .unwrap()
+        get_request(
+            path,
+            &[
+                ("x-real-ip", "192.0.2.1"),
+                ("accept", accept),
+                ("accept-language", "zh"),
+            ],
+        )
     };
     assert_eq!(
         ask(&app, request("/api/search?q=a", "*/*")).await.status,

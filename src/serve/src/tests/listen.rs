@@ -29,7 +29,7 @@ async fn fetch(stream: &mut TcpStream) -> String {
 }
 
 #[tokio::test]
-async fn it_serves_and_stops_when_told() {
+async fn serve_stops_on_signal() {
     let (address, stop, running) = start(Config::default()).await;
     let answer = fetch(&mut TcpStream::connect(address).await.unwrap()).await;
     assert!(answer.starts_with("HTTP/1.1 200 OK") && answer.ends_with("ok\n"));
@@ -44,7 +44,7 @@ async fn it_serves_and_stops_when_told() {
 
 /// A search that nobody waits for any more is stopped: at the time limit, and when the client hangs up.
 #[tokio::test]
-async fn a_search_ends_with_the_one_who_waits_for_it() {
+async fn search_ends_with_client() {
     for (time_limit_ms, client_stays) in [(100, true), (25_000, false)] {
         let held = Arc::new(AtomicBool::new(true));
         let config = Config {
@@ -83,7 +83,7 @@ async fn a_search_ends_with_the_one_who_waits_for_it() {
 }
 
 #[tokio::test]
-async fn a_port_in_use_is_named() {
+async fn bind_names_used_port() {
     let (address, _stop, _running) = start(Config::default()).await;
     let error = bind(address).await.unwrap_err();
     assert!(matches!(error, BindError::InUse(at) if at == address));
@@ -91,7 +91,7 @@ async fn a_port_in_use_is_named() {
 }
 
 #[tokio::test]
-async fn a_silent_client_is_hung_up_on() {
+async fn silent_client_is_dropped() {
     let (address, _stop, _running) = start(Config {
         idle_ms: 100,
         ..Config::default()
@@ -108,7 +108,7 @@ async fn a_silent_client_is_hung_up_on() {
 }
 
 #[tokio::test]
-async fn a_client_that_drips_its_request_is_hung_up_on() {
+async fn dripping_client_is_dropped() {
     let (address, _stop, _running) = start(Config {
         idle_ms: 10_000,
         request_ms: 300,
@@ -140,7 +140,7 @@ async fn a_client_that_drips_its_request_is_hung_up_on() {
 }
 
 #[tokio::test]
-async fn a_client_may_ask_again_and_again_for_longer_than_one_request_may_take() {
+async fn keep_alive_outlasts_request() {
     let (address, _stop, _running) = start(Config {
         request_ms: 200,
         ..Config::default()
@@ -161,7 +161,7 @@ async fn a_client_may_ask_again_and_again_for_longer_than_one_request_may_take()
 }
 
 #[tokio::test]
-async fn connections_beyond_the_limit_wait() {
+async fn connections_wait_beyond_limit() {
     let (address, _stop, _running) = start(Config {
         connections: 1,
         idle_ms: 300,
@@ -176,7 +176,7 @@ async fn connections_beyond_the_limit_wait() {
 }
 
 #[test]
-fn one_client_has_a_quarter_of_the_connections() {
+fn client_share_of_connections() {
     use crate::guard::listen::ConnectionQuota;
 
     let seats = ConnectionQuota::new(10);

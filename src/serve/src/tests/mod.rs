@@ -28,7 +28,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use tower::ServiceExt;
 
 use super::api::problem::PROBLEM_JSON;
-use super::search::source::{LeaveOut, Offer, WeakerList};
+use super::search::source::{Relaxation, RelaxedQuery, WeakerList};
 use super::search::trends::Trends;
 use super::*;
 use taojin_extract::{Attachment, Comment, Document, Image, Meta};
@@ -111,7 +111,7 @@ fn fake_meta() -> Meta {
     meta
 }
 
-/// A question with two answers, which stand in its text too; the first answer has a signature.
+/// A question with two answers, which are in its text too; the first answer has a signature.
 fn fake_thread() -> Document {
     let post = |author: &str, published: &str, text: &str| Comment {
         author: Some(author.to_owned()),
@@ -154,7 +154,7 @@ fn fake_marks(query: &str, text: &str) -> Marked {
     }
 }
 
-fn fake_hit(at: usize, text: &str) -> Found {
+fn fake_hit(at: usize, text: &str) -> DocumentHit {
     let document = fake_document(at);
     let copied = text == "copied";
     let outlets: &[&str] = if copied {
@@ -162,7 +162,7 @@ fn fake_hit(at: usize, text: &str) -> Found {
     } else {
         &[]
     };
-    Found {
+    DocumentHit {
         id: format!("{at:016x}"),
         title: fake_marks(text, document.title.as_deref().unwrap_or_default()),
         snippet: fake_marks(text, &document.text),
@@ -181,11 +181,15 @@ fn fake_hit(at: usize, text: &str) -> Found {
 }
 
 impl SearchSource for Fake {
-    fn trends(&self, wanted: &[Wanted], unit: Option<DateUnit>) -> Result<Trends, SourceError> {
+    fn trends(
+        &self,
+        wanted: &[SearchRequest],
+        unit: Option<DateUnit>,
+    ) -> Result<Trends, SourceError> {
         Ok(trends::fake(wanted, unit))
     }
 
-    fn search(&self, wanted: &Wanted) -> Result<FoundList, SourceError> {
+    fn search(&self, wanted: &SearchRequest) -> Result<SearchResults, SourceError> {
         match wanted.text.as_str() {
             "broken" => return Err(SourceError::Failed("/secret/path is gone".to_owned())),
             "panic" => panic!("asked to"),
@@ -206,7 +210,7 @@ impl SearchSource for Fake {
         if wanted.text == "nothing"
             || wanted.until_ms <= wanted.since_ms && wanted.until_ms.is_some()
         {
-            return Ok(FoundList::default());
+            return Ok(SearchResults::default());
         }
         let hits = (0..25).skip(wanted.offset).take(wanted.limit);
         let hits = hits.map(|at| fake_hit(at, &wanted.text));
@@ -220,10 +224,10 @@ impl SearchSource for Fake {
             ..Facets::default()
         };
         if wanted.text == "meant" && wanted.corrected {
-            return Ok(FoundList {
+            return Ok(SearchResults {
                 total: 1,
                 searched_instead: Some("<b>页岩气".to_owned()),
-                ..FoundList::default()
+                ..SearchResults::default()
             });
         }
         let synonyms = if wanted.text == "co2" && !wanted.as_typed {
@@ -242,28 +246,28 @@ impl SearchSource for Fake {
             _ => Vec::new(),
         };
         if wanted.text == "weak" {
-            let other = Wanted {
+            let other = SearchRequest {
                 text: "a".to_owned(),
                 ..wanted.clone()
             };
             let hits = self.search(&other)?.hits;
-            return Ok(FoundList {
+            return Ok(SearchResults {
                 weaker: Some(WeakerList { total: 40, hits }),
-                offers: vec![Offer {
-                    without: LeaveOut::Quotes,
+                offers: vec![RelaxedQuery {
+                    without: Relaxation::Quotes,
                     text: "油价 上涨".to_owned(),
                     total: 7,
                 }],
-                ..FoundList::default()
+                ..SearchResults::default()
             });
         }
-        Ok(FoundList {
+        Ok(SearchResults {
             notes,
             synonyms,
             total: 25,
             hits: hits.collect(),
             facets: wanted.facets.then(facets),
-            ..FoundList::default()
+            ..SearchResults::default()
         })
     }
 
@@ -278,9 +282,9 @@ impl SearchSource for Fake {
         Ok((0..limit).map(suggestion).collect())
     }
 
-    fn latest(&self, wanted: &Wanted) -> Result<Vec<Arrived>, SourceError> {
+    fn latest(&self, wanted: &SearchRequest) -> Result<Vec<RecentHit>, SourceError> {
         let hits = self.search(wanted)?.hits.into_iter();
-        let arrived = |(at, found): (i64, Found)| Arrived {
+        let arrived = |(at, found): (i64, DocumentHit)| RecentHit {
             fetched_ms: 1_800_000_000_000 - at,
             published_ms: found.published.as_ref().map(|_| 1_777_564_800_000),
             found,
@@ -300,9 +304,9 @@ impl SearchSource for Fake {
     }
 
     fn related(&self, id: &str, limit: usize) -> Result<Related, SourceError> {
-        let others = self.search(&Wanted {
+        let others = self.search(&SearchRequest {
             limit,
-            ..Wanted::default()
+            ..SearchRequest::default()
         })?;
         let (reprints, similar) = others
             .hits
@@ -424,6 +428,20 @@ impl Answer {
         serde_json::from_str(&self.body).unwrap()
     }
 
+    #[track_caller]
+    fn assert_has(&self, parts: &[&str]) {
+        for part in parts {
+            assert!(self.body.contains(part), "{part} is not in\n{}", self.body);
+        }
+    }
+
+    #[track_caller]
+    fn assert_lacks(&self, parts: &[&str]) {
+        for part in parts {
+            assert!(!self.body.contains(part), "{part} is in\n{}", self.body);
+        }
+    }
+
     /// Asserts that this is a problem document with the status and gives its detail.
     fn problem(&self, status: u16) -> String {
         assert_eq!(self.status.as_u16(), status, "{}", self.body);
@@ -446,14 +464,30 @@ async fn ask(app: &Router, request: Request<Body>) -> Answer {
     }
 }
 
+/// A request with these headers.
+fn get_request(path: impl AsRef<str>, headers: &[(&str, &str)]) -> Request<Body> {
+    let mut request = Request::get(path.as_ref());
+    for (name, value) in headers {
+        request = request.header(*name, *value);
+    }
+    request.body(Body::empty()).unwrap()
+}
+
 async fn get(path: &str) -> Answer {
-    ask(&app(), Request::get(path).body(Body::empty()).unwrap()).await
+    ask(&app(), get_request(path, &[])).await
 }
 
 /// As a browser asks.
 async fn visit(path: &str) -> Answer {
-    let request = Request::get(path)
-        .header("accept", "text/html,*/*;q=0.8")
-        .header("accept-language", "zh-CN,en;q=0.5");
-    ask(&app(), request.body(Body::empty()).unwrap()).await
+    ask(
+        &app(),
+        get_request(
+            path,
+            &[
+                ("accept", "text/html,*/*;q=0.8"),
+                ("accept-language", "zh-CN,en;q=0.5"),
+            ],
+        ),
+    )
+    .await
 }

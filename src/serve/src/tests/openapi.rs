@@ -1,7 +1,7 @@
 use super::*;
 
 #[tokio::test]
-async fn openapi_describes_what_the_server_does() {
+async fn openapi_matches_routes() {
     let document = get("/api/openapi.json").await.json();
     assert_eq!(document["openapi"], "3.1.0");
     let text = document.to_string();
@@ -95,9 +95,7 @@ async fn openapi_follows_the_configuration() {
         ..Config::default()
     };
     let app = router(state(config));
-    let request = Request::get("/api/openapi.json")
-        .body(Body::empty())
-        .unwrap();
+    let request = get_request("/api/openapi.json", &[]);
     let text = ask(&app, request).await.body;
     for part in [
         "\"maxLength\":20",
@@ -110,7 +108,7 @@ async fn openapi_follows_the_configuration() {
 }
 
 #[test]
-fn configuration_faults_are_named() {
+fn config_faults_named() {
     assert!(Config::default().problems().is_empty());
     let bad = Config {
         window: 1,

@@ -26,7 +26,7 @@ fn parse(raw: &str) -> Result<Params, ParamError> {
 }
 
 #[test]
-fn days_are_whole_and_periods_end_now() {
+fn params_days_and_periods() {
     let range = |raw: &str| {
         let params = parse(raw).unwrap();
         (
@@ -65,7 +65,7 @@ fn days_are_whole_and_periods_end_now() {
 }
 
 #[test]
-fn sites_are_repeated_or_listed() {
+fn params_sites() {
     let params = parse("site=a,b&site=c&site=a&site=,%20,").unwrap();
     assert_eq!(params.sites, ["a", "b", "c"]);
     let long = parse(&format!("site={}", "x".repeat(65))).unwrap_err();
@@ -73,7 +73,7 @@ fn sites_are_repeated_or_listed() {
 }
 
 #[test]
-fn links_ask_for_the_same_again() {
+fn params_round_trip() {
     let raw = "q=%E6%B2%B9+%22a%26b%22&site=a&site=b&since=7d&until=2026-05-10&sort=date&offset=20&lang=en";
     let params = parse(raw).unwrap();
     assert_eq!(params.sort, Sort::Date);
@@ -106,7 +106,7 @@ fn languages() {
 }
 
 #[test]
-fn marks_that_make_no_sense_are_left_out() {
+fn marks_invalid_skipped() {
     let marked = |text: &str, marks: &[std::ops::Range<usize>]| {
         Html::marked(&Marked {
             text: text.to_owned(),
@@ -122,7 +122,7 @@ fn marks_that_make_no_sense_are_left_out() {
 
 proptest! {
     #[test]
-    fn any_query_string_is_read_or_refused(raw in ".{0,300}") {
+    fn params_never_panic(raw in ".{0,300}") {
         if let Ok(params) = parse(&raw) {
             prop_assert!(params.text.chars().count() <= 256);
             prop_assert!((1..=100).contains(&params.limit) && params.offset <= 9_900);
@@ -132,7 +132,7 @@ proptest! {
     }
 
     #[test]
-    fn any_marks_make_balanced_html(text in ".{0,40}", at in prop::collection::vec((0usize..60, 0usize..60), 0..6)) {
+    fn marks_html_is_balanced(text in ".{0,40}", at in prop::collection::vec((0usize..60, 0usize..60), 0..6)) {
         let marks = at.into_iter().map(|(a, b)| a..b).collect();
         let html = Html::marked(&Marked { text, marks }).into_string();
         let bare = html.replace("<mark>", "").replace("</mark>", "");

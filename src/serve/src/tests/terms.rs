@@ -89,7 +89,7 @@ async fn asked(desk: &Arc<Desk>, request: Request<Body>) -> (u16, String, String
 }
 
 #[tokio::test]
-async fn the_operator_sees_the_list_escaped() {
+async fn terms_page_escapes() {
     let desk = Arc::new(Desk::default());
     let (status, _, page) = asked(&desk, request("GET", "/terms?lang=en", TOKEN, "")).await;
     assert_eq!(status, 200);
@@ -101,7 +101,7 @@ async fn the_operator_sees_the_list_escaped() {
 }
 
 #[tokio::test]
-async fn nobody_else_sees_or_decides() {
+async fn terms_operator_only() {
     let desk = Arc::new(Desk::default());
     let (status, location, page) = asked(&desk, request("GET", "/terms", "wrong", "")).await;
     assert_eq!((status, location.as_str()), (303, "/login?next=%2Fterms"));
@@ -112,7 +112,7 @@ async fn nobody_else_sees_or_decides() {
 }
 
 #[tokio::test]
-async fn one_click_decides_and_leads_back() {
+async fn terms_click_decides() {
     let desk = Arc::new(Desk::default());
     let body = "lang=zh&page=2&term=a&term=b&accept=%E9%A1%B5%E5%B2%A9%E6%B2%B9";
     let (status, location, _) = asked(&desk, request("POST", "/terms", TOKEN, body)).await;
@@ -144,7 +144,7 @@ fn json(method: &str, path: &str, token: &str, body: &str) -> Request<Body> {
 }
 
 #[tokio::test]
-async fn programs_decide_with_the_token() {
+async fn terms_api_with_token() {
     let desk = Arc::new(Desk::default());
     let path = "/api/terms?limit=2&offset=118";
     let (status, _, body) = asked(&desk, json("GET", path, TOKEN, "")).await;
@@ -172,7 +172,7 @@ async fn programs_decide_with_the_token() {
 }
 
 #[tokio::test]
-async fn a_wrong_decision_changes_nothing() {
+async fn terms_wrong_decision_refused() {
     let desk = Arc::new(Desk::default());
     let long = serde_json::json!({ "accept": vec!["页岩油"; 201] }).to_string();
     for (token, body, expected) in [

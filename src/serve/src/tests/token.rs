@@ -54,7 +54,7 @@ fn cookie() -> String {
 }
 
 #[test]
-fn without_a_token_nothing_opens() {
+fn no_token_no_access() {
     for pairs in [
         vec![],
         vec![("authorization", "Bearer ")],
@@ -67,7 +67,7 @@ fn without_a_token_nothing_opens() {
 }
 
 #[test]
-fn only_the_whole_token_opens() {
+fn token_must_match() {
     let bearer = |value: &str| prove(TOKEN, &Method::POST, &[("authorization", value)], NOW_MS);
     assert_eq!(bearer("Bearer 0123456789abcdef0123"), Ok(()));
     assert_eq!(bearer("bearer 0123456789abcdef0123"), Ok(()));
@@ -85,7 +85,7 @@ fn only_the_whole_token_opens() {
 }
 
 #[test]
-fn a_session_looks_and_changes_only_from_our_own_pages() {
+fn session_needs_own_origin() {
     let cookie = cookie();
     let with = |method: &Method, more: &[(&'static str, &str)]| {
         let mut pairs = vec![("cookie", cookie.as_str()), ("host", "10.0.0.9:8080")];
@@ -127,7 +127,7 @@ fn a_session_looks_and_changes_only_from_our_own_pages() {
 }
 
 #[test]
-fn a_session_ends_and_cannot_be_made_up() {
+fn session_expires_and_is_signed() {
     let cookie = cookie();
     let at = |value: &str, token: &str, now_ms: i64| {
         prove(token, &Method::GET, &[("cookie", value)], now_ms)
@@ -163,7 +163,7 @@ fn a_signature_is_hmac_sha256() {
 }
 
 #[test]
-fn a_short_token_is_refused_by_the_configuration() {
+fn short_token_refused() {
     for (token, fine) in [
         ("", true),
         (TOKEN, true),
@@ -180,7 +180,7 @@ fn a_short_token_is_refused_by_the_configuration() {
 }
 
 #[test]
-fn after_signing_in_nobody_is_sent_away() {
+fn login_redirects_stay_here() {
     assert_eq!(own_path("/terms?page=2"), "/terms?page=2");
     for other in [
         "",
@@ -219,7 +219,7 @@ fn post_form(path: &str, pairs: &[(&'static str, &str)], body: &str) -> Request<
 }
 
 #[tokio::test]
-async fn a_person_signs_in_changes_and_signs_out() {
+async fn login_change_logout() {
     let app = changing_app(with_token(TOKEN, ""));
     let own = [("host", "localhost:1"), ("origin", "http://localhost:1")];
     let wrong = ask(
@@ -228,9 +228,7 @@ async fn a_person_signs_in_changes_and_signs_out() {
     )
     .await;
     assert_eq!(wrong.status, StatusCode::UNAUTHORIZED);
-    assert!(
-        wrong.body.contains("That is not the token") && wrong.body.contains("value=\"/terms\"")
-    );
+    wrong.assert_has(&["That is not the token", "value=\"/terms\""]);
     assert_eq!(wrong.header("set-cookie"), "");
 
     let body = format!("token={TOKEN}&next=%2Fterms%3Fa%3D1");
@@ -270,7 +268,7 @@ async fn a_person_signs_in_changes_and_signs_out() {
 }
 
 #[tokio::test]
-async fn a_restart_ends_every_session() {
+async fn restart_ends_sessions() {
     let own = [("host", "localhost:1"), ("origin", "http://localhost:1")];
     let sign_in = format!("token={TOKEN}&next=/");
     let before = changing_app(with_token(TOKEN, ""));
@@ -287,7 +285,7 @@ async fn a_restart_ends_every_session() {
 }
 
 #[tokio::test]
-async fn who_may_not_is_told_why() {
+async fn refusal_explains() {
     let open = changing_app(with_token(TOKEN, ""));
     ask(&open, post_form("/change", &[], "term=a"))
         .await
@@ -296,10 +294,13 @@ async fn who_may_not_is_told_why() {
     let person = [("accept", "text/html"), ("accept-language", "zh")];
     let page = ask(&open, post_form("/change", &person, "term=a")).await;
     assert_eq!(page.status, StatusCode::UNAUTHORIZED);
-    // The form is there, and leads to what was asked for.
-    assert!(page.body.contains("请先登录") && page.body.contains("action=\"/login\""));
-    assert!(page.body.contains("name=\"next\" value=\"/change\""));
-    // A session is not enough for a change that another site asked for.
+    // The form is there, and leads to what was requested.
+    page.assert_has(&[
+        "请先登录",
+        "action=\"/login\"",
+        "name=\"next\" value=\"/change\"",
+    ]);
+    // A session is not enough for a change that another site requested.
     let foreign = [
         ("cookie", cookie.as_str()),
         ("origin", "https://evil.example"),
@@ -314,12 +315,10 @@ async fn who_may_not_is_told_why() {
 
 /// A page for the operator says one thing to persons and one to programs, wherever it is.
 #[tokio::test]
-async fn pages_of_the_operator_are_refused_alike() {
+async fn operator_pages_refuse_alike() {
     let ask_for = async |app: &Router, path: &str, accept: &str| {
-        let request = Request::get(path)
-            .header("accept", accept)
-            .header("accept-language", "zh");
-        ask(app, request.body(Body::empty()).unwrap()).await
+        let headers = [("accept", accept), ("accept-language", "zh")];
+        ask(app, get_request(path, &headers)).await
     };
     let open = changing_app(with_token(TOKEN, ""));
     let closed = changing_app(Config::default());
@@ -340,7 +339,7 @@ async fn pages_of_the_operator_are_refused_alike() {
             "{path}: {}",
             person.body
         );
-        // No token would help, so none is asked for.
+        // No token would help, so none is requested.
         let program = ask_for(&closed, path, "*/*").await;
         assert!(program.problem(403).contains("serve.token"), "{path}");
         assert_eq!(program.header("www-authenticate"), "", "{path}");
@@ -348,7 +347,7 @@ async fn pages_of_the_operator_are_refused_alike() {
 }
 
 #[tokio::test]
-async fn without_a_token_nothing_is_changed_and_nobody_signs_in() {
+async fn no_token_no_login() {
     let closed = changing_app(Config::default());
     let bearer = [("authorization", "Bearer 0123456789abcdef0123")];
     for (path, pairs) in [
@@ -366,7 +365,7 @@ async fn without_a_token_nothing_is_changed_and_nobody_signs_in() {
 }
 
 #[tokio::test]
-async fn a_body_is_short_and_a_form() {
+async fn form_body_is_bounded() {
     let app = changing_app(with_token(TOKEN, ""));
     let bearer = [("authorization", "Bearer 0123456789abcdef0123")];
     let long = format!("term={}", "a".repeat(70_000));

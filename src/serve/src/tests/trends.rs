@@ -8,9 +8,9 @@ use super::*;
 use crate::search::trends::{Story, Trend, TrendPoint};
 
 /// Three days; of the first query 1, 0 and 4 documents, of each next one more on the first day.
-pub(super) fn fake(wanted: &[Wanted], unit: Option<DateUnit>) -> Trends {
+pub(super) fn fake(wanted: &[SearchRequest], unit: Option<DateUnit>) -> Trends {
     let day = |n| chrono::NaiveDate::from_ymd_opt(2026, 5, n).expect("a day");
-    let one = |(at, wanted): (usize, &Wanted)| Trend {
+    let one = |(at, wanted): (usize, &SearchRequest)| Trend {
         text: wanted.text.clone(),
         total: 7,
         undated: 1,
@@ -58,7 +58,7 @@ fn json(answer: &Answer) -> Value {
 }
 
 #[tokio::test]
-async fn queries_are_compared_as_counts_and_shares() {
+async fn trends_counts_and_shares() {
     let answer = visit("/api/trends?q=a&q=b&since=30d").await;
     assert_eq!(answer.status, StatusCode::OK, "{}", answer.body);
     let found = json(&answer);
@@ -80,7 +80,7 @@ async fn queries_are_compared_as_counts_and_shares() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_compared_is_refused_by_name() {
+async fn trends_refuse_by_name() {
     for (query, parameter) in [
         ("", "q"),
         ("q=", "q"),
@@ -106,7 +106,7 @@ async fn what_cannot_be_compared_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn comparisons_and_hits_come_as_files() {
+async fn sheets_csv_and_xlsx() {
     let csv = visit("/api/trends?q=a&q=%3Db&format=csv").await;
     assert_eq!(csv.headers["content-type"], "text/csv; charset=utf-8");
     assert_eq!(
@@ -149,32 +149,23 @@ async fn comparisons_and_hits_come_as_files() {
 }
 
 #[tokio::test]
-async fn the_page_draws_the_lines_and_keeps_its_state_in_the_address() {
+async fn trends_page_state_in_url() {
     let page = visit("/trends?q=a&q=%3Cb%3E&since=30d&unit=day&lang=en").await;
     let body = plain(&page);
     assert_eq!(page.status, StatusCode::OK, "{body}");
     assert_escaped(&page);
     assert_eq!(page.body.matches("<polyline").count(), 2);
-    assert!(
-        page.body
-            .contains("points=\"0.0,180.0 360.0,240.0 720.0,0.0\""),
-        "{}",
-        page.body
-    );
+    page.assert_has(&["points=\"0.0,180.0 360.0,240.0 720.0,0.0\""]);
     assert!(body.contains("2026-05-03: a 4 · &#60;b&#62; 4"), "{body}");
     assert!(body.contains("Rising since 2026-05-02"));
     assert!(body.contains("href=\"/api/trends?q=a&q=%3Cb%3E&unit=day&since=30d&format=xlsx\""));
     let shares = "href=\"/trends?q=a&q=%3Cb%3E&unit=day&share=true&since=30d&lang=en\"";
     assert!(body.contains(shares), "{body}");
     let shares = visit("/trends?q=a&share=true").await;
-    assert!(
-        shares.body.contains("2026-05-01: a 25.0 %"),
-        "{}",
-        shares.body
-    );
+    shares.assert_has(&["2026-05-01: a 25.0 %"]);
     let empty = visit("/trends").await;
     assert_eq!(empty.status, StatusCode::OK);
-    assert!(empty.body.contains("最多同时比较八个检索词"));
+    empty.assert_has(&["最多同时比较八个检索词"]);
     let results = plain(&visit("/?q=a&since=7d").await);
     assert!(
         results.contains("href=\"/trends?q=a&since=7d\""),

@@ -6,12 +6,13 @@ use std::process::ExitCode;
 
 use askama::Template;
 
-use super::context::{Context, Usage, bail_usage};
+use super::context::{Context, UsageError, bail_usage};
 use super::output;
-use crate::daemon::control::{self, Answer, Request};
-use crate::daemon::index::{Progress, make_anew};
+use crate::daemon::control::{self, Response};
+use crate::daemon::index::{RebuildProgress, rebuild_index};
 use crate::daemon::open_store;
 use crate::documents::open_index;
+use crate::serve::Command;
 use taojin_crawl::store::{self, BackupFacts, CopyProgress, Reader, Salvaged, StoreError};
 use taojin_search::analyze::Analyzer;
 
@@ -21,9 +22,14 @@ pub(crate) struct BackupArgs {
     /// The file to write
     file: PathBuf,
     /// Replace the file if it is there
+    ///
+    /// Without it, a file of that name is a mistake and stays as it is. The copy is written next to it and takes its place
+    /// once it is complete.
     #[arg(long)]
     replace: bool,
     /// One JSON object with what the copy holds
+    ///
+    /// Its keys are `file`, `documents`, `urls`, `last_change` and `bytes`.
     #[arg(long)]
     json: bool,
 }
@@ -34,12 +40,19 @@ pub(crate) struct RestoreArgs {
     /// A file that `taojin backup` wrote
     file: PathBuf,
     /// Replace the store that is there; it is kept as crawl.sqlite.replaced
+    ///
+    /// Without it, a data folder that has a store is a mistake. No daemon may run on the folder.
     #[arg(long)]
     replace: bool,
-    /// FILE is a damaged store: take what can still be read of it; the rest is crawled again
+    /// Take what can still be read of FILE, a damaged store
+    ///
+    /// Without it, FILE must be a complete copy. What cannot be read is crawled again; the number of gaps is reported.
     #[arg(long)]
     damaged: bool,
     /// One JSON object with what was restored
+    ///
+    /// Besides the keys of `taojin backup --json` it has `replaced`, the file that the earlier store was kept in, and with
+    /// --damaged `gaps`.
     #[arg(long)]
     json: bool,
 }
@@ -61,7 +74,7 @@ pub(crate) fn back_up(context: &Context, args: &BackupArgs) -> anyhow::Result<Ex
     if args.json {
         output::json(&as_json(file, &facts))?;
     } else {
-        output::line(&format!("{} holds {}", file.display(), in_words(&facts)));
+        output::line(&format!("{} holds {}", file.display(), describe(&facts)));
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -77,11 +90,11 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
     let (dir, file) = (&loaded.config.data_dir, &args.file);
     if !args.damaged {
         store::check_backup(file).map_err(|error| match error {
-            StoreError::Damaged { path, detail } => anyhow::Error::from(Usage(format!(
+            StoreError::Damaged { path, detail } => anyhow::Error::from(UsageError(format!(
                 "{} is not a whole copy of a store ({detail}): restore another one",
                 path.display()
             ))),
-            StoreError::Io { path, source } => anyhow::Error::from(Usage(format!(
+            StoreError::Io { path, source } => anyhow::Error::from(UsageError(format!(
                 "{}: cannot be read ({source}): name a file that `taojin backup` wrote",
                 path.display()
             ))),
@@ -115,7 +128,7 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
         return Ok(ExitCode::SUCCESS);
     }
     output::text(&RestoredText {
-        facts: in_words(&facts),
+        facts: describe(&facts),
         gaps: salvaged.map_or(0, |s| s.gaps),
         kept,
         reindex: context.command("reindex"),
@@ -137,7 +150,7 @@ struct RestoredText {
 fn restore_damaged(dir: &Path, file: &Path) -> anyhow::Result<(Option<PathBuf>, Salvaged)> {
     store::restore_damaged(dir, file).map_err(|error| match error {
         StoreError::Damaged { path, detail } if path == file => {
-            anyhow::Error::from(Usage(format!(
+            anyhow::Error::from(UsageError(format!(
                 "{}: nothing can be read of it ({detail}): restore a backup",
                 path.display()
             )))
@@ -161,7 +174,7 @@ fn as_json(file: &Path, facts: &BackupFacts) -> serde_json::Value {
     })
 }
 
-fn in_words(facts: &BackupFacts) -> String {
+fn describe(facts: &BackupFacts) -> String {
     format!(
         "{} documents and {} addresses, up to change {} ({:.1} MB)",
         facts.documents,
@@ -175,6 +188,8 @@ fn in_words(facts: &BackupFacts) -> String {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReindexArgs {
     /// One JSON object with the count
+    ///
+    /// Its key is `documents`, the number of documents in the new index.
     #[arg(long)]
     json: bool,
 }
@@ -183,19 +198,20 @@ pub(crate) struct ReindexArgs {
 pub(crate) fn reindex(context: &Context, args: &ReindexArgs) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     let bar = output::progress_bar(0, "changes");
-    let show = |at: Progress| {
+    let show = |at: RebuildProgress| {
         bar.set_length(at.last);
         bar.set_position(at.seq);
     };
     loaded.refuse_without_index()?;
-    let asked = control::ask(&loaded.config.data_dir, &Request::Reindex, |answer| {
-        if let Answer::Reindexing(at) = answer {
+    let data_dir = &loaded.config.data_dir;
+    let response = control::send_command(data_dir, &Command::Reindex, |response| {
+        if let Response::Reindexing(at) = response {
             show(*at);
         }
     })?;
-    let documents = match asked {
-        Some(answer) => {
-            answer.into_done()?;
+    let documents = match response {
+        Some(response) => {
+            response.into_done()?;
             open_index(&loaded, &Analyzer::new(&[]))?.num_docs()?
         }
         None => {
@@ -206,7 +222,7 @@ pub(crate) fn reindex(context: &Context, args: &ReindexArgs) -> anyhow::Result<E
                 return Err(error.into());
             }
             let _store = open_store(&loaded)?;
-            make_anew(&loaded, show)?
+            rebuild_index(&loaded, show)?
         }
     };
     bar.finish_and_clear();

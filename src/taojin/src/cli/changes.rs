@@ -15,16 +15,25 @@ use taojin_uri::CrawlUri;
 /// Arguments of `changes`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ChangesArgs {
-    /// Changes after this one: 0, the `next` of an earlier answer, or a number
+    /// Only changes after this one
+    ///
+    /// 0 starts from the beginning. Otherwise give the `next` of an earlier answer, or the number of a change. A `next` of
+    /// another store, or from before what the store still remembers, is refused: start over with 0 and an empty copy.
     #[arg(long, value_name = "N", default_value = "0")]
     since: Cursor,
     /// Most changes at once, 1 to 1000
+    ///
+    /// If there are more, the answer says so, and its `next` is the place to continue from.
     #[arg(long, default_value_t = CHANGES_DEFAULT)]
     limit: usize,
-    /// With the whole document of each change (only with --json)
+    /// With the whole document of each change
+    ///
+    /// Needs --json. Without it a change has the URL, what happened, and when.
     #[arg(long, requires = "json")]
     text: bool,
     /// One JSON object, as GET /api/changes answers
+    ///
+    /// Without it, one line is printed for each change, and the command that lists the next ones.
     #[arg(long)]
     json: bool,
 }
@@ -70,6 +79,8 @@ struct ChangesText<'a> {
 #[derive(Debug, clap::Args)]
 pub(crate) struct HistoryArgs {
     /// Address of the page
+    ///
+    /// Any URL of the document will do, also one that now redirects.
     #[arg(value_name = "URL")]
     url: String,
     /// One JSON object, as GET /api/history answers

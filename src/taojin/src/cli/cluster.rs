@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use askama::Template;
 use serde::Serialize;
 
-use super::context::{Context, Usage};
+use super::context::{Context, UsageError};
 use super::output;
 use crate::daemon::now_ms;
 use taojin_crawl::store::{
@@ -36,10 +36,14 @@ enum Command {
     Drain {
         /// Name of its machine, or the number behind # in `taojin cluster status`
         node: String,
-        /// Take partitions again
+        /// Take partitions again, after an earlier drain
+        ///
+        /// It then gets its share of the partitions again.
         #[arg(long)]
         undo: bool,
         /// Do not wait until it has none left
+        ///
+        /// Without it, the command waits up to two minutes until the node has no partitions left, and fails if it has.
         #[arg(long)]
         no_wait: bool,
         /// One JSON object
@@ -71,6 +75,8 @@ enum Command {
     /// Show the nodes that crawl, what each has, and what waits between them
     Status {
         /// One JSON object with the nodes and what waits
+        ///
+        /// Its keys are `nodes` and `waiting`.
         #[arg(long)]
         json: bool,
     },
@@ -83,7 +89,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if !place.is_postgres() {
         let words = "the store is a file in the data folder, which one machine has: for a database that several can reach, set \
                      [store] url (docs/cluster.md)";
-        return Err(Usage(words.to_owned()).into());
+        return Err(UsageError(words.to_owned()).into());
     }
     let data_dir = &loaded.config.data_dir;
     match &args.command {
@@ -168,13 +174,13 @@ fn warnings(facts: &DatabaseFacts) -> Vec<String> {
 
 /// What `init --json` prints.
 #[derive(Debug, Serialize)]
-struct Made {
+struct TablesMade {
     changed: bool,
 }
 
 fn init(place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> {
     let changed = DatabaseFacts::set_up(place)?;
-    output::answer(json, &Made { changed }, |made| {
+    output::answer(json, &TablesMade { changed }, |made| {
         output::line(if made.changed {
             "the tables are made: start the nodes, or move a single machine in with `taojin cluster import`"
         } else {
@@ -186,7 +192,7 @@ fn init(place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> {
 fn import(dir: &Path, place: &StorePlace, json: bool) -> anyhow::Result<ExitCode> {
     let moved = with_bar(|each| store::import(dir, place, each))?;
     output::answer(json, &moved, |moved| {
-        output::line(&format!("moved into the database: {}", in_words(moved)));
+        output::line(&format!("moved into the database: {}", describe(moved)));
         output::line(&format!(
             "{} stays as it is and is not used any more; start every node with the same [store] url, sites and lexicons",
             dir.join("crawl.sqlite").display()
@@ -197,7 +203,7 @@ fn import(dir: &Path, place: &StorePlace, json: bool) -> anyhow::Result<ExitCode
 fn export(place: &StorePlace, dir: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let moved = with_bar(|each| store::export(place, dir, each))?;
     output::answer(json, &moved, |moved| {
-        output::line(&format!("moved to {}: {}", dir.display(), in_words(moved)));
+        output::line(&format!("moved to {}: {}", dir.display(), describe(moved)));
         output::line(
             "the database stays as it is; take [store] url out of the configuration before you start taojin",
         );
@@ -216,7 +222,7 @@ fn with_bar(
     copied
 }
 
-fn in_words(moved: &MovedRows) -> String {
+fn describe(moved: &MovedRows) -> String {
     format!(
         "{} addresses of {} hosts, {} versions of documents, {} sites, {} templates, {} followed topics, {} takedowns",
         moved.of("url"),
@@ -235,7 +241,7 @@ const WAIT: Duration = Duration::from_secs(120);
 /// What `status --json` prints.
 #[derive(Serialize, Template)]
 #[template(path = "nodes.txt")]
-struct Status {
+struct ClusterView {
     nodes: Vec<NodeRecord>,
     waiting: Waiting,
     differences: SiteDifferences,
@@ -243,7 +249,7 @@ struct Status {
 
 fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
     let nodes = reader.cluster().nodes()?;
-    let status = Status {
+    let status = ClusterView {
         differences: SiteDifferences::of(&nodes),
         waiting: reader.cluster().waiting()?,
         nodes,
@@ -253,18 +259,17 @@ fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
 
 /// Marks a node and waits until it has done what it is told.
 fn drain(reader: &Reader, name: &str, undo: bool, no_wait: bool) -> anyhow::Result<NodeRecord> {
+    let session = name.trim_start_matches('#').parse().ok();
     let find = || -> anyhow::Result<NodeRecord> {
         let mut nodes = reader.cluster().nodes()?;
-        nodes.retain(|node| {
-            node.host == name || format!("{}", node.session) == name.trim_start_matches('#')
-        });
+        nodes.retain(|node| node.host == name || Some(node.session) == session);
         match nodes.len() {
             1 => Ok(nodes.remove(0)),
-            0 => Err(Usage(format!(
+            0 => Err(UsageError(format!(
                 "no node {name:?}: `taojin cluster status` shows them; a node that was stopped has given its partitions back already"
             ))
             .into()),
-            _ => Err(Usage(format!(
+            _ => Err(UsageError(format!(
                 "{name:?} is the machine of several nodes: name one by its number, as `taojin cluster status` shows it"
             ))
             .into()),

@@ -9,14 +9,14 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::value::Error as ValueError;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
-use crate::config::{self, Config, ConfigError, Loaded, Problem};
+use crate::config::{self, Config, ConfigError, ConfigProblem, LoadedConfig};
 
 /// A mistake of the caller: one line, exit code 2.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub(crate) struct Usage(pub(crate) String);
+pub(crate) struct UsageError(pub(crate) String);
 
-impl Usage {
+impl UsageError {
     /// What an error says is the caller's mistake.
     pub(crate) fn new(error: impl ToString) -> Self {
         Self(error.to_string())
@@ -26,19 +26,19 @@ impl Usage {
 /// Ends a command with a mistake of the caller, written as for `format!`.
 macro_rules! bail_usage {
     ($($text:tt)*) => {
-        return Err($crate::cli::context::Usage(format!($($text)*)).into())
+        return Err($crate::cli::context::UsageError(format!($($text)*)).into())
     };
 }
 pub(crate) use bail_usage;
 
 /// Says what an error is about: `named(path.display())`.
 pub(crate) trait Named<T> {
-    fn named(self, what: impl Display) -> Result<T, Usage>;
+    fn named(self, what: impl Display) -> Result<T, UsageError>;
 }
 
 impl<T, E: Display> Named<T> for Result<T, E> {
-    fn named(self, what: impl Display) -> Result<T, Usage> {
-        self.map_err(|e| Usage(format!("{what}: {e}")))
+    fn named(self, what: impl Display) -> Result<T, UsageError> {
+        self.map_err(|e| UsageError(format!("{what}: {e}")))
     }
 }
 
@@ -51,25 +51,25 @@ pub(crate) struct Context {
 
 impl Context {
     /// The configuration, or its mistakes.
-    pub(crate) fn load(&self) -> Result<Loaded, ConfigError> {
+    pub(crate) fn load(&self) -> Result<LoadedConfig, ConfigError> {
         config::load(self.config.as_deref(), self.data_dir.as_deref())
     }
 
     /// The same for commands that crawl: what the machine lacks is a mistake too.
-    pub(crate) fn load_to_crawl(&self) -> Result<Loaded, ConfigError> {
+    pub(crate) fn load_to_crawl(&self) -> Result<LoadedConfig, ConfigError> {
         let loaded = self.load_with_secrets()?;
-        ConfigError::of(&loaded.problems())?;
+        ConfigError::check(&loaded.problems())?;
         Ok(loaded)
     }
 
     /// The configuration with the secrets that stand in files of their own, for whoever uses them. Warns of secrets that
     /// every user of the machine can read.
-    pub(crate) fn load_with_secrets(&self) -> Result<Loaded, ConfigError> {
+    pub(crate) fn load_with_secrets(&self) -> Result<LoadedConfig, ConfigError> {
         let mut loaded = self.load()?;
         for warning in loaded.exposed_secrets() {
             tracing::warn!("{warning}");
         }
-        ConfigError::of(&loaded.read_secrets())?;
+        ConfigError::check(&loaded.read_secrets())?;
         Ok(loaded)
     }
 
@@ -82,7 +82,7 @@ impl Context {
     }
 
     /// What can be read, and every mistake.
-    pub(crate) fn read(&self) -> (Loaded, Vec<Problem>) {
+    pub(crate) fn read(&self) -> (LoadedConfig, Vec<ConfigProblem>) {
         config::read(self.config.as_deref(), self.data_dir.as_deref())
     }
 
@@ -129,7 +129,7 @@ mod tests {
     use super::for_shell;
 
     #[test]
-    fn words_are_quoted_for_a_shell() {
+    fn for_shell_quotes() {
         assert_eq!(for_shell("target/release/taojin"), "target/release/taojin");
         assert_eq!(for_shell("/tmp/my data/x"), "'/tmp/my data/x'");
         assert_eq!(for_shell("it's"), r"'it'\''s'");

@@ -8,12 +8,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context as _;
 use askama::Template;
 
-use super::context::{Context, Named, Usage, bail_usage, runtime};
+use super::context::{Context, Named, UsageError, bail_usage, runtime};
 use super::{crawl, output};
-use crate::config::Loaded;
-use crate::daemon::control::{self, Request};
+use crate::config::LoadedConfig;
+use crate::daemon::control;
 use crate::daemon::{self, LogLine, Mode, Options, now_ms, open_store};
-use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
+use crate::serve::{Command, CommandDone, CommandError};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::store::{Reader, StoreError};
 use taojin_uri::CrawlUri;
@@ -24,7 +24,10 @@ const LISTED: usize = 20;
 /// Arguments of `visit`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct VisitArgs {
-    /// An address in the scope of a site, or the name of a site
+    /// A URL in the scope of a site, or the name of a site
+    ///
+    /// A URL is fetched ahead of all others of its host, as soon as that may be requested. A site starts a cycle, as with
+    /// `taojin crawl --site`.
     #[arg(value_name = "URL|SITE")]
     target: String,
     /// One JSON object
@@ -46,13 +49,20 @@ pub(crate) struct SiteArgs {
 /// Arguments of `purge`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct PurgeArgs {
-    /// The address of a document, which is not fetched again; or the name of a site
+    /// The URL of a document, or the name of a site
+    ///
+    /// A document is removed with all of its URLs, and none of them is fetched again. A site loses all documents and URLs;
+    /// if it is still configured, its next cycle crawls it again.
     #[arg(value_name = "URL|SITE")]
     target: String,
     /// Do not ask
+    ///
+    /// Without a terminal to ask at, it is required.
     #[arg(long, short)]
     yes: bool,
-    /// Lift the takedown of this address: it may be fetched again
+    /// Lift the takedown of this URL: it may be fetched again
+    ///
+    /// URLs that were taken down with it may be fetched again too. Nothing is removed, so nothing is asked.
     #[arg(long, conflicts_with = "yes")]
     allow: bool,
     /// One JSON object
@@ -66,11 +76,12 @@ pub(crate) fn visit(context: &Context, args: &VisitArgs) -> anyhow::Result<ExitC
     if !is_address(&args.target)? {
         return crawl::sites(&loaded, vec![args.target.clone()], false, args.json);
     }
-    let request = Request::Fetch {
+    let command = Command::Visit {
         url: args.target.clone(),
+        wait: true,
     };
-    let done = match control::ask(&loaded.config.data_dir, &request, |_| {})? {
-        Some(answer) => answer.into_done()?,
+    let done = match control::send_command(&loaded.config.data_dir, &command, |_| {})? {
+        Some(response) => response.into_done()?,
         None => visit_alone(&loaded, &args.target)?,
     };
     output::answer(args.json, &done, |done| {
@@ -81,7 +92,7 @@ pub(crate) fn visit(context: &Context, args: &VisitArgs) -> anyhow::Result<ExitC
     Ok(ExitCode::from(u8::from(!went_well)))
 }
 
-fn visit_alone(loaded: &Loaded, url: &str) -> anyhow::Result<CommandDone> {
+fn visit_alone(loaded: &LoadedConfig, url: &str) -> anyhow::Result<CommandDone> {
     let seen: Arc<Mutex<Option<LogLine>>> = Arc::default();
     let noted = Arc::clone(&seen);
     let options = Options {
@@ -129,8 +140,7 @@ fn visited(done: &CommandDone) -> String {
 
 /// Fetches nothing of a site any more.
 pub(crate) fn pause(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCode> {
-    let site = args.site.clone();
-    let done = carry_out(&context.load()?, SiteCommand::Pause { site })?;
+    let done = set_paused(context, args, true)?;
     output::answer(args.json, &done, |done| {
         let (site, since) = (&args.site, output::time(done.paused_ms));
         output::line(&format!(
@@ -141,8 +151,7 @@ pub(crate) fn pause(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCo
 
 /// Resumes a site.
 pub(crate) fn resume(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCode> {
-    let site = args.site.clone();
-    let done = carry_out(&context.load()?, SiteCommand::Resume { site })?;
+    let done = set_paused(context, args, false)?;
     output::answer(args.json, &done, |done| {
         let next = match done.next_cycle_ms {
             Some(ms) => format!(", next cycle {}", output::time(Some(ms))),
@@ -150,6 +159,11 @@ pub(crate) fn resume(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitC
         };
         output::line(&format!("{}: resumed{next}", args.site));
     })
+}
+
+fn set_paused(context: &Context, args: &SiteArgs, paused: bool) -> anyhow::Result<CommandDone> {
+    let site = args.site.clone();
+    execute(&context.load()?, &Command::SetPaused { site, paused })
 }
 
 /// Takes a document down, or removes all documents of a site.
@@ -161,7 +175,7 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
         if !is_address {
             bail_usage!("--allow {target}: write the address that was taken down");
         }
-        let done = carry_out(&loaded, SiteCommand::Allow { url: target })?;
+        let done = execute(&loaded, &Command::Allow { url: target })?;
         return output::answer_in(args.json, &done, |done| AllowedText { done });
     }
     if !args.yes {
@@ -176,11 +190,14 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
         }
     }
     let command = if is_address {
-        SiteCommand::PurgeUrl { url: target }
+        Command::PurgeUrl { url: target }
     } else {
-        SiteCommand::Purge { site: target }
+        Command::Purge {
+            site: target,
+            forget: false,
+        }
     };
-    let done = carry_out(&loaded, command)?;
+    let done = execute(&loaded, &command)?;
     output::answer_in(args.json, &done, PurgedText::new)
 }
 
@@ -207,7 +224,7 @@ impl<'a> PurgedText<'a> {
 }
 
 /// What a person should know before an address is taken down.
-fn about_address(loaded: &Loaded, url: &str) -> anyhow::Result<String> {
+fn about_address(loaded: &LoadedConfig, url: &str) -> anyhow::Result<String> {
     let uri = CrawlUri::parse(url).named(url)?;
     let mut others = Vec::new();
     match Reader::open(loaded.store_place()) {
@@ -250,7 +267,7 @@ fn confirmed(question: &str) -> anyhow::Result<bool> {
 }
 
 /// Whether the text is an address, not the name of a site.
-fn is_address(target: &str) -> Result<bool, Usage> {
+fn is_address(target: &str) -> Result<bool, UsageError> {
     if target.contains("://") {
         return Ok(true);
     }
@@ -261,27 +278,24 @@ fn is_address(target: &str) -> Result<bool, Usage> {
     Ok(false)
 }
 
-/// By the daemon, or by this process if none runs.
-pub(crate) fn carry_out(loaded: &Loaded, command: SiteCommand) -> anyhow::Result<CommandDone> {
-    let request = Request::Command(command.clone());
-    let asked = control::ask(&loaded.config.data_dir, &request, |_| {});
-    match asked.map_err(|e| reload_first(loaded, e))? {
-        Some(answer) => Ok(answer.into_done()?),
+/// Has the daemon execute a command, or does so in this process if none runs.
+pub(crate) fn execute(loaded: &LoadedConfig, command: &Command) -> anyhow::Result<CommandDone> {
+    let response = control::send_command(&loaded.config.data_dir, command, |_| {});
+    match response.map_err(|e| reload_first(loaded, e))? {
+        Some(response) => Ok(response.into_done()?),
         None => {
             let store = open_store(loaded)?;
-            Ok(control::carry_out_alone(loaded, store, &command, now_ms())?)
+            Ok(control::execute_alone(loaded, store, command, now_ms())?)
         }
     }
 }
 
-/// A site that is configured and that the daemon does not know was added after its last reload.
-pub(crate) fn reload_first(loaded: &Loaded, refused: CommandRefused) -> CommandRefused {
-    let named = refused.message.split(": ").next().unwrap_or_default();
-    if refused.why == Why::NoSuchSite && loaded.sites.iter().any(|s| s.name == named) {
-        let message = format!(
-            "{named}: the daemon has not read its file yet; first: systemctl reload taojin"
-        );
-        return CommandRefused { message, ..refused };
+/// Says so if the site is configured, but was added after the daemon's last reload.
+pub(crate) fn reload_first(loaded: &LoadedConfig, error: CommandError) -> CommandError {
+    match error {
+        CommandError::UnknownSite { site, .. } if loaded.sites.iter().any(|s| s.name == site) => {
+            CommandError::SiteNotLoaded { site }
+        }
+        error => error,
     }
-    refused
 }

@@ -5,28 +5,38 @@ use std::process::ExitCode;
 
 use askama::Template;
 
-use super::context::{Context, Usage, bail_usage, runtime};
+use super::context::{Context, UsageError, bail_usage, runtime};
 use super::control::reload_first;
 use super::output::{self, ProgressLine};
-use crate::config::{ConfigError, Loaded};
-use crate::daemon::control::{self, Answer, Request};
+use crate::config::{ConfigError, LoadedConfig};
+use crate::daemon::control::{self, Response};
 use crate::daemon::{self, Mode, Options, SiteSummary, Summary};
-use crate::serve::Level;
+use crate::serve::{Command, Level};
 use taojin_crawl::VisitOutcome;
 
 /// Arguments of `crawl`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only this site, due or not (may be given several times)
+    ///
+    /// Without it, all enabled sites whose cycle is due are crawled.
     #[arg(long, value_name = "NAME")]
     site: Vec<String>,
-    /// Also ask for every known article again, due or not; unchanged ones cost a 304
+    /// Revisit every known article, even if it is not due
+    ///
+    /// Applies to the sites named with --site, or else to all enabled sites that are not paused. Requests are conditional
+    /// where the server allows it, so an unchanged page costs one `304 Not Modified`.
     #[arg(long)]
     recheck: bool,
-    /// Process the pages of these WARC or ARC files instead of fetching any (files may follow one another)
+    /// Process the pages of WARC or ARC files instead of fetching any
+    ///
+    /// Several files may follow one another. No daemon may run on the data folder. An archive that cannot be read to its
+    /// end makes the exit code 1; what was read before is indexed.
     #[arg(long, value_name = "FILE", num_args = 1.., conflicts_with_all = ["site", "recheck"])]
     warc: Vec<PathBuf>,
     /// One JSON object with the counts
+    ///
+    /// Without it, a summary is printed, and on a terminal the progress.
     #[arg(long)]
     json: bool,
 }
@@ -38,16 +48,17 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         return sites(&loaded, args.site.clone(), args.recheck, args.json);
     }
     for file in &args.warc {
-        std::fs::File::open(file).map_err(|e| Usage(format!("--warc {}: {e}", file.display())))?;
+        std::fs::File::open(file)
+            .map_err(|e| UsageError(format!("--warc {}: {e}", file.display())))?;
     }
     let files = args.warc.clone();
     let summary = alone(&loaded, Mode::Replay { files })?;
-    tell(&summary, args.json, false)
+    report(&summary, args.json, false)
 }
 
 /// One cycle of the named sites, or of those that are due: by the daemon if one runs, else by this process.
 pub(super) fn sites(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     sites: Vec<String>,
     recheck: bool,
     json: bool,
@@ -55,28 +66,29 @@ pub(super) fn sites(
     check(loaded, &sites)?;
     let progress = ProgressLine::new();
     let mut show = progress.steps();
-    let request = Request::Crawl {
+    let command = Command::Crawl {
         sites: sites.clone(),
         recheck,
+        wait: true,
     };
-    let asked = control::ask(&loaded.config.data_dir, &request, |answer| {
-        if let Answer::Step(step) = answer {
+    let response = control::send_command(&loaded.config.data_dir, &command, |response| {
+        if let Response::Step(step) = response {
             show(&step.outcome, &step.url, step.left);
         }
     });
     drop(progress);
-    match asked.map_err(|e| reload_first(loaded, e))? {
-        Some(Answer::Crawled(summary)) => tell(&summary, json, true),
+    match response.map_err(|e| reload_first(loaded, e))? {
+        Some(Response::Crawled(summary)) => report(&summary, json, true),
         Some(_) => anyhow::bail!("the daemon gave no counts"),
         None => {
             let summary = alone(loaded, Mode::Pass { sites, recheck })?;
-            tell(&summary, json, false)
+            report(&summary, json, false)
         }
     }
 }
 
-fn alone(loaded: &Loaded, mode: Mode) -> anyhow::Result<Summary> {
-    ConfigError::of(&loaded.problems())?;
+fn alone(loaded: &LoadedConfig, mode: Mode) -> anyhow::Result<Summary> {
+    ConfigError::check(&loaded.problems())?;
     let progress = ProgressLine::new();
     let options = Options {
         progress: Some(progress.watcher()),
@@ -89,7 +101,7 @@ fn alone(loaded: &Loaded, mode: Mode) -> anyhow::Result<Summary> {
 }
 
 /// Prints what came of it. A daemon (`handed`) does not count links that were met before or refused by site.
-fn tell(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCode> {
+fn report(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCode> {
     if json {
         let mut value = serde_json::to_value(summary)?;
         if let Some(object) = value.as_object_mut().filter(|_| handed) {
@@ -125,7 +137,7 @@ fn tell(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCode>
 }
 
 /// A mistake of the caller is found here, before anything begins.
-fn check(loaded: &Loaded, sites: &[String]) -> anyhow::Result<()> {
+fn check(loaded: &LoadedConfig, sites: &[String]) -> anyhow::Result<()> {
     if loaded.sites.iter().all(|s| !s.enabled) {
         let dir = loaded.config.sites_dir.display().to_string();
         bail_usage!("no site to crawl in {dir}; add one with: taojin site add URL");

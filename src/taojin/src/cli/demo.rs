@@ -1,4 +1,4 @@
-//! `taojin demo`: the whole way on the bundled sample web, on loopback, without a configuration. Its data folder holds
+//! `taojin demo`: the whole way on the bundled sample web, on loopback, without a configuration. Its data directory holds
 //! `demo.toml`, so that every command that it prints after `$` works when it is pasted.
 
 use std::fs::{self, OpenOptions};
@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 
 use super::context::{Context, bail_usage, for_shell, runtime};
 use super::output;
-use crate::config::{Config, LOCAL_CONFIG, Loaded, SYSTEM_CONFIG};
+use crate::config::{Config, LOCAL_CONFIG, LoadedConfig, SYSTEM_CONFIG};
 use crate::daemon::{self, Mode, Options, StatusBoard, Summary, now_ms};
 use crate::serve::{self, BindError, Secret};
 use taojin_crawl::{VisitOutcome, fetch, store};
@@ -36,9 +36,13 @@ const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 8080
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Stop after the searches instead of serving the web page
+    ///
+    /// The data folder then stays; the last line says how to remove it.
     #[arg(long)]
     once: bool,
     /// Address and port of the web page [default: 127.0.0.1:8080, or a free port when that is in use]
+    ///
+    /// With this option, an address that is in use is a mistake.
     #[arg(long, value_name = "ADDR", conflicts_with = "once")]
     listen: Option<SocketAddr>,
 }
@@ -49,7 +53,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if context.config.is_some() {
         bail_usage!("--config: the demo takes no configuration; leave it out");
     }
-    let place = Place::new(context.data_dir.as_deref())?;
+    let place = DemoPlace::new(context.data_dir.as_deref())?;
     runtime()?.block_on(async {
         // Before the crawl: nobody should wait for that to learn that the port is taken.
         let listener = if args.once {
@@ -127,7 +131,7 @@ async fn serve_sample_web() -> anyhow::Result<Arc<SampleWeb>> {
 
 /// Settings for a crawl of the sample web: everything as usual, except that loopback is allowed and nobody needs to be
 /// spared.
-fn settings(web: &SampleWeb, data_dir: std::path::PathBuf) -> Loaded {
+fn settings(web: &SampleWeb, data_dir: std::path::PathBuf) -> LoadedConfig {
     let mut config = Config {
         data_dir,
         ..Config::default()
@@ -151,14 +155,14 @@ fn settings(web: &SampleWeb, data_dir: std::path::PathBuf) -> Loaded {
     config.frontier.connections_per_host = CONNECTIONS;
     config.frontier.connections_per_ip = CONNECTIONS * 4;
     config.frontier.throttle_backoff_ms = BACKOFF_MS;
-    Loaded {
+    LoadedConfig {
         file: None,
         config,
         sites,
     }
 }
 
-async fn crawl_twice(web: &SampleWeb, loaded: &Loaded) -> anyhow::Result<()> {
+async fn crawl_twice(web: &SampleWeb, loaded: &LoadedConfig) -> anyhow::Result<()> {
     let first = round(loaded, "round 1", false).await?;
     output::text(&RoundText { s: &first })?;
     web.advance();
@@ -180,7 +184,7 @@ async fn crawl_twice(web: &SampleWeb, loaded: &Loaded) -> anyhow::Result<()> {
     Ok(())
 }
 
-async fn round(loaded: &Loaded, name: &str, recheck: bool) -> anyhow::Result<Summary> {
+async fn round(loaded: &LoadedConfig, name: &str, recheck: bool) -> anyhow::Result<Summary> {
     output::line(&format!("\n{name}"));
     let progress = output::ProgressLine::new();
     let sites = loaded.sites.iter().map(|s| s.name.clone()).collect();
@@ -198,17 +202,17 @@ struct RoundText<'a> {
     s: &'a Summary,
 }
 
-fn search(loaded: &Loaded, place: &Place) -> anyhow::Result<()> {
+fn search(loaded: &LoadedConfig, place: &DemoPlace) -> anyhow::Result<()> {
     let reader = super::search::open(loaded)?;
     for query in SHOWCASE {
         let command = place.command(&format!("search --limit {HITS} '{query}'"));
         output::line(&format!("\n$ {command}"));
-        let wanted = serve::Wanted {
+        let wanted = serve::SearchRequest {
             text: query.to_owned(),
             limit: HITS,
             grouped: true,
             now_ms: now_ms(),
-            ..serve::Wanted::default()
+            ..serve::SearchRequest::default()
         };
         super::search::show(&reader, &wanted, loaded.config.serve.window)?;
     }
@@ -219,7 +223,7 @@ fn search(loaded: &Loaded, place: &Place) -> anyhow::Result<()> {
 #[derive(Template)]
 #[template(path = "next_steps.txt")]
 struct NextText<'a> {
-    place: &'a Place,
+    place: &'a DemoPlace,
     seed: String,
     /// This program with the configuration that it finds here.
     own: String,
@@ -234,9 +238,13 @@ struct ServedText<'a> {
     is_temporary: bool,
 }
 
-async fn show(loaded: &Loaded, listener: TcpListener, place: &Place) -> anyhow::Result<()> {
+async fn show(
+    loaded: &LoadedConfig,
+    listener: TcpListener,
+    place: &DemoPlace,
+) -> anyhow::Result<()> {
     let analyzer = loaded.analyzer()?;
-    let state = daemon::serve_state(loaded, &analyzer, StatusBoard::of(loaded, None))?;
+    let state = daemon::serve_state(loaded, &analyzer, StatusBoard::new(loaded, None))?;
     let address = listener.local_addr()?;
     output::text(&ServedText {
         address,
@@ -255,13 +263,13 @@ const SITES_DIR: &str = "demo-sites.d";
 const TOKEN_BYTES: usize = 20;
 
 /// The folder of the demo's data.
-pub(super) struct Place {
+pub(super) struct DemoPlace {
     path: PathBuf,
     /// Present when nobody said where: removed when it is dropped.
     temporary: Option<tempfile::TempDir>,
 }
 
-impl Place {
+impl DemoPlace {
     /// The folder that was asked for, or a temporary one.
     pub(super) fn new(asked_for: Option<&Path>) -> anyhow::Result<Self> {
         if let Some(path) = asked_for {
@@ -296,7 +304,7 @@ impl Place {
 
     /// Writes the settings so that other commands can be run beside the demo. Only this user may read them: they hold
     /// the token.
-    pub(super) fn write(&self, loaded: &Loaded) -> anyhow::Result<()> {
+    pub(super) fn write(&self, loaded: &LoadedConfig) -> anyhow::Result<()> {
         let sites = self.path.join(SITES_DIR);
         fs::create_dir_all(&sites)?;
         for site in &loaded.sites {
@@ -369,7 +377,7 @@ mod tests {
     use super::token;
 
     #[test]
-    fn tokens_are_long_and_differ() {
+    fn tokens_are_random() {
         let (one, other) = (token().expect("random"), token().expect("random"));
         assert_eq!(one.reveal().len(), 40);
         assert_ne!(one.reveal(), other.reveal());

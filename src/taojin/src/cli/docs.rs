@@ -121,7 +121,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_is_a_page_for_each_command_and_an_entry_for_each_setting() {
+    fn man_pages_are_complete() {
         let dir = tempfile::tempdir().unwrap();
         let mut command = super::super::Cli::command();
         write(dir.path(), command.clone()).unwrap();

@@ -9,7 +9,7 @@ use std::process::ExitCode;
 use indicatif::ProgressBar;
 use serde::Serialize;
 
-use super::context::{Context, Named, Usage, words};
+use super::context::{Context, Named, UsageError, words};
 use super::extract::use_weights;
 use super::output;
 use crate::config::read_weights;
@@ -24,24 +24,35 @@ const NAMED_MISSING: u32 = 5;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Folder with SET/gold.jsonl and SET/html/ID.html, or with gold.jsonl and html/ of one set
+    ///
+    /// Each line of gold.jsonl is a JSON object with the `id` of a page and what is right for it; docs/evaluation.md has
+    /// the format.
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// One JSON object with the rates of each set
     #[arg(long)]
     json: bool,
     /// Write what was extracted, one JSON object a line
+    ///
+    /// Each has set, id, title, published, author, text and comments, so that other tools can score them.
     #[arg(long, value_name = "FILE")]
     predictions: Option<PathBuf>,
     /// Compare with a run that --save wrote: what got better, what got worse
+    ///
+    /// Pages that are only in one of the runs are counted, not compared.
     #[arg(long, value_name = "FILE")]
     baseline: Option<PathBuf>,
     /// Keep the scores of all pages for a later --baseline
+    ///
+    /// Whether the file can be written is checked before the first page is judged.
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// Show the N worst texts and N wrong titles and dates of each set
     #[arg(long, value_name = "N", default_value_t = 0)]
     worst: usize,
     /// Only pages whose gold has this lang
+    ///
+    /// For example `zh`: compared with the key `lang` of gold.jsonl.
     #[arg(long, value_name = "LANG")]
     lang: Option<String>,
     /// Only this set (may be given several times)
@@ -50,36 +61,55 @@ pub(crate) struct Args {
     /// Rates of each language too
     #[arg(long)]
     by_language: bool,
-    /// What decides which lines are the text, instead of `[extract] method`: the learned models, or the path ratios alone
+    /// What decides which lines are the text [default: extract.method]
+    ///
+    /// `model`: the learned line and context models; `ratio`: the ratios of text to tag path alone.
     #[arg(long, value_parser = words::<Method>(["model", "ratio"]))]
     method: Option<Method>,
     /// Learn templates from every second page of each site, and compare with the models alone on the others
     #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language"])]
     templates: bool,
-    /// With --templates: part the pages of each site at random so many times, and count how often something got worse
+    /// With --templates: repeat over N random splits, and count what got worse
+    ///
+    /// Each split halves the pages of a site at random. 0 is a single split: every second page.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "templates")]
     splits: usize,
-    /// Learn a template from the first pages of each site whose gold has `fields`, name its slots by the first page's, and judge
-    /// the values on the others
+    /// Judge the values of named fields
+    ///
+    /// A template is learned from the first pages of each site whose gold has `fields`; its slots are named after the first
+    /// page's, and the values are judged on the other pages.
     #[arg(long, conflicts_with_all = ["baseline", "save", "worst", "by_language", "templates"])]
     fields: bool,
-    /// Instead of judging, learn the weights of the extraction from the pages: FILE is for --weights and `[extract] weights`
+    /// Learn the weights of the extraction from the pages, instead of judging
+    ///
+    /// FILE can be given to --weights and to `[extract] weights`. The same pages give the same file, which names its
+    /// sources.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "predictions", "baseline", "save"])]
     learn: Option<PathBuf>,
     /// Judge with the weights in this file, which --learn wrote
     #[arg(long, value_name = "FILE", conflicts_with = "learn")]
     weights: Option<PathBuf>,
     /// Learn only from sets whose README.md states a licence
+    ///
+    /// Applies to --learn and to the weights that --folds and --leave-one-set-out learn.
     #[arg(long)]
     licensed: bool,
-    /// Cross-validation: part the sites into K, and judge the pages of each part with weights learned from the others
+    /// Cross-validation with K parts
+    ///
+    /// The sites are divided into K parts, 2 to 20, and the pages of each part are judged with weights learned from the
+    /// others.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u8).range(2..=20),
           conflicts_with_all = ["templates", "learn"])]
     folds: Option<u8>,
-    /// With --folds: part the sites otherwise
+    /// With --folds: divide the sites differently
+    ///
+    /// The same number gives the same parts.
     #[arg(long, value_name = "N", default_value_t = 1, requires = "folds")]
     seed: u64,
-    /// Judge each set (those of --set) with weights learned from all other sets of DIR, but for their pages of its sites
+    /// Judge each set with weights learned from all other sets of DIR
+    ///
+    /// Pages of the set's own sites are not learned from, whatever set they are in. With --set only those sets are judged;
+    /// all others are still learned from.
     #[arg(long, conflicts_with_all = ["templates", "learn", "folds", "baseline", "worst", "by_language"])]
     leave_one_set_out: bool,
 }
@@ -294,7 +324,7 @@ fn unseen(args: &Args, sets: &[Set]) -> anyhow::Result<Option<Unseen>> {
 }
 
 fn no_text() -> anyhow::Error {
-    Usage("no labelled page of enough sites has a text to learn from".to_owned()).into()
+    UsageError("no labelled page of enough sites has a text to learn from".to_owned()).into()
 }
 
 /// Writes what the pages teach; tells which sets are not what the weights that stood in the file were learned from.
@@ -328,7 +358,7 @@ fn learn(sets: &[Set], licensed: bool, file: &Path) -> anyhow::Result<ExitCode> 
 fn caller(error: EvalError) -> anyhow::Error {
     match error {
         EvalError::Write { .. } => error.into(),
-        _ => Usage(error.to_string()).into(),
+        _ => UsageError(error.to_string()).into(),
     }
 }
 

@@ -10,13 +10,13 @@ use std::time::Instant;
 use anyhow::Context as _;
 use serde::Serialize;
 
-use super::context::{Context, Usage, bail_usage};
+use super::context::{Context, UsageError, bail_usage};
 use super::output;
 use super::search::Filters;
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::documents::IndexAt;
-use crate::export::{Draft, Format, Mark, Sink};
-use crate::serve::{self, Wanted};
+use crate::export::{Draft, Format, Sink, WatermarkFile};
+use crate::serve::{self, SearchRequest};
 use taojin_crawl::store::{self, Cursor, CursorLost, StoreError};
 use taojin_search::index::{Reader, Watermark};
 
@@ -24,20 +24,32 @@ use taojin_search::index::{Reader, Watermark};
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only documents that `taojin search` would find with this query
+    ///
+    /// All of them, in no order of rank; the empty query is all documents. `taojin search --syntax` prints the language.
     #[arg(long, value_name = "QUERY", default_value = "")]
     query: String,
     #[command(flatten)]
     filters: Filters,
     /// Form of the file
+    ///
+    /// Only jsonl may go to a terminal.
     #[arg(long, value_enum, default_value_t = Format::Jsonl)]
     format: Format,
     /// File to write, whole or not at all [default: standard output]
+    ///
+    /// An earlier file of that name is replaced once the export is complete.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
-    /// Only documents that came or changed since the last export with this file, which is then brought up to date
+    /// Only documents that are new or changed since the last export with FILE
+    ///
+    /// The file is created by the first export, which has all documents, and updated after each. It holds for the same
+    /// query and filters only.
     #[arg(long, value_name = "FILE")]
     since_watermark: Option<PathBuf>,
-    /// File for the documents that are gone since then, or do not fit any more: one JSON object a line
+    /// Write documents that are gone since then, or no longer match
+    ///
+    /// One JSON object a line. Needs --since-watermark, and from the first export on: a watermark that was written without
+    /// it is refused.
     #[arg(long, value_name = "FILE", requires = "since_watermark")]
     deleted: Option<PathBuf>,
 }
@@ -51,23 +63,25 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         let mend = "write it to a file with --output FILE";
         bail_usage!("this format is not for a terminal; {mend}");
     }
-    let wanted = Wanted {
+    let wanted = SearchRequest {
         text: args.query.clone(),
         limit: 0,
         offset: 0,
-        ..args.filters.wanted(&reader)?
+        ..args.filters.search_request(&reader)?
     };
     let mark = args.since_watermark.as_deref();
     let mark = mark
-        .map(|path| Mark::read(path, &described(args)))
+        .map(|path| WatermarkFile::read(path, &described(args)))
         .transpose()?;
-    let after = mark.as_ref().map_or(Watermark::default(), Mark::after);
+    let after = mark
+        .as_ref()
+        .map_or(Watermark::default(), WatermarkFile::after);
     let started = Instant::now();
     let mut deletions = match (&args.deleted, &mark) {
-        (Some(path), Some(mark)) => Some(Deletions::begin(&loaded, path, mark)?),
+        (Some(path), Some(mark)) => Some(Deletions::open(&loaded, path, mark)?),
         _ => None,
     };
-    let mut exported = Exported::default();
+    let mut exported = ExportedDocuments::default();
     let reached = match &args.output {
         Some(path) => {
             let named = || format!("{}: cannot be written", path.display());
@@ -107,7 +121,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 
 /// What was exported.
 #[derive(Debug, Default)]
-pub(super) struct Exported {
+pub(super) struct ExportedDocuments {
     count: u64,
     /// Keys of the documents, for whoever asks what is not among them.
     pub(super) fingerprints: HashSet<u64>,
@@ -115,13 +129,13 @@ pub(super) struct Exported {
 
 fn write<W: Write + Send>(
     reader: &Reader,
-    wanted: &Wanted,
+    wanted: &SearchRequest,
     args: &Args,
     after: Watermark,
     out: W,
-    exported: &mut Exported,
+    exported: &mut ExportedDocuments,
 ) -> anyhow::Result<(W, Watermark)> {
-    let query = serve::understood(reader, wanted).query;
+    let query = serve::parse_request(reader, wanted).query;
     let mut sink = Sink::new(args.format, out, reader.config().utc_offset_minutes)?;
     let mut done = Ok(());
     let reached = reader.scan(&query, after, |stored| {
@@ -185,10 +199,14 @@ pub(super) struct Deletions {
 
 impl Deletions {
     /// Before the documents are read: what the index comes to know meanwhile is the next export's.
-    pub(super) fn begin(loaded: &Loaded, path: &Path, mark: &Mark) -> anyhow::Result<Self> {
+    pub(super) fn open(
+        loaded: &LoadedConfig,
+        path: &Path,
+        mark: &WatermarkFile,
+    ) -> anyhow::Result<Self> {
         let store = store::Reader::open(loaded.store_place())?;
         let store_id = store.store_id()?;
-        let Some(seq) = IndexAt::of(loaded).seq_of(store_id)? else {
+        let Some(seq) = IndexAt::new(loaded).seq_of(store_id)? else {
             let mend = "run taojin reindex, or wait until the daemon has rebuilt it";
             bail_usage!("--deleted: the index is not of this store; {mend}");
         };
@@ -211,15 +229,15 @@ impl Deletions {
         Ok(deletions)
     }
 
-    fn lost(&self, lost: store::CursorLost) -> Usage {
+    fn lost(&self, lost: store::CursorLost) -> UsageError {
         let mark = self.mark.display();
-        Usage(format!(
+        UsageError(format!(
             "{mark}: {lost}; delete {mark} and export everything again, into an empty copy"
         ))
     }
 
     /// Writes what is gone; `exported` is what came since the last export.
-    pub(super) fn write(&mut self, exported: &Exported) -> anyhow::Result<()> {
+    pub(super) fn write(&mut self, exported: &ExportedDocuments) -> anyhow::Result<()> {
         // Whoever begins has nothing to take out.
         let gone = match self.after.seq {
             0 => Vec::new(),
@@ -241,7 +259,7 @@ impl Deletions {
     }
 
     /// Puts the file in its place and moves the mark, as far as both are complete. Gives what is to be said of it.
-    pub(super) fn publish(self, mark: Mark, reached: Watermark) -> anyhow::Result<String> {
+    pub(super) fn publish(self, mark: WatermarkFile, reached: Watermark) -> anyhow::Result<String> {
         let path = self.path;
         self.draft.publish().with_context(|| unwritable(&path))?;
         let upto = u64::try_from(self.upto).unwrap_or_default();

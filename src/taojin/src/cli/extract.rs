@@ -1,5 +1,5 @@
-//! `taojin extract`: documents from files, folders, URLs or standard input, one JSON object a line or as text, with what
-//! decided about them if that is asked for. What is no page is said and makes the exit code 1.
+//! `taojin extract`: documents from files, directories, URLs or standard input, one JSON object a line or as text, with what
+//! decided about them if that is requested. What is no page is said and makes the exit code 1.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use askama::Template;
 
-use super::context::{Context, Named, Usage, runtime, words};
+use super::context::{Context, Named, UsageError, runtime, words};
 use super::inputs::{self, Contents, Input, InputError, PageBytes};
 use super::output::{self, Paint};
 use super::templates::read_exported;
@@ -24,9 +24,14 @@ use taojin_uri::CrawlUri;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// HTML files (also .gz), WARC or ARC files, folders of them, http(s) URLs, or - for standard input
+    ///
+    /// Folders are read with their subfolders; links in them are skipped. An input that cannot be read is named, and the others are still
+    /// extracted; the exit code is then 1.
     #[arg(required = true, value_name = "INPUT")]
     inputs: Vec<String>,
-    /// Address that a file was saved from: resolves its links and dates
+    /// URL that a file was saved from: resolves its links and dates
+    ///
+    /// Archives and fetched pages have their own.
     #[arg(long, value_name = "URL")]
     url: Option<String>,
     /// One JSON object a line; the same as --format json
@@ -35,16 +40,25 @@ pub(crate) struct Args {
     /// How documents are printed: xml is one <document> for each input
     #[arg(long, value_enum, conflicts_with = "json", default_value_t)]
     format: Format,
-    /// Say why: candidates for each field, tag paths with their ratios, the decision on every line
+    /// Explain: candidates of each field, ratios of tag paths, the decision on every line
+    ///
+    /// With --json, the explanation is the key `explain` of each object.
     #[arg(long)]
     explain: bool,
-    /// What decides which lines are the text, instead of `[extract] method`: the learned models, or the path ratios alone
+    /// What decides which lines are the text [default: extract.method]
+    ///
+    /// `model`: the learned line and context models; `ratio`: the ratios of text to tag path alone.
     #[arg(long, value_parser = words::<Method>(["model", "ratio"]))]
     method: Option<Method>,
-    /// Extract with the templates in this file, which `taojin templates export` or `learn --output` wrote
+    /// Extract with the templates in this file
+    ///
+    /// `taojin templates export` and `taojin templates learn --output` write such files. Each page is read with the
+    /// template nearest to it, whatever its site.
     #[arg(long, value_name = "FILE", conflicts_with = "explain")]
     templates: Option<PathBuf>,
-    /// Judge with the weights in this file, which `taojin eval DIR --learn FILE` wrote
+    /// Use the weights in this file [default: extract.weights]
+    ///
+    /// `taojin eval DIR --learn FILE` writes such files.
     #[arg(long, value_name = "FILE")]
     weights: Option<PathBuf>,
 }
@@ -119,7 +133,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     };
     let mut missing = 0;
     for argument in &args.inputs {
-        match Input::of(argument) {
+        match Input::from_argument(argument) {
             Ok(inputs) => {
                 reading.named |= inputs.len() > 1;
                 for input in &inputs {
@@ -140,10 +154,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// Takes the weights of a file that the caller names, if any, in place of those of the configuration.
-pub(super) fn use_weights(config: &mut Config, file: Option<&Path>) -> Result<(), Usage> {
+pub(super) fn use_weights(config: &mut Config, file: Option<&Path>) -> Result<(), UsageError> {
     if let Some(file) = file {
         let read = read_weights(file);
-        let wrong = |why| Usage(format!("--weights {}: {why}", file.display()));
+        let wrong = |why| UsageError(format!("--weights {}: {why}", file.display()));
         config.extract.loaded = Some(read.map_err(wrong)?);
     }
     Ok(())

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use super::context::{Context, Usage};
-use super::inputs::Lines;
+use super::context::{Context, UsageError};
+use super::inputs::LineReader;
 use super::output;
-use crate::daemon::index::{catch_up, make_anew};
+use crate::daemon::index::{catch_up, rebuild_index};
 use crate::daemon::open_store;
 use crate::documents::encode;
 use taojin_crawl::store::{Batch, DocOp, Store};
@@ -19,13 +19,20 @@ const AT_ONCE: usize = 1_000;
 /// Arguments of `import`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Files of documents as `extract --json` and `export` write them, also with zstd or gzip; - is standard input
+    /// Files of documents as `extract --json` and `export` write them
+    ///
+    /// They may be compressed with zstd or gzip; - is standard input. A document with the URL of an earlier one replaces
+    /// it. Lines that are no document are skipped and counted.
     #[arg(required_unless_present = "rebuild", value_name = "FILE")]
     files: Vec<PathBuf>,
     /// Rebuild the index from the store first
+    ///
+    /// FILE may then be absent. `taojin reindex` does the same beside a running daemon.
     #[arg(long)]
     rebuild: bool,
     /// One JSON object with the counts
+    ///
+    /// How many documents were imported, and how many lines were skipped.
     #[arg(long)]
     json: bool,
 }
@@ -35,14 +42,14 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
     // Before anything is made on disk.
     for path in args.files.iter().filter(|p| p.as_os_str() != "-") {
-        Lines::open(path)?;
+        LineReader::open(path)?;
     }
     let data_dir = &loaded.config.data_dir;
     std::fs::create_dir_all(data_dir)
-        .map_err(|e| Usage(format!("{}: cannot be made: {e}", data_dir.display())))?;
+        .map_err(|e| UsageError(format!("{}: cannot be made: {e}", data_dir.display())))?;
     let store = open_store(&loaded)?;
     if args.rebuild {
-        let documents = make_anew(&loaded, |_| {})?;
+        let documents = rebuild_index(&loaded, |_| {})?;
         tracing::info!(documents, "indexed again");
     }
     let mut import = Import {
@@ -59,7 +66,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             path.display().to_string()
         };
         // What came before the break is in the store; the exit code says that it is not all.
-        if let Err(error) = import.read(&name, Lines::open(path)?)? {
+        if let Err(error) = import.read(&name, LineReader::open(path)?)? {
             broken += 1;
             output::note(&format!("{name}: {error:#}"));
         }
@@ -93,7 +100,7 @@ struct Import {
 
 impl Import {
     /// Adds what is in a file. The inner error is the file's: it breaks off.
-    fn read(&mut self, name: &str, mut lines: Lines) -> anyhow::Result<anyhow::Result<()>> {
+    fn read(&mut self, name: &str, mut lines: LineReader) -> anyhow::Result<anyhow::Result<()>> {
         let mut line = Vec::new();
         loop {
             match lines.next(&mut line) {

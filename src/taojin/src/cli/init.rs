@@ -1,5 +1,7 @@
-//! `taojin init`: from five answers to a configuration. In: options, and where they leave something open and there is a terminal,
-//! questions there, in its language. Out: a short file that `taojin check` accepts. Never replaces what somebody wrote.
+//! `taojin init`: writes a short configuration from five answers.
+//!
+//! What no option gives is asked, if there is a terminal, in its language. `taojin check` accepts the result; an existing
+//! file is only replaced with `--force`.
 
 use std::fs;
 use std::io::{self, BufRead, IsTerminal, Write};
@@ -10,7 +12,7 @@ use std::process::ExitCode;
 
 use anyhow::Context as _;
 
-use super::context::{Context, Usage, bail_usage};
+use super::context::{Context, UsageError, bail_usage};
 use super::output;
 use crate::config::{self, LOCAL_CONFIG, SYSTEM_CONFIG};
 use crate::serve;
@@ -56,18 +58,29 @@ pub(crate) struct Args {
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<String>,
     /// Page or mail address where operators of sites can reach you [default: none]
+    ///
+    /// It becomes part of the User-Agent, such as `taojin/1.0 (+https://www.example.com/crawler)`.
     #[arg(long, value_name = "URL-OR-MAIL")]
     contact: Option<String>,
     /// Terms of the field: oil-gas, a file, or none [default: oil-gas]
+    ///
+    /// Words of a lexicon are searched as a whole. A file has one term a line.
     #[arg(long, value_name = "NAME")]
     lexicon: Option<String>,
     /// Whether changes can be made in the browser: makes a token, yes or no [default: no]
+    ///
+    /// With yes, a file `token` is written next to the configuration unless there is one; who knows it can log in to pause
+    /// sites, remove documents and review terms.
     #[arg(long, value_name = "YES-OR-NO")]
     token: Option<String>,
     /// Ask nothing: what no option says is the default
+    ///
+    /// Without a terminal nothing is asked either.
     #[arg(short, long)]
     yes: bool,
     /// Replace a configuration that is there
+    ///
+    /// Sites in `sites.d` and an existing token are kept.
     #[arg(long)]
     force: bool,
 }
@@ -98,7 +111,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     for (question, given) in questions(words)?.into_iter().zip(given) {
         let answer = match given {
             Some(given) => accepted(&question, &given, folder)
-                .map_err(|why| Usage(format!("{} {given:?}: {why}", question.option)))?,
+                .map_err(|why| UsageError(format!("{} {given:?}: {why}", question.option)))?,
             None if is_asked => ask(&mut terminal, words, &question, folder)?,
             None => question.default.clone(),
         };
@@ -208,7 +221,7 @@ fn ask(
             Err(why) => writeln!(to, "  {why}")?,
         }
     }
-    Err(Usage(format!("{}: {}", question.option, question.hint)).into())
+    Err(UsageError(format!("{}: {}", question.option, question.hint)).into())
 }
 
 /// The configuration: each answer under its question.
@@ -238,7 +251,7 @@ fn settings(words: &'static InitLabels, answers: &[String]) -> String {
     )
 }
 
-fn refuse_existing(file: &Path, force: bool) -> Result<(), Usage> {
+fn refuse_existing(file: &Path, force: bool) -> Result<(), UsageError> {
     let is_free = match fs::read(file) {
         Ok(text) => force || text == SHIPPED.as_bytes(),
         Err(error) => error.kind() == io::ErrorKind::NotFound || force,
@@ -246,15 +259,15 @@ fn refuse_existing(file: &Path, force: bool) -> Result<(), Usage> {
     if is_free {
         Ok(())
     } else {
-        Err(Usage(format!(
+        Err(UsageError(format!(
             "{}: is there already; change it by hand, replace it with --force, or name another file with --config FILE",
             file.display()
         )))
     }
 }
 
-fn refused(path: &Path, error: &io::Error) -> Usage {
-    Usage(format!(
+fn refused(path: &Path, error: &io::Error) -> UsageError {
+    UsageError(format!(
         "{} cannot be written: {error}; choose a file of your own with --config FILE",
         path.display()
     ))
@@ -289,7 +302,7 @@ fn next(words: &'static InitLabels, file: &Path) {
         .find(|known| Path::new(known).is_file());
     let named = Context {
         config: (found_anyway != file.to_str()).then(|| file.to_owned()),
-        // It stands in the file now.
+        // It is in the file now.
         data_dir: None,
     };
     let is_service = file == Path::new(SYSTEM_CONFIG) && Path::new("/run/systemd/system").is_dir();
@@ -324,7 +337,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_answer_is_asked_again_and_enter_takes_the_default() {
+    fn question_repeats_until_valid() {
         let folder = tempfile::tempdir().unwrap();
         for (language, no, yes) in [("en_US.UTF-8", "no", "yes"), ("zh_CN.UTF-8", "否", "是")] {
             let words = init_words(language);
@@ -357,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_does_not_ask_for_ever() {
+    fn question_gives_up() {
         let words = init_words("");
         let [_, listen, ..] = questions(words).unwrap();
         let mut terminal = ("x\n".repeat(100).into_bytes(), Vec::new());

@@ -10,18 +10,18 @@ use anyhow::Context as _;
 use flate2::bufread::MultiGzDecoder;
 use serde::Deserialize;
 
-use super::context::Usage;
+use super::context::UsageError;
 use super::output;
 use crate::config::Config;
 use crate::daemon::{now_ms, pages_of_archive};
 use taojin_extract::page::{self, HEAD_BYTES, Hints, Page};
 use taojin_search::terms::Text;
 
-/// Files taken from one folder: more is not a folder of saved pages but a disk.
+/// Files taken from one directory: more is not a directory of saved pages but a disk.
 const MAX_FOLDER_FILES: usize = 200_000;
-/// Folders within folders that are looked into.
+/// Directories within directories that are looked into.
 const MAX_FOLDER_DEPTH: usize = 32;
-/// Names of files that are taken from a folder end so; archives have `.warc` anywhere in their names.
+/// Names of files that are taken from a directory end so; archives have `.warc` anywhere in their names.
 const PAGE_ENDINGS: [&str; 7] = [
     ".shtml",
     ".html",
@@ -49,7 +49,7 @@ pub(super) enum Input {
     Standard,
     /// An address to fetch.
     Url(String),
-    /// A file that was named, or found in a folder that was.
+    /// A file that was named, or found in a directory that was.
     File(PathBuf),
 }
 
@@ -71,10 +71,10 @@ pub(super) enum InputError {
     /// An archive where only a page can be read.
     #[error("is an archive; give the name of its file")]
     Archive,
-    /// A folder without pages.
+    /// A directory without pages.
     #[error("no pages in this folder: no *.html, *.htm, *.html.gz or *.warc files")]
     NoPages,
-    /// A folder with too many of them.
+    /// A directory with too many of them.
     #[error("more than {MAX_FOLDER_FILES} files in this folder; name its folders one by one")]
     TooMany,
     /// Unpacking it is an attack or a mistake.
@@ -96,8 +96,8 @@ impl From<io::Error> for InputError {
 }
 
 impl Input {
-    /// The inputs that an argument stands for: one, or the files of a folder in the order of their names.
-    pub(super) fn of(argument: &str) -> Result<Vec<Self>, InputError> {
+    /// The inputs that an argument stands for: one, or the files of a directory in the order of their names.
+    pub(super) fn from_argument(argument: &str) -> Result<Vec<Self>, InputError> {
         if argument == "-" {
             return Ok(vec![Self::Standard]);
         }
@@ -118,7 +118,7 @@ impl Input {
     }
 }
 
-/// The file of this name, or the pages and archives of the folder in the order of their names.
+/// The file of this name, or the pages and archives of the directory in the order of their names.
 pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     if !fs::metadata(path)?.is_dir() {
         return Ok(vec![path.to_owned()]);
@@ -132,7 +132,7 @@ pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     Ok(files)
 }
 
-/// Adds what has the name of a page or an archive. Links are left out: they lead out of the folder or in circles.
+/// Adds what has the name of a page or an archive. Links are left out: they lead out of the directory or in circles.
 fn add_folder(dir: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -197,7 +197,7 @@ fn read(
         source.take(most + 1).read_to_end(&mut bytes)?;
         return contents(bytes, size, most);
     }
-    let mut packed = Counted { source, bytes: 0 };
+    let mut packed = CountingReader { source, bytes: 0 };
     let mut unpacking = MultiGzDecoder::new(&mut packed);
     (&mut unpacking)
         .take(ARCHIVE_MARK_BYTES)
@@ -235,12 +235,12 @@ fn is_archive(head: &[u8]) -> bool {
 }
 
 /// Counts what is taken from a source.
-struct Counted<R> {
+struct CountingReader<R> {
     source: R,
     bytes: u64,
 }
 
-impl<R: BufRead> Read for Counted<R> {
+impl<R: BufRead> Read for CountingReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.source.read(buffer)?;
         self.bytes += read as u64;
@@ -248,7 +248,7 @@ impl<R: BufRead> Read for Counted<R> {
     }
 }
 
-impl<R: BufRead> BufRead for Counted<R> {
+impl<R: BufRead> BufRead for CountingReader<R> {
     fn fill_buf(&mut self) -> io::Result<&[u8]> {
         self.source.fill_buf()
     }
@@ -309,28 +309,28 @@ const MAX_LINE_BYTES: u64 = 64 << 20;
 const ZSTD: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 /// Lines of a file.
-pub(super) struct Lines {
+pub(super) struct LineReader {
     source: Box<dyn BufRead>,
     /// Lines read so far.
     pub(super) number: u64,
 }
 
-impl Lines {
+impl LineReader {
     /// Opens a file, `-` for standard input. What holds no lines is the caller's mistake.
     pub(super) fn open(path: &Path) -> anyhow::Result<Self> {
-        let refused = |why: String| Usage(format!("{}: {why}", path.display()));
+        let refused = |why: String| UsageError(format!("{}: {why}", path.display()));
         if path.as_os_str() == "-" {
-            return Self::of(io::stdin().lock()).map_err(|e| refused(format!("{e:#}")).into());
+            return Self::new(io::stdin().lock()).map_err(|e| refused(format!("{e:#}")).into());
         }
         let file = File::open(path).map_err(|e| refused(e.to_string()))?;
         let is_dir = file.metadata().is_ok_and(|data| data.is_dir());
         if is_dir {
             return Err(refused("is a folder; name its files".to_owned()).into());
         }
-        Self::of(BufReader::new(file)).map_err(|e| refused(format!("{e:#}")).into())
+        Self::new(BufReader::new(file)).map_err(|e| refused(format!("{e:#}")).into())
     }
 
-    fn of(mut source: impl Read + 'static) -> anyhow::Result<Self> {
+    fn new(mut source: impl Read + 'static) -> anyhow::Result<Self> {
         let mut head = Vec::with_capacity(HEAD_BYTES);
         (&mut source)
             .take(HEAD_BYTES as u64)
@@ -390,7 +390,7 @@ struct TextLine {
 /// left out and named.
 pub(super) fn texts(path: &Path, max_chars: usize) -> anyhow::Result<Vec<Text>> {
     let name = path.display();
-    let mut lines = Lines::open(path)?;
+    let mut lines = LineReader::open(path)?;
     let (mut texts, mut left, mut line) = (Vec::new(), max_chars, Vec::new());
     let broken = || format!("{name} cannot be read");
     while left > 0 && lines.next(&mut line).with_context(broken)? {

@@ -1,5 +1,5 @@
 //! `taojin templates learn`: templates of saved pages, with a report to look at: one HTML file that loads nothing and runs
-//! nothing, the pages stand in sandboxed frames.
+//! nothing, the pages are in sandboxed frames.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ use std::process::ExitCode;
 use askama::Template;
 
 use super::context::{Context, Named, bail_usage};
-use super::templates::{EXPORT_VERSION, Exported, fields, lines};
+use super::templates::{EXPORT_VERSION, ExportedTemplate, fields, lines};
 use super::{inputs, output};
 use crate::config::Config;
 use taojin_extract as extract;
@@ -26,18 +26,27 @@ pub(crate) struct Args {
     #[arg(value_name = "DIR")]
     dir: PathBuf,
     /// HTML file that shows the templates on one page of each
+    ///
+    /// An earlier report of that name is replaced.
     #[arg(long, value_name = "FILE", default_value = "templates.html")]
     report: PathBuf,
     /// Write the templates, as `import` takes them
+    ///
+    /// One JSON object a line, for `taojin templates import` and `taojin extract --templates`.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
     /// Name of the site in that file [default: the host of the pages, else the name of the folder]
     #[arg(long, value_name = "NAME")]
     site: Option<String>,
     /// Greatest distance of pages of one template, 0 to 1 [default: templates.max_distance]
+    ///
+    /// The distance is 1 less the share of block paths that two pages have in common: with a smaller number there are more
+    /// templates, of pages that are more alike.
     #[arg(long, value_name = "D")]
     max_distance: Option<f32>,
     /// Learn from list pages and others too, not from articles alone
+    ///
+    /// The number of pages left out is printed without it.
     #[arg(long)]
     all: bool,
 }
@@ -83,7 +92,7 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             .unwrap_or_else(|| site_name(&args.dir, &seen));
         let mut out = BufWriter::new(File::create(file).named(file.display())?);
         for template in learned.templates {
-            let exported = Exported {
+            let exported = ExportedTemplate {
                 taojin_template: EXPORT_VERSION,
                 site: site.clone(),
                 template,

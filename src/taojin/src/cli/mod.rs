@@ -1,5 +1,7 @@
-//! The command line. In: arguments. Out: results on stdout, progress and logs on stderr, exit code 0 (done),
-//! 1 (failed) or 2 (usage or configuration). Each sub-command has a file of its own; none holds an algorithm.
+//! The command line.
+//!
+//! Results go to stdout, progress and logs to stderr; the exit code is 0 (done), 1 (failed) or 2 (usage or configuration).
+//! Each sub-command has a file of its own; none holds an algorithm.
 
 mod backup;
 mod changes;
@@ -34,8 +36,8 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::config::ConfigError;
 use crate::export::MarkError;
-use crate::serve::{BindError, CommandRefused, Why};
-use context::{Context, Usage};
+use crate::serve::{BindError, CommandError};
+use context::{Context, UsageError};
 use taojin_crawl::fetch::FetchError;
 use taojin_crawl::store::StoreError;
 use taojin_search::index::IndexError;
@@ -45,9 +47,14 @@ use taojin_search::index::IndexError;
 #[command(version, about, max_term_width = 110, disable_help_subcommand = true)]
 struct Cli {
     /// Configuration file [default: /etc/taojin/taojin.toml, else config/taojin.toml]
+    ///
+    /// Without any of these, every setting has its default. Variables such as TAOJIN_FETCH_PROXY go before the file;
+    /// `taojin config` shows what is in force.
     #[arg(long, global = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Folder of the store, the index and the logs; overrides the configuration
+    ///
+    /// The same as `data_dir` there. Each folder is a crawl of its own; one process at a time may write to it.
     #[arg(long, global = true, value_name = "DIR")]
     data_dir: Option<PathBuf>,
     /// More detail in the log (-v debug, -vv trace)
@@ -183,13 +190,13 @@ fn is_usage(error: &anyhow::Error) -> bool {
             || index.is_some_and(|e| {
                 !matches!(e, IndexError::Failed { .. } | IndexError::Remote { .. })
             })
-            || cause.is::<Usage>()
+            || cause.is::<UsageError>()
             || cause.is::<ConfigError>()
             || cause.is::<BindError>()
             || cause.is::<FetchError>()
             || cause
-                .downcast_ref::<CommandRefused>()
-                .is_some_and(|e| matches!(e.why, Why::NoSuchSite | Why::Mistake))
+                .downcast_ref::<CommandError>()
+                .is_some_and(CommandError::is_mistake)
             || matches!(
                 cause.downcast_ref(),
                 Some(MarkError::Other(_) | MarkError::Foreign { .. })

@@ -17,7 +17,7 @@ use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use crate::daemon::{LogLine, Progress};
+use crate::daemon::{LogLine, ProgressCallback};
 
 /// One line of result on stdout. A closed pipe (`| head`) ends the program quietly.
 pub(crate) fn line(text: &str) {
@@ -242,7 +242,7 @@ impl ProgressLine {
     }
 
     /// What the crawl is to call for each fetch.
-    pub(super) fn watcher(&self) -> Progress {
+    pub(super) fn watcher(&self) -> ProgressCallback {
         let mut show = self.steps();
         Box::new(move |line: &LogLine, left| show(line.outcome.as_str(), &line.url, left))
     }
@@ -360,7 +360,7 @@ mod tests {
     use crate::serve::Marked;
 
     #[test]
-    fn a_terminal_gets_no_commands_from_a_page() {
+    fn printable_strips_controls() {
         let found = Marked {
             text: "a\u{1b}[31m油\u{7}b".to_owned(),
             marks: std::iter::once(6..9).collect(),
@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_says_done_left_rate_and_time_to_go() {
+    fn progress_line_says_rate() {
         assert_eq!(pace(1, 12, None), "1 done, 12 remaining");
         assert_eq!(
             pace(8, 384, Some(3.2)),
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rate_is_that_of_the_last_fetches() {
+    fn progress_rate_is_recent() {
         let start = Instant::now();
         let at = |ms| start + Duration::from_millis(ms);
         assert_eq!(rate(&VecDeque::from([at(0)])), None);

@@ -1,9 +1,9 @@
-//! A look at a new site. In: the address of its front page. Out: what it has: its name, feeds, sitemaps, a delay; or why
-//! it cannot be crawled, in a sentence. The page that a person names is asked for as by a browser; what follows goes by
-//! robots.txt, a handful of pages at most.
+//! Probes a new site: finds its name, feeds, sitemaps and delay, or says in a sentence why it cannot be crawled.
+//!
+//! The page that a person names is fetched as by a browser; the rest follows robots.txt, a handful of pages at most.
 
-use super::context::{Usage, bail_usage};
-use crate::config::Loaded;
+use super::context::{UsageError, bail_usage};
+use crate::config::LoadedConfig;
 use crate::daemon::now_ms;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Access, Fetched, Fetcher, Request, RobotsCache};
@@ -26,14 +26,14 @@ pub(super) struct Probe {
     pub(super) title: Option<String>,
     pub(super) feeds: Vec<CrawlUri>,
     pub(super) sitemaps: Vec<CrawlUri>,
-    /// robots.txt names its sitemaps, so that they need not stand in the file.
+    /// robots.txt names its sitemaps, so that they need not are in the file.
     pub(super) sitemaps_in_robots: bool,
     pub(super) crawl_delay_ms: Option<i64>,
     pub(super) links: usize,
 }
 
 /// Asks the first of these addresses that answers.
-pub(super) async fn probe(loaded: &Loaded, candidates: &[CrawlUri]) -> anyhow::Result<Probe> {
+pub(super) async fn probe(loaded: &LoadedConfig, candidates: &[CrawlUri]) -> anyhow::Result<Probe> {
     let fetcher = Fetcher::new(loaded.config.fetch.clone())?;
     let mut failures = Vec::new();
     for seed in candidates {
@@ -50,7 +50,7 @@ pub(super) async fn probe(loaded: &Loaded, candidates: &[CrawlUri]) -> anyhow::R
 
 /// Asks robots.txt, the page, one page that it links to, and the usual places for feeds and sitemaps.
 async fn look(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     fetcher: &Fetcher,
     uri: CrawlUri,
     fetched: &Fetched,
@@ -96,7 +96,7 @@ fn allowed(
 ) -> anyhow::Result<()> {
     match access {
         Access::Allowed(_) => Ok(()),
-        Access::Refused(rule) => Err(Usage(format!(
+        Access::Refused(rule) => Err(UsageError(format!(
             "{uri}: its robots.txt does not let {} in (line {}: Disallow: {})",
             fetcher.config().robots_token(),
             rule.line,
@@ -111,7 +111,7 @@ fn allowed(
 
 /// One more page of the site, if robots.txt lets us have it: what two pages share in their titles is the site's name.
 async fn second_page(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     fetcher: &Fetcher,
     robots: &RobotsCache,
     link: CrawlUri,
@@ -141,7 +141,7 @@ async fn feeds(fetcher: &Fetcher, document: &Document, uri: &CrawlUri) -> Vec<Cr
     found
 }
 
-fn parse(loaded: &Loaded, uri: &CrawlUri, fetched: &Fetched, body: &[u8]) -> Page {
+fn parse(loaded: &LoadedConfig, uri: &CrawlUri, fetched: &Fetched, body: &[u8]) -> Page {
     let hints = Hints {
         url: Some(uri.clone()),
         charset: fetched.head.charset().map(str::to_owned),

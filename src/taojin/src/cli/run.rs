@@ -7,9 +7,9 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::context::{Context, Usage, runtime};
+use super::context::{Context, UsageError, runtime};
 use super::output;
-use crate::config::{ConfigError, Loaded};
+use crate::config::{ConfigError, LoadedConfig};
 use crate::daemon::{self, Mode, Options, StatusBoard};
 use crate::serve::{self, BindError};
 
@@ -49,7 +49,7 @@ pub(crate) fn run(context: &Context, _args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The first lines of the log: what runs here, by which files, and what to do next.
-fn introduce(context: &Context, loaded: &Loaded, address: Option<SocketAddr>) {
+fn introduce(context: &Context, loaded: &LoadedConfig, address: Option<SocketAddr>) {
     tracing::info!("taojin {} starts", env!("CARGO_PKG_VERSION"));
     match &loaded.file {
         Some(file) => tracing::info!("configuration: {}", file.display()),
@@ -100,7 +100,7 @@ pub(super) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
 /// Reads the configuration again on each SIGHUP, with all the checks of a start; the daemon is told of mistakes too.
 async fn reload_on_hangup(
     context: Context,
-    reload: mpsc::Sender<Result<Loaded, ConfigError>>,
+    reload: mpsc::Sender<Result<LoadedConfig, ConfigError>>,
 ) -> std::io::Result<()> {
     let mut hangup = signal(SignalKind::hangup())?;
     while hangup.recv().await.is_some() {
@@ -115,6 +115,8 @@ async fn reload_on_hangup(
 #[derive(Debug, clap::Args)]
 pub(crate) struct ServeArgs {
     /// Address and port; overrides serve.listen
+    ///
+    /// For example 127.0.0.1:8080; port 0 takes any that is free.
     #[arg(long, value_name = "ADDR")]
     listen: Option<SocketAddr>,
 }
@@ -125,7 +127,7 @@ pub(super) async fn bind(
     setting: SocketAddr,
 ) -> anyhow::Result<TcpListener> {
     match (serve::bind(option.unwrap_or(setting)).await, option) {
-        (Err(BindError::InUse(_)), Some(address)) => Err(Usage(format!(
+        (Err(BindError::InUse(_)), Some(address)) => Err(UsageError(format!(
             "--listen {address}: in use by another program; take another port, or stop that program"
         ))
         .into()),
@@ -141,7 +143,7 @@ pub(crate) fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<ExitC
     }
     let analyzer = loaded.analyzer()?;
     let _watch = daemon::LexiconWatch::start(&loaded, &analyzer)?;
-    let state = daemon::serve_state(&loaded, &analyzer, StatusBoard::of(&loaded, None))?;
+    let state = daemon::serve_state(&loaded, &analyzer, StatusBoard::new(&loaded, None))?;
     runtime()?.block_on(async {
         let listener = bind(args.listen, loaded.config.serve.listen).await?;
         output::note(&format!(

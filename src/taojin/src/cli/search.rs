@@ -8,11 +8,11 @@ use std::time::Instant;
 use askama::Template;
 use clap::Command;
 
-use super::context::{Context, Usage, bail_usage, words};
+use super::context::{Context, UsageError, bail_usage, words};
 use super::output::{self, Paint};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::documents::open_index;
-use crate::serve::{self, Calendar, Found, FoundList, LeaveOut, Wanted};
+use crate::serve::{self, Calendar, DocumentHit, Relaxation, SearchRequest, SearchResults};
 use taojin_search::analyze::Expanded;
 use taojin_search::index::{Match, Query, Reader, SiteTitles, Sort};
 
@@ -29,45 +29,70 @@ const FOLLOWED_KEPT: usize = 1_000_000;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// Words, "exact phrases", -without, a OR b, title: site: author: source: since: until: changed:
+    ///
+    /// `taojin search --syntax` prints the language with examples.
     #[arg(required_unless_present = "syntax", value_parser = word)]
     query: Vec<String>,
     /// Print the query language and exit
     #[arg(long)]
     syntax: bool,
-    /// How many of the words a document must have: all, most (weighed by how rare each is) or any (one) [default: all of up to
-    /// three, most of more]
+    /// How many of the words a document must have [default: all of up to three, most of more]
+    ///
+    /// `most` weighs each word by how rare it is; `any` is one of them. A word of the query language (phrases, -without,
+    /// title:) always holds.
     #[arg(long = "match", value_name = "HOW", value_parser = words::<Match>(["all", "most", "any"]))]
     matching: Option<Match>,
     /// Explain the rank of each hit
+    ///
+    /// What each word, the age and the title add to its score, one sentence each.
     #[arg(long)]
     explain: bool,
     #[command(flatten)]
     filters: Filters,
-    /// Order of the hits: best match first, newest first, or both: a score halves with each half-life of age
+    /// Order of the hits
+    ///
+    /// `relevance`: best match first; `date`: newest first; `both`: a score halves with each half-life of age.
     #[arg(long, default_value = "relevance", value_parser = words::<Sort>(["relevance", "date", "both"]))]
     sort: Sort,
     /// Age that halves a score with --sort both (24h, 7d, 6m, 1y)
+    ///
+    /// The default is `index.half_life_days`.
     #[arg(long, value_name = "PERIOD")]
     half_life: Option<String>,
-    /// Every reprint as a hit of its own (always so with --json)
+    /// Show every reprint as a hit of its own
+    ///
+    /// Without it, the best hit of a group of reprints stands for all. With --json it is always so.
     #[arg(long)]
     reprints: bool,
     /// Only the words as typed, without their synonyms
+    ///
+    /// Quoted phrases and excluded words never have any.
     #[arg(long)]
     no_synonyms: bool,
     /// Never search for a corrected query instead
+    ///
+    /// Otherwise a query that finds nothing is replaced by a correction that finds something, and a note says so. Phrases
+    /// and excluded words are never replaced.
     #[arg(long)]
     as_typed: bool,
     /// Number of hits
+    ///
+    /// Together with --offset at most `serve.window`.
     #[arg(long, default_value_t = DEFAULT_LIMIT)]
     limit: usize,
-    /// Hits to pass over
+    /// Skip this many hits
+    ///
+    /// For the next page: `--offset 10` after the first ten.
     #[arg(long, default_value_t = 0)]
     offset: usize,
     /// Wait for new hits and print each as it comes, until Ctrl-C
+    ///
+    /// Documents that are new or changed from now on, each once.
     #[arg(long, conflicts_with_all = ["limit", "offset", "sort"])]
     follow: bool,
-    /// One JSON object, as GET /api/search answers; with --follow one object for each new hit
+    /// One JSON object, as GET /api/search answers
+    ///
+    /// With --follow one object for each new hit, one a line.
     #[arg(long)]
     json: bool,
 }
@@ -84,8 +109,8 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.limit == 0 || args.limit.saturating_add(args.offset) > window {
         bail_usage!("--limit and --offset: hits 1 to {window} can be shown");
     }
-    let narrowed = args.filters.wanted(&reader)?;
-    let wanted = Wanted {
+    let narrowed = args.filters.search_request(&reader)?;
+    let wanted = SearchRequest {
         text: quoted(&args.query),
         sort: args.sort,
         matching: args.matching.unwrap_or_default(),
@@ -117,16 +142,16 @@ fn elapsed_ms(since: Instant) -> f64 {
 }
 
 /// All hits asked for, however many: one look at the index gives [`Query::MAX_LIMIT`].
-fn ask(reader: &Reader, wanted: &Wanted) -> anyhow::Result<FoundList> {
-    let mut all = serve::ask(reader, wanted)?;
+fn ask(reader: &Reader, wanted: &SearchRequest) -> anyhow::Result<SearchResults> {
+    let mut all = serve::search_corrected(reader, wanted)?;
     let full = |hits: usize| hits > 0 && hits.is_multiple_of(Query::MAX_LIMIT);
     while all.hits.len() < wanted.limit && full(all.hits.len()) {
-        let next = Wanted {
+        let next = SearchRequest {
             offset: wanted.offset + all.hits.len(),
             limit: wanted.limit - all.hits.len(),
             ..wanted.clone()
         };
-        let more = serve::ask(reader, &next)?;
+        let more = serve::search_corrected(reader, &next)?;
         all.weaker = more.weaker;
         if more.hits.is_empty() {
             break;
@@ -137,11 +162,11 @@ fn ask(reader: &Reader, wanted: &Wanted) -> anyhow::Result<FoundList> {
 }
 
 /// Searches and prints the hits for a person. `window` is how deep hits can be asked for.
-pub(super) fn show(reader: &Reader, wanted: &Wanted, window: usize) -> anyhow::Result<()> {
+pub(super) fn show(reader: &Reader, wanted: &SearchRequest, window: usize) -> anyhow::Result<()> {
     let started = Instant::now();
     // One hit more than is shown tells whether there are more: reprints are one hit, so the total does not.
     let limit = (wanted.limit + 1).min(window.saturating_sub(wanted.offset));
-    let further = Wanted {
+    let further = SearchRequest {
         limit,
         ..wanted.clone()
     };
@@ -174,14 +199,14 @@ pub(super) fn show(reader: &Reader, wanted: &Wanted, window: usize) -> anyhow::R
 }
 
 /// Prints what comes until the program is stopped; a document that changes is printed once.
-fn follow(reader: &Reader, mut wanted: Wanted, json: bool) -> anyhow::Result<ExitCode> {
+fn follow(reader: &Reader, mut wanted: SearchRequest, json: bool) -> anyhow::Result<ExitCode> {
     let mut after = reader.watermark()?;
     let mut printed = std::collections::HashSet::new();
     output::note("waiting for new hits - Ctrl-C ends");
     loop {
         std::thread::sleep(FOLLOW_EVERY);
         wanted.now_ms = crate::daemon::now_ms();
-        let query = serve::understood(reader, &wanted).query;
+        let query = serve::parse_request(reader, &wanted).query;
         let mut new = Vec::new();
         let reached = reader.scan(&query, after, |stored| {
             if printed.insert(stored.fingerprint) {
@@ -192,7 +217,7 @@ fn follow(reader: &Reader, mut wanted: Wanted, json: bool) -> anyhow::Result<Exi
         let whole = new.len() < FOLLOWED_AT_ONCE;
         after = if whole { reached } else { reader.watermark()? };
         new.sort_by_key(|stored| (stored.seq, stored.fetched_ms));
-        for hit in serve::as_hits(reader, &wanted, new) {
+        for hit in serve::to_hits(reader, &wanted, new) {
             if json {
                 output::json(&hit.found)?
             } else {
@@ -205,9 +230,9 @@ fn follow(reader: &Reader, mut wanted: Wanted, json: bool) -> anyhow::Result<Exi
     }
 }
 
-fn half_life(text: &str) -> Result<i64, Usage> {
+fn half_life(text: &str) -> Result<i64, UsageError> {
     let wrong = || {
-        Usage(format!(
+        UsageError(format!(
             "--half-life {text}: write a period: 24h, 7d, 6m, 1y"
         ))
     };
@@ -217,7 +242,7 @@ fn half_life(text: &str) -> Result<i64, Usage> {
 }
 
 /// The index of the data directory, open for searching.
-pub(super) fn open(loaded: &Loaded) -> anyhow::Result<Reader> {
+pub(super) fn open(loaded: &LoadedConfig) -> anyhow::Result<Reader> {
     let analyzer = loaded.analyzer()?;
     let reader = open_index(loaded, &analyzer)?;
     let titles = crate::daemon::titles_of(&loaded.sites);
@@ -233,7 +258,7 @@ fn quoted(words: &[String]) -> String {
 #[derive(Template)]
 #[template(path = "hits.txt")]
 struct HitsText<'a> {
-    found: &'a FoundList,
+    found: &'a SearchResults,
     shown: u64,
     took_ms: f64,
     offset: u64,
@@ -253,13 +278,13 @@ impl HitsText<'_> {
 #[derive(Template)]
 #[template(path = "hit.txt")]
 struct HitText<'a> {
-    hit: &'a Found,
+    hit: &'a DocumentHit,
     mark: &'static str,
     c: Paint,
 }
 
 impl<'a> HitText<'a> {
-    fn new(hit: &'a Found) -> Self {
+    fn new(hit: &'a DocumentHit) -> Self {
         Self {
             hit,
             mark: "*",
@@ -269,7 +294,7 @@ impl<'a> HitText<'a> {
 }
 
 /// What is known of a hit, in one line.
-fn facts(hit: &Found) -> String {
+fn facts(hit: &DocumentHit) -> String {
     let day = hit.published.as_deref().and_then(|p| p.get(..10));
     let names = [&hit.site, &hit.source, &hit.author];
     let names = names.into_iter().flatten().map(|name| name.trim());
@@ -283,38 +308,47 @@ fn facts(hit: &Found) -> String {
 #[derive(Debug, clap::Args)]
 pub(super) struct Filters {
     /// Only this site (may be given several times)
+    ///
+    /// The name of a site as in `taojin site list`, not its host.
     #[arg(long, value_name = "NAME")]
     pub(super) site: Vec<String>,
     /// Published on or after this day, month or year (2016-05-09, 2016-05, 2016)
+    ///
+    /// Days begin as `index.utc_offset_minutes` says. Documents without a date are left out.
     #[arg(long, value_name = "DATE")]
     pub(super) since: Option<String>,
     /// Published on or before this day, month or year
+    ///
+    /// The day, month or year itself is included. Documents without a date are left out.
     #[arg(long, value_name = "DATE")]
     pub(super) until: Option<String>,
-    /// Found or changed then: a day, month or year, a range (2016-05-09..2016-05-12), or a period before now (7d)
+    /// Found or changed at this time
+    ///
+    /// A day, month or year, a range (2016-05-09..2016-05-12), or a period before now (24h, 7d, 6m, 1y). Unlike --since and
+    /// --until it does not go by the date of publication.
     #[arg(long, value_name = "TIME")]
     pub(super) changed: Option<String>,
 }
 
 impl Filters {
     /// All documents that are left, with days as the index counts them and periods before now.
-    pub(super) fn wanted(&self, reader: &Reader) -> Result<Wanted, Usage> {
+    pub(super) fn search_request(&self, reader: &Reader) -> Result<SearchRequest, UsageError> {
         let calendar = Calendar {
             utc_offset_minutes: reader.config().utc_offset_minutes,
             now_ms: crate::daemon::now_ms(),
         };
         let (since_ms, until_ms) = calendar
             .range(self.since.as_deref(), self.until.as_deref())
-            .map_err(Usage::new)?;
+            .map_err(UsageError::new)?;
         let changed = self.changed.as_deref().map(|text| calendar.span(text));
-        let changed = changed.transpose().map_err(Usage::new)?;
-        Ok(Wanted {
+        let changed = changed.transpose().map_err(UsageError::new)?;
+        Ok(SearchRequest {
             changed_ms: changed.unwrap_or_default(),
             sites: self.site.clone(),
             since_ms,
             until_ms,
             now_ms: calendar.now_ms,
-            ..Wanted::default()
+            ..SearchRequest::default()
         })
     }
 }

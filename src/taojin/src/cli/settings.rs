@@ -15,7 +15,7 @@ use tokio::time::{Instant, timeout};
 
 use super::context::{Context, runtime};
 use super::output;
-use crate::config::{self, Loaded, Origin, Problem};
+use crate::config::{self, ConfigProblem, LoadedConfig, Origin};
 use crate::daemon::now_ms;
 use crate::documents::IndexAt;
 use taojin_crawl::fetch::{Access, Fetcher, RobotsCache};
@@ -33,6 +33,8 @@ pub(crate) struct CheckArgs {
     #[arg(long)]
     json: bool,
     /// Check network access as well: proxy, DNS, search engine, and each site's robots.txt
+    ///
+    /// Only if the configuration has no mistake. Whatever cannot be reached makes the exit code 1.
     #[arg(long)]
     online: bool,
 }
@@ -96,13 +98,13 @@ pub(crate) fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<ExitC
 }
 
 /// One line of what was tried.
-fn shown(step: &Tried) -> String {
+fn shown(step: &NetworkCheck) -> String {
     let kind = if step.level == Level::Warning {
         "warning: "
     } else {
         ""
     };
-    let Tried {
+    let NetworkCheck {
         step,
         of,
         text,
@@ -113,7 +115,7 @@ fn shown(step: &Tried) -> String {
 }
 
 /// What is no mistake and yet worth a thought.
-fn warnings(loaded: &Loaded) -> Vec<String> {
+fn warnings(loaded: &LoadedConfig) -> Vec<String> {
     let mut found = Vec::new();
     if !loaded.config.fetch.names_contact() {
         found.push("fetch.user_agent names no address where sites can reach you".to_owned());
@@ -151,10 +153,10 @@ fn warnings(loaded: &Loaded) -> Vec<String> {
 }
 
 fn answer(
-    loaded: &Loaded,
-    problems: &[Problem],
+    loaded: &LoadedConfig,
+    problems: &[ConfigProblem],
     warnings: &[String],
-    tried: &[Tried],
+    tried: &[NetworkCheck],
 ) -> serde_json::Value {
     let now = now_ms();
     let site = |s: &Site| {
@@ -162,7 +164,7 @@ fn answer(
         serde_json::json!({ "name": s.name, "enabled": s.enabled, "next_ms": runs.unwrap_or_default() })
     };
     let problem =
-        |p: &Problem| serde_json::json!({ "file": p.file, "line": p.line, "text": p.text });
+        |p: &ConfigProblem| serde_json::json!({ "file": p.file, "line": p.line, "text": p.text });
     serde_json::json!({
         "config": loaded.file,
         "sites": loaded.sites.iter().map(site).collect::<Vec<_>>(),
@@ -176,7 +178,7 @@ fn answer(
 #[derive(Template)]
 #[template(path = "check.txt")]
 struct CheckText<'a> {
-    loaded: &'a Loaded,
+    loaded: &'a LoadedConfig,
     warnings: Vec<String>,
     lexicons: usize,
     terms: usize,
@@ -207,7 +209,7 @@ enum Level {
 
 /// What was asked, and what came of it.
 #[derive(Debug, Serialize)]
-struct Tried {
+struct NetworkCheck {
     /// `proxy`, `dns`, `search` or `robots`.
     step: &'static str,
     /// The host, or the name of the site.
@@ -218,7 +220,7 @@ struct Tried {
 }
 
 /// Tries everything that a crawl would need of the network.
-async fn try_out(loaded: &Loaded) -> anyhow::Result<Vec<Tried>> {
+async fn try_out(loaded: &LoadedConfig) -> anyhow::Result<Vec<NetworkCheck>> {
     let enabled = || loaded.sites.iter().filter(|site| site.enabled);
     let seeds: Vec<(&Site, CrawlUri)> = enabled()
         .filter_map(|site| Some((site, site.addresses().ok()?.seeds.into_iter().next()?)))
@@ -229,7 +231,7 @@ async fn try_out(loaded: &Loaded) -> anyhow::Result<Vec<Tried>> {
         Some(proxy) => tried.push(proxy_answers(proxy).await),
         None => tried.extend(names(loaded, &seeds).await),
     }
-    if let Some(at) = IndexAt::of(loaded).remote() {
+    if let Some(at) = IndexAt::new(loaded).remote() {
         tried.push(engine_answers(at.index.clone()).await);
     }
     let broken: BTreeSet<String> = tried
@@ -252,7 +254,7 @@ async fn try_out(loaded: &Loaded) -> anyhow::Result<Vec<Tried>> {
     }
     let left_out = enabled().count().saturating_sub(SITES);
     if left_out > 0 {
-        tried.push(Tried {
+        tried.push(NetworkCheck {
             step: "robots",
             of: String::new(),
             level: Level::Warning,
@@ -268,7 +270,7 @@ async fn ask(
     step: &'static str,
     of: &str,
     question: impl Future<Output = Result<(Level, String), String>>,
-) -> Tried {
+) -> NetworkCheck {
     let begun = Instant::now();
     let (level, text) = match timeout(LIMIT, question).await {
         Ok(Ok(answer)) => answer,
@@ -289,7 +291,7 @@ async fn ask(
         }
         _ => "",
     };
-    Tried {
+    NetworkCheck {
         step,
         of: of.to_owned(),
         level,
@@ -298,7 +300,7 @@ async fn ask(
     }
 }
 
-async fn proxy_answers(proxy: &str) -> Tried {
+async fn proxy_answers(proxy: &str) -> NetworkCheck {
     let url = url::Url::parse(proxy).ok();
     let host = url
         .as_ref()
@@ -317,7 +319,7 @@ async fn proxy_answers(proxy: &str) -> Tried {
 }
 
 /// Asks the engine of the search index how far that is.
-async fn engine_answers(index: RemoteIndex) -> Tried {
+async fn engine_answers(index: RemoteIndex) -> NetworkCheck {
     let place = index.place();
     let question = async {
         let state = spawn_blocking(move || index.state()).await;
@@ -336,7 +338,7 @@ async fn engine_answers(index: RemoteIndex) -> Tried {
 }
 
 /// Looks up the host of each seed, but for those with an address of their own.
-async fn names(loaded: &Loaded, seeds: &[(&Site, CrawlUri)]) -> Vec<Tried> {
+async fn names(loaded: &LoadedConfig, seeds: &[(&Site, CrawlUri)]) -> Vec<NetworkCheck> {
     let fixed = &loaded.config.fetch.hosts;
     let hosts: BTreeSet<&str> = seeds
         .iter()
@@ -359,7 +361,7 @@ async fn names(loaded: &Loaded, seeds: &[(&Site, CrawlUri)]) -> Vec<Tried> {
 }
 
 /// Asks a site whether its first seed may be crawled.
-async fn robots(fetcher: &Fetcher, site: &Site, seed: &CrawlUri) -> Tried {
+async fn robots(fetcher: &Fetcher, site: &Site, seed: &CrawlUri) -> NetworkCheck {
     ask("robots", &site.name, async {
         let verdict = RobotsCache::new().verdict(fetcher, seed, now_ms(), None).await;
         match verdict.access {
@@ -383,9 +385,13 @@ async fn robots(fetcher: &Fetcher, site: &Site, seed: &CrawlUri) -> Tried {
 #[derive(Debug, clap::Args)]
 pub(crate) struct ConfigArgs {
     /// Only what is not left at its default
+    ///
+    /// What the file, the environment or --data-dir set, even if it is the same as the default.
     #[arg(long)]
     changed: bool,
     /// One JSON object per setting
+    ///
+    /// Its keys are `key`, `value` and `from`.
     #[arg(long)]
     json: bool,
 }

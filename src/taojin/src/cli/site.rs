@@ -7,14 +7,14 @@ use std::process::ExitCode;
 
 use askama::Template;
 
-use super::context::{Context, Named, Usage, bail_usage, for_shell, runtime};
-use super::control::{self, carry_out};
+use super::context::{Context, Named, UsageError, bail_usage, for_shell, runtime};
+use super::control;
 use super::output;
 use super::probe::{Probe, probe};
-use crate::config::{self, ConfigError, Loaded, Problem};
+use crate::config::{self, ConfigError, ConfigProblem, LoadedConfig};
 use crate::daemon::StatusBoard;
 use crate::export::Draft;
-use crate::serve::{CommandRefused, SiteCommand, SiteStatus, Why};
+use crate::serve::{Command, CommandError, SiteStatus};
 use taojin_crawl::frontier::Scope;
 use taojin_crawl::schedule::Site;
 use taojin_uri::CrawlUri;
@@ -31,20 +31,30 @@ enum Action {
     /// Read a site's front page, robots.txt, feeds and sitemaps, and write its file
     Add {
         /// Front page or section page of the site; without https:// or http:// both are tried
+        ///
+        /// It becomes the site's seed: each cycle starts there.
         url: String,
         /// Name of the site [default: its host]
+        ///
+        /// Names its file in `sites.d`; searches and exports use it too. A leading `www.` of the host is dropped.
         #[arg(long)]
         name: Option<String>,
         /// Write the file without asking the site anything
+        ///
+        /// Neither robots.txt, feeds nor sitemaps are looked up; the file then has the seed alone.
         #[arg(long)]
         no_probe: bool,
         /// Print the file instead of writing it
+        ///
+        /// The site is still asked, unless --no-probe is given.
         #[arg(long)]
         dry_run: bool,
     },
     /// List the sites: documents, last and next cycle, last error
     List {
         /// One JSON object a line
+        ///
+        /// The keys of the site's file, and its documents, cycles and errors.
         #[arg(long)]
         json: bool,
     },
@@ -52,7 +62,10 @@ enum Action {
     Remove {
         /// Name of the site
         name: String,
-        /// Also remove its documents and addresses
+        /// Also remove its documents and URLs
+        ///
+        /// Without it they stay searchable. A running daemon stops crawling it at once; without --forget it does so at its
+        /// next reload.
         #[arg(long)]
         forget: bool,
     },
@@ -61,9 +74,9 @@ enum Action {
 /// Adds, lists or removes sites. A file with a mistake is named, and does not keep the others from being seen.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let (loaded, problems) = context.read();
-    let (of_config, of_sites): (Vec<Problem>, Vec<Problem>) =
+    let (of_config, of_sites): (Vec<ConfigProblem>, Vec<ConfigProblem>) =
         problems.into_iter().partition(|p| p.file == loaded.file);
-    ConfigError::of(&of_config)?;
+    ConfigError::check(&of_config)?;
     for problem in &of_sites {
         output::note(&format!("left out: {problem}"));
     }
@@ -74,7 +87,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             no_probe,
             dry_run,
         } => {
-            let wanted = Wanted {
+            let wanted = NewSite {
                 url,
                 name: name.as_deref(),
                 no_probe: *no_probe,
@@ -88,10 +101,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn list(context: &Context, loaded: &Loaded, json: bool) -> anyhow::Result<()> {
+fn list(context: &Context, loaded: &LoadedConfig, json: bool) -> anyhow::Result<()> {
     // Before the first crawl there is no store, and nothing is known.
     let known = if loaded.config.data_dir.is_dir() {
-        StatusBoard::of(loaded, None).read(0)?.sites
+        StatusBoard::new(loaded, None).read(0)?.sites
     } else {
         Vec::new()
     };
@@ -141,7 +154,7 @@ struct SitesText<'a> {
 }
 
 /// What was asked for.
-struct Wanted<'a> {
+struct NewSite<'a> {
     url: &'a str,
     name: Option<&'a str>,
     no_probe: bool,
@@ -149,7 +162,7 @@ struct Wanted<'a> {
 }
 
 /// Looks at a site and writes its file.
-fn add(context: &Context, loaded: &Loaded, wanted: &Wanted<'_>) -> anyhow::Result<()> {
+fn add(context: &Context, loaded: &LoadedConfig, wanted: &NewSite<'_>) -> anyhow::Result<()> {
     let candidates = candidates(wanted.url)?;
     for candidate in &candidates {
         refuse_known(loaded, candidate, wanted.name)?;
@@ -193,7 +206,7 @@ fn add(context: &Context, loaded: &Loaded, wanted: &Wanted<'_>) -> anyhow::Resul
 }
 
 /// The addresses that a text may mean, in the order in which they are asked: without a scheme https, then http.
-fn candidates(url: &str) -> Result<Vec<CrawlUri>, Usage> {
+fn candidates(url: &str) -> Result<Vec<CrawlUri>, UsageError> {
     let parse = |text: &str| CrawlUri::parse(text).named(url);
     if url.contains("://") {
         return Ok(vec![parse(url)?]);
@@ -214,14 +227,18 @@ fn candidates(url: &str) -> Result<Vec<CrawlUri>, Usage> {
     Ok(vec![https, http])
 }
 
-fn nothing(url: &str) -> Usage {
-    Usage(format!(
+fn nothing(url: &str) -> UsageError {
+    UsageError(format!(
         "{url}: is no host of the web; write a whole address, for example https://www.example.com/"
     ))
 }
 
 /// Refuses an address that a site has already; with a name of its own a part of a site may be a site.
-fn refuse_known(loaded: &Loaded, uri: &CrawlUri, name: Option<&str>) -> Result<(), Usage> {
+fn refuse_known(
+    loaded: &LoadedConfig,
+    uri: &CrawlUri,
+    name: Option<&str>,
+) -> Result<(), UsageError> {
     for site in &loaded.sites {
         if site.seeds.iter().any(|seed| seed == uri.as_str()) {
             bail_usage!("{uri}: is a seed of site {} already", site.name);
@@ -285,7 +302,7 @@ fn hosts(asked: &CrawlUri, seed: &CrawlUri) -> Vec<String> {
 }
 
 /// Says which address was taken where that is not what was typed.
-fn tell_address(wanted: &Wanted<'_>, candidates: &[CrawlUri], asked: &CrawlUri, seed: &CrawlUri) {
+fn tell_address(wanted: &NewSite<'_>, candidates: &[CrawlUri], asked: &CrawlUri, seed: &CrawlUri) {
     let guessed = candidates.len() > 1;
     let moved = seed.authority() != asked.authority();
     let text = match (wanted.no_probe, guessed, moved) {
@@ -302,7 +319,7 @@ fn tell_address(wanted: &Wanted<'_>, candidates: &[CrawlUri], asked: &CrawlUri, 
 fn write_new(path: &Path, text: &str) -> anyhow::Result<()> {
     let dir = path.parent().unwrap_or(Path::new("."));
     let refused = |error: io::Error| {
-        Usage(format!(
+        UsageError(format!(
             "sites_dir: {} cannot be written: {error}; choose a configuration of your own with --config FILE",
             dir.display()
         ))
@@ -402,7 +419,7 @@ fn toml_list(items: &[impl ToString]) -> String {
     format!("[{}]", quoted.join(", "))
 }
 
-fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
+fn remove(loaded: &LoadedConfig, name: &str, forget: bool) -> anyhow::Result<()> {
     let path = file_of(&loaded.config.sites_dir, name)?;
     if let (None, false) = (&path, forget) {
         let names: Vec<&str> = loaded.sites.iter().map(|s| s.name.as_str()).collect();
@@ -417,8 +434,11 @@ fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
     if forget {
         let mut without = loaded.clone();
         without.sites.retain(|site| site.name != name);
-        let site = name.to_owned();
-        let forgotten = carry_out(&without, SiteCommand::Forget { site });
+        let command = Command::Purge {
+            site: name.to_owned(),
+            forget: true,
+        };
+        let forgotten = control::execute(&without, &command);
         match forgotten {
             Ok(done) => output::text(&control::PurgedText::new(&done))?,
             Err(error) if had_file && is_unknown(&error) => {
@@ -434,8 +454,7 @@ fn remove(loaded: &Loaded, name: &str, forget: bool) -> anyhow::Result<()> {
 
 /// Whether neither store nor index knows the site.
 fn is_unknown(error: &anyhow::Error) -> bool {
-    let refused = error.downcast_ref::<CommandRefused>();
-    refused.is_some_and(|e| e.why == Why::NoSuchSite)
+    matches!(error.downcast_ref(), Some(CommandError::UnknownSite { .. }))
 }
 
 /// The file that defines the site `name`; one that cannot be read counts by its own name.

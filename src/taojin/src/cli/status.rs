@@ -1,4 +1,4 @@
-//! `taojin status`: what the crawler has and does, beside a running daemon or without one.
+//! `taojin status`: what the crawler has and does, alongside a running daemon or without one.
 
 use std::process::ExitCode;
 
@@ -6,16 +6,18 @@ use askama::Template;
 
 use super::context::{Context, bail_usage};
 use super::output;
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::daemon::StatusBoard;
-use crate::daemon::control::{self, Answer, Request};
-use crate::serve::{Activity, Status};
+use crate::daemon::control::{self, Response};
+use crate::serve::{Activity, Command, Status};
 use taojin_search::index::IndexError;
 
 /// Arguments of `status`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// One JSON object, as GET /api/status answers
+    ///
+    /// Asked of the running daemon, or read from the data folder if none runs.
     #[arg(long)]
     json: bool,
 }
@@ -36,13 +38,13 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     }
     let serves = loaded.config.cluster.serve;
     let documents = serves.then(|| searchable(&loaded)).transpose()?;
-    let asked = control::ask(&loaded.config.data_dir, &Request::Status, |_| {});
-    let told = match asked {
-        Ok(Some(Answer::Status(status))) => Some(status),
-        // Of another version, or none; what stands in the folder is told without it.
+    let response = control::send_command(&loaded.config.data_dir, &Command::Status, |_| {});
+    let told = match response {
+        Ok(Some(Response::Status(status))) => Some(status),
+        // Of another version, or none; what is in the directory is told without it.
         Ok(_) => None,
-        Err(refused) => {
-            output::note(&refused.message);
+        Err(error) => {
+            output::note(&error.to_string());
             None
         }
     };
@@ -51,13 +53,13 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             documents: documents.unwrap_or(status.documents),
             ..*status
         },
-        None => StatusBoard::of(&loaded, None).read(documents.unwrap_or_default())?,
+        None => StatusBoard::new(&loaded, None).read(documents.unwrap_or_default())?,
     };
     output::answer_in(args.json, &status, |s| StatusText { s })
 }
 
 /// How many documents the index of this machine finds.
-fn searchable(loaded: &Loaded) -> anyhow::Result<u64> {
+fn searchable(loaded: &LoadedConfig) -> anyhow::Result<u64> {
     let counted = super::search::open(loaded).and_then(|reader| Ok(reader.num_docs()?));
     counted.or_else(|error| match error.downcast_ref() {
         Some(IndexError::Missing(_)) => Ok(0),

@@ -1,4 +1,4 @@
-//! `taojin templates`: what was learned of the sites' templates, and what a person says of it. Works beside a running
+//! `taojin templates`: what was learned of the sites' templates, and what a person says of it. Works alongside a running
 //! daemon, which takes changes up within seconds.
 
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use serde::{Deserialize, Serialize};
 
-use super::context::{Context, Named, Usage, bail_usage};
+use super::context::{Context, Named, UsageError, bail_usage};
 use super::output;
 use crate::daemon::{now_ms, pack, unpack};
 use taojin_crawl::store::{NewTemplate, TemplateRow, TemplateStore};
@@ -56,7 +56,7 @@ enum Command {
     Disable {
         /// Number of the template
         id: i64,
-        /// Take it back into use
+        /// Use it again
         #[arg(long)]
         undo: bool,
     },
@@ -79,6 +79,8 @@ enum Command {
         /// The file
         file: PathBuf,
         /// Site that they are for, instead of the one they came from
+        ///
+        /// The name of a site as in `taojin site list`.
         #[arg(long, value_name = "NAME")]
         site: Option<String>,
     },
@@ -86,7 +88,7 @@ enum Command {
 
 /// One line of an export.
 #[derive(Serialize, Deserialize)]
-pub(super) struct Exported {
+pub(super) struct ExportedTemplate {
     pub(super) taojin_template: u32,
     pub(super) site: String,
     pub(super) template: Template,
@@ -143,7 +145,7 @@ fn find(store: &TemplateStore, id: i64) -> anyhow::Result<(TemplateRow, Template
 }
 
 fn none(id: i64) -> anyhow::Error {
-    Usage(format!(
+    UsageError(format!(
         "there is no template {id}: `taojin templates list` names them"
     ))
     .into()
@@ -228,7 +230,7 @@ fn label(context: &Context, id: i64, place: &str, field: &str) -> anyhow::Result
     } else if let Some(key) = region_key(&template, place) {
         let known = || {
             let known = Field::ALL.map(Field::name).join(", ");
-            Usage(format!(
+            UsageError(format!(
                 "{field}: no field of a region; there are: {known}, and `{LEARNED}`"
             ))
         };
@@ -264,7 +266,7 @@ fn export(
         let Some(template) = unpack::<Template>(&row.data) else {
             continue;
         };
-        let exported = Exported {
+        let exported = ExportedTemplate {
             taojin_template: EXPORT_VERSION,
             site: row.site,
             template,
@@ -300,15 +302,15 @@ fn import(
 }
 
 /// The templates of a file that `export` or `learn --output` wrote.
-pub(super) fn read_exported(file: &std::path::Path) -> Result<Vec<Exported>, Usage> {
+pub(super) fn read_exported(file: &std::path::Path) -> Result<Vec<ExportedTemplate>, UsageError> {
     let text = fs::read_to_string(file).named(file.display())?;
     let lines = (1..)
         .zip(text.lines())
         .filter(|(_, l)| !l.trim().is_empty());
     lines
         .map(|(number, line)| {
-            let fault = |why: String| Usage(format!("{}:{number}: {why}", file.display()));
-            let exported: Exported =
+            let fault = |why: String| UsageError(format!("{}:{number}: {why}", file.display()));
+            let exported: ExportedTemplate =
                 serde_json::from_str(line).map_err(|e| fault(e.to_string()))?;
             match exported.taojin_template {
                 EXPORT_VERSION => Ok(exported),

@@ -7,11 +7,11 @@ use std::process::ExitCode;
 use askama::Template;
 use serde::Serialize;
 
-use super::context::{Context, Usage};
+use super::context::{Context, UsageError};
 use super::output::{self, Paint};
 use super::{inputs, search};
-use crate::config::Loaded;
-use crate::daemon::{self, Facts, TermReviewer};
+use crate::config::LoadedConfig;
+use crate::daemon::{self, TermFacts, TermReviewer};
 use taojin_crawl::store::{TermMark, TermRecord, TermState};
 use taojin_eval::{TermTable, term_table};
 use taojin_search::analyze::{Dictionary, Lexicon};
@@ -31,10 +31,15 @@ pub(crate) struct Args {
 enum Action {
     /// Find terms in the index, or in files, best first; those of the index go on the review list
     Discover {
-        /// Look in this file instead: one JSON object with a "text" a line (also .gz, .zst; - is standard input)
+        /// Search this file instead of the index (may be given several times)
+        ///
+        /// One JSON object with a "text" a line, also compressed with gzip or zstd; - is standard input. Terms are only
+        /// printed, unless --keep is given.
         #[arg(long, value_name = "FILE")]
         from: Vec<PathBuf>,
         /// Put what was found in files on the review list too
+        ///
+        /// What is found in the index always goes there.
         #[arg(long)]
         keep: bool,
         /// Number of terms
@@ -46,10 +51,14 @@ enum Action {
     },
     /// Show the review list: what was found and not decided about
     List {
-        /// The accepted terms instead, as the lexicon file has them
+        /// List the accepted terms instead
+        ///
+        /// As the lexicon file (terms.lexicon) has them.
         #[arg(long, conflicts_with = "rejected")]
         accepted: bool,
-        /// The rejected terms instead
+        /// List the rejected terms instead
+        ///
+        /// They are not proposed again.
         #[arg(long)]
         rejected: bool,
         /// Number of terms
@@ -99,7 +108,7 @@ struct Shown<'a> {
     occurrences: u64,
     documents: u64,
     #[serde(flatten)]
-    facts: Facts,
+    facts: TermFacts,
 }
 
 /// A term for a person.
@@ -113,7 +122,7 @@ struct TermText<'a> {
 /// Runs the action.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let loaded = context.load()?;
-    let desk = TermReviewer::of(&loaded);
+    let desk = TermReviewer::new(&loaded);
     match &args.action {
         Action::Discover {
             from,
@@ -167,7 +176,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn discover(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     from: &[PathBuf],
     keep: bool,
     limit: Option<usize>,
@@ -196,14 +205,14 @@ fn discover(
         }
         let mark = TermMark {
             at_ms: daemon::now_ms(),
-            ..TermReviewer::of(loaded).mark()?
+            ..TermReviewer::new(loaded).mark()?
         };
         (texts, mark, Dictionary::new(&loaded.lexicons()?).into())
     };
     let found = terms::discover(&texts, &dictionary, &config, &mut || true).unwrap_or_default();
     if keep {
         let listed = found.get(..loaded.config.terms.max_terms).unwrap_or(&found);
-        let kept = TermReviewer::of(loaded).keep(listed, mark)?;
+        let kept = TermReviewer::new(loaded).keep(listed, mark)?;
         output::note(&format!(
             "{} texts; {} terms to decide about (taojin terms list), {} accepted by themselves",
             texts.len(),
@@ -225,7 +234,7 @@ fn print_found(found: &Found, json: bool) -> anyhow::Result<()> {
         termhood: measured.termhood,
         occurrences: u64::from(measured.occurrences),
         documents: u64::from(measured.documents),
-        facts: Facts::of(found),
+        facts: TermFacts::from_term(found),
     };
     print(&shown, json)
 }
@@ -248,7 +257,7 @@ fn print_record(record: &TermRecord, json: bool) -> anyhow::Result<()> {
         termhood: record.termhood,
         occurrences: record.occurrences,
         documents: record.documents,
-        facts: Facts::read(record),
+        facts: TermFacts::read(record),
     };
     print(&shown, json)
 }
@@ -273,31 +282,35 @@ fn accepted(desk: &TermReviewer, limit: usize, json: bool) -> anyhow::Result<()>
     Ok(())
 }
 
-fn import(loaded: &Loaded, desk: &TermReviewer, path: &std::path::Path) -> anyhow::Result<()> {
-    let wrong = |e: &dyn std::fmt::Display| Usage(format!("{}: {e}", path.display()));
+fn import(
+    loaded: &LoadedConfig,
+    desk: &TermReviewer,
+    path: &std::path::Path,
+) -> anyhow::Result<()> {
+    let wrong = |e: &dyn std::fmt::Display| UsageError(format!("{}: {e}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
-    let lexicon = Lexicon::parse(&path.display().to_string(), &text).map_err(Usage::new)?;
+    let lexicon = Lexicon::parse(&path.display().to_string(), &text).map_err(UsageError::new)?;
     let new = desk.import(&lexicon)?;
     let all = lexicon.terms().count();
     output::line(&format!("{new} of {all} terms are new in {}", file(loaded)));
     Ok(())
 }
 
-fn file(loaded: &Loaded) -> String {
+fn file(loaded: &LoadedConfig) -> String {
     loaded.accepted_terms().display().to_string()
 }
 
 /// A text that cannot be a term is the caller's mistake.
 fn usage(error: anyhow::Error) -> anyhow::Error {
     match error.chain().count() {
-        1 => Usage(error.to_string()).into(),
+        1 => UsageError(error.to_string()).into(),
         _ => error,
     }
 }
 
 fn eval(dir: &std::path::Path, json: bool) -> anyhow::Result<()> {
     let path = dir.join("csl_kg.json");
-    let wrong = |e: &dyn std::fmt::Display| Usage(format!("{}: {e}", path.display()));
+    let wrong = |e: &dyn std::fmt::Display| UsageError(format!("{}: {e}", path.display()));
     let bytes = std::fs::read(&path).map_err(|e| wrong(&e))?;
     let gold: HashMap<String, (String, Vec<String>)> =
         serde_json::from_slice(&bytes).map_err(|e| wrong(&e))?;

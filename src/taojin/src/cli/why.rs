@@ -5,9 +5,9 @@ use std::process::ExitCode;
 use askama::Template;
 use serde::Serialize;
 
-use super::context::{Context, Named, Usage, runtime};
+use super::context::{Context, Named, UsageError, runtime};
 use super::output;
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::daemon::now_ms;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetcher, Request, Robots};
@@ -20,6 +20,9 @@ use taojin_uri::CrawlUri;
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// A URL, or a host name
+    ///
+    /// For a URL: where it is in the crawl, its last visits, and which rule lets or keeps it out. For a host: its delays,
+    /// errors and queue.
     #[arg(value_name = "URL")]
     url: String,
     /// One JSON object
@@ -30,7 +33,7 @@ pub(crate) struct Args {
 /// The answer of `why --json`. The names are stable.
 #[derive(Debug, Default, Serialize, Template)]
 #[template(path = "why.txt")]
-struct Answer {
+struct UrlReport {
     /// Not the name of a host.
     #[serde(skip)]
     is_url: bool,
@@ -95,11 +98,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         format!("http://{}/", args.url)
     };
     let uri = CrawlUri::parse(&text).named(&args.url)?;
-    let mut answer = Answer {
+    let mut answer = UrlReport {
         is_url: has_scheme,
         url: uri.to_string(),
         state: "unknown".to_owned(),
-        ..Answer::default()
+        ..UrlReport::default()
     };
     let sites = loaded.sites.iter().filter(|site| site.enabled);
     let scopes: Vec<Scope> = sites.filter_map(|site| Scope::new(site).ok()).collect();
@@ -151,7 +154,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 /// The address whose document stands for this one, and those that its own document stands for.
-fn duplicates(answer: &mut Answer, reader: &Reader, record: &UrlRecord) -> anyhow::Result<()> {
+fn duplicates(answer: &mut UrlReport, reader: &Reader, record: &UrlRecord) -> anyhow::Result<()> {
     let address = |id| anyhow::Ok(reader.url(id)?.map(|r| r.uri.to_string()));
     if let Some(id) = record.visit.alias_of {
         answer.alias_of = address(id)?;
@@ -179,7 +182,7 @@ fn queue(record: &UrlRecord, now_ms: i64) -> String {
 }
 
 /// What the store knows of a URL.
-fn describe(answer: &mut Answer, record: &UrlRecord) {
+fn describe(answer: &mut UrlReport, record: &UrlRecord) {
     let visit = &record.visit;
     answer.site = Some(record.site.to_string());
     visit.state.as_str().clone_into(&mut answer.state);
@@ -269,7 +272,7 @@ fn refusal(sites: &[Site], uri: &CrawlUri) -> Option<String> {
 }
 
 /// The site that would take up the URL, if it has no room for more.
-fn full(loaded: &Loaded, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Option<String>> {
+fn full(loaded: &LoadedConfig, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Option<String>> {
     let most = loaded.config.frontier.max_urls_per_site;
     let counts = reader.counts()?;
     let is_full = |site: &&Site| {
@@ -295,12 +298,18 @@ fn full(loaded: &Loaded, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Opti
 #[derive(Debug, clap::Args)]
 pub(crate) struct RobotsArgs {
     /// A file, or the URL of a robots.txt
+    ///
+    /// A URL is fetched as the crawler would.
     #[arg(value_name = "FILE-OR-URL")]
     source: String,
     /// Name of the crawler, as in its User-Agent
+    ///
+    /// The group of rules that names it counts, else the one for `*`.
     #[arg(long, default_value = "taojin")]
     agent: String,
     /// URL or path to be judged (may be given several times)
+    ///
+    /// A path such as /news/ is judged by itself. The exit code is 0 whatever the verdict.
     #[arg(long = "url", required = true, num_args = 1.., value_name = "URL")]
     urls: Vec<String>,
     /// One JSON object a line
@@ -318,7 +327,7 @@ pub(crate) fn robots(context: &Context, args: &RobotsArgs) -> anyhow::Result<Exi
             Some(_) => CrawlUri::parse(&format!("http://localhost{url}")),
             None => CrawlUri::parse(url),
         };
-        // What is no address is asked for by nobody; it is compared as it stands.
+        // What is no address is requested by nobody; it is compared as it stands.
         let decided = match &address {
             Ok(address) => robots.decide(address),
             Err(_) => robots.decide_written(url),
@@ -346,7 +355,7 @@ pub(crate) fn robots(context: &Context, args: &RobotsArgs) -> anyhow::Result<Exi
 
 fn read_robots(context: &Context, source: &str) -> anyhow::Result<Vec<u8>> {
     if !source.starts_with("http://") && !source.starts_with("https://") {
-        return std::fs::read(source).map_err(|e| Usage(format!("{source}: {e}")).into());
+        return std::fs::read(source).map_err(|e| UsageError(format!("{source}: {e}")).into());
     }
     let uri = CrawlUri::parse(source).named(source)?;
     let config = context.named_config()?;

@@ -1,5 +1,6 @@
-//! Files that the settings name: lexicons and synonyms, secrets, weights of the extraction. In: the configuration. Out: what
-//! the files hold, read anew each time, and what is wrong with them. Never shows a secret.
+//! Reads the files that the settings name: lexicons and synonyms, secrets, weights of the extraction.
+//!
+//! They are read again on each call, and mistakes in them are reported. Secrets are never shown.
 
 use std::fmt::Display;
 use std::fs::{self, File};
@@ -9,16 +10,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::read::unreadable;
-use super::{Config, ConfigError, Loaded, Problem};
+use super::{Config, ConfigError, ConfigProblem, LoadedConfig};
 use crate::serve::Secret;
 use taojin_crawl::schedule::Site;
 use taojin_extract::learn::Weights;
 use taojin_search::analyze::{Analyzer, Lexicon, LexiconError, Synonyms};
 
-/// Name of the file of accepted terms in the data folder.
+/// Name of the file of accepted terms in the data directory.
 const ACCEPTED: &str = "terms.txt";
 
-impl Loaded {
+impl LoadedConfig {
     /// The lexicons of `[analyze]` and of all sites, each once: built-in ones by name, others from their files
     /// (relative to the configuration file). Last the file of accepted terms, if there is one: what it takes out
     /// is out.
@@ -91,7 +92,7 @@ impl Loaded {
     pub fn accepted_terms(&self) -> PathBuf {
         match self.config.terms.lexicon.as_str() {
             "" => self.config.data_dir.join(ACCEPTED),
-            name => self.base().join(name),
+            name => self.dir().join(name),
         }
     }
 
@@ -117,17 +118,22 @@ impl Loaded {
 
     /// A name with a dot or a slash is a file, any other is built in.
     fn lexicon_file(&self, name: &str) -> Option<PathBuf> {
-        name.contains(['.', '/']).then(|| self.base().join(name))
+        name.contains(['.', '/']).then(|| self.dir().join(name))
     }
 
-    fn base(&self) -> &Path {
-        let parent = self.file.as_deref().and_then(Path::parent);
-        parent.unwrap_or(Path::new("."))
+    /// Returns the directory that relative paths of the settings start from: that of the file.
+    fn dir(&self) -> &Path {
+        dir_of(self.file.as_deref())
     }
 }
 
+/// Returns the directory of a configuration file; the working directory if there is none.
+pub(super) fn dir_of(file: Option<&Path>) -> &Path {
+    file.and_then(Path::parent).unwrap_or(Path::new("."))
+}
+
 fn no_file(key: &str, path: &Path, error: &std::io::Error) -> ConfigError {
-    let Problem { text, .. } = unreadable(path, error);
+    let ConfigProblem { text, .. } = unreadable(path, error);
     ConfigError(format!("{key} = [\"{}\"]: {text}", path.display()))
 }
 
@@ -138,17 +144,16 @@ const CREDENTIALS: &str = "CREDENTIALS_DIRECTORY";
 /// Permission of every user to read a file.
 const OTHERS_READ: u32 = 0o004;
 
-impl Loaded {
-    /// Reads the secrets that stand in files of their own. Gives what is wrong with them.
-    pub fn read_secrets(&mut self) -> Vec<Problem> {
-        let file = self.file.clone();
-        let folder = file.as_deref().and_then(Path::parent).map(Path::to_owned);
+impl LoadedConfig {
+    /// Reads the secrets that are in files of their own. Gives what is wrong with them.
+    pub fn read_secrets(&mut self) -> Vec<ConfigProblem> {
+        let dir = self.dir().to_owned();
         let mut wrong = Vec::new();
         let mut read = |key: &str, path: &Path, secret: &mut Secret| {
             if path.as_os_str().is_empty() {
                 return;
             }
-            match secret_in(&placed(folder.as_deref(), path)) {
+            match secret_in(&placed(&dir, path)) {
                 Ok(found) => *secret = found,
                 Err(why) => wrong.push(format!("{key} = \"{}\": {why}", path.display())),
             }
@@ -165,21 +170,21 @@ impl Loaded {
         if let (true, Some(why)) = (wrong.is_empty(), self.config.serve.token_problem()) {
             wrong.push(format!("serve.{why}"));
         }
-        let problem = |text| Problem {
-            file: file.clone(),
+        let problem = |text| ConfigProblem {
+            file: self.file.clone(),
             line: None,
             text,
         };
         wrong.into_iter().map(problem).collect()
     }
 
-    /// The keys whose files only the service can see: systemd gives it a folder of its own, which is not there now.
+    /// The keys whose files only the service can see: systemd gives it a directory of its own, which is not there now.
     pub fn secrets_of_the_service(&self) -> bool {
         let of_service = |path: &Path| path.starts_with(format!("${CREDENTIALS}"));
         std::env::var_os(CREDENTIALS).is_none() && self.secret_files().any(of_service)
     }
 
-    /// Secrets that every user of this machine can read, one line each. Call it before [`Loaded::read_secrets`].
+    /// Secrets that every user of this machine can read, one line each. Call it before [`LoadedConfig::read_secrets`].
     pub fn exposed_secrets(&self) -> Vec<String> {
         let mut found = Vec::new();
         let written = !self.config.serve.token.is_empty()
@@ -197,8 +202,7 @@ impl Loaded {
                 file.display()
             ));
         }
-        let folder = self.file.as_deref().and_then(Path::parent);
-        for path in self.secret_files().map(|path| placed(folder, path)) {
+        for path in self.secret_files().map(|path| placed(self.dir(), path)) {
             if others_read(&path) {
                 found.push(format!(
                     "every user of this machine can read the secret in {0}: chmod 600 {0}",
@@ -222,14 +226,14 @@ impl Loaded {
     }
 }
 
-/// Where a file is: below the folder of systemd, or relative to the configuration.
-pub(super) fn placed(folder: Option<&Path>, path: &Path) -> PathBuf {
+/// Where a file is: below the directory of systemd, or relative to the configuration.
+pub(super) fn placed(dir: &Path, path: &Path) -> PathBuf {
     if let Ok(rest) = path.strip_prefix(format!("${CREDENTIALS}"))
-        && let Some(dir) = std::env::var_os(CREDENTIALS)
+        && let Some(credentials) = std::env::var_os(CREDENTIALS)
     {
-        return PathBuf::from(dir).join(rest);
+        return PathBuf::from(credentials).join(rest);
     }
-    folder.unwrap_or(Path::new(".")).join(path)
+    dir.join(path)
 }
 
 fn others_read(path: &Path) -> bool {
@@ -272,12 +276,12 @@ pub fn read_weights(file: &Path) -> Result<Arc<Weights>, String> {
 }
 
 /// Reads the weights that `config`, read from `file`, names.
-pub(super) fn load_weights(config: &mut Config, file: &Path) -> Option<Problem> {
+pub(super) fn load_weights(config: &mut Config, file: &Path) -> Option<ConfigProblem> {
     let named = &config.extract.weights;
     if named.as_os_str().is_empty() {
         return None;
     }
-    let path = file.parent().unwrap_or(Path::new(".")).join(named);
+    let path = dir_of(Some(file)).join(named);
     match read_weights(&path) {
         Ok(weights) => {
             config.extract.loaded = Some(weights);
@@ -288,7 +292,7 @@ pub(super) fn load_weights(config: &mut Config, file: &Path) -> Option<Problem> 
                 "extract.weights = \"{}\": {why}; write \"\" for the weights in the program",
                 named.display()
             );
-            Some(Problem::in_file(file, text))
+            Some(ConfigProblem::in_file(file, text))
         }
     }
 }
@@ -302,7 +306,7 @@ mod tests {
 
     const TOKEN: &str = "0123456789abcdef0123";
 
-    fn loaded(dir: &Path, text: &str, mode: u32) -> Loaded {
+    fn loaded(dir: &Path, text: &str, mode: u32) -> LoadedConfig {
         let file = dir.join("taojin.toml");
         write(&file, text).unwrap();
         set_permissions(&file, Permissions::from_mode(mode)).unwrap();
@@ -319,7 +323,7 @@ mod tests {
     const FILES: &str = "[serve]\ntoken_file = \"token\"\n[[follow]]\nname = \"a\"\nquery = \"油\"\nsecret_file = \"key\"\n";
 
     #[test]
-    fn secrets_are_read_from_files_of_their_own() {
+    fn secrets_read_from_files() {
         let dir = tempfile::tempdir().unwrap();
         secret(dir.path(), "token", &format!("{TOKEN}\n"), 0o600);
         secret(dir.path(), "key", "a long random text\r\n", 0o644);
@@ -339,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_holds_no_secret_is_named_and_its_content_is_not_shown() {
+    fn invalid_secret_file_named() {
         let dir = tempfile::tempdir().unwrap();
         secret(dir.path(), "key", "k", 0o600);
         for (text, part) in [
@@ -363,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_secret_in_a_file_that_all_can_read_is_told_of() {
+    fn exposed_secret_warns() {
         let dir = tempfile::tempdir().unwrap();
         let text = format!("[serve]\ntoken = \"{TOKEN}\"\n");
         let exposed = loaded(dir.path(), &text, 0o644).exposed_secrets();

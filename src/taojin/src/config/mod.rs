@@ -1,6 +1,7 @@
-//! Settings. In: `taojin.toml` and `sites.d/*.toml`. Out: [`Config`] and the sites, or for every mistake one line that
-//! names the file, the line, the key, its value and what to write. Each stage owns its own section's struct; no stage
-//! imports this file.
+//! Settings: `taojin.toml` and `sites.d/*.toml`.
+//!
+//! [`load`] returns a [`LoadedConfig`], or for every mistake one line with the file, the line, the key, its value and what to
+//! write. Each stage owns the struct of its own section; no stage imports this module.
 
 mod files;
 mod origins;
@@ -14,7 +15,9 @@ use serde::{Deserialize, Serialize};
 
 pub use files::read_weights;
 pub use origins::{Origin, settings};
-pub use read::{ConfigError, Problem, load, parse_site, read, read_site, read_sites, site_files};
+pub use read::{
+    ConfigError, ConfigProblem, load, parse_site, read, read_site, read_sites, site_files,
+};
 
 use crate::serve;
 use taojin_crawl::fetch;
@@ -299,7 +302,7 @@ impl DocumentsConfig {
 
 /// A configuration that was read and checked.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Loaded {
+pub struct LoadedConfig {
     /// The file it came from; none when every value is a default.
     pub file: Option<PathBuf>,
     /// The settings, with `sites_dir` made absolute or relative to the working folder.
@@ -325,7 +328,7 @@ pub fn did_you_mean(word: &str, known: &[&str]) -> String {
         .unwrap_or_default()
 }
 
-impl Loaded {
+impl LoadedConfig {
     /// Where the store is.
     pub fn store_place(&self) -> StorePlace {
         let store = &self.config.store;
@@ -366,9 +369,8 @@ impl Loaded {
 
     /// Where a file is that the settings name; none where they name none.
     pub(crate) fn placed(&self, file: &Path) -> Option<PathBuf> {
-        let folder = self.file.as_deref().and_then(Path::parent);
         let is_named = !file.as_os_str().is_empty();
-        is_named.then(|| files::placed(folder, file))
+        is_named.then(|| files::placed(files::dir_of(self.file.as_deref()), file))
     }
 
     /// Folder of the search index.

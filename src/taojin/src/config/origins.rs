@@ -1,10 +1,11 @@
-//! Where settings come from. In: variables of the environment such as `TAOJIN_FETCH_PROXY`, and the file. Out: the
-//! variables as settings that go before the file, and for every setting what is in force and who said so.
+//! Reads settings from the environment, such as `TAOJIN_FETCH_PROXY`, which override the file.
+//!
+//! [`settings`] lists every setting with its value and [`Origin`].
 
 use toml::Table;
 
 use super::schema::{example, extra_keys, line_of, walk};
-use super::{Config, Loaded, nearest};
+use super::{Config, LoadedConfig, nearest};
 
 /// What the name of every variable begins with.
 const PREFIX: &str = "TAOJIN_";
@@ -63,7 +64,7 @@ pub(super) fn environment() -> impl Iterator<Item = (String, String)> {
 }
 
 /// Every setting with its value, as TOML, and where that comes from; secrets are not shown.
-pub fn settings(loaded: &Loaded) -> Vec<(String, String, Origin)> {
+pub fn settings(loaded: &LoadedConfig) -> Vec<(String, String, Origin)> {
     let defaults = Table::try_from(Config::default()).unwrap_or_default();
     let text = loaded.file.as_deref().map(std::fs::read_to_string);
     let text = text.and_then(Result::ok).unwrap_or_default();
@@ -151,13 +152,13 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_not_shown() {
+    fn settings_hide_secrets() {
         let (config, problems) = read(
             "[fetch]\nproxy = \"http://me:geheim@proxy:3128\"\n[serve]\ntoken = \"12345678901234567890\"\n",
             &[],
         );
         assert_eq!(problems, Vec::<String>::new());
-        let loaded = Loaded {
+        let loaded = LoadedConfig {
             file: None,
             config,
             sites: Vec::new(),
@@ -171,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variable_goes_before_the_file_and_its_mistakes_name_it() {
+    fn environment_overrides_file() {
         let text = "[frontier]\nmin_delay_ms = 5000\njitter = 0.2\n";
         let set = [
             ("TAOJIN_FRONTIER_MIN_DELAY_MS", "2s"),

@@ -1,5 +1,7 @@
-//! Reading the files. In: where they are. Out: the settings, and every mistake in them, each in one line: where it stands, the
-//! key, its value, and what to write instead. A file with a mistake does not hide those of the others.
+//! Reads the configuration files.
+//!
+//! [`read`] returns the settings and every mistake in them, one line each: file, line, key, value and what to write instead.
+//! A file with a mistake does not hide those of the others.
 
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
@@ -7,22 +9,25 @@ use std::{fmt, fs};
 
 use toml::{Table, Value};
 
-use super::files::load_weights;
+use super::files::{dir_of, load_weights};
 use super::origins::{environment, variables};
 use super::schema::{line_of, parse, resolved};
-use super::{Config, LOCAL_CONFIG, Loaded, SYSTEM_CONFIG, values};
+use super::{Config, LOCAL_CONFIG, LoadedConfig, SYSTEM_CONFIG, values};
 use taojin_crawl::schedule::Site;
 
 /// Finds and reads the configuration: `explicit` if given, else the system's file, else the checkout's, else
 /// the defaults. `data_dir` overrides the file's. Refuses it if there is any mistake in it.
-pub fn load(explicit: Option<&Path>, data_dir: Option<&Path>) -> Result<Loaded, ConfigError> {
+pub fn load(explicit: Option<&Path>, data_dir: Option<&Path>) -> Result<LoadedConfig, ConfigError> {
     let (loaded, problems) = read(explicit, data_dir);
-    ConfigError::of(&problems)?;
+    ConfigError::check(&problems)?;
     Ok(loaded)
 }
 
 /// The same, with every mistake that there is; what is wrong counts as left out.
-pub fn read(explicit: Option<&Path>, data_dir: Option<&Path>) -> (Loaded, Vec<Problem>) {
+pub fn read(
+    explicit: Option<&Path>,
+    data_dir: Option<&Path>,
+) -> (LoadedConfig, Vec<ConfigProblem>) {
     let file = match explicit {
         Some(path) => Some(path.to_owned()),
         None => [SYSTEM_CONFIG, LOCAL_CONFIG]
@@ -35,10 +40,7 @@ pub fn read(explicit: Option<&Path>, data_dir: Option<&Path>) -> (Loaded, Vec<Pr
         None => layered(Path::new(""), "", environment()),
     };
     if let (Some(path), true) = (&file, config.sites_dir.is_relative()) {
-        config.sites_dir = path
-            .parent()
-            .unwrap_or(Path::new("."))
-            .join(&config.sites_dir);
+        config.sites_dir = dir_of(Some(path)).join(&config.sites_dir);
     }
     if let Some(path) = &file {
         problems.extend(load_weights(&mut config, path));
@@ -48,7 +50,7 @@ pub fn read(explicit: Option<&Path>, data_dir: Option<&Path>) -> (Loaded, Vec<Pr
     }
     let (sites, of_sites) = read_sites(&config.sites_dir);
     problems.extend(of_sites);
-    let loaded = Loaded {
+    let loaded = LoadedConfig {
         file,
         config,
         sites,
@@ -56,8 +58,8 @@ pub fn read(explicit: Option<&Path>, data_dir: Option<&Path>) -> (Loaded, Vec<Pr
     (loaded, problems)
 }
 
-/// Reads every `*.toml` of the folder as a site, in the order of their names. A missing folder holds no sites.
-pub fn read_sites(dir: &Path) -> (Vec<Site>, Vec<Problem>) {
+/// Reads every `*.toml` of the directory as a site, in the order of their names. A missing directory holds no sites.
+pub fn read_sites(dir: &Path) -> (Vec<Site>, Vec<ConfigProblem>) {
     let (mut sites, mut problems) = (Vec::<Site>::new(), Vec::new());
     let files = match site_files(dir) {
         Ok(files) => files,
@@ -71,7 +73,7 @@ pub fn read_sites(dir: &Path) -> (Vec<Site>, Vec<Problem>) {
             let name = &site.name;
             let text =
                 format!("name = \"{name}\": two files have this site name; rename one of them");
-            problems.push(Problem::in_file(&path, text));
+            problems.push(ConfigProblem::in_file(&path, text));
         } else {
             sites.push(site);
         }
@@ -80,7 +82,7 @@ pub fn read_sites(dir: &Path) -> (Vec<Site>, Vec<Problem>) {
     (sites, problems)
 }
 
-/// The files of a folder that describe sites; those that begin with a dot are drafts.
+/// The files of a directory that describe sites; those that begin with a dot are drafts.
 pub fn site_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
     let mut files = Vec::new();
     match fs::read_dir(dir) {
@@ -103,7 +105,7 @@ pub fn site_files(dir: &Path) -> io::Result<Vec<PathBuf>> {
 }
 
 /// Reads and checks one site file: the site, unless it has a mistake, and what is wrong with it.
-pub fn read_site(path: &Path) -> (Option<Site>, Vec<Problem>) {
+pub fn read_site(path: &Path) -> (Option<Site>, Vec<ConfigProblem>) {
     match fs::read_to_string(path) {
         Ok(text) => parse_site(path, &text),
         Err(error) => (None, vec![unreadable(path, &error)]),
@@ -111,8 +113,8 @@ pub fn read_site(path: &Path) -> (Option<Site>, Vec<Problem>) {
 }
 
 /// The same for a file that need not be there yet.
-pub fn parse_site(path: &Path, text: &str) -> (Option<Site>, Vec<Problem>) {
-    let defaults = Table::try_from(Site::default()).unwrap_or_default();
+pub fn parse_site(path: &Path, text: &str) -> (Option<Site>, Vec<ConfigProblem>) {
+    let defaults = site_defaults();
     let (site, mut problems) = parse::<Site>(path, text, &defaults);
     let Some(mut site) = site else {
         return (None, problems);
@@ -127,7 +129,17 @@ pub fn parse_site(path: &Path, text: &str) -> (Option<Site>, Vec<Problem>) {
     (problems.is_empty().then_some(site), problems)
 }
 
-fn read_config(path: &Path) -> (Config, Vec<Problem>) {
+/// Returns the defaults of a site's file, and examples for its numbers that have none.
+pub(super) fn site_defaults() -> Table {
+    let site = Site {
+        delay_ms: Some(2000),
+        max_pages_per_cycle: Some(5000),
+        ..Site::default()
+    };
+    Table::try_from(site).unwrap_or_default()
+}
+
+fn read_config(path: &Path) -> (Config, Vec<ConfigProblem>) {
     let text = match fs::read_to_string(path) {
         Ok(text) => text,
         Err(error) => return (Config::default(), vec![unreadable(path, &error)]),
@@ -140,14 +152,14 @@ pub(super) fn layered(
     path: &Path,
     text: &str,
     environment: impl Iterator<Item = (String, String)>,
-) -> (Config, Vec<Problem>) {
+) -> (Config, Vec<ConfigProblem>) {
     let defaults = Table::try_from(Config::default()).unwrap_or_default();
     let (config, mut problems) = parse::<Config>(path, text, &defaults);
     let Some(mut config) = config else {
         return (Config::default(), problems);
     };
     let (set, unknown) = variables(environment, &defaults);
-    problems.extend(unknown.into_iter().map(Problem::elsewhere));
+    problems.extend(unknown.into_iter().map(ConfigProblem::elsewhere));
     for variable in &set {
         let (_, wrong) = parse::<Config>(path, &variable.line, &defaults);
         let first = wrong.into_iter().next();
@@ -190,10 +202,10 @@ fn merge(under: &mut Table, over: Table) {
 
 /// Adds mistakes of values with their lines. A key that has one already is not named again, nor one that is not in the
 /// file when something was left out of it: it may have been that.
-fn add(problems: &mut Vec<Problem>, path: &Path, text: &str, wrong: Vec<String>) {
+fn add(problems: &mut Vec<ConfigProblem>, path: &Path, text: &str, wrong: Vec<String>) {
     let named: Vec<String> = problems.iter().map(|p| p.key().to_owned()).collect();
     for text_of_it in wrong {
-        let mut problem = Problem::in_file(path, text_of_it);
+        let mut problem = ConfigProblem::in_file(path, text_of_it);
         if named.iter().any(|key| key == problem.key()) {
             continue;
         }
@@ -205,20 +217,20 @@ fn add(problems: &mut Vec<Problem>, path: &Path, text: &str, wrong: Vec<String>)
     problems.sort_by_key(|p| p.line);
 }
 
-pub(super) fn unreadable(path: &Path, error: &io::Error) -> Problem {
+pub(super) fn unreadable(path: &Path, error: &io::Error) -> ConfigProblem {
     let why = match error.kind() {
         ErrorKind::NotFound => "there is no such file".to_owned(),
         ErrorKind::PermissionDenied => "may not be read by this user".to_owned(),
         ErrorKind::InvalidData => "is not text in UTF-8".to_owned(),
         _ => format!("cannot be read: {error}"),
     };
-    Problem::in_file(path, why)
+    ConfigProblem::in_file(path, why)
 }
 
 /// A mistake in the configuration.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Problem {
-    /// The file that it stands in; none if it is in no file.
+pub struct ConfigProblem {
+    /// The file that it is in; `None` if it is in no file.
     pub file: Option<PathBuf>,
     /// The line of the key, counted from 1.
     pub line: Option<usize>,
@@ -226,7 +238,7 @@ pub struct Problem {
     pub text: String,
 }
 
-impl Problem {
+impl ConfigProblem {
     /// A mistake in `file`, whatever the line.
     pub(super) fn in_file(file: &Path, text: impl Into<String>) -> Self {
         Self {
@@ -262,7 +274,7 @@ pub(super) fn key_of(text: &str) -> &str {
     text.get(..end.unwrap_or(text.len())).unwrap_or_default()
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for ConfigProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (&self.file, self.line) {
             (Some(file), Some(line)) => write!(f, "{} line {line}: ", file.display())?,
@@ -279,7 +291,7 @@ pub struct ConfigError(pub String);
 
 impl ConfigError {
     /// The first of these, and how many more there are; nothing if there is none.
-    pub fn of(problems: &[Problem]) -> Result<(), Self> {
+    pub fn check(problems: &[ConfigProblem]) -> Result<(), Self> {
         match problems {
             [] => Ok(()),
             [only] => Err(Self(only.to_string())),

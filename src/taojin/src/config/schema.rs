@@ -1,8 +1,11 @@
-//! TOML as people write it, and which values may stand in it. In: the text of a file, in which `"6h"` or `"4 MiB"` may stand
-//! where a number belongs. Out: the value, and every mistake with its line, its key, the value, and an example of what may
-//! stand there. A key with a mistake counts as left out, so that the next one is found as well. Every number of `taojin.toml`
-//! and of a site's file has its limits here: a test compares.
+//! Parses TOML as people write it, and checks its values.
+//!
+//! [`parse`] takes the text of a file, in which `"6h"` or `"4 MiB"` may be written for a number, and reports every mistake with
+//! its line, its key, the value, and an example of a valid one. What a key takes follows from its default, or from its example if
+//! it has none. A key with a mistake is skipped, so that the next one is found as well. Every number of `taojin.toml` and of a
+//! site's file has its limits here: a test compares.
 
+use std::net::SocketAddr;
 use std::ops::Range;
 use std::path::Path;
 
@@ -10,7 +13,7 @@ use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
-use super::{Problem, nearest};
+use super::{ConfigProblem, nearest};
 use taojin_search::index::Query;
 use taojin_search::query::MAX_QUERY_CHARS;
 
@@ -19,7 +22,7 @@ const MAX_PROBLEMS: usize = 50;
 /// Longest value that is shown, in characters.
 const SHOWN_CHARS: usize = 60;
 
-/// What may stand for keys that are empty or left out by default.
+/// Examples for keys that are empty or absent by default.
 const EXAMPLES: &[(&str, &str)] = &[
     ("seeds", "[\"https://www.example.com/\"]"),
     ("feeds", "[\"https://www.example.com/feed.xml\"]"),
@@ -28,8 +31,6 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("title", "\"西部油气网\""),
     ("lexicons", "[\"oil-gas\"]"),
     ("synonyms", "[\"oil-gas\"]"),
-    ("delay_ms", "2000"),
-    ("max_pages_per_cycle", "5000"),
     ("scope.hosts", "[\"www.example.com\"]"),
     ("scope.include", "[\"/news/\"]"),
     ("scope.exclude", "[\"/login\"]"),
@@ -50,23 +51,32 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("follow.query", "\"深海 OR 深水\""),
     ("follow.sites", "[\"example\"]"),
     ("follow.webhook", "\"http://127.0.0.1:9000/taojin\""),
+    ("follow.secret", "\"a long random text\""),
+    ("follow.secret_file", "\"$CREDENTIALS_DIRECTORY/secret\""),
+    ("follow.tell", "[\"new\", \"gone\"]"),
+    ("follow.match", "\"all\""),
 ];
 
-/// A key of a file: where it and its value stand.
-struct Entry {
+/// Keys that their section must have.
+const REQUIRED: &[&str] = &["follow.name", "follow.query"];
+
+/// A key of a file: where it and its value are.
+struct KeyEntry {
     /// With the names of its sections.
     key: String,
     name: Range<usize>,
     value: Range<usize>,
     is_section: bool,
+    is_string: bool,
+    is_array: bool,
 }
 
-/// Reads a file. `defaults` gives the examples. Without a value the text is no TOML at all.
+/// Parses a file. `defaults` has all of its keys that have no example. Returns no value if the text is no TOML at all.
 pub(super) fn parse<T: DeserializeOwned>(
     file: &Path,
     text: &str,
     defaults: &Table,
-) -> (Option<T>, Vec<Problem>) {
+) -> (Option<T>, Vec<ConfigProblem>) {
     let mut rest = resolved(text);
     let mut problems = Vec::new();
     while problems.len() < MAX_PROBLEMS {
@@ -76,11 +86,16 @@ pub(super) fn parse<T: DeserializeOwned>(
         };
         let at = error.span().map_or(0, |span| span.start);
         let entry = entries(&rest).and_then(|all| entry_at(all, at));
-        let shown = entry.as_ref().map(|e| shown(&rest, e)).unwrap_or_default();
-        problems.push(Problem {
+        let message = error.message().lines().collect::<Vec<_>>().join(" ");
+        problems.push(ConfigProblem {
             file: Some(file.to_owned()),
             line: Some(line_at(&rest, at)),
-            text: explain(error.message(), entry.as_ref(), &shown, defaults),
+            text: match &entry {
+                Some(entry) => explain(&rest, entry, &message, defaults),
+                None => {
+                    format!("this is not TOML: {message}; write key = value, texts in \"quotes\"")
+                }
+            },
         });
         match entry {
             Some(entry) => leave_out(&mut rest, &entry),
@@ -103,10 +118,50 @@ pub(super) fn example(key: &str, defaults: &Table) -> Option<String> {
     if let Some((_, example)) = written {
         return Some((*example).to_owned());
     }
+    let value = default_of(key, defaults)?;
+    (!value.is_table()).then(|| value.to_string())
+}
+
+fn default_of<'a>(key: &str, defaults: &'a Table) -> Option<&'a Value> {
     let mut names = key.split('.');
     let first = defaults.get(names.next()?)?;
-    let value = names.try_fold(first, |value, name| value.get(name))?;
-    (!value.is_table()).then(|| value.to_string())
+    names.try_fold(first, |value, name| value.get(name))
+}
+
+/// Returns a value of the kind that a key takes; `None` if there is no such key.
+fn expected(key: &str, defaults: &Table) -> Option<Value> {
+    for (name, example) in EXAMPLES {
+        // A table that is an example has keys of the operator's choice.
+        let is_inside = key.strip_prefix(name).is_some_and(|k| k.starts_with('.'));
+        if *name == key || is_inside {
+            let parsed: Table = format!("example = {example}").parse().ok()?;
+            let value = parsed.get("example")?;
+            return match value {
+                Value::Table(table) if is_inside => table.values().next().cloned(),
+                _ => Some(value.clone()),
+            };
+        }
+    }
+    default_of(key, defaults).cloned()
+}
+
+/// Returns the names of all keys of a section; those of the file itself if `section` is empty.
+fn known_keys(section: &str, defaults: &Table) -> Vec<String> {
+    let table = match section {
+        "" => Some(defaults),
+        _ => default_of(section, defaults).and_then(Value::as_table),
+    };
+    let mut known: Vec<String> = table.into_iter().flat_map(Table::keys).cloned().collect();
+    for key in extra_keys() {
+        if let Some((of, name)) = key.rsplit_once('.')
+            && of == section
+        {
+            known.push(name.to_owned());
+        }
+    }
+    known.sort();
+    known.dedup();
+    known
 }
 
 /// Keys that have an example of their own, those without a default among them.
@@ -115,26 +170,28 @@ pub(super) fn extra_keys() -> impl Iterator<Item = &'static str> {
 }
 
 /// Every key of a text that is TOML, in the order in which they are kept.
-fn entries(text: &str) -> Option<Vec<Entry>> {
+fn entries(text: &str) -> Option<Vec<KeyEntry>> {
     let table = DeTable::parse(text).ok()?;
     let mut all = Vec::new();
     collect("", table.get_ref(), text, &mut all);
     Some(all)
 }
 
-fn collect(prefix: &str, table: &DeTable<'_>, text: &str, all: &mut Vec<Entry>) {
+fn collect(prefix: &str, table: &DeTable<'_>, text: &str, all: &mut Vec<KeyEntry>) {
     for (name, value) in table {
         let key = match prefix {
             "" => name.get_ref().to_string(),
             _ => format!("{prefix}.{}", name.get_ref()),
         };
         let after = text.get(name.span().end..).unwrap_or_default();
-        all.push(Entry {
+        all.push(KeyEntry {
             name: name.span(),
             value: value.span(),
             is_section: after
                 .trim_start_matches([' ', '\t', '"', '\''])
                 .starts_with(']'),
+            is_string: value.get_ref().is_str(),
+            is_array: value.get_ref().is_array(),
             key: key.clone(),
         });
         match value.get_ref() {
@@ -150,15 +207,15 @@ fn collect(prefix: &str, table: &DeTable<'_>, text: &str, all: &mut Vec<Entry>) 
 }
 
 /// The innermost key that a place belongs to.
-fn entry_at(all: Vec<Entry>, at: usize) -> Option<Entry> {
-    let holds = |e: &Entry| e.name.contains(&at) || e.value.contains(&at);
+fn entry_at(all: Vec<KeyEntry>, at: usize) -> Option<KeyEntry> {
+    let holds = |e: &KeyEntry| e.name.contains(&at) || e.value.contains(&at);
     all.into_iter()
         .filter(holds)
         .max_by_key(|e| e.key.matches('.').count())
 }
 
 /// Takes a key, or a whole section, out of the text; lines keep their numbers.
-fn leave_out(text: &mut String, entry: &Entry) {
+fn leave_out(text: &mut String, entry: &KeyEntry) {
     let range = if entry.is_section {
         let before = text.get(..entry.name.start).unwrap_or_default();
         let start = before.rfind('\n').map_or(0, |n| n + 1);
@@ -179,7 +236,7 @@ fn line_at(text: &str, at: usize) -> usize {
 }
 
 /// The value as it is written, in short; a secret is not shown.
-fn shown(text: &str, entry: &Entry) -> String {
+fn shown(text: &str, entry: &KeyEntry) -> String {
     if entry.key.ends_with("token") || entry.key.ends_with("secret") {
         return "…".to_owned();
     }
@@ -191,66 +248,66 @@ fn shown(text: &str, entry: &Entry) -> String {
     }
 }
 
-/// A message of the parser as a person would say it.
-fn explain(message: &str, entry: Option<&Entry>, shown: &str, defaults: &Table) -> String {
-    let message = message.lines().collect::<Vec<_>>().join(" ");
-    let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
-    let Some(entry) = entry else {
-        return format!("this is not TOML: {message}; write key = value, texts in \"quotes\"");
-    };
+/// Says what to write for a key that the parser refused with `message`.
+fn explain(text: &str, entry: &KeyEntry, message: &str, defaults: &Table) -> String {
     let key = &entry.key;
-    if message.starts_with("unknown field")
-        && let Some((name, known)) = quoted.split_first()
-    {
-        return match nearest(name, known) {
-            Some(near) => format!("unknown key `{name}`; did you mean `{near}`?"),
-            None => format!("unknown key `{name}`; known here: {}", known.join(", ")),
-        };
-    }
     let for_example = |key: &str| {
         let example = example(key, defaults);
         example.map_or(String::new(), |e| format!(", for example {e}"))
     };
-    if message.starts_with("missing field") {
-        let name = format!("{key}.{}", quoted.first().copied().unwrap_or_default());
-        return format!("{name} is missing: write it{}", for_example(&name));
-    }
-    if entry.is_section || message.contains("expected struct") || message.contains("expected a map")
+    let Some(expected) = expected(key, defaults) else {
+        let (section, name) = key.rsplit_once('.').unwrap_or(("", key));
+        let known = known_keys(section, defaults);
+        let names: Vec<&str> = known.iter().map(String::as_str).collect();
+        return match nearest(name, &names) {
+            Some(near) => format!("unknown key `{name}`; did you mean `{near}`?"),
+            None => format!("unknown key `{name}`; known here: {}", names.join(", ")),
+        };
+    };
+    if entry.is_section
+        && let Some(missing) = missing_key(text, entry)
     {
-        return format!("{key} is a section: write [{key}] on a line of its own, its keys below");
+        return format!("{missing} is missing: write it{}", for_example(missing));
     }
-    let mend = match message.rsplit_once("expected ").map(|(_, e)| e) {
-        _ if message.starts_with("unknown variant") => {
-            let known: Vec<String> = quoted.iter().skip(1).map(|v| format!("\"{v}\"")).collect();
-            return format!("{key} = {shown}: write one of {}", known.join(", "));
+    let mend = match expected {
+        Value::Table(_) => {
+            return format!(
+                "{key} is a section: write [{key}] on a line of its own, its keys below"
+            );
         }
-        Some("a boolean") => "write true or false".to_owned(),
-        Some("a sequence") => "write a list in [brackets]".to_owned(),
-        Some("a string" | "path string" | "a borrowed string") => {
-            "write a text in \"quotes\"".to_owned()
-        }
-        Some("f32" | "f64") => match allowed(key) {
-            Some(allowed) => format!("write a number: {allowed}"),
-            None => "write a number".to_owned(),
-        },
-        Some(kind) if is_whole(kind) => match allowed(key) {
-            Some(allowed) => format!("write a whole number: {allowed}{}", hint(key)),
-            None => "write a whole number".to_owned(),
-        },
-        _ if message.contains("socket address") => {
+        Value::Boolean(_) => "write true or false".to_owned(),
+        Value::Array(_) if !entry.is_array => "write a list in [brackets]".to_owned(),
+        Value::String(_) if !entry.is_string => "write a text in \"quotes\"".to_owned(),
+        Value::String(example) if example.parse::<SocketAddr>().is_ok() => {
             "write an address and a port in \"quotes\"".to_owned()
         }
-        _ => message,
+        Value::Float(_) => write_number("a number", allowed(key)),
+        Value::Integer(_) => {
+            let allowed = allowed(key).map(|allowed| allowed + &hint(key));
+            write_number("a whole number", allowed)
+        }
+        _ => message.to_owned(),
     };
+    let shown = shown(text, entry);
     format!("{key} = {shown}: {mend}{}", for_example(key))
 }
 
-/// Whether a type's name is that of whole numbers.
-fn is_whole(kind: &str) -> bool {
-    kind == "usize"
-        || kind
-            .strip_prefix(['u', 'i'])
-            .is_some_and(|bits| bits.parse::<u8>().is_ok())
+fn write_number(kind: &str, allowed: Option<String>) -> String {
+    allowed.map_or_else(|| format!("write {kind}"), |a| format!("write {kind}: {a}"))
+}
+
+/// Returns the first required key that a section does not have.
+fn missing_key(text: &str, section: &KeyEntry) -> Option<&'static str> {
+    let after = text.get(section.name.end..).unwrap_or_default();
+    let end = section.name.end + after.find("\n[").unwrap_or(after.len());
+    let all = entries(text).unwrap_or_default();
+    REQUIRED.iter().copied().find(|required| {
+        let is_there = |e: &KeyEntry| {
+            e.key == *required && section.name.end <= e.name.start && e.name.end <= end
+        };
+        let of = required.rsplit_once('.').map(|(of, _)| of);
+        of == Some(&section.key) && !all.iter().any(is_there)
+    })
 }
 
 /// Ten years: with longer times, sums of Unix milliseconds would mean nothing.
@@ -528,19 +585,13 @@ fn measure(key: &str) -> Option<&'static Measure> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Config;
-    use taojin_crawl::schedule::Site;
+    use crate::config::{Config, read::site_defaults};
 
     #[test]
-    fn every_number_of_the_settings_has_limits_and_the_defaults_keep_them() {
-        let site = Site {
-            delay_ms: Some(2000),
-            max_pages_per_cycle: Some(5000),
-            ..Site::default()
-        };
+    fn limits_cover_all_numbers() {
         for (settings, limits) in [
             (Table::try_from(Config::default()).unwrap(), CONFIG),
-            (Table::try_from(site).unwrap(), SITE),
+            (site_defaults(), SITE),
         ] {
             assert_eq!(unusable(&settings), []);
             let mut numbers = Vec::new();
@@ -559,7 +610,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_outside_is_named() {
+    fn limits_report_values_outside() {
         for (text, wrong) in [
             ("[frontier]\nseen_error = 0.0", true),
             ("[frontier]\nseen_error = 0.5", false),
@@ -586,7 +637,7 @@ mod tests {
     }
 
     #[test]
-    fn units_become_the_number_of_the_key_and_the_rest_stays() {
+    fn units_resolve_to_numbers() {
         let text = "[crawl] # \"6h\"\nstop_grace_ms = \"4s\"\nmin_free_bytes = \"1.5 GiB\"\n\n[documents]\n\
                     keep_versions_days = '4w'\n[index]\nmemory_mb = \"256 MiB\"\nutc_offset_minutes = \"8h\"\n\
                     [fetch]\nuser_agent = \"6h\"\nhosts = { \"a\" = \"6h\" }\n[revisit]\nmin_ms = \"6 years\"\nmax_ms = 5\n";
@@ -611,7 +662,7 @@ mod tests {
     }
 
     #[test]
-    fn every_time_and_every_size_takes_a_unit() {
+    fn units_cover_times_and_sizes() {
         const AMOUNTS: [&str; 10] = [
             "ms", "seconds", "minutes", "hours", "days", "bytes", "kb", "mb", "gb", "ttl",
         ];

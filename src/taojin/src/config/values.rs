@@ -1,5 +1,7 @@
-//! Values that the types alone do not check, and whether the machine has what a crawl needs. In: settings. Out: everything
-//! that cannot be used, as `key = value: what to write`, one line for each key. Leaves nothing behind.
+//! Checks values beyond their types, and whether the machine has what a crawl needs.
+//!
+//! Every value that cannot be used is reported as `key = value: what to write`, one line for each key. Nothing is left behind
+//! on disk.
 
 use std::path::Path;
 
@@ -8,7 +10,7 @@ use toml::Table;
 use super::origins::without_password;
 use super::read::key_of;
 use super::schema::{allowed, example, unusable};
-use super::{Config, Loaded, Problem, SYSTEM_CONFIG, SearchConfig};
+use super::{Config, ConfigProblem, LoadedConfig, SYSTEM_CONFIG, SearchConfig};
 use crate::serve;
 use taojin_crawl::fetch::Fetcher;
 use taojin_crawl::frontier::{Refusal, Scope, pattern_problem};
@@ -165,8 +167,8 @@ const STATE_DIR: &str = "/var/lib/taojin";
 /// Longest name of an index: engines take 255 bytes, and the program adds some.
 const INDEX_NAME_MAX: usize = 200;
 
-impl Loaded {
-    /// What the shipped unit needs before the service can write to a data folder of the operator's choice; none where it can.
+impl LoadedConfig {
+    /// What the shipped unit needs before the service can write to a data directory of the operator's choice; `None` if it can.
     pub fn closed_to_the_service(&self) -> Option<String> {
         let data = &self.config.data_dir;
         let is_service = self.file.as_deref() == Some(Path::new(SYSTEM_CONFIG));
@@ -179,12 +181,12 @@ impl Loaded {
         })
     }
 
-    /// What keeps these settings from being used here: lexicons that are not there, a proxy that is none, a data folder
+    /// What keeps these settings from being used here: lexicons that are not there, a proxy that is none, a data directory
     /// that cannot be made or written.
-    pub fn problems(&self) -> Vec<Problem> {
+    pub fn problems(&self) -> Vec<ConfigProblem> {
         let mut found = Vec::new();
         let mut add = |text: String| {
-            found.push(Problem {
+            found.push(ConfigProblem {
                 file: self.file.clone(),
                 line: None,
                 text,
@@ -234,7 +236,7 @@ impl Loaded {
                 ));
             }
         }
-        // The accepted terms are in the data folder.
+        // The accepted terms are in the data directory.
         let lexicons = if has_data {
             self.lexicons()
         } else {
@@ -286,7 +288,7 @@ impl SearchConfig {
     }
 }
 
-/// Why nothing could be written to a folder, which need not be there yet.
+/// Why nothing could be written to a directory, which need not be there yet.
 fn folder_problem(dir: &Path) -> Option<String> {
     let mut ancestors = dir.ancestors().filter(|a| !a.as_os_str().is_empty());
     let nearest = ancestors.find(|a| a.symlink_metadata().is_ok());
@@ -317,8 +319,8 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn a_data_folder_that_the_unit_keeps_closed_is_named() {
-        let loaded = |file: &str, data: &str| Loaded {
+    fn closed_data_dir_named() {
+        let loaded = |file: &str, data: &str| LoadedConfig {
             file: Some(file.into()),
             config: Config {
                 data_dir: data.into(),
@@ -339,11 +341,11 @@ mod tests {
     }
 
     #[test]
-    fn mistakes_of_the_engine_are_named_and_no_password_is_shown() {
+    fn engine_mistakes_hide_password() {
         let said = |text: &str| -> String {
             let search = toml::from_str(&format!("engine = \"opensearch\"\n{text}"));
             let folder = tempfile::tempdir().expect("a folder");
-            let loaded = Loaded {
+            let loaded = LoadedConfig {
                 file: Some(folder.path().join("taojin.toml")),
                 config: Config {
                     data_dir: folder.path().join("data"),

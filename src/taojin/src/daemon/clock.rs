@@ -1,9 +1,11 @@
-//! The clock of a crawl. In: the system's. Out: Unix milliseconds, as the system has them, or in a simulation from
-//! another moment on and faster, so that ten days pass in half an hour. Time-outs of the network stay real.
+//! The clock of a crawl, in Unix milliseconds.
+//!
+//! It is the system's, or in a simulation starts at another moment and runs faster, so that ten days pass in half an hour.
+//! Timeouts of the network stay real.
 //!
 //! Where several machines share a store, all of them go by the time of its database: clocks that differ do not matter.
 //!
-//! It never goes back: when the system's clock is set back, it goes on from where it was, at its own pace, until the
+//! It never goes back: when the system's clock is set back, it continues from where it was, at its own pace, until the
 //! program is started again. Otherwise everything that waits for a moment would wait so much longer.
 
 use std::sync::{Arc, Mutex};
@@ -131,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_simulated_clock_begins_where_it_is_told_and_waits_less() {
+    fn simulated_clock_runs_faster() {
         let clock = Clock::simulated(5_000, 100.0);
         assert!(clock.now_ms() >= 5_000);
         assert_eq!(clock.real(1_000), Duration::from_millis(10));
@@ -140,13 +142,13 @@ mod tests {
     }
 
     #[test]
-    fn a_system_clock_that_is_set_back_stops_nothing_and_one_set_forward_is_believed() {
+    fn steady_clock_never_goes_back() {
         const DAY_MS: i64 = 86_400_000;
         let (began, mut steady) = (Instant::now(), Steady::default());
         let after = |s: u64| began + Duration::from_secs(s);
         assert_eq!(steady.now_ms(began, 5 * DAY_MS), 5 * DAY_MS);
         assert_eq!(steady.now_ms(after(10), 4 * DAY_MS), 5 * DAY_MS + 10_000);
-        // It goes on at the pace of real time, whatever the system says meanwhile.
+        // It continues at the pace of real time, whatever the system says meanwhile.
         assert_eq!(
             steady.now_ms(after(30), 4 * DAY_MS + 20_000),
             5 * DAY_MS + 30_000

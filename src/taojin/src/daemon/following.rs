@@ -1,9 +1,9 @@
-//! Following topics. In: `[[follow]]` of the configuration, the index as it grows and the log of documents. Out: each hit sent
-//! to its topic's webhook when it is new, when it has changed and when it is gone. What was collected and what was told
-//! stands in the store, so that a restart neither loses a hit nor tells it twice; only a delivery whose answer was lost is
-//! sent again, under the same number.
+//! Sends hits of followed topics to their webhooks: when a hit is new, has changed or is gone.
 //!
-//! A receiver's address comes from the configuration and not from the web, so it is not guarded: receivers stand in the own
+//! What was collected and what was delivered is recorded in the store, so that a restart neither loses a hit nor sends it
+//! twice; only a delivery whose response was lost is sent again, under the same number.
+//!
+//! A receiver's address comes from the configuration and not from the web, so it is not guarded: receivers are in the own
 //! network more often than not. No redirect is followed: a signed body goes where it was meant to go.
 
 use std::collections::HashSet;
@@ -12,20 +12,19 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use reqwest::header;
-use reqwest::redirect::Policy;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
 use super::reloading::{Current, titles};
 use super::{Shared, now_ms};
-use crate::config::Loaded;
-use crate::documents::{IndexAt, unpack};
-use crate::serve::{self, Follow, Found, Marked, Tell, metrics, signature};
+use crate::config::LoadedConfig;
+use crate::documents::{IndexAt, http_client, unpack};
+use crate::serve::{self, DocumentHit, Follow, Marked, Tell, metrics, signature};
 use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{Reader, SiteTitles, Watermark};
 
-/// How often the index is looked at; it commits twice a second.
+/// How often the index is checked; it commits twice a second.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// When what following needs could not be had, it is tried again.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
@@ -44,11 +43,11 @@ const ERROR_CHARS: usize = 300;
 /// One topic and what is needed to tell its hits.
 struct Topic {
     follow: Follow,
-    means: Arc<Means>,
+    means: Arc<FollowTools>,
 }
 
 /// What the topics share; made when the first one has a webhook.
-struct Means {
+struct FollowTools {
     reader: Reader,
     follows: Arc<Follows>,
     client: reqwest::Client,
@@ -56,7 +55,7 @@ struct Means {
 }
 
 /// Where the means come from.
-struct Place {
+struct FollowSources {
     index: IndexAt,
     analyzer: Analyzer,
     follows: Arc<Follows>,
@@ -64,11 +63,11 @@ struct Place {
     shared: Arc<Shared>,
 }
 
-impl Place {
-    fn means(&self) -> anyhow::Result<Means> {
+impl FollowSources {
+    fn means(&self) -> anyhow::Result<FollowTools> {
         let reader = self.index.open(&self.analyzer)?;
         let reader = reader.with_titles(self.titles.clone());
-        Ok(Means {
+        Ok(FollowTools {
             reader,
             follows: Arc::clone(&self.follows),
             client: client().context("webhooks cannot be sent")?,
@@ -79,14 +78,14 @@ impl Place {
 
 /// Follows the topics with a webhook, a task for each, as they come and go. Dropping the set stops them.
 pub(crate) fn start(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     analyzer: &Analyzer,
     follows: Follows,
     current: watch::Receiver<Current>,
     shared: Arc<Shared>,
 ) -> JoinSet<()> {
-    let place = Place {
-        index: IndexAt::of(loaded),
+    let place = FollowSources {
+        index: IndexAt::new(loaded),
         analyzer: analyzer.clone(),
         follows: Arc::new(follows),
         titles: titles(current.clone()),
@@ -98,9 +97,9 @@ pub(crate) fn start(
 }
 
 /// Starts what is followed and not yet looked after. A topic that was changed ends first, so that none has two tasks.
-async fn keep(place: Place, mut current: watch::Receiver<Current>) {
+async fn keep(place: FollowSources, mut current: watch::Receiver<Current>) {
     let (mut tasks, mut running) = (JoinSet::new(), HashSet::new());
-    let mut means: Option<Arc<Means>> = None;
+    let mut means: Option<Arc<FollowTools>> = None;
     loop {
         let follows = current.borrow_and_update().follows.clone();
         let mut refused = false;
@@ -134,12 +133,12 @@ async fn keep(place: Place, mut current: watch::Receiver<Current>) {
 }
 
 /// Collects and tells as long as the topic is configured as it is, a slow receiver holding up only its own topic.
-/// Gives its name.
+/// Returns its name.
 async fn follow_on(topic: Arc<Topic>, current: watch::Receiver<Current>) -> String {
     let mut last = None;
     while current.borrow().follows.contains(&topic.follow) {
         if !topic.means.shared.leads() {
-            // Another node of the cluster tells; where it came to stands in the store.
+            // Another node of the cluster tells; where it came to is in the store.
             last = None;
             tokio::time::sleep(LOOK_EVERY).await;
             continue;
@@ -153,7 +152,7 @@ async fn follow_on(topic: Arc<Topic>, current: watch::Receiver<Current>) -> Stri
                 tracing::error!(follow, error = %format!("{error:#}"), "new hits not collected");
             }
         }
-        if let Err(error) = topic.tell().await {
+        if let Err(error) = topic.deliver().await {
             let follow = &topic.follow.name;
             tracing::error!(follow, error = %format!("{error:#}"), "new hits not delivered");
         }
@@ -166,7 +165,10 @@ impl Topic {
     /// Notes the hits that came since the last time. Gives where the index stood.
     fn collect(&self, last: Option<Watermark>) -> anyhow::Result<Watermark> {
         let gone = match last {
-            Some(_) => self.means.follows.gone(&self.follow.name, self.told())?,
+            Some(_) => self
+                .means
+                .follows
+                .gone(&self.follow.name, self.notify_on())?,
             None => 0,
         };
         if gone > 0 {
@@ -176,15 +178,17 @@ impl Topic {
         if last == Some(present) {
             return Ok(present);
         }
-        let (name, told) = (&self.follow.name, self.told());
+        let (name, told) = (&self.follow.name, self.notify_on());
         let after = match last {
             Some(last) => last,
-            None => self.begin(present)?,
+            None => self.starting_watermark(present)?,
         };
         if after == present {
             return Ok(present);
         }
-        let query = serve::understood(&self.means.reader, &self.follow.wanted(0, now_ms())).query;
+        let query =
+            serve::parse_request(&self.means.reader, &self.follow.search_request(0, now_ms()))
+                .query;
         let mut found = Vec::new();
         let reached = self.means.reader.scan(&query, after, |stored| {
             found.push((stored.seq, stored.fetched_ms, stored.fingerprint));
@@ -194,7 +198,7 @@ impl Topic {
         let whole = reached != after;
         let reached = if whole { reached } else { present };
         let told = Told {
-            // Which hits are none any more is known only when all were looked at.
+            // Which hits are none any more is known only when all were checked.
             gone: told.gone && whole,
             ..told
         };
@@ -211,7 +215,7 @@ impl Topic {
     }
 
     /// What the follower wants to be told of.
-    fn told(&self) -> Told {
+    fn notify_on(&self) -> Told {
         let wants = |tell| self.follow.tell.contains(&tell);
         Told {
             new: wants(Tell::New),
@@ -221,7 +225,7 @@ impl Topic {
     }
 
     /// Where an earlier run of the daemon came to.
-    fn begin(&self, present: Watermark) -> anyhow::Result<Watermark> {
+    fn starting_watermark(&self, present: Watermark) -> anyhow::Result<Watermark> {
         let follow = &self.follow;
         let asked = follow.asked();
         let begun = self
@@ -235,7 +239,7 @@ impl Topic {
     }
 
     /// Sends what waits, until nothing waits or a try fails.
-    async fn tell(self: &Arc<Self>) -> anyhow::Result<()> {
+    async fn deliver(self: &Arc<Self>) -> anyhow::Result<()> {
         loop {
             let topic = Arc::clone(self);
             let Some((delivery, body)) = blocking(move || topic.next()).await? else {
@@ -274,8 +278,8 @@ impl Topic {
                 changes.push(hit.change.as_str());
             }
         }
-        let wanted = self.follow.wanted(DELIVERY_HITS, now_ms());
-        let hits = serve::as_hits(&self.means.reader, &wanted, documents).into_iter();
+        let wanted = self.follow.search_request(DELIVERY_HITS, now_ms());
+        let hits = serve::to_hits(&self.means.reader, &wanted, documents).into_iter();
         let hits = hits.zip(changes).map(|(hit, change)| (hit.found, change));
         let gone = gone.into_iter().map(|hit| (hit, Change::Deleted.as_str()));
         let hits: Vec<_> = hits.chain(gone).collect();
@@ -323,14 +327,14 @@ impl Topic {
 }
 
 /// A document that is no hit any more, as it was told of: address and title, without its text.
-fn was(known: &LastKnown) -> Found {
+fn was(known: &LastKnown) -> DocumentHit {
     let latest = &known.row;
     // What was taken down has no title any more.
     let title = known
         .body
         .as_deref()
         .and_then(|body| unpack(body).ok()?.1.title);
-    Found {
+    DocumentHit {
         id: format!("{:016x}", latest.fingerprint),
         url: latest.url.clone(),
         title: Marked {
@@ -338,7 +342,7 @@ fn was(known: &LastKnown) -> Found {
             ..Marked::default()
         },
         site: Some(latest.site.clone()).filter(|site| !site.is_empty()),
-        ..Found::default()
+        ..DocumentHit::default()
     }
 }
 
@@ -365,26 +369,13 @@ async fn blocking<T: Send + 'static>(
 pub(crate) struct Undelivered {
     /// One line for the operator.
     pub(crate) error: String,
-    /// What the receiver asked for by Retry-After.
+    /// What the receiver requested by Retry-After.
     pub(crate) asked_ms: Option<i64>,
 }
 
-/// The client of all webhooks.
+/// Builds the client of all webhooks.
 pub(crate) fn client() -> reqwest::Result<reqwest::Client> {
-    // An error says that the crawl's own client was first.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let build = || {
-        reqwest::Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(WHOLE_TIMEOUT)
-            .redirect(Policy::none())
-            .no_proxy()
-            .user_agent(concat!("taojin/", env!("CARGO_PKG_VERSION")))
-    };
-    build().build().or_else(|error| {
-        tracing::warn!(%error, "no CA certificates: https webhooks cannot be reached");
-        build().tls_certs_only([]).build()
-    })
+    http_client(CONNECT_TIMEOUT, WHOLE_TIMEOUT, None)
 }
 
 /// Sends one delivery; any 2xx means that it arrived. What is signed holds the time of this very try, so that a receiver can
@@ -407,7 +398,7 @@ pub(crate) async fn send(
             .header("taojin-signature-v2", format!("sha256={timed}"));
     }
     let answer = request.body(body).send().await.map_err(|e| Undelivered {
-        error: short(&reason(&e.without_url())),
+        error: short(&format!("{:#}", anyhow::Error::from(e.without_url()))),
         asked_ms: None,
     })?;
     let status = answer.status();
@@ -425,18 +416,6 @@ pub(crate) async fn send(
         error: format!("the receiver answered {status}{why}"),
         asked_ms: asked.map(|seconds| seconds.clamp(0, 86_400) * 1_000),
     })
-}
-
-/// The error and what caused it, in one line.
-fn reason(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut cause = error.source();
-    while let Some(inner) = cause {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
-        cause = inner.source();
-    }
-    text
 }
 
 fn short(text: &str) -> String {

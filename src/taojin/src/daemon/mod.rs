@@ -1,11 +1,11 @@
-//! The daemon: the only place that spawns. It wires the stages with channels and nothing else:
+//! The daemon: connects the stages with channels. Threads and tasks are started here and nowhere else.
 //!
 //! ```text
 //!  crawl loop (thread) ──leases──▶ fetch tasks (threads of their own) ──finished──▶ crawl loop ──documents──▶ indexer (thread)
 //! ```
 //!
-//! In: a configuration, what to do, a future that ends when it is to stop. Out: a [`Summary`]. Stops front to back:
-//! no new leases, requests under way get a grace, one last transaction, the index catches up.
+//! [`run`] takes a configuration, [`Options`] and a future that ends when it is to stop, and returns a [`Summary`]. It stops front
+//! to back: no new leases, requests under way get a grace, one last transaction, the index catches up.
 
 mod clock;
 pub mod control;
@@ -69,16 +69,16 @@ pub use reloading::LexiconWatch;
 pub(crate) use reloading::titles_of;
 pub use report::status::{StatusBoard, status_source};
 pub use report::summary::{RestingHost, SiteSummary, Summary};
-pub use review::terms::{Facts, Kept, TermReviewer, find_terms, texts_of_index};
+pub use review::terms::{KeptTerms, TermFacts, TermReviewer, find_terms, texts_of_index};
 pub use serving::serve_state;
 pub use shared::Shared;
 
-use crate::config::{ConfigError, Loaded};
+use crate::config::{ConfigError, LoadedConfig};
 use crate::documents::IndexAt;
 use control::ControlSocket;
-use crawl::crawl_loop::{Event, Wiring, learner, open_loop};
+use crawl::crawl_loop::{CrawlChannels, Event, learner, open_loop};
 use crawl::sharing::{is_outage, wait_for_store};
-use crawl::visit::{self, Tools, one_visit, save_robots, tools};
+use crawl::visit::{self, VisitContext, one_visit, save_robots, tools};
 use index::{Copier, Indexer};
 use learn::templates::Seen;
 use reloading::{Current, pass_on};
@@ -96,7 +96,7 @@ const SPARE_EVENTS: usize = 64;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Told of each fetch as it ends, and of how many known addresses are still to be fetched.
-pub type Progress = Box<dyn FnMut(&LogLine, u64) + Send>;
+pub type ProgressCallback = Box<dyn FnMut(&LogLine, u64) + Send>;
 
 /// What the daemon does.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -127,12 +127,12 @@ pub struct Options {
     /// What to do.
     pub mode: Mode,
     /// Told of each fetch as it ends.
-    pub progress: Option<Progress>,
+    pub progress: Option<ProgressCallback>,
     /// Serve the HTTP API and the web page here.
     pub listener: Option<tokio::net::TcpListener>,
     /// The configuration as it is read again while running (SIGHUP), or what is wrong with it: its sites and topics
     /// are taken up, or everything stays as it was.
-    pub reload: Option<mpsc::Receiver<Result<Loaded, ConfigError>>>,
+    pub reload: Option<mpsc::Receiver<Result<LoadedConfig, ConfigError>>>,
     /// What time it is for the crawl.
     pub clock: Clock,
 }
@@ -170,7 +170,7 @@ pub(crate) fn now_ms() -> i64 {
 /// Crawls as the options say until done or until `shutdown` ends. Everything fetched by then is durable; what the
 /// index has not taken yet waits in the store for the next start.
 pub async fn run(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     options: Options,
     shutdown: impl Future<Output = ()>,
 ) -> anyhow::Result<Summary> {
@@ -188,7 +188,7 @@ pub async fn run(
         let current = lexicons.current().clone();
         tokio::spawn(pass_on(reload, Arc::clone(&shared), current))
     });
-    let board = StatusBoard::of(loaded, Some(Arc::clone(&shared))).now(current.clone());
+    let board = StatusBoard::new(loaded, Some(Arc::clone(&shared))).now(current.clone());
     let mut listener = options.listener;
     // The web page's commands come over the socket, too.
     let mut open_doors = || {
@@ -205,7 +205,7 @@ pub async fn run(
             let opened = wait_for_store(loaded, &shared, &mut inbox, error, &mut shutdown).await;
             match opened? {
                 Some(store) => store,
-                None => return Ok(Summary::begin(shared.now_ms())),
+                None => return Ok(Summary::new(shared.now_ms())),
             }
         }
         opened => opened?,
@@ -280,7 +280,7 @@ fn first_failure(
 /// The threads of the crawl: loop, fetch tasks, indexer, learner.
 struct Crawl {
     events: SyncSender<Event>,
-    tools: Arc<Tools>,
+    tools: Arc<VisitContext>,
     seen: SyncSender<Seen>,
     crawling: thread::JoinHandle<anyhow::Result<Summary>>,
     fetching: thread::JoinHandle<()>,
@@ -293,10 +293,10 @@ struct Crawl {
 impl Crawl {
     /// Opens the index and starts the threads; also what the topics wait for.
     fn start(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         mode: &Mode,
         store: Store,
-        progress: Option<Progress>,
+        progress: Option<ProgressCallback>,
         shared: &Arc<Shared>,
         (events, inbox): (SyncSender<Event>, Receiver<Event>),
         current: watch::Receiver<Current>,
@@ -308,13 +308,13 @@ impl Crawl {
         if is_daemon {
             store.set_patience(PATIENCE);
         }
-        let (poke, poked) = sync_channel(1);
-        let (poke, copier) = if loaded.copies_documents() {
-            let (poke_copier, copier_poked) = sync_channel(1);
-            let copier = Copier::open(store.place(), Arc::clone(shared), poke)?;
-            (poke_copier, Some(move || copier.run(&copier_poked)))
+        let (wake, woken) = sync_channel(1);
+        let (wake, copier) = if loaded.copies_documents() {
+            let (wake_copier, copier_woken) = sync_channel(1);
+            let copier = Copier::open(store.place(), Arc::clone(shared), wake)?;
+            (wake_copier, Some(move || copier.run(&copier_woken)))
         } else {
-            (poke, None)
+            (wake, None)
         };
         let reader = match &copier {
             None => store.reader()?,
@@ -325,28 +325,28 @@ impl Crawl {
         let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
         let (learner, pages, templates, seen) = learner(loaded, node_place(loaded, shared));
         let node = store.lease();
-        let wiring = Wiring {
+        let channels = CrawlChannels {
             inbox,
             leases,
-            poke,
+            wake,
             shared: Arc::clone(shared),
             current,
             progress,
             learner: templates.learner.clone(),
         };
-        let mut crawl = open_loop(loaded, mode.clone(), store, wiring)?;
+        let mut crawl = open_loop(loaded, mode.clone(), store, channels)?;
         // The frontier has counted what was under way at the last stop: the tools begin a new list of that.
         let tools = Arc::new(tools(loaded, mode, shared, templates, node)?);
         crawl.archive.clone_from(&tools.archive);
-        shared.beat(Worker::CrawlLoop);
-        shared.beat(Worker::Fetching);
+        shared.record_heartbeat(Worker::CrawlLoop);
+        shared.record_heartbeat(Worker::Fetching);
         if loaded.config.cluster.serve {
-            shared.beat(Worker::Indexer);
+            shared.record_heartbeat(Worker::Indexer);
         }
         let visiting = Arc::clone(&tools);
         let visit = move |work| one_visit(Arc::clone(&visiting), work);
         let threads = Self {
-            indexing: spawn_thread("indexer", move || indexer(&poked))?,
+            indexing: spawn_thread("indexer", move || indexer(&woken))?,
             crawling: spawn_thread("crawl-loop", move || crawl.run())?,
             learning: spawn_thread("learner", move || learner.run(&pages))?,
             copying: copier
@@ -391,40 +391,40 @@ type Indexing = Box<dyn FnOnce(&Receiver<()>) + Send>;
 
 /// What carries documents into the search index, wherever that is.
 fn indexer(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     reader: taojin_crawl::store::Reader,
     shared: &Arc<Shared>,
     is_daemon: bool,
 ) -> anyhow::Result<Indexing> {
     let shared = Arc::clone(shared);
     if !loaded.config.cluster.serve {
-        return Ok(Box::new(move |poked| index::without_index(poked, &shared)));
+        return Ok(Box::new(move |woken| index::without_index(woken, &shared)));
     }
-    if let Some(at) = IndexAt::of(loaded).remote() {
+    if let Some(at) = IndexAt::new(loaded).remote() {
         let indexer = index::RemoteIndexer::new(loaded, at.clone(), reader, shared)?;
-        return Ok(Box::new(move |poked| indexer.run(poked)));
+        return Ok(Box::new(move |woken| indexer.run(woken)));
     }
     let indexer = Indexer::open(loaded, reader, shared, is_daemon)?;
-    Ok(Box::new(move |poked| indexer.run(poked)))
+    Ok(Box::new(move |woken| indexer.run(woken)))
 }
 
 /// The store, for this process as the node that it is or becomes.
-fn node_place(loaded: &Loaded, shared: &Shared) -> StorePlace {
+fn node_place(loaded: &LoadedConfig, shared: &Shared) -> StorePlace {
     loaded.store_place().with_lease(shared.node().clone())
 }
 
-/// The store of the data folder, with its retention.
-pub(crate) fn open_store(loaded: &Loaded) -> anyhow::Result<Store> {
+/// The store of the data directory, with its retention.
+pub(crate) fn open_store(loaded: &LoadedConfig) -> anyhow::Result<Store> {
     open_store_at(loaded, loaded.store_place())
 }
 
-fn open_store_at(loaded: &Loaded, place: StorePlace) -> anyhow::Result<Store> {
+fn open_store_at(loaded: &LoadedConfig, place: StorePlace) -> anyhow::Result<Store> {
     let mut store = Store::open(place)?;
     index::refuse_lost_store(&loaded.index_dir(), &store)?;
     taojin_search::index::complete_swap(&loaded.index_dir())?;
     taojin_search::index::refuse_newer(&loaded.index_dir())?;
     store.set_retention(loaded.config.documents.retention());
-    if let Some(ahead) = index::is_ahead(&IndexAt::of(loaded), &store)? {
+    if let Some(ahead) = index::is_ahead(&IndexAt::new(loaded), &store)? {
         tracing::warn!(
             index = ahead,
             store = store.last_document_seq()?,
@@ -435,7 +435,7 @@ fn open_store_at(loaded: &Loaded, place: StorePlace) -> anyhow::Result<Store> {
     Ok(store)
 }
 
-/// The socket for commands. The daemon runs without it as well; then the reason stands in the log.
+/// The socket for commands. The daemon runs without it as well; then the reason is in the log.
 fn open_control(
     data_dir: &Path,
     events: &SyncSender<Event>,

@@ -1,7 +1,9 @@
-//! What may change while the daemon runs. In: the configuration as it was read again (SIGHUP); the files of lexicons and
-//! synonyms. Out: its sites and topics, to everybody who goes by them, and a new dictionary in the analyzer within seconds,
-//! for everything that searches; or, if there is a mistake, the mistake in the log and in the status, and everything stays as
-//! it was. Never looks at what takes a restart. Nothing is indexed again: the index does not depend on lexicons.
+//! Applies changes of the configuration while the daemon runs.
+//!
+//! On SIGHUP the configuration is read again: its sites and topics go to all who use them, as [`Current`]; a mistake is
+//! logged and shown in the status, and everything stays as it was. Changed files of lexicons and synonyms give a new
+//! dictionary within seconds, for everything that searches. Settings that take a restart are not compared. Nothing is indexed
+//! again: the index does not depend on lexicons.
 //!
 //! Lexicons are watched by their files' stamps every second: a few calls of the system, on any file system, whoever changed them.
 
@@ -13,13 +15,13 @@ use tokio::sync::{mpsc, watch};
 
 use super::report::systemd;
 use super::{Shared, spawn_thread};
-use crate::config::{ConfigError, Loaded};
+use crate::config::{ConfigError, LoadedConfig};
 use crate::serve::Follow;
 use taojin_crawl::schedule::Site;
 use taojin_search::analyze::{Analyzer, Dictionary};
 use taojin_search::index::SiteTitles;
 
-/// How often the files are looked at.
+/// How often the files are checked.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// The sites and topics of this moment.
@@ -30,7 +32,7 @@ pub(crate) struct Current {
 }
 
 impl Current {
-    pub(super) fn of(loaded: &Loaded) -> Self {
+    pub(super) fn new(loaded: &LoadedConfig) -> Self {
         Self {
             sites: loaded.sites.clone(),
             follows: loaded.config.follow.clone(),
@@ -52,7 +54,7 @@ pub(crate) fn titles_of(sites: &[Site]) -> Vec<(String, String)> {
 /// Passes on what comes, until nobody sends any more. Nothing that was sent is dropped: the crawl loop finds the newest
 /// sites when it turns, however much else it has to do.
 pub(super) async fn pass_on(
-    mut reload: mpsc::Receiver<Result<Loaded, ConfigError>>,
+    mut reload: mpsc::Receiver<Result<LoadedConfig, ConfigError>>,
     shared: Arc<Shared>,
     current: watch::Sender<Current>,
 ) {
@@ -66,7 +68,7 @@ pub(super) async fn pass_on(
                 continue;
             }
         };
-        let new = Current::of(&loaded);
+        let new = Current::new(&loaded);
         tracing::info!(
             sites = new.sites.len(),
             topics = new.follows.len(),
@@ -89,9 +91,9 @@ pub struct LexiconWatch {
 
 impl LexiconWatch {
     /// Starts to watch the lexicons of a configuration for an analyzer.
-    pub fn start(loaded: &Loaded, analyzer: &Analyzer) -> anyhow::Result<Self> {
-        let (current, changed) = watch::channel(Current::of(loaded));
-        let watched = Watched {
+    pub fn start(loaded: &LoadedConfig, analyzer: &Analyzer) -> anyhow::Result<Self> {
+        let (current, changed) = watch::channel(Current::new(loaded));
+        let watched = WatchedFiles {
             stamps: stamps(&loaded.lexicon_files()),
             loaded: loaded.clone(),
             analyzer: analyzer.clone(),
@@ -107,14 +109,14 @@ impl LexiconWatch {
     }
 }
 
-struct Watched {
-    loaded: Loaded,
+struct WatchedFiles {
+    loaded: LoadedConfig,
     analyzer: Analyzer,
     stamps: Vec<(PathBuf, Stamp)>,
     changed: watch::Receiver<Current>,
 }
 
-impl Watched {
+impl WatchedFiles {
     fn run(mut self) {
         while let Ok(is_new) = self.changed.has_changed() {
             if is_new {
@@ -162,7 +164,7 @@ mod tests {
     use crate::config::Config;
 
     #[test]
-    fn changed_synonyms_are_in_use_within_two_seconds_and_wrong_ones_change_nothing() {
+    fn changed_synonyms_take_effect() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("own.txt");
         std::fs::write(&file, "LNG, 液化天然气\n").unwrap();
@@ -171,7 +173,7 @@ mod tests {
             ..Config::default()
         };
         config.analyze.synonyms = vec![file.display().to_string()];
-        let loaded = Loaded {
+        let loaded = LoadedConfig {
             config,
             sites: Vec::new(),
             file: None,

@@ -1,4 +1,4 @@
-//! Searches served beside the crawl. In: a listener. Out: a task that ends when its sign is dropped.
+//! Serves searches during a crawl: a task on a listener that ends when its guard is dropped.
 
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use super::control::Controller;
 use super::review::templates::TemplateReviewer;
 use super::watchdog::Worker;
 use super::{Shared, StatusBoard, TermReviewer, status_source};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::documents::{StoreLog, open_index};
 use crate::serve::{self, Readiness, ServeState};
 use taojin_search::analyze::Analyzer;
@@ -21,9 +21,9 @@ pub(super) type Serving = tokio::task::JoinHandle<std::io::Result<()>>;
 /// How often the server's task tells that it turns.
 const BEAT: Duration = Duration::from_secs(5);
 
-/// Serves beside the crawl, until the sender that is given back is dropped; none where there is nothing to listen on.
+/// Serves beside the crawl, until the sender that is given back is dropped; `None` if there is nothing to listen on.
 pub(super) fn start_server(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     listener: Option<tokio::net::TcpListener>,
     analyzer: &Analyzer,
     board: StatusBoard,
@@ -41,7 +41,7 @@ pub(super) fn start_server(
         ..serve_state(loaded, analyzer, board).context("searches cannot be served")?
     };
     let (stop, stopped) = oneshot::channel::<()>();
-    shared.beat(Worker::Server);
+    shared.record_heartbeat(Worker::Server);
     let serving = serve::serve(listener, state, async move {
         // An error means that the sender was dropped, which is the sign.
         let _ = stopped.await;
@@ -52,7 +52,7 @@ pub(super) fn start_server(
         loop {
             tokio::select! {
                 ended = &mut serving => return ended,
-                _ = beat.tick() => beating.beat(Worker::Server),
+                _ = beat.tick() => beating.record_heartbeat(Worker::Server),
             }
         }
     });
@@ -67,7 +67,7 @@ fn stuck(shared: &Shared) -> Vec<&'static str> {
 
 /// What a server over this data needs.
 pub fn serve_state(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     analyzer: &Analyzer,
     board: StatusBoard,
 ) -> anyhow::Result<ServeState> {
@@ -80,7 +80,7 @@ pub fn serve_state(
         config: loaded.config.serve.clone(),
         source: reader,
         follows: board.topics(),
-        terms: Some(Arc::new(TermReviewer::of(loaded))),
+        terms: Some(Arc::new(TermReviewer::new(loaded))),
         sites: Some(Arc::new(Controller::new(loaded, board.current()))),
         status: status_source(board, move || counted.num_docs().unwrap_or_default()),
         metrics: metrics_handle()?,

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use super::Clock;
-use super::index::Progress;
+use super::index::RebuildProgress;
 use super::watchdog::{Liveness, Worker};
 use crate::serve::Readiness;
 use taojin_crawl::frontier::{self, Patterns};
@@ -37,10 +37,10 @@ pub struct Shared {
     document_seq: AtomicU64,
     in_flight: AtomicU64,
     indexed_seq: AtomicU64,
-    /// An operator wants the index to be made anew.
+    /// An operator wants the index to be made again.
     reindex: AtomicBool,
-    /// How far the index is that is being made anew.
-    reindexing: Mutex<Option<Progress>>,
+    /// How far the index is that is being made again.
+    reindexing: Mutex<Option<RebuildProgress>>,
     /// How often one was finished.
     reindexed: AtomicU64,
     next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
@@ -100,8 +100,8 @@ impl Shared {
     }
 
     /// A worker gets on.
-    pub(super) fn beat(&self, worker: Worker) {
-        self.liveness.beat(worker, Instant::now());
+    pub(super) fn record_heartbeat(&self, worker: Worker) {
+        self.liveness.record_heartbeat(worker, Instant::now());
     }
 
     /// A worker cannot get on and tries again: for too long is stuck.
@@ -175,35 +175,35 @@ impl Shared {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// Asks for the index to be made anew.
-    pub(super) fn ask_reindex(&self) {
+    /// Asks for the index to be made again.
+    pub(super) fn request_reindex(&self) {
         self.reindex.store(true, Ordering::Relaxed);
     }
 
-    /// Whether that was asked for since the last call.
-    pub(super) fn take_reindex(&self) -> bool {
+    /// Whether that was requested since the last call.
+    pub(super) fn take_reindex_request(&self) -> bool {
         self.reindex.swap(false, Ordering::Relaxed)
     }
 
     /// How far the new index is; none when it is in its place.
-    pub(super) fn set_reindexing(&self, progress: Option<Progress>) {
+    pub(super) fn set_reindexing(&self, progress: Option<RebuildProgress>) {
         if progress.is_none() {
             self.reindexed.fetch_add(1, Ordering::Relaxed);
         }
         *lock(&self.reindexing) = progress;
     }
 
-    /// How far the index is that is being made anew, if one is.
-    pub fn reindexing(&self) -> Option<Progress> {
+    /// How far the index is that is being made again, if one is.
+    pub fn reindexing(&self) -> Option<RebuildProgress> {
         *lock(&self.reindexing)
     }
 
-    /// How often the index was made anew since the start.
+    /// How often the index was made again since the start.
     pub(super) fn reindexed(&self) -> u64 {
         self.reindexed.load(Ordering::Relaxed)
     }
 
-    /// Whether so much waits for the index that the crawl should wait too. While the index is made anew it does not: the
+    /// Whether so much waits for the index that the crawl should wait too. While the index is made again it does not: the
     /// store keeps everything.
     pub(super) fn is_lagging(&self, most: u64) -> bool {
         self.index_lag() > most && self.reindexing().is_none()
@@ -275,7 +275,7 @@ impl Shared {
         *lock(&self.rules) = rules;
     }
 
-    /// The rules of a site; none if it is no longer crawled.
+    /// The rules of a site; `None` if it is no longer crawled.
     pub(super) fn rules(&self, site: &str) -> Option<SiteRules> {
         lock(&self.rules).get(site).cloned()
     }

@@ -1,7 +1,9 @@
-//! Whether every worker of the daemon gets on. In: a mark from each worker when it has done something or found nothing to do, and
-//! what stands in its way; its threads and tasks. Out: which of them do not get on, since when, and why; what systemd is told; the
-//! name of a worker that ended before its time: without it the daemon would be half alive, so it stops and says so. Never
-//! restarts anything itself: that is systemd's work. Times of marks are passed in and are of a clock that never jumps.
+//! Detects workers of the daemon that are stuck or have ended.
+//!
+//! Each worker records a heartbeat when it has done something or found nothing to do, and what keeps it waiting. The watchdog
+//! reports which do not progress, since when and why, to the status and to systemd. If a worker ends before its time the
+//! daemon stops and says so, since it would be half alive; it never restarts anything itself: that is systemd's work. Times
+//! are passed in, of a clock that never jumps.
 
 use std::path::Path;
 use std::sync::{Mutex, MutexGuard};
@@ -79,15 +81,15 @@ impl Worker {
 /// The last marks of all workers.
 #[derive(Debug, Default)]
 pub struct Liveness {
-    marks: [Mutex<Option<Mark>>; Worker::ALL.len()],
+    marks: [Mutex<Option<Checkpoint>>; Worker::ALL.len()],
 }
 
 #[derive(Debug, Clone)]
-struct Mark {
+struct Checkpoint {
     at: Instant,
     /// Time that the step which begins there may take.
     limit: Duration,
-    /// What stands in its way.
+    /// What is in its way.
     problem: Option<String>,
 }
 
@@ -100,13 +102,13 @@ pub struct WorkerState {
     pub idle: Duration,
     /// Whether that is longer than it may take.
     pub stuck: bool,
-    /// What stands in its way, if it says so.
+    /// What is in its way, if it says so.
     pub problem: Option<String>,
 }
 
 impl Liveness {
     /// The worker has got on, or has nothing to do; whatever stood in its way is over.
-    pub fn beat(&self, worker: Worker, now: Instant) {
+    pub fn record_heartbeat(&self, worker: Worker, now: Instant) {
         self.expect_within(worker, now, worker.limit());
     }
 
@@ -128,7 +130,7 @@ impl Liveness {
     }
 
     fn set(&self, worker: Worker, at: Instant, limit: Duration, problem: Option<String>) {
-        *self.mark(worker) = Some(Mark { at, limit, problem });
+        *self.mark(worker) = Some(Checkpoint { at, limit, problem });
     }
 
     /// How the workers that were started do.
@@ -153,7 +155,7 @@ impl Liveness {
         states
     }
 
-    fn mark(&self, worker: Worker) -> MutexGuard<'_, Option<Mark>> {
+    fn mark(&self, worker: Worker) -> MutexGuard<'_, Option<Checkpoint>> {
         lock(&self.marks[worker as usize])
     }
 }
@@ -212,7 +214,7 @@ pub(super) async fn watch_over(
                 tracing::info!("stopping");
                 stop();
             }
-            _ = watch.tick() => tell(shared, forever),
+            _ = watch.tick() => notify_systemd(shared, forever),
             _ = save.tick() => save_robots(&crawl.tools, data_dir),
             () = tokio::time::sleep(LOOK_AT_END), if stopping || !forever => {}
             () = tokio::time::sleep(LOOK_EVERY) => {}
@@ -245,7 +247,7 @@ fn ended_early(
 }
 
 /// Tells systemd that all workers get on, or nothing: then it starts the service again.
-fn tell(shared: &Shared, forever: bool) {
+fn notify_systemd(shared: &Shared, forever: bool) {
     let stuck = shared.liveness().stuck(Instant::now());
     if stuck.is_empty() {
         systemd::alive();
@@ -276,15 +278,15 @@ mod tests {
     const SECOND: Duration = Duration::from_secs(1);
 
     #[test]
-    fn each_worker_that_stops_is_named_however_lively_the_others_are() {
+    fn watchdog_names_stuck_worker() {
         for stopped in Worker::ALL {
             let (liveness, start) = (Liveness::default(), Instant::now());
             for worker in Worker::ALL {
-                liveness.beat(worker, start);
+                liveness.record_heartbeat(worker, start);
             }
             let later = start + stopped.limit() + SECOND;
             for worker in Worker::ALL.into_iter().filter(|w| *w != stopped) {
-                liveness.beat(worker, later);
+                liveness.record_heartbeat(worker, later);
             }
             assert!(
                 liveness
@@ -300,16 +302,16 @@ mod tests {
     }
 
     #[test]
-    fn one_that_was_never_started_is_not_missed() {
+    fn watchdog_ignores_unstarted_worker() {
         let (liveness, now) = (Liveness::default(), Instant::now());
-        liveness.beat(Worker::Indexer, now);
+        liveness.record_heartbeat(Worker::Indexer, now);
         assert_eq!(liveness.states(now).len(), 1);
     }
 
     #[test]
-    fn trying_again_and_again_is_no_progress_and_says_why() {
+    fn watchdog_reports_endless_retries() {
         let (liveness, start) = (Liveness::default(), Instant::now());
-        liveness.beat(Worker::Indexer, start);
+        liveness.record_heartbeat(Worker::Indexer, start);
         let mut now = start;
         while now <= start + INDEXER_LIMIT {
             now += 5 * SECOND;
@@ -317,13 +319,13 @@ mod tests {
         }
         let stuck = liveness.stuck(now);
         assert_eq!(stuck[0].to_string(), "indexer: it cannot be opened");
-        liveness.beat(Worker::Indexer, now);
+        liveness.record_heartbeat(Worker::Indexer, now);
         assert_eq!(liveness.states(now)[0].problem, None);
         assert!(liveness.stuck(now).is_empty());
     }
 
     #[test]
-    fn waiting_for_room_is_told_and_is_no_reason_for_a_new_start() {
+    fn watchdog_tolerates_full_disk() {
         let (liveness, now) = (Liveness::default(), Instant::now());
         liveness.waits(Worker::CrawlLoop, now, "no space left".to_owned());
         let state = &liveness.states(now + SECOND)[0];
@@ -331,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_step_has_its_time_and_no_more() {
+    fn watchdog_limits_long_steps() {
         let (liveness, now) = (Liveness::default(), Instant::now());
         let long = INDEXER_LIMIT * 4;
         liveness.expect_within(Worker::Indexer, now, long);

@@ -1,5 +1,7 @@
-//! Documents in the form in which the log keeps them. In: a document, once, in the task that read it; then where it stands.
-//! Out: what the log takes; and out of that the document again.
+//! Encodes documents for the log, and decodes them.
+//!
+//! [`EncodedDocument::new`] encodes a document once, in the task that read it; [`EncodedDocument::row`] adds where it is
+//! stored; [`unpack`] returns the document again.
 
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +23,7 @@ pub struct EncodedDocument {
 
 /// What a body holds beside the document as it was read.
 #[derive(Serialize)]
-struct Beside<'a> {
+struct BodyHeader<'a> {
     fetched_ms: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<&'a str>,
@@ -31,7 +33,7 @@ struct Beside<'a> {
 
 /// A body, read again.
 #[derive(Deserialize)]
-struct Body {
+struct StoredBody {
     fetched_ms: i64,
     url: Option<String>,
     #[serde(default)]
@@ -61,13 +63,13 @@ impl EncodedDocument {
     /// What the log takes of the document as it was fetched at `fetched_ms`, Unix milliseconds; at `url`, if it stands for
     /// another page, and with the other addresses that say the same.
     pub fn row(&self, fetched_ms: i64, url: Option<&str>, addresses: &[String]) -> NewDocument {
-        let beside = Beside {
+        let beside = BodyHeader {
             fetched_ms,
             url,
             addresses,
         };
         let mut json = serde_json::to_vec(&beside).expect("strings and a number serialize");
-        // The object goes on with the document, which is not encoded again.
+        // The object continues with the document, which is not encoded again.
         json.pop();
         json.extend_from_slice(br#","document":"#);
         json.extend_from_slice(&self.json);
@@ -82,7 +84,7 @@ impl EncodedDocument {
 
 /// The document of a body of the log, and when it was fetched, Unix milliseconds. An error says that it is damaged.
 pub(crate) fn unpack(body: &[u8]) -> anyhow::Result<(i64, Document)> {
-    let Body {
+    let StoredBody {
         fetched_ms,
         url,
         addresses,
@@ -130,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_and_numbers_are_no_words() {
+    fn wording_ignores_numbers() {
         let refused = |at: &str, id: &str| {
             wording(&format!(
                 "您访问的页面{at}需要验证。 Please wait, request id: {id}."
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_comes_back_with_where_it_stands() {
+    fn encoded_document_round_trip() {
         for text in ["正文\n}", "页岩气产量创新高。".repeat(500).as_str()] {
             let document = document(text);
             let encoded = EncodedDocument::new(&document);
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_body_is_an_error() {
+    fn damaged_body_is_error() {
         for body in [&b"{\"fetched_ms\":5,\"document\":"[..], b"(\xb5/\xfd", b""] {
             assert!(unpack(body).is_err());
         }

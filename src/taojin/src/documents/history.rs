@@ -1,5 +1,6 @@
-//! What a document said before, and what differs from version to version. In: the log, and a document. Out: its versions, each
-//! with the lines and the parts of lines that are new or gone. Bounded in time: what takes longer is shown less exactly.
+//! The earlier versions of a document, and what differs from version to version.
+//!
+//! Differences are whole lines and parts of lines. They are bounded in time: what would take longer is shown less exactly.
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -23,8 +24,11 @@ const TIME: Duration = Duration::from_secs(2);
 /// Lines of one difference.
 const DIFF_LINES: usize = 2_000;
 
-/// The history of a document; none if nothing is known of it.
-pub(super) fn of(reader: &Reader, key: &DocumentKey) -> Result<Option<HistoryAnswer>, StoreError> {
+/// The history of a document; `None` if nothing is known of it.
+pub(super) fn read_history(
+    reader: &Reader,
+    key: &DocumentKey,
+) -> Result<Option<HistoryAnswer>, StoreError> {
     let fingerprint = match key {
         DocumentKey::Id(id) => *id,
         DocumentKey::Url(uri) => fingerprint(reader, uri)?,
@@ -231,14 +235,14 @@ const LINES_TIME: Duration = Duration::from_millis(200);
 const CONTEXT: usize = 1;
 /// Lines with less in common than this are two lines, not one that was changed.
 const ALIKE: f32 = 0.5;
-/// How far ahead the other half of a changed line is looked for.
+/// How far ahead the other half of a changed line is searched for.
 const AHEAD: usize = 8;
 /// Longest line that is compared character by character, in bytes.
 const CLOSE_BYTES: usize = 20_000;
 /// Same parts between two that differ are shown with them when they are this short: nobody can read confetti.
 const CONFETTI_CHARS: usize = 2;
 
-/// The lines that differ, with some around them; none where the texts say the same. Blank lines do not count.
+/// The lines that differ, with some around them; `None` if the texts say the same. Blank lines do not count.
 /// Takes until `until` at most.
 pub(super) fn lines(before: &str, after: &str, until: Instant) -> Vec<DiffLine> {
     let deadline = until.min(Instant::now() + LINES_TIME);
@@ -275,7 +279,7 @@ fn filled(text: &str) -> Vec<&str> {
     lines.filter(|line| !line.is_empty()).collect()
 }
 
-/// Lines that are the same: those beside a difference, and how many are between.
+/// Lines that are the same: those alongside a difference, and how many are between.
 fn same(lines: &[&str], (first, last): (bool, bool), out: &mut Vec<DiffLine>) {
     let head = if first { 0 } else { CONTEXT };
     let tail = if last { 0 } else { CONTEXT };
@@ -421,7 +425,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chinese_line_differs_in_its_characters() {
+    fn diff_chinese_characters() {
         let before = "川南页岩气水平井产量创新高。\n储气库转入注气。\n三\n四\n五\n六";
         let after = "川南页岩气水平井日产量再创新高。\n储气库转入注气。\n三\n四\n五\n六\n全文完。";
         assert_eq!(
@@ -437,7 +441,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_and_words_are_whole_and_there_is_no_confetti() {
+    fn diff_keeps_words_whole() {
         assert_eq!(
             shown(
                 "今年产量 1250 万吨，增长 6.5%",
@@ -455,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn other_lines_are_not_one_that_changed() {
+    fn diff_unlike_lines_apart() {
         assert_eq!(
             shown("油价今日上涨。\n完", "招聘启事\n完"),
             ["-油价今日上涨。", "+招聘启事", "=完"]
@@ -465,7 +469,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_put_in_before_a_changed_one_is_told_apart() {
+    fn diff_inserted_before_changed() {
         assert_eq!(
             shown("川南页岩气产量创新高", "本报讯\n川南页岩气产量创下新高"),
             ["+本报讯", "~川南页岩气产量创{+下+}新高"]
@@ -473,7 +477,7 @@ mod tests {
     }
 
     #[test]
-    fn huge_texts_take_bounded_time() {
+    fn diff_time_is_bounded() {
         let line =
             |n: usize, salt: usize| format!("第{}行{}", n * salt % 7_919, "页岩气产量".repeat(20));
         let text = |salt| {
@@ -496,7 +500,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn both_texts_can_be_read_out_of_it(before in "[油气 a1。\n]{0,40}", after in "[油气 a1。\n]{0,40}") {
+        fn diff_contains_both_texts(before in "[油气 a1。\n]{0,40}", after in "[油气 a1。\n]{0,40}") {
             let found = lines(&before, &after);
             let side = |without: &str| -> String {
                 let parts = found.iter().flat_map(|line| &line.parts);

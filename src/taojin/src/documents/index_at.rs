@@ -15,7 +15,7 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 use super::StoreDocuments;
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use taojin_crawl::store::StorePlace;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::remote::{Body, RemoteIndex, Transport};
@@ -39,7 +39,7 @@ pub(crate) struct IndexAt {
 }
 
 impl IndexAt {
-    pub(crate) fn of(loaded: &Loaded) -> Self {
+    pub(crate) fn new(loaded: &LoadedConfig) -> Self {
         Self {
             dir: loaded.index_dir(),
             documents: loaded.documents_place(),
@@ -48,7 +48,7 @@ impl IndexAt {
         }
     }
 
-    /// The folder, where there is one.
+    /// The directory, where there is one.
     pub(crate) fn dir(&self) -> &Path {
         &self.dir
     }
@@ -60,7 +60,7 @@ impl IndexAt {
 
     /// The index, for searching, with the documents of its store.
     pub(crate) fn open(&self, analyzer: &Analyzer) -> Result<Reader, IndexError> {
-        let documents = Arc::new(StoreDocuments::of(&self.documents));
+        let documents = Arc::new(StoreDocuments::new(&self.documents));
         match &self.remote {
             None => Reader::open(&self.dir, analyzer, &self.config, documents),
             Some(remote) => {
@@ -83,7 +83,7 @@ impl IndexAt {
         self.noted().unwrap_or_default().seq
     }
 
-    /// The last change that the index has; none where it is not of this store.
+    /// The last change that the index has; `None` if it is not of this store.
     pub(crate) fn seq_of(&self, store_id: i64) -> Result<Option<u64>, IndexError> {
         let noted = self.noted()?;
         Ok((noted.store == store_id).then_some(noted.seq))
@@ -96,7 +96,7 @@ impl IndexAt {
 }
 
 /// The engine that the settings name.
-fn remote(loaded: &Loaded) -> Option<RemoteAt> {
+fn remote(loaded: &LoadedConfig) -> Option<RemoteAt> {
     let search = &loaded.config.search;
     let account = Account {
         user: search.user.clone(),
@@ -260,29 +260,44 @@ fn causes(error: &reqwest::Error) -> String {
 }
 
 fn client(ca_file: Option<&Path>) -> Result<Client, String> {
-    // An error says that another client was first.
+    let authorities = match ca_file {
+        Some(file) => {
+            let pem = text_of("search.ca_file", file)?;
+            let authorities = Certificate::from_pem_bundle(pem.as_bytes());
+            Some(
+                authorities
+                    .map_err(|e| format!("search.ca_file = \"{}\": no PEM: {e}", file.display()))?,
+            )
+        }
+        None => None,
+    };
+    http_client(CONNECT_TIMEOUT, WHOLE_TIMEOUT, authorities).map_err(|e| e.to_string())
+}
+
+/// Builds a client for servers of the operator: it uses no proxy and follows no redirect. Without `authorities` those of the
+/// system count; where it has none, https cannot be used, http can.
+pub(crate) fn http_client(
+    connect_timeout: Duration,
+    timeout: Duration,
+    authorities: Option<Vec<Certificate>>,
+) -> reqwest::Result<Client> {
+    // An error means that another client was first.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
         Client::builder()
-            .connect_timeout(CONNECT_TIMEOUT)
-            .timeout(WHOLE_TIMEOUT)
+            .connect_timeout(connect_timeout)
+            .timeout(timeout)
             .redirect(Policy::none())
             .no_proxy()
             .user_agent(concat!("taojin/", env!("CARGO_PKG_VERSION")))
     };
-    let built = match ca_file {
-        Some(file) => {
-            let pem = text_of("search.ca_file", file)?;
-            let authorities = Certificate::from_pem_bundle(pem.as_bytes())
-                .map_err(|e| format!("search.ca_file = \"{}\": no PEM: {e}", file.display()))?;
-            builder().tls_certs_only(authorities).build()
-        }
-        // Without CA certificates on this machine https cannot be had, http can.
-        None => builder()
-            .build()
-            .or_else(|_| builder().tls_certs_only([]).build()),
-    };
-    built.map_err(|e| e.to_string())
+    if let Some(authorities) = authorities {
+        return builder().tls_certs_only(authorities).build();
+    }
+    builder().build().or_else(|error| {
+        tracing::warn!(%error, "no CA certificates: https cannot be used");
+        builder().tls_certs_only([]).build()
+    })
 }
 
 fn text_of(key: &str, file: &Path) -> Result<String, String> {

@@ -1,9 +1,9 @@
-//! The log of documents, read for whoever follows it or looks back. In: the data folder; how far a copy is, or which
+//! The log of documents, read for whoever follows it or looks back. In: the data directory; how far a copy is, or which
 //! document. Out: changes, or versions with what differs. Opens a connection for each question; never writes.
 
 use super::history::{self, DAMAGED};
 use super::{decode, is_missing};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::serve::{
     ChangeAnswer, ChangesAnswer, DocumentAnswer, DocumentKey, DocumentLog, HistoryAnswer, Past,
     SourceError, VersionListed,
@@ -15,7 +15,7 @@ use taojin_crawl::store::{
 /// An answer ends when it has so much: enough for a thousand news with their text, little enough to hold many at once.
 const ANSWER_BYTES: usize = 4 << 20;
 
-/// Text that is read for one answer, also where it does not stand in it: what takes a tenth of a second to unpack.
+/// Text that is read for one answer, also where it does not are in it: what takes a tenth of a second to unpack.
 const READ_BYTES: usize = 32 << 20;
 
 /// The log of a store, which may not be there yet.
@@ -29,7 +29,7 @@ pub struct StoreLog {
 
 impl StoreLog {
     /// That of a store that is read alone.
-    pub fn of(place: impl Into<StorePlace>) -> Self {
+    pub fn new(place: impl Into<StorePlace>) -> Self {
         let store = place.into();
         Self {
             documents: store.clone(),
@@ -38,7 +38,7 @@ impl StoreLog {
     }
 
     /// That of the settings.
-    pub(crate) fn of_settings(loaded: &Loaded) -> Self {
+    pub(crate) fn of_settings(loaded: &LoadedConfig) -> Self {
         Self {
             store: loaded.store_place(),
             documents: loaded.documents_place(),
@@ -87,9 +87,9 @@ impl StoreLog {
         }))
     }
 
-    /// The versions of a document; none if nothing is known of it.
+    /// The versions of a document; `None` if nothing is known of it.
     pub(crate) fn history(&self, key: &DocumentKey) -> Result<Option<HistoryAnswer>, StoreError> {
-        history::of(&self.open()?, key)
+        history::read_history(&self.open()?, key)
     }
 }
 
@@ -129,7 +129,7 @@ fn change_answer(
             answer.document = documents.then(|| DocumentAnswer::new(id, stored.document));
         }
         Ok(None) => {}
-        // A copy that stopped here would never go on; one that passed over it would not know.
+        // A copy that stopped here would never continue; one that passed over it would not know.
         Err(error) => {
             tracing::error!(error = format!("{error:#}"), "a document cannot be read");
             answer.unreadable = Some(DAMAGED.to_owned());
@@ -216,14 +216,14 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_ends_when_it_is_long_and_the_next_one_goes_on() {
+    fn changes_continue_after_limit() {
         let dir = tempfile::tempdir().unwrap();
         let mut store = Store::open(dir.path()).unwrap();
         let long = "页岩气".repeat(ANSWER_BYTES / 20);
         for n in 0..6 {
             put(&mut store, n, says(n, &long));
         }
-        let log = StoreLog::of(dir.path());
+        let log = StoreLog::new(dir.path());
         let ask = |cursor: &Cursor, text| log.changes(cursor, 100, text).unwrap().unwrap();
         let first = ask(&Cursor::default(), true);
         assert!((1..6).contains(&first.changes.len()) && first.more);
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn a_damaged_document_is_said_and_stops_nobody() {
+    fn changes_report_damage() {
         let dir = tempfile::tempdir().unwrap();
         let mut store = Store::open(dir.path()).unwrap();
         put(&mut store, 1, says(1, "一"));
@@ -253,7 +253,7 @@ mod tests {
                 body: vec![b'{'],
             }),
         );
-        let log = StoreLog::of(dir.path());
+        let log = StoreLog::new(dir.path());
         let all = log.changes(&Cursor::default(), 9, true).unwrap().unwrap();
         let said: Vec<_> = all
             .changes
@@ -272,9 +272,9 @@ mod tests {
     }
 
     #[test]
-    fn before_the_first_crawl_nothing_changed() {
+    fn changes_empty_before_crawl() {
         let dir = tempfile::tempdir().unwrap();
-        let log = StoreLog::of(dir.path());
+        let log = StoreLog::new(dir.path());
         let answer = DocumentLog::changes(&log, &Cursor::default(), 9, false)
             .unwrap()
             .unwrap();

@@ -11,10 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context as _;
 pub use encoded::EncodedDocument;
 pub(crate) use encoded::{unpack, wording};
-pub(crate) use index_at::{IndexAt, RemoteAt};
+pub(crate) use index_at::{IndexAt, RemoteAt, http_client};
 pub use log::StoreLog;
 
-use crate::config::{INDEX_DIR, Loaded};
+use crate::config::{INDEX_DIR, LoadedConfig};
 use taojin_crawl::store::{self, DocumentRow, NewDocument, StoreError, StorePlace};
 use taojin_extract::Document;
 use taojin_search::analyze::Analyzer;
@@ -26,7 +26,7 @@ pub fn encode(document: &Document, fetched_ms: i64) -> NewDocument {
     EncodedDocument::new(document).row(fetched_ms, None, &[])
 }
 
-/// The document of a row; none where the row says that it is gone. An error names a row that cannot be read.
+/// The document of a row; `None` if the row says that it is gone. An error names a row that cannot be read.
 pub fn decode(reader: &store::Reader, row: &DocumentRow) -> anyhow::Result<Option<StoredDocument>> {
     let Some(body) = reader.body(row)? else {
         return Ok(None);
@@ -43,9 +43,9 @@ pub fn decode(reader: &store::Reader, row: &DocumentRow) -> anyhow::Result<Optio
 }
 
 /// The index that the settings name, for searching, with the documents of its store.
-pub fn open_index(loaded: &Loaded, analyzer: &Analyzer) -> anyhow::Result<Reader> {
+pub fn open_index(loaded: &LoadedConfig, analyzer: &Analyzer) -> anyhow::Result<Reader> {
     loaded.refuse_without_index()?;
-    Ok(IndexAt::of(loaded).open(analyzer)?)
+    Ok(IndexAt::new(loaded).open(analyzer)?)
 }
 
 /// The index `name` in the OpenSearch or Elasticsearch at `address`, without a configuration and without an account.
@@ -54,14 +54,14 @@ pub fn engine_index(address: &str, name: &str) -> RemoteIndex {
     RemoteIndex::new(Arc::new(transport), name)
 }
 
-/// The index in the data folder, without a configuration.
+/// The index in the data directory, without a configuration.
 pub fn open_folder(
     place: impl Into<StorePlace>,
     analyzer: &Analyzer,
     config: &index::Config,
 ) -> Result<Reader, IndexError> {
     let place = place.into();
-    let documents = Arc::new(StoreDocuments::of(&place));
+    let documents = Arc::new(StoreDocuments::new(&place));
     Reader::open(&place.dir().join(INDEX_DIR), analyzer, config, documents)
 }
 
@@ -80,7 +80,7 @@ pub struct StoreDocuments {
 
 impl StoreDocuments {
     /// Those of this store.
-    pub fn of(place: impl Into<StorePlace>) -> Self {
+    pub fn new(place: impl Into<StorePlace>) -> Self {
         Self {
             place: place.into(),
             idle: Mutex::default(),

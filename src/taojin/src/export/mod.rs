@@ -205,7 +205,7 @@ pub enum MarkError {
 
 /// A file with the watermark of the last export.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct Mark {
+pub struct WatermarkFile {
     #[serde(skip)]
     path: PathBuf,
     /// What is exported, in a few words.
@@ -217,9 +217,9 @@ pub struct Mark {
     pub store: Option<i64>,
 }
 
-impl Mark {
+impl WatermarkFile {
     /// Reads the mark in `path`, if there is one; `of` says in a few words what is exported.
-    pub fn read(path: &Path, of: &str) -> Result<Mark, MarkError> {
+    pub fn read(path: &Path, of: &str) -> Result<WatermarkFile, MarkError> {
         let io = |source| MarkError::Io {
             path: path.to_owned(),
             source,
@@ -227,7 +227,7 @@ impl Mark {
         let file = match File::open(path) {
             Ok(file) => file,
             Err(e) if e.kind() == io::ErrorKind::NotFound => {
-                return Ok(Mark {
+                return Ok(WatermarkFile {
                     path: path.to_owned(),
                     export: of.to_owned(),
                     seq: 0,
@@ -238,7 +238,7 @@ impl Mark {
             Err(e) => return Err(io(e)),
         };
         let text = io::read_to_string(file.take(MARK_BYTES_MAX)).map_err(io)?;
-        let found: Mark =
+        let found: WatermarkFile =
             serde_json::from_str(&text).map_err(|_| MarkError::Other(path.to_owned()))?;
         if found.export != of {
             return Err(MarkError::Foreign {
@@ -247,7 +247,7 @@ impl Mark {
                 wanted: of.to_owned(),
             });
         }
-        Ok(Mark {
+        Ok(WatermarkFile {
             path: path.to_owned(),
             ..found
         })
@@ -262,7 +262,7 @@ impl Mark {
     }
 
     /// The same for an export that says what is gone from this store.
-    pub fn of_store(mut self, store: i64) -> Mark {
+    pub fn of_store(mut self, store: i64) -> WatermarkFile {
         self.store = Some(store);
         self
     }

@@ -200,7 +200,7 @@ impl<W: Write + Send> Columns<'_, W> {
         self.column::<T>(&values, Some(&levels), None)
     }
 
-    /// Level of repetition: 0 begins a row, 1 goes on in its list. Level of definition: 0 an empty list, 1 an item
+    /// Level of repetition: 0 begins a row, 1 continues in its list. Level of definition: 0 an empty list, 1 an item
     /// without the value or with one that is always there, 2 one with a value that may be missing.
     fn list<T, const PARTS: usize>(
         &mut self,

@@ -56,7 +56,7 @@ fn exported(format: Format, count: u64) -> Vec<u8> {
 }
 
 #[test]
-fn json_lines_come_back_as_the_same_documents() {
+fn jsonl_round_trip() {
     let plain = exported(Format::Jsonl, 20);
     let packed = exported(Format::JsonlZstd, 20);
     assert_eq!(zstd::decode_all(packed.as_slice()).unwrap(), plain);
@@ -84,7 +84,7 @@ fn comments(row: &Row, column: usize) -> Vec<(Option<String>, String)> {
 }
 
 #[test]
-fn parquet_holds_every_row_of_several_groups() {
+fn parquet_holds_all_groups() {
     // More than one row group, and the last one not full.
     let bytes = exported(Format::Parquet, 12_345);
     let file = SerializedFileReader::new(bytes::Bytes::from(bytes)).unwrap();
@@ -125,14 +125,14 @@ fn parquet_holds_every_row_of_several_groups() {
 }
 
 #[test]
-fn an_export_without_documents_is_a_whole_file() {
+fn empty_export_is_complete() {
     assert_eq!(exported(Format::Jsonl, 0), b"");
     let file = SerializedFileReader::new(bytes::Bytes::from(exported(Format::Parquet, 0))).unwrap();
     assert_eq!(file.metadata().file_metadata().num_rows(), 0);
 }
 
 #[test]
-fn a_draft_that_is_given_up_leaves_what_was_there() {
+fn draft_abandoned_keeps_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("out.jsonl");
     std::fs::write(&path, "old").unwrap();
@@ -155,7 +155,7 @@ fn a_draft_that_is_given_up_leaves_what_was_there() {
 }
 
 #[test]
-fn what_a_killed_export_left_goes_with_the_next_one() {
+fn draft_leftover_removed() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("out.jsonl");
     let left = dir.path().join(".out.jsonl.Ab12Cd.partial");
@@ -173,27 +173,32 @@ fn what_a_killed_export_left_goes_with_the_next_one() {
 }
 
 #[test]
-fn a_mark_goes_on_where_it_was_and_only_for_the_same_export() {
+fn watermark_holds_for_same_export() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("mark.json");
-    let first = Mark::read(&path, "all documents").unwrap();
+    let first = WatermarkFile::read(&path, "all documents").unwrap();
     assert_eq!(first.after(), Watermark::default());
     let reached = Watermark {
         seq: 7,
         fetched_ms: 1_700_000_000_000,
     };
     first.write(reached).unwrap();
-    assert_eq!(Mark::read(&path, "all documents").unwrap().after(), reached);
-    let foreign = Mark::read(&path, "site \"a\"").unwrap_err().to_string();
+    assert_eq!(
+        WatermarkFile::read(&path, "all documents").unwrap().after(),
+        reached
+    );
+    let foreign = WatermarkFile::read(&path, "site \"a\"")
+        .unwrap_err()
+        .to_string();
     assert!(
         foreign.contains("belongs to an export of all documents"),
         "{foreign}"
     );
     for broken in ["", "{}", "7", "{\"export\":\"all documents\"}"] {
         std::fs::write(&path, broken).unwrap();
-        let error = Mark::read(&path, "all documents").unwrap_err();
+        let error = WatermarkFile::read(&path, "all documents").unwrap_err();
         assert!(matches!(error, MarkError::Other(_)), "{broken}: {error}");
     }
-    let nowhere = Mark::read(&dir.path().join("no/such/mark"), "x").unwrap();
+    let nowhere = WatermarkFile::read(&dir.path().join("no/such/mark"), "x").unwrap();
     assert!(matches!(nowhere.write(reached), Err(MarkError::Io { .. })));
 }

@@ -1,15 +1,16 @@
-//! What the commands do. In: an open store, the sites of the configuration, a command. Out: what was done, durable. Inside the
-//! daemon the crawl loop carries them out, since it owns the frontier and the store; where it takes time, the answer comes from a
-//! watch, and a page that was on its way while it was purged does not come back. Without a daemon [`carry_out_alone`] works on a
-//! store that was just opened, holding the lock of the data folder meanwhile.
+//! Executes the operator's commands.
+//!
+//! Inside the daemon the crawl loop does, since it owns the frontier and the store: [`CrawlLoop::handle_request`]. Where that takes
+//! time, the response comes from [`Watches`]; a page that was on its way while it was purged does not come back. Without a
+//! daemon [`execute_alone`] works on a store that was just opened, and holds the lock of the data directory meanwhile.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use tokio::sync::mpsc::Sender;
 
-use super::{Answer, Reply, Request, Step, Wish, stopping};
-use crate::config::{self, Loaded};
+use super::{PendingRequest, Reply, Response, Step, stopping};
+use crate::config::{self, LoadedConfig};
 use crate::daemon::crawl::crawl_log::LogLine;
 use crate::daemon::crawl::crawl_loop::CrawlLoop;
 use crate::daemon::crawl::sites::SiteRun;
@@ -17,7 +18,7 @@ use crate::daemon::learn::templates::Seen;
 use crate::daemon::watchdog::Worker;
 use crate::daemon::{Summary, index, now_ms};
 use crate::documents::IndexAt;
-use crate::serve::{CommandDone, CommandRefused, SiteCommand, Why};
+use crate::serve::{Command, CommandDone, CommandError};
 use taojin_crawl::frontier::{Refusal, Scope};
 use taojin_crawl::schedule::Site;
 use taojin_crawl::store::{NewUrl, Purged, Store, UrlClass, UrlId, UrlRecord};
@@ -25,13 +26,13 @@ use taojin_search::analyze::Analyzer;
 use taojin_search::index::IndexError;
 use taojin_uri::CrawlUri;
 
-/// Addresses that may wait for their hosts ahead of the queues: asked for one by one.
+/// Addresses that may wait for their hosts ahead of the queues: requested one by one.
 const ASKED: usize = 1_000;
 
-type Outcome<T> = Result<T, CommandRefused>;
+type CommandResult<T> = Result<T, CommandError>;
 
-/// The documents that the index has of a site; none where there is no index yet.
-fn indexed(index: &IndexAt, site: &str) -> Outcome<Vec<u64>> {
+/// Returns the documents that the index has of a site: none if there is no index yet.
+fn indexed_documents(index: &IndexAt, site: &str) -> CommandResult<Vec<u64>> {
     match index.open(&Analyzer::new(&[])) {
         Ok(reader) => Ok(reader.fingerprints_of_site(site)?),
         Err(IndexError::Missing(_)) => Ok(Vec::new()),
@@ -39,62 +40,55 @@ fn indexed(index: &IndexAt, site: &str) -> Outcome<Vec<u64>> {
     }
 }
 
-fn refuse<T>(why: Why, message: impl Into<String>) -> Outcome<T> {
-    Err(CommandRefused::new(why, message))
-}
-
-/// The address that a person wrote.
-pub(super) fn address(text: &str) -> Outcome<CrawlUri> {
-    CrawlUri::parse(text).or_else(|e| {
-        let mend = "write a whole address like https://www.example.com/";
-        refuse(Why::Mistake, format!("{text}: {e}; {mend}"))
+/// Parses the URL that a person wrote.
+pub(super) fn parse_url(text: &str) -> CommandResult<CrawlUri> {
+    CrawlUri::parse(text).map_err(|e| CommandError::InvalidUrl {
+        url: text.to_owned(),
+        reason: e.to_string(),
     })
 }
 
-/// The site of this name, if it is crawled.
-pub(super) fn crawled<'a>(sites: &'a [Site], name: &str) -> Outcome<&'a Site> {
+/// Returns the site of this name, if it is crawled.
+pub(super) fn find_crawled<'a>(sites: &'a [Site], name: &str) -> CommandResult<&'a Site> {
     let Some(site) = sites.iter().find(|s| s.name == name) else {
-        return Err(no_such_site(name, sites.iter().map(|s| s.name.as_str())));
+        return Err(unknown_site(name, sites.iter().map(|s| s.name.as_str())));
     };
     if !site.enabled {
-        let message = format!("{name}: the site is not enabled (enabled = false in its file)");
-        return refuse(Why::Mistake, message);
+        let site = name.to_owned();
+        return Err(CommandError::SiteDisabled { site });
     }
     Ok(site)
 }
 
-pub(super) fn no_such_site<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> CommandRefused {
+pub(super) fn unknown_site<'a>(site: &str, known: impl Iterator<Item = &'a str>) -> CommandError {
     let known: Vec<&str> = known.collect();
-    let near = config::did_you_mean(name, &known);
-    CommandRefused::new(
-        Why::NoSuchSite,
-        format!("{name}: no site has this name{near}"),
-    )
+    CommandError::UnknownSite {
+        site: site.to_owned(),
+        similar: config::nearest(site, &known).map(str::to_owned),
+    }
 }
 
 /// Refuses to crawl a site that the operator has paused.
-pub(in crate::daemon) fn not_paused(store: &Store, name: &str) -> Outcome<()> {
-    if store
-        .site(name)?
-        .is_some_and(|site| site.paused_ms.is_some())
-    {
-        let message = format!("{name}: the site is paused; first: taojin resume {name}");
-        return refuse(Why::NotNow, message);
+pub(in crate::daemon) fn ensure_not_paused(store: &Store, name: &str) -> CommandResult<()> {
+    let record = store.site(name)?;
+    if record.is_some_and(|site| site.paused_ms.is_some()) {
+        let site = name.to_owned();
+        return Err(CommandError::SitePaused { site });
     }
     Ok(())
 }
 
-/// Refuses to fetch an address that was taken down.
-pub(super) fn not_taken_down(store: &Store, uri: &CrawlUri) -> Outcome<()> {
+/// Refuses to fetch a URL that was taken down.
+pub(super) fn ensure_not_taken_down(store: &Store, uri: &CrawlUri) -> CommandResult<()> {
     if store.takedown(uri)?.is_some() {
-        let message = format!("{uri}: was taken down; to lift that: taojin purge --allow {uri}");
-        return refuse(Why::Mistake, message);
+        let url = uri.to_string();
+        return Err(CommandError::TakenDown { url });
     }
     Ok(())
 }
 
-/// The site in whose scope an address is, and how many links from a seed it counts; else why no site takes it.
-pub(super) fn home(sites: &[Site], uri: &CrawlUri) -> Outcome<(Arc<str>, u16)> {
+/// Returns the site in whose scope a URL is, and how many links from a seed it counts; else why no site takes it.
+pub(super) fn find_site_for(sites: &[Site], uri: &CrawlUri) -> CommandResult<(Arc<str>, u16)> {
     let mut reasons = Vec::new();
     for site in sites.iter().filter(|s| s.enabled) {
         let entries = site.addresses().unwrap_or_default();
@@ -113,23 +107,24 @@ pub(super) fn home(sites: &[Site], uri: &CrawlUri) -> Outcome<(Arc<str>, u16)> {
             Err(refusal) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),
         }
     }
-    if reasons.is_empty() {
-        let host = uri.authority();
-        let mend = format!("add it to [scope] hosts of a site, or: taojin site add {uri}");
-        reasons.push(format!("no site has the host {host}; {mend}"));
-    }
-    refuse(Why::Mistake, format!("{uri}: {}", reasons.join("; ")))
+    let url = uri.to_string();
+    Err(if reasons.is_empty() {
+        let host = uri.authority().to_string();
+        CommandError::UnknownHost { url, host }
+    } else {
+        CommandError::OutOfScope { url, reasons }
+    })
 }
 
-/// Pauses a site, or lets it go on.
-pub(super) fn pause(
+/// Pauses or resumes a site.
+pub(super) fn set_paused(
     store: &mut Store,
     sites: &[Site],
     name: &str,
     paused: bool,
     now_ms: i64,
-) -> Outcome<CommandDone> {
-    crawled(sites, name)?;
+) -> CommandResult<CommandDone> {
+    find_crawled(sites, name)?;
     let before = store.site(name)?;
     let before = before.and_then(|record| record.paused_ms);
     let since = paused.then(|| before.unwrap_or(now_ms));
@@ -149,14 +144,14 @@ pub(super) fn purge_site(
     name: &str,
     now_ms: i64,
     each: impl FnMut(usize),
-) -> Outcome<(CommandDone, Purged)> {
+) -> CommandResult<(CommandDone, Purged)> {
     let configured = sites.iter().any(|s| s.name == name);
-    let indexed = indexed(index, name)?;
+    let indexed = indexed_documents(index, name)?;
     let record = store.site(name)?;
     if !configured && record.is_none() && indexed.is_empty() {
         let known = store.sites()?;
         let known = known.iter().map(|r| &*r.name);
-        return Err(no_such_site(
+        return Err(unknown_site(
             name,
             sites.iter().map(|s| s.name.as_str()).chain(known),
         ));
@@ -178,7 +173,7 @@ pub(super) fn purge_url(
     store: &mut Store,
     uri: &CrawlUri,
     now_ms: i64,
-) -> Outcome<(CommandDone, Purged)> {
+) -> CommandResult<(CommandDone, Purged)> {
     // An imported document has no address among those that are crawled.
     let before = store.document(uri.fingerprint())?;
     let imported = before.is_some_and(|row| row.body.is_some());
@@ -200,11 +195,11 @@ pub(super) fn allow(
     store: &mut Store,
     uri: &CrawlUri,
     now_ms: i64,
-) -> Outcome<(CommandDone, Vec<u64>)> {
+) -> CommandResult<(CommandDone, Vec<u64>)> {
     let lifted = store.purge().allow(uri, now_ms)?;
     if lifted.is_empty() {
-        let message = format!("{uri}: was not taken down");
-        return refuse(Why::Mistake, message);
+        let url = uri.to_string();
+        return Err(CommandError::NotTakenDown { url });
     }
     let done = CommandDone {
         url: Some(uri.to_string()),
@@ -215,102 +210,107 @@ pub(super) fn allow(
     Ok((done, fingerprints))
 }
 
-/// Carries out a command that asks no server anything.
-pub fn carry_out_alone(
-    loaded: &Loaded,
+/// Executes a command that fetches nothing, without a daemon.
+pub fn execute_alone(
+    loaded: &LoadedConfig,
     mut store: Store,
-    command: &SiteCommand,
+    command: &Command,
     now_ms: i64,
-) -> Result<CommandDone, CommandRefused> {
-    let (sites, place) = (&loaded.sites, IndexAt::of(loaded));
+) -> CommandResult<CommandDone> {
+    let (sites, place) = (&loaded.sites, IndexAt::new(loaded));
     let store = &mut store;
     match command {
-        SiteCommand::Pause { site } => pause(store, sites, site, true, now_ms),
-        SiteCommand::Resume { site } => pause(store, sites, site, false, now_ms),
-        SiteCommand::Purge { site } | SiteCommand::Forget { site } => {
+        Command::SetPaused { site, paused } => set_paused(store, sites, site, *paused, now_ms),
+        Command::Purge { site, .. } => {
             let (done, _) = purge_site(store, sites, &place, site, now_ms, |_| {})?;
-            into_index(loaded)?;
+            update_index(loaded)?;
             Ok(done)
         }
-        SiteCommand::PurgeUrl { url } => {
-            let uri = address(url)?;
+        Command::PurgeUrl { url } => {
+            let uri = parse_url(url)?;
             let (done, _) = purge_url(store, &uri, now_ms)?;
-            into_index(loaded)?;
+            update_index(loaded)?;
             Ok(done)
         }
-        SiteCommand::Allow { url } => {
-            let uri = address(url)?;
+        Command::Allow { url } => {
+            let uri = parse_url(url)?;
             Ok(allow(store, &uri, now_ms)?.0)
         }
-        SiteCommand::Visit { .. } | SiteCommand::VisitUrl { .. } => refuse(
-            Why::NoCrawler,
-            "no crawler runs on this data folder; start it with: taojin run",
-        ),
+        Command::Crawl { .. } | Command::Visit { .. } | Command::Reindex | Command::Status => {
+            let text = "no crawler runs on this data folder; start it with: taojin run";
+            Err(CommandError::NoCrawler(text.to_owned()))
+        }
     }
 }
 
-/// Every change, into the index.
-fn into_index(loaded: &Loaded) -> Result<(), CommandRefused> {
+/// Brings every change into the index.
+fn update_index(loaded: &LoadedConfig) -> CommandResult<()> {
     index::catch_up(loaded).map_err(|e| {
         let e = format!("{e:#}; the next crawl or run removes it from the index");
-        CommandRefused::failed(e)
+        CommandError::failed(e)
     })
 }
 
 impl CrawlLoop {
-    /// Carries out a request, or refuses it.
-    pub(in crate::daemon) fn take_wish(&mut self, wish: &Wish, now: i64) {
+    /// Executes the command of a request, or refuses it.
+    pub(in crate::daemon) fn handle_request(&mut self, request: &PendingRequest, now: i64) {
         let reply = if self.stop_at.is_some() {
             Err(stopping())
         } else {
-            self.carry_out(wish, now)
+            self.execute(request, now)
         };
         let reply = match reply {
             Ok(None) => return,
             Ok(Some(reply)) => reply,
-            Err(refused) => Reply::Now(Answer::Refused(refused)),
+            Err(error) => Reply::Now(Response::Refused(error)),
         };
         // An error means that nobody waits for it.
-        let _ = wish.reply.try_send(reply);
+        let _ = request.reply.try_send(reply);
     }
 
-    /// None: the answer comes when it was visited.
-    fn carry_out(&mut self, wish: &Wish, now: i64) -> Outcome<Option<Reply>> {
-        let done = |done| Ok(Some(Reply::Now(Answer::Done(done))));
-        match &wish.request {
-            Request::Crawl { sites, recheck } => {
-                let (begun, _) = self.crawl_now(sites, *recheck, now)?;
-                self.orders.watches.sites(begun, &wish.reply, now);
-                Ok(None)
-            }
-            Request::Fetch { url } => {
-                let record = self.ask_for(url, now)?;
-                self.orders
-                    .watches
-                    .url(record.id, asked(&record), &wish.reply);
-                Ok(None)
-            }
-            // The socket answers these itself; nobody else asks here.
-            Request::Reindex => {
-                self.shared.ask_reindex();
-                done(CommandDone::default())
-            }
-            Request::Status => done(CommandDone::default()),
-            Request::Command(command) => match command {
-                SiteCommand::Visit { site } => done(self.begin_now(site, now)?),
-                SiteCommand::VisitUrl { url } => done(asked(&self.ask_for(url, now)?)),
-                SiteCommand::Pause { site } => done(self.set_paused(site, true, now)?),
-                SiteCommand::Resume { site } => done(self.set_paused(site, false, now)?),
-                SiteCommand::Purge { site } => self.purge_site(site, now).map(Some),
-                SiteCommand::Forget { site } => {
-                    self.configured.retain(|s| s.name != *site);
-                    self.look_again(now)?;
-                    self.purge_site(site, now).map(Some)
+    /// Returns `None` if the response comes once it was visited.
+    fn execute(&mut self, request: &PendingRequest, now: i64) -> CommandResult<Option<Reply>> {
+        let done = match &request.command {
+            Command::Crawl {
+                sites,
+                recheck,
+                wait,
+            } => {
+                let (started, due) = self.crawl_now(sites, *recheck, now)?;
+                if *wait {
+                    self.orders.watches.sites(started, &request.reply, now);
+                    return Ok(None);
                 }
-                SiteCommand::PurgeUrl { url } => self.purge_url(url, now).map(Some),
-                SiteCommand::Allow { url } => done(self.allow(url, now)?),
-            },
-        }
+                CommandDone {
+                    site: sites.first().cloned(),
+                    due: Some(due as u64),
+                    next_cycle_ms: sites.first().and_then(|name| self.next_cycle(name)),
+                    ..CommandDone::default()
+                }
+            }
+            Command::Visit { url, wait } => {
+                let record = self.request_visit(url, now)?;
+                let done = requested(&record);
+                if *wait {
+                    self.orders.watches.url(record.id, done, &request.reply);
+                    return Ok(None);
+                }
+                done
+            }
+            Command::SetPaused { site, paused } => self.set_paused(site, *paused, now)?,
+            Command::Purge { site, forget } => {
+                if *forget {
+                    self.configured.retain(|s| s.name != *site);
+                    self.reload_sites(now)?;
+                }
+                return self.purge_site(site, now).map(Some);
+            }
+            Command::PurgeUrl { url } => return self.purge_url(url, now).map(Some),
+            Command::Allow { url } => self.allow(url, now)?,
+            // The socket handles these itself.
+            Command::Reindex | Command::Status => CommandDone::default(),
+        };
+        Ok(Some(Reply::Now(Response::Done(done))))
     }
 
     /// Begins a cycle of these sites, or of all that are due. The names of those that began, and how many
@@ -320,12 +320,12 @@ impl CrawlLoop {
         names: &[String],
         recheck: bool,
         now: i64,
-    ) -> Outcome<(BTreeSet<Arc<str>>, usize)> {
+    ) -> CommandResult<(BTreeSet<Arc<str>>, usize)> {
         for name in names {
-            crawled(&self.configured, name)?;
-            not_paused(&self.store, name)?;
+            find_crawled(&self.configured, name)?;
+            ensure_not_paused(&self.store, name)?;
         }
-        self.room()?;
+        self.ensure_disk_space()?;
         let wanted = |run: &SiteRun| {
             if names.is_empty() {
                 run.is_wanted(recheck, now)
@@ -341,9 +341,7 @@ impl CrawlLoop {
             .collect();
         let mut due = 0;
         for name in &chosen {
-            due += self
-                .begin_cycle(name, now)
-                .map_err(CommandRefused::failed)?;
+            due += self.start_cycle(name, now).map_err(CommandError::failed)?;
             if recheck {
                 self.frontier.recheck_articles(&mut self.store, name, now)?;
             }
@@ -351,23 +349,13 @@ impl CrawlLoop {
         Ok((chosen, due))
     }
 
-    fn begin_now(&mut self, name: &str, now: i64) -> Outcome<CommandDone> {
-        let (_, due) = self.crawl_now(&[name.to_owned()], false, now)?;
-        Ok(CommandDone {
-            site: Some(name.to_owned()),
-            due: Some(due as u64),
-            next_cycle_ms: self.next_cycle(name),
-            ..CommandDone::default()
-        })
-    }
-
     /// Refuses while the disk is low.
-    fn room(&mut self) -> Outcome<()> {
+    fn ensure_disk_space(&mut self) -> CommandResult<()> {
         if !self.is_paused() {
             return Ok(());
         }
         let why = self.shared.paused().unwrap_or_default();
-        refuse(Why::NotNow, format!("crawling pauses: {why}"))
+        Err(CommandError::NotNow(format!("crawling pauses: {why}")))
     }
 
     fn next_cycle(&self, name: &str) -> Option<i64> {
@@ -375,21 +363,25 @@ impl CrawlLoop {
     }
 
     /// Asks for one address, ahead of the queue of its host.
-    pub(in crate::daemon) fn ask_for(&mut self, text: &str, now: i64) -> Outcome<UrlRecord> {
-        let uri = address(text)?;
-        not_taken_down(&self.store, &uri)?;
-        let (mut site, hops) = home(&self.configured, &uri)?;
+    pub(in crate::daemon) fn request_visit(
+        &mut self,
+        text: &str,
+        now: i64,
+    ) -> CommandResult<UrlRecord> {
+        let uri = parse_url(text)?;
+        ensure_not_taken_down(&self.store, &uri)?;
+        let (mut site, hops) = find_site_for(&self.configured, &uri)?;
         if self.orders.asked.len() >= ASKED {
             let message = "too many addresses wait for their hosts; try again later";
-            return refuse(Why::NotNow, message);
+            return Err(CommandError::NotNow(message.to_owned()));
         }
         let mut known = self.store.lookup(&uri)?;
         if let Some(record) = &known {
             site = Arc::clone(&record.site);
-            crawled(&self.configured, &site)?;
+            find_crawled(&self.configured, &site)?;
         }
-        not_paused(&self.store, &site)?;
-        self.room()?;
+        ensure_not_paused(&self.store, &site)?;
+        self.ensure_disk_space()?;
         if known.is_none() {
             let class = match hops {
                 0 => UrlClass::Seed,
@@ -399,12 +391,12 @@ impl CrawlLoop {
                 class,
                 ..NewUrl::link(uri.clone(), &site, hops)
             });
-            self.write_batch(now).map_err(CommandRefused::failed)?;
+            self.write_batch(now).map_err(CommandError::failed)?;
             known = self.store.lookup(&uri)?;
         }
         let Some(record) = known else {
             let message = format!("{uri}: is not taken up; `taojin why {uri}` says more");
-            return refuse(Why::Mistake, message);
+            return Err(CommandError::Invalid(message));
         };
         // If the program is killed before the visit, the next run makes it.
         self.store.make_due(record.id, now)?;
@@ -414,11 +406,11 @@ impl CrawlLoop {
         Ok(record)
     }
 
-    fn set_paused(&mut self, name: &str, paused: bool, now: i64) -> Outcome<CommandDone> {
-        crawled(&self.configured, name)?;
-        self.write_batch(now).map_err(CommandRefused::failed)?;
-        let mut done = pause(&mut self.store, &self.configured, name, paused, now)?;
-        self.look_again(now)?;
+    fn set_paused(&mut self, name: &str, paused: bool, now: i64) -> CommandResult<CommandDone> {
+        find_crawled(&self.configured, name)?;
+        self.write_batch(now).map_err(CommandError::failed)?;
+        let mut done = set_paused(&mut self.store, &self.configured, name, paused, now)?;
+        self.reload_sites(now)?;
         if !paused {
             done.next_cycle_ms = self.next_cycle(name);
         }
@@ -426,9 +418,9 @@ impl CrawlLoop {
         Ok(done)
     }
 
-    fn purge_site(&mut self, name: &str, now: i64) -> Outcome<Reply> {
+    fn purge_site(&mut self, name: &str, now: i64) -> CommandResult<Reply> {
         // What has ended is purged with the rest, and not half of it.
-        self.write_batch(now).map_err(CommandRefused::failed)?;
+        self.write_batch(now).map_err(CommandError::failed)?;
         let shared = Arc::clone(&self.shared);
         let purged = purge_site(
             &mut self.store,
@@ -436,7 +428,7 @@ impl CrawlLoop {
             &self.index,
             name,
             now,
-            |_| shared.beat(Worker::CrawlLoop),
+            |_| shared.record_heartbeat(Worker::CrawlLoop),
         );
         // Also after a failure some of it may be gone.
         let mut forgotten = Vec::new();
@@ -450,7 +442,7 @@ impl CrawlLoop {
         if let Some(learner) = &self.learner {
             let _ = learner.try_send(Seen::Purged(name.to_owned()));
         }
-        self.look_again(now)?;
+        self.reload_sites(now)?;
         done.next_cycle_ms = self.next_cycle(name);
         tracing::info!(
             site = name,
@@ -461,9 +453,9 @@ impl CrawlLoop {
         Ok(self.after_index(done, &purged))
     }
 
-    fn purge_url(&mut self, text: &str, now: i64) -> Outcome<Reply> {
-        let uri = address(text)?;
-        self.write_batch(now).map_err(CommandRefused::failed)?;
+    fn purge_url(&mut self, text: &str, now: i64) -> CommandResult<Reply> {
+        let uri = parse_url(text)?;
+        self.write_batch(now).map_err(CommandError::failed)?;
         let (done, purged) = purge_url(&mut self.store, &uri, now)?;
         let addresses = purged.addresses.iter();
         self.frontier.take_down(addresses.map(|a| a.fingerprint()));
@@ -480,26 +472,26 @@ impl CrawlLoop {
         let seq = u64::try_from(purged.document_seq).unwrap_or_default();
         self.shared.set_document_seq(seq);
         // A full channel means that the indexer has been poked already.
-        let _ = self.index_poke.try_send(());
-        Reply::AfterIndex(seq, Answer::Done(done))
+        let _ = self.index_wake.try_send(());
+        Reply::AfterIndex(seq, Response::Done(done))
     }
 
-    fn allow(&mut self, text: &str, now: i64) -> Outcome<CommandDone> {
-        let uri = address(text)?;
+    fn allow(&mut self, text: &str, now: i64) -> CommandResult<CommandDone> {
+        let uri = parse_url(text)?;
         let (done, fingerprints) = allow(&mut self.store, &uri, now)?;
         self.frontier.allow_again(fingerprints);
         Ok(done)
     }
 
     /// Reads the state of the sites again.
-    fn look_again(&mut self, now: i64) -> Outcome<()> {
+    fn reload_sites(&mut self, now: i64) -> CommandResult<()> {
         let sites = self.configured.clone();
-        self.take_sites(&sites, now).map_err(CommandRefused::failed)
+        self.apply_sites(&sites, now).map_err(CommandError::failed)
     }
 }
 
-/// An address that waits for its visit.
-fn asked(record: &UrlRecord) -> CommandDone {
+/// Returns the state of a URL that waits for its visit.
+fn requested(record: &UrlRecord) -> CommandDone {
     CommandDone {
         site: Some(record.site.to_string()),
         url: Some(record.uri.to_string()),
@@ -527,15 +519,15 @@ enum What {
 }
 
 impl Watch {
-    fn end(&self, answer: Answer) {
+    fn end(&self, response: Response) {
         // Steps leave room for it; a closed channel means that nobody waits.
-        let _ = self.reply.try_send(Reply::Now(answer));
+        let _ = self.reply.try_send(Reply::Now(response));
     }
 }
 
 impl Watches {
     pub(super) fn sites(&mut self, sites: BTreeSet<Arc<str>>, reply: &Sender<Reply>, now: i64) {
-        let what = What::Sites(sites, Box::new(Summary::begin(now)));
+        let what = What::Sites(sites, Box::new(Summary::new(now)));
         self.add(what, reply);
     }
 
@@ -564,7 +556,7 @@ impl Watches {
                     summary.add(line, wasted);
                     // The last place is for the end.
                     if watch.reply.capacity() > 1 {
-                        let step = Reply::Now(Answer::Step(Step::of(line, left)));
+                        let step = Reply::Now(Response::Step(Step::new(line, left)));
                         let _ = watch.reply.try_send(step);
                     }
                 }
@@ -595,7 +587,7 @@ impl Watches {
         }
         self.0.retain(|watch| match &watch.what {
             What::Url(_, done) if done.outcome.is_some() => {
-                watch.end(Answer::Done(CommandDone::clone(done)));
+                watch.end(Response::Done(CommandDone::clone(done)));
                 false
             }
             _ => true,
@@ -607,7 +599,7 @@ impl Watches {
         self.0.retain(|watch| match &watch.what {
             What::Url(asked, done) if *asked == id && done.outcome.is_none() => {
                 let reason = Some(reason.to_owned());
-                watch.end(Answer::Done(CommandDone {
+                watch.end(Response::Done(CommandDone {
                     reason,
                     ..CommandDone::clone(done)
                 }));
@@ -638,7 +630,7 @@ impl Watches {
             }
             summary.paused = paused.map(str::to_owned);
             sum_up(sites, summary)?;
-            let end = Answer::Crawled(summary.clone());
+            let end = Response::Crawled(summary.clone());
             watch.end(end);
         }
         self.0 = waiting;
@@ -654,9 +646,9 @@ impl Watches {
         self.refuse(&stopping());
     }
 
-    fn refuse(&mut self, why: &CommandRefused) {
+    fn refuse(&mut self, why: &CommandError) {
         for watch in self.0.drain(..) {
-            watch.end(Answer::Refused(why.clone()));
+            watch.end(Response::Refused(why.clone()));
         }
     }
 }

@@ -1,9 +1,11 @@
-//! The operator's wishes while the daemon runs. In: requests over a socket in the data folder. Out: answers, after what they ask
-//! for is durable. [`ask`] is the client's side, `Controller` that of web page and API, `ControlSocket` the daemon's: it is
-//! bounded in connections, in bytes and in the time that a request may take to arrive, and passes requests on to the crawl loop.
+//! Commands of the operator to a running daemon, over a socket in the data directory.
 //!
-//! A connection carries one request, a line of JSON, and gets lines of JSON: any number of steps, then the end. Who may
-//! write to the socket may do everything, so it is the owner's alone, or the group's where the data folder is.
+//! [`send_command`] is the client, `Controller` the client of web page and API, `ControlSocket` the server: it bounds
+//! connections, bytes and the time that a request may take to arrive, and passes requests on to the crawl loop. Responses come
+//! once what was requested is durable.
+//!
+//! A connection carries one [`Command`], a line of JSON, and gets lines of JSON: any number of steps, then the end. Who may
+//! write to the socket may do everything, so it is the owner's alone, or the group's where the data directory is.
 
 pub(super) mod commands;
 
@@ -27,25 +29,23 @@ use tokio::time::{Instant, timeout};
 
 use super::crawl::crawl_log::LogLine;
 use super::crawl::crawl_loop::Event;
-use super::index::Progress;
+use super::index::RebuildProgress;
 use super::reloading::Current;
 use super::{Shared, StatusBoard, Summary};
-use crate::config::Loaded;
-use crate::serve::{
-    CommandDone, CommandRefused, SiteCommand, SiteControl, SourceError, Status, Visit, Why,
-};
+use crate::config::LoadedConfig;
+use crate::serve::{Command, CommandDone, CommandError, SiteControl, SourceError, Status, Visit};
 use taojin_crawl::schedule::Site;
 
 pub(super) use commands::Watches;
-pub use commands::carry_out_alone;
+pub use commands::execute_alone;
 
-/// The socket in the data folder.
+/// The socket in the data directory.
 const SOCKET: &str = "control.sock";
 
 /// Longest request: a few hundred names of sites, or one address.
 const REQUEST_BYTES: usize = 64 * 1024;
 
-/// Answers of one request that wait for the client; steps beyond it are left out, the end never is.
+/// Responses of one request that wait for the client; steps beyond it are left out, the end never is.
 const ANSWERS: usize = 256;
 
 /// The longest path that the address of a socket has room for.
@@ -59,7 +59,7 @@ const REQUEST_TIME: Duration = Duration::from_secs(5);
 const SEND_TIME: Duration = Duration::from_secs(10);
 /// Time that the index gets to follow; it commits twice a second.
 const INDEX_TIME: Duration = Duration::from_secs(120);
-/// How often it is looked at.
+/// How often it is checked.
 const LOOK: Duration = Duration::from_millis(20);
 /// A failed accept (no file handles) is tried again after this.
 const RETRY: Duration = Duration::from_millis(200);
@@ -74,60 +74,36 @@ const LOG_TAIL: u64 = 256 * 1024;
 /// Visits that are shown.
 const VISITS: usize = 20;
 
-/// What a client asks for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Request {
-    /// A cycle of these sites, or of all that are due; ends when nothing of them is left to do now.
-    Crawl {
-        /// Names of sites.
-        sites: Vec<String>,
-        /// Also ask for every known article again.
-        recheck: bool,
-    },
-    /// Visit an address now; ends when it was visited.
-    Fetch {
-        /// The address.
-        url: String,
-    },
-    /// Make the index anew; ends when it is in its place.
-    Reindex,
-    /// Say what it knows and does.
-    Status,
-    /// Anything else; ends when it is durable.
-    Command(SiteCommand),
-}
-
-/// One line of the answer.
+/// One line of the response.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub enum Answer {
+pub enum Response {
     /// A visit has ended; more follows.
     Step(Step),
     /// How far a new index is; more follows.
-    Reindexing(Progress),
+    Reindexing(RebuildProgress),
     /// The end of a crawl.
     Crawled(Box<Summary>),
     /// What the daemon knows and does, but for the number of documents, which the index tells.
     Status(Box<Status>),
     /// The end of a command.
     Done(CommandDone),
-    /// The end: it was not carried out.
-    Refused(CommandRefused),
+    /// The end: it was not executed.
+    Refused(CommandError),
 }
 
-impl Answer {
-    /// What was done, by a command that only does something.
-    pub fn into_done(self) -> Result<CommandDone, CommandRefused> {
+impl Response {
+    /// Returns what was done, for a command that ends with that.
+    pub fn into_done(self) -> Result<CommandDone, CommandError> {
         match self {
-            Answer::Done(done) => Ok(done),
-            Answer::Refused(refused) => Err(refused),
-            Answer::Step(_) | Answer::Reindexing(_) | Answer::Crawled(_) | Answer::Status(_) => {
-                Err(CommandRefused::new(
-                    Why::Failed,
-                    "the daemon answered another question; is it of another version of taojin?",
-                ))
-            }
+            Response::Done(done) => Ok(done),
+            Response::Refused(error) => Err(error),
+            Response::Step(_)
+            | Response::Reindexing(_)
+            | Response::Crawled(_)
+            | Response::Status(_) => Err(CommandError::failed(
+                "the daemon answered another question; is it of another version of taojin?",
+            )),
         }
     }
 }
@@ -144,7 +120,7 @@ pub struct Step {
 }
 
 impl Step {
-    fn of(line: &LogLine, left: u64) -> Self {
+    fn new(line: &LogLine, left: u64) -> Self {
         Self {
             outcome: line.outcome.as_str().to_owned(),
             url: line.url.clone(),
@@ -153,23 +129,23 @@ impl Step {
     }
 }
 
-/// What the crawl loop says to a request.
+/// The response of the crawl loop.
 #[derive(Debug)]
 pub(super) enum Reply {
     /// Pass this on.
-    Now(Answer),
+    Now(Response),
     /// Pass this on when the index has committed this change.
-    AfterIndex(u64, Answer),
+    AfterIndex(u64, Response),
 }
 
-/// A request on its way to the crawl loop.
+/// A command on its way to the crawl loop.
 #[derive(Debug)]
-pub(super) struct Wish {
-    pub(super) request: Request,
+pub(super) struct PendingRequest {
+    pub(super) command: Command,
     pub(super) reply: tokio::sync::mpsc::Sender<Reply>,
 }
 
-/// The socket under a name that is short enough: a long one is reached through a handle on its folder, which has to be
+/// The socket under a name that is short enough: a long one is reached through a handle on its directory, which has to be
 /// kept meanwhile.
 fn short_path(data_dir: &Path, name: &str) -> std::io::Result<(PathBuf, Option<std::fs::File>)> {
     use std::os::fd::AsRawFd;
@@ -184,11 +160,9 @@ fn short_path(data_dir: &Path, name: &str) -> std::io::Result<(PathBuf, Option<s
     Ok((short, Some(folder)))
 }
 
-fn stopping() -> CommandRefused {
-    CommandRefused::new(
-        Why::NoCrawler,
-        "the daemon is stopping: nothing was done; ask again when it runs",
-    )
+fn stopping() -> CommandError {
+    let text = "the daemon is stopping: nothing was done; ask again when it runs";
+    CommandError::NoCrawler(text.to_owned())
 }
 
 /// The socket while the daemon listens on it; dropping it removes it.
@@ -199,7 +173,7 @@ pub(in crate::daemon) struct ControlSocket {
 }
 
 impl ControlSocket {
-    /// Listens in the data folder, whose lock this process holds: whatever has the name is left over, and replaced.
+    /// Listens in the data directory, whose lock this process holds: whatever has the name is left over, and replaced.
     pub(in crate::daemon) fn open(
         data_dir: &Path,
         events: SyncSender<Event>,
@@ -214,7 +188,7 @@ impl ControlSocket {
         let (short, _folder) = short_path(data_dir, DRAFT)?;
         let listener = UnixListener::bind(&short)
             .with_context(|| format!("{} cannot be made", path.display()))?;
-        // Nobody else may write to it, or only the group that may write to the folder.
+        // Nobody else may write to it, or only the group that may write to the directory.
         let group = fs::metadata(data_dir)?.permissions().mode() & 0o020 != 0;
         let mode = if group { 0o660 } else { 0o600 };
         fs::set_permissions(&draft, fs::Permissions::from_mode(mode))?;
@@ -259,8 +233,11 @@ async fn accept(
         clients.spawn(async move {
             let (read, mut write) = stream.into_split();
             let end = match place {
-                Ok(_place) => attend(read, &mut write, &events, &shared, board).await,
-                Err(_) => Some(refused(Why::NotNow, "too many requests at once; try again")),
+                Ok(_place) => handle_connection(read, &mut write, &events, &shared, board).await,
+                Err(_) => {
+                    let text = "too many requests at once; try again".to_owned();
+                    Some(Response::Refused(CommandError::NotNow(text)))
+                }
             };
             if let Some(end) = end {
                 send(&mut write, &end).await;
@@ -269,39 +246,36 @@ async fn accept(
     }
 }
 
-/// Reads the request and passes the answers on. The last one is given back; none if the client is gone.
-async fn attend(
+/// Reads the command and passes the responses on. Returns the last one; `None` if the client is gone.
+async fn handle_connection(
     read: OwnedReadHalf,
     write: &mut OwnedWriteHalf,
     events: &SyncSender<Event>,
     shared: &Shared,
     board: StatusBoard,
-) -> Option<Answer> {
+) -> Option<Response> {
     let mut read = BufReader::new(read);
-    let request = match timeout(REQUEST_TIME, request(&mut read)).await {
-        Ok(Ok(request)) => request,
-        Ok(Err(message)) => return Some(refused(Why::Mistake, message)),
-        Err(_) => return Some(refused(Why::Mistake, "no request came")),
+    let command = timeout(REQUEST_TIME, read_command(&mut read)).await;
+    let command = match command.unwrap_or_else(|_| Err("no request came".to_owned())) {
+        Ok(Command::Reindex) => return reindex(write, shared).await,
+        Ok(Command::Status) => return Some(read_status(board).await),
+        Ok(command) => command,
+        Err(message) => return Some(Response::Refused(CommandError::Invalid(message))),
     };
-    match request {
-        Request::Reindex => return reindex(write, shared).await,
-        Request::Status => return Some(status(board).await),
-        _ => {}
-    }
     let (reply, mut replies) = mpsc::channel(ANSWERS);
-    if let Err(refused) = hand_over(events, shared, Wish { request, reply }) {
-        return Some(Answer::Refused(refused));
+    if let Err(error) = submit(events, shared, PendingRequest { command, reply }) {
+        return Some(Response::Refused(error));
     }
     let mut rest = [0u8; 64];
     loop {
         let next = tokio::select! {
             next = replies.recv() => next,
-            // A client that hangs up no longer waits; what it asked for goes on.
+            // A client that hangs up no longer waits; what it requested continues.
             _ = read.read(&mut rest) => return None,
         };
         match next {
-            Some(Reply::Now(Answer::Step(step))) => {
-                if !send(write, &Answer::Step(step)).await {
+            Some(Reply::Now(Response::Step(step))) => {
+                if !send(write, &Response::Step(step)).await {
                     return None;
                 }
             }
@@ -310,79 +284,77 @@ async fn attend(
                 let until = Instant::now() + INDEX_TIME;
                 while shared.indexed() < seq {
                     if Instant::now() >= until {
-                        return Some(index_is_late());
+                        return Some(Response::Refused(index_is_late()));
                     }
                     tokio::time::sleep(LOOK).await;
                 }
                 return Some(end);
             }
-            None => return Some(Answer::Refused(stopping())),
+            None => return Some(Response::Refused(stopping())),
         }
     }
 }
 
-/// What the daemon knows and does; the number of documents is the asker's to add.
-async fn status(board: StatusBoard) -> Answer {
+/// Returns what the daemon knows and does; the client adds the number of documents.
+async fn read_status(board: StatusBoard) -> Response {
     let read = tokio::task::spawn_blocking(move || board.read(0)).await;
     match read {
-        Ok(Ok(status)) => Answer::Status(Box::new(status)),
-        Ok(Err(error)) => refused(Why::Failed, format!("{error:#}")),
-        Err(error) => refused(Why::Failed, error.to_string()),
+        Ok(Ok(status)) => Response::Status(Box::new(status)),
+        Ok(Err(error)) => Response::Refused(CommandError::Failed(format!("{error:#}"))),
+        Err(error) => Response::Refused(CommandError::failed(error)),
     }
 }
 
-/// Has the indexer make the index anew, and tells how far it is. None if the client is gone; the work goes on.
-async fn reindex(write: &mut OwnedWriteHalf, shared: &Shared) -> Option<Answer> {
+/// Has the indexer rebuild the index, and reports the progress. Returns `None` if the client is gone; the work continues.
+async fn reindex(write: &mut OwnedWriteHalf, shared: &Shared) -> Option<Response> {
     let before = shared.reindexed();
-    shared.ask_reindex();
+    shared.request_reindex();
     let mut said = None;
     while shared.reindexed() == before {
         if shared.is_stopping() {
-            return Some(refused(
-                Why::NoCrawler,
-                "the daemon is stopping; it goes on with the new index when it runs again",
-            ));
+            let text = "the daemon is stopping; it goes on with the new index when it runs again";
+            return Some(Response::Refused(CommandError::NoCrawler(text.to_owned())));
         }
         let progress = shared.reindexing();
         if let Some(at) = progress.filter(|_| progress != said)
-            && !send(write, &Answer::Reindexing(at)).await
+            && !send(write, &Response::Reindexing(at)).await
         {
             return None;
         }
         said = progress;
         tokio::time::sleep(LOOK).await;
     }
-    Some(Answer::Done(CommandDone::default()))
+    Some(Response::Done(CommandDone::default()))
 }
 
-/// Gives a request to the crawl loop.
-fn hand_over(
+/// Passes a request to the crawl loop.
+fn submit(
     events: &SyncSender<Event>,
     shared: &Shared,
-    wish: Wish,
-) -> Result<(), CommandRefused> {
+    request: PendingRequest,
+) -> Result<(), CommandError> {
     if shared.is_stopping() {
         return Err(stopping());
     }
     events
-        .try_send(Event::Wish(Box::new(wish)))
+        .try_send(Event::Request(Box::new(request)))
         .map_err(|e| match e {
             TrySendError::Full(_) => {
-                CommandRefused::new(Why::NotNow, "the crawler is busy; try again in a moment")
+                CommandError::NotNow("the crawler is busy; try again in a moment".to_owned())
             }
             TrySendError::Disconnected(_) => stopping(),
         })
 }
 
-fn index_is_late() -> Answer {
-    refused(
-        Why::NotNow,
+fn index_is_late() -> CommandError {
+    CommandError::NotNow(
         "it is taken out of the store, but the index has not followed yet: searches show it until it has; \
-         `taojin status` shows what is on its way",
+         `taojin status` shows what is on its way"
+            .to_owned(),
     )
 }
 
-async fn request(read: &mut BufReader<OwnedReadHalf>) -> Result<Request, String> {
+async fn read_command(read: &mut BufReader<OwnedReadHalf>) -> Result<Command, String> {
     let mut line = Vec::new();
     let most = REQUEST_BYTES as u64 + 1;
     let mut bounded = read.take(most);
@@ -397,55 +369,49 @@ async fn request(read: &mut BufReader<OwnedReadHalf>) -> Result<Request, String>
 }
 
 /// Whether the client took it.
-async fn send(write: &mut OwnedWriteHalf, answer: &Answer) -> bool {
-    let Ok(mut text) = serde_json::to_vec(answer) else {
+async fn send(write: &mut OwnedWriteHalf, response: &Response) -> bool {
+    let Ok(mut text) = serde_json::to_vec(response) else {
         return false;
     };
     text.push(b'\n');
     matches!(timeout(SEND_TIME, write.write_all(&text)).await, Ok(Ok(())))
 }
 
-fn refused(why: Why, message: impl Into<String>) -> Answer {
-    Answer::Refused(CommandRefused::new(why, message))
-}
-
-/// Asks the daemon of this data folder. `each` is told of what it reports on the way: visits, how far it is.
-/// Gives its answer, which is no step; none where no daemon listens.
-pub fn ask(
+/// Sends a command to the daemon of this data directory, and calls `report` with what it sends meanwhile: visits, progress.
+/// Returns the end of its response; `None` if no daemon listens.
+pub fn send_command(
     data_dir: &Path,
-    request: &Request,
-    mut each: impl FnMut(&Answer),
-) -> Result<Option<Answer>, CommandRefused> {
+    command: &Command,
+    mut report: impl FnMut(&Response),
+) -> Result<Option<Response>, CommandError> {
     let Some(mut stream) = connect(data_dir)? else {
         return Ok(None);
     };
-    let text = serde_json::to_string(request).map_err(|e| failed(&e))?;
+    let text = serde_json::to_string(command).map_err(unreachable)?;
     stream
         .write_all(format!("{text}\n").as_bytes())
-        .map_err(|e| failed(&e))?;
+        .map_err(unreachable)?;
     let mut lines = std::io::BufReader::new(stream);
     loop {
         let mut line = String::new();
         let read = lines.by_ref().take(ANSWER_BYTES).read_line(&mut line);
-        if read.map_err(|e| failed(&e))? == 0 {
-            return Err(CommandRefused::new(
-                Why::NoCrawler,
-                "the daemon ended before it answered; `taojin status` shows what stands",
-            ));
+        if read.map_err(unreachable)? == 0 {
+            let text = "the daemon ended before it answered; `taojin status` shows what stands";
+            return Err(CommandError::NoCrawler(text.to_owned()));
         }
-        let answer = serde_json::from_str(&line).map_err(|_| {
-            failed(&"its answer cannot be read; is it of another version of taojin?")
+        let response = serde_json::from_str(&line).map_err(|_| {
+            unreachable("its answer cannot be read; is it of another version of taojin?")
         })?;
-        match answer {
-            Answer::Step(_) | Answer::Reindexing(_) => each(&answer),
-            Answer::Refused(refused) => return Err(refused),
+        match response {
+            Response::Step(_) | Response::Reindexing(_) => report(&response),
+            Response::Refused(refused) => return Err(refused),
             end => return Ok(Some(end)),
         }
     }
 }
 
-/// None where no daemon listens: the socket is missing, or left over from one that was killed.
-fn connect(data_dir: &Path) -> Result<Option<UnixStream>, CommandRefused> {
+/// Returns `None` where no daemon listens: the socket is missing, or left over from one that was killed.
+fn connect(data_dir: &Path) -> Result<Option<UnixStream>, CommandError> {
     let connected =
         short_path(data_dir, SOCKET).and_then(|(path, _folder)| UnixStream::connect(path));
     match connected {
@@ -458,18 +424,18 @@ fn connect(data_dir: &Path) -> Result<Option<UnixStream>, CommandRefused> {
                 let path = data_dir.join(SOCKET);
                 let mend = "run it as the user that the daemon runs as (sudo)";
                 let message = format!("{}: permission denied; {mend}", path.display());
-                Err(CommandRefused::new(Why::Mistake, message))
+                Err(CommandError::Invalid(message))
             }
-            _ => Err(failed(&e)),
+            _ => Err(unreachable(e)),
         },
     }
 }
 
-fn failed(error: &dyn std::fmt::Display) -> CommandRefused {
-    CommandRefused::new(Why::Failed, format!("the daemon cannot be asked: {error}"))
+fn unreachable(error: impl std::fmt::Display) -> CommandError {
+    CommandError::Failed(format!("the daemon cannot be asked: {error}"))
 }
 
-/// Where `serve` hands commands.
+/// Passes commands of `serve` to the daemon.
 pub(in crate::daemon) struct Controller {
     data_dir: PathBuf,
     log: PathBuf,
@@ -477,9 +443,9 @@ pub(in crate::daemon) struct Controller {
 }
 
 impl Controller {
-    /// Over the data folder of a configuration.
+    /// Over the data directory of a configuration.
     pub(in crate::daemon) fn new(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         current: tokio::sync::watch::Receiver<Current>,
     ) -> Self {
         Self {
@@ -509,12 +475,11 @@ impl Controller {
 }
 
 impl SiteControl for Controller {
-    fn carry_out(&self, command: SiteCommand) -> Result<CommandDone, CommandRefused> {
-        match ask(&self.data_dir, &Request::Command(command), |_| {})? {
-            Some(answer) => answer.into_done(),
-            None => Err(CommandRefused::new(
-                Why::NoCrawler,
-                "no crawler runs on this data folder, so nothing was done; start one with: taojin run",
+    fn execute(&self, command: Command) -> Result<CommandDone, CommandError> {
+        match send_command(&self.data_dir, &command, |_| {})? {
+            Some(response) => response.into_done(),
+            None => Err(CommandError::NoCrawler(
+                "no crawler runs on this data folder, so nothing was done; start one with: taojin run".to_owned(),
             )),
         }
     }

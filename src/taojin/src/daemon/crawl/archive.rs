@@ -1,6 +1,7 @@
-//! Archives of web pages: reading them in place of the network, and writing what the crawl fetches. In: WARC and ARC files; what
-//! a visit sent and got. Out: work for the fetch tasks in the order in which it was archived; WARC files. Writing never fails a
-//! visit: an archive that cannot be written (full disk) is reported and tried again after a while.
+//! WARC archives: replaying them instead of fetching, and archiving what the crawl fetches.
+//!
+//! [`Replay`] reads WARC and ARC files and yields their responses in the order in which they were archived. [`WarcSink`]
+//! writes; it never fails a visit: an archive that cannot be written (full disk) is reported and tried again later.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -10,8 +11,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 
-use super::reading::{Body, Form};
-use super::visit::{Archived, Finished, Work};
+use super::reading::{BodyForm, PageBody};
+use super::visit::{ArchivedResponse, FinishedVisit, VisitTask};
 use crate::config::Config;
 use crate::daemon::now_ms;
 use crate::daemon::shared::lock;
@@ -42,7 +43,7 @@ pub(crate) struct Replay {
     /// Answers that are being read.
     pub(crate) in_flight: usize,
     /// Answers that were read and are not stored yet.
-    pub(crate) arrived: Vec<Finished>,
+    pub(crate) arrived: Vec<FinishedVisit>,
     /// Files that could not be read, or not to their end.
     pub(crate) problems: Vec<String>,
 }
@@ -67,7 +68,7 @@ impl Replay {
     }
 
     /// The next answer, or none after the last.
-    pub(crate) fn next(&mut self, now_ms: i64) -> Option<Work> {
+    pub(crate) fn next(&mut self, now_ms: i64) -> Option<VisitTask> {
         loop {
             if self.reader.is_none() {
                 let path = self.files.pop_front()?;
@@ -92,7 +93,7 @@ impl Replay {
         }
     }
 
-    fn work(&self, record: Record, now_ms: i64) -> Option<Work> {
+    fn work(&self, record: Record, now_ms: i64) -> Option<VisitTask> {
         if !matches!(record.kind.as_str(), "response" | "resource") {
             return None;
         }
@@ -102,11 +103,11 @@ impl Replay {
         let site = site.map_or(&self.other, |(name, _)| name);
         let at_ms = record.date.as_deref().and_then(time).unwrap_or(now_ms);
         let lease = Lease::archived(unknown(uri, Arc::clone(site)));
-        let archived = Archived {
+        let archived = ArchivedResponse {
             record,
             at_ms: at_ms.min(now_ms),
         };
-        Some(Work {
+        Some(VisitTask {
             lease,
             archived: Some(Box::new(archived)),
             open: None,
@@ -114,7 +115,7 @@ impl Replay {
     }
 
     /// An answer was read.
-    pub(crate) fn take(&mut self, finished: Finished) {
+    pub(crate) fn take(&mut self, finished: FinishedVisit) {
         self.in_flight = self.in_flight.saturating_sub(1);
         self.arrived.push(finished);
     }
@@ -169,10 +170,10 @@ pub(crate) fn pages_of_archive(
 
 fn page_of(record: &Record, config: &Config) -> Option<(Page, Head)> {
     let uri = target(record)?;
-    let mut body = Body::new(&config.page, uri, UrlClass::Unknown);
+    let mut body = PageBody::new(&config.page, uri, UrlClass::Unknown);
     let (_, fetched) = fetch::replay(record, &config.fetch, &mut body)?;
     match body.form {
-        Form::Html(builder) if fetched.is_page_or_beginning() => {
+        BodyForm::Html(builder) if fetched.is_page_or_beginning() => {
             Some((builder.finish(), fetched.head))
         }
         _ => None,
@@ -198,7 +199,7 @@ fn problem(path: &Path, reader: &WarcReader, error: Option<WarcError>) -> Option
     }
 }
 
-/// The page that a record is of. What a crawler asked for its own sake is none.
+/// The page that a record is of. What a crawler requested its own sake is none.
 fn target(record: &Record) -> Option<CrawlUri> {
     let uri = CrawlUri::parse(record.target.as_deref()?).ok()?;
     (uri.path() != "/robots.txt").then_some(uri)
@@ -290,7 +291,7 @@ impl WarcSink {
         }
     }
 
-    /// Gives the present file its final name.
+    /// Returns the present file its final name.
     pub(crate) fn close(&self) {
         if let Err(error) = lock(&self.state).archive.close() {
             tracing::error!(%error, "archive cannot be closed; it will be at the next start");

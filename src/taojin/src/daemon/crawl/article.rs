@@ -1,11 +1,15 @@
-//! An article that is printed over several pages. In: its first page, then those that follow, each after a visit of its own
-//! to the host. Out: one [`Visited`] with the whole text. Until the last page has come nothing is stored, so that a crash or a
-//! stop leaves the first address due as before.
+//! Joins an article that is printed over several pages.
+//!
+//! An [`OpenArticle`] starts with the first page and takes those that follow, each after a visit of its own; the result is
+//! one [`VisitResult`] with the whole text. Until the last page has come nothing is stored, so that after a crash or a stop
+//! the first URL is due as before.
 
 use std::sync::Arc;
 
-use super::reading::{Answer, Form, read_page};
-use super::visit::{Tools, Visited, ask, ask_robots, context, reason, refusal, report_fetch};
+use super::reading::{BodyForm, FetchedPage, read_page};
+use super::visit::{
+    VisitContext, VisitResult, ask, check_robots, context, reason, refusal, report_fetch,
+};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Fetched;
 use taojin_crawl::frontier::FetchReport;
@@ -31,8 +35,8 @@ pub(crate) struct OpenArticle {
 }
 
 impl OpenArticle {
-    /// The article that begins with this page, if it goes on on others.
-    pub(crate) fn begin(mut document: Document, first: Fetched) -> Option<Box<Self>> {
+    /// The article that begins with this page, if it continues on others.
+    pub(crate) fn start(mut document: Document, first: Fetched) -> Option<Box<Self>> {
         let left = std::mem::take(&mut document.pages);
         document.links.retain(|link| !left.contains(&link.url));
         (!left.is_empty()).then(|| {
@@ -66,13 +70,13 @@ impl OpenArticle {
     }
 
     /// The visit as if all that has come had been one page.
-    fn visited(&self, record: &UrlRecord, left_out: Option<String>) -> Visited {
+    fn visited(&self, record: &UrlRecord, left_out: Option<String>) -> VisitResult {
         let mut first = self.first.clone();
         if left_out.is_some() {
             // The next visit is to bring the page again, and with it those that are missing.
             (first.head.etag, first.head.last_modified) = (None, None);
         }
-        let answer = Answer {
+        let answer = FetchedPage {
             record,
             head: &first.head,
             cut: false,
@@ -87,17 +91,17 @@ impl OpenArticle {
 
 /// Fetches the next page of an article.
 pub(crate) async fn go_on(
-    tools: &Arc<Tools>,
+    tools: &Arc<VisitContext>,
     record: &UrlRecord,
     mut open: Box<OpenArticle>,
-) -> (Visited, FetchReport) {
+) -> (VisitResult, FetchReport) {
     let next = open.left.remove(0);
     let number = open.document.pages.len() + 2;
     let Ok(uri) = CrawlUri::parse(&next) else {
         let visited = open.visited(record, Some(format!("page {number} has no address")));
         return (visited, FetchReport::new(VisitOutcome::Disallowed, 0));
     };
-    let verdict = ask_robots(tools, &uri).await;
+    let verdict = check_robots(tools, &uri).await;
     let crawl_delay_ms = verdict.crawl_delay_ms;
     if let Some(refused) = refusal(&verdict) {
         let why = refused.reason.unwrap_or_default();
@@ -129,14 +133,14 @@ pub(crate) async fn go_on(
 
 /// The document of a page that came whole.
 fn read(
-    tools: &Tools,
+    tools: &VisitContext,
     record: &UrlRecord,
     fetched: &Fetched,
-    form: Form,
+    form: BodyForm,
     at_ms: i64,
 ) -> Option<Document> {
     let config = tools.extract.as_ref()?;
-    let Form::Html(builder) = form else {
+    let BodyForm::Html(builder) = form else {
         return None;
     };
     (fetched.outcome == VisitOutcome::Page).then(|| {
@@ -147,13 +151,13 @@ fn read(
 
 /// The article with the page.
 fn with(
-    tools: &Tools,
+    tools: &VisitContext,
     record: &UrlRecord,
     mut open: Box<OpenArticle>,
     number: usize,
     uri: &CrawlUri,
     page: Document,
-) -> Visited {
+) -> VisitResult {
     if !open.append(uri, page) {
         let why = format!("page {number} of the article left out, {uri}: it says nothing new");
         return open.visited(record, Some(why));
@@ -188,11 +192,11 @@ fn without(
     uri: &CrawlUri,
     failed: VisitOutcome,
     why: &str,
-) -> Visited {
+) -> VisitResult {
     let why = format!("page {number} of the article, {uri}: {why}");
     let passes = failed == VisitOutcome::RobotsUnreachable || failed.is_host_trouble();
     if passes && record.visit.errors + 1 < PATIENCE {
-        return Visited::nothing(VisitOutcome::Unreachable, Some(why));
+        return VisitResult::nothing(VisitOutcome::Unreachable, Some(why));
     }
     open.visited(record, Some(why))
 }

@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn rotates_by_size_and_keeps_so_many() {
+    fn log_rotates_by_size() {
         let dir = tempfile::tempdir().unwrap();
         let mut log = CrawlLog::open(dir.path(), 400, 2).unwrap();
         for n in 0..20 {
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_could_not_be_written_comes_back() {
+    fn log_recovers_after_failure() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("crawl.log");
         // A file of a full disk: opens, and takes no byte.
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_last_line_spoils_no_other() {
+    fn log_closes_torn_line() {
         let dir = tempfile::tempdir().unwrap();
         let mut log = CrawlLog::open(dir.path(), 1 << 20, 2).unwrap();
         log.write(&line(1));

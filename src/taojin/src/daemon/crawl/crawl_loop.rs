@@ -1,6 +1,8 @@
-//! The crawl loop: one thread that owns the frontier and the writing side of the store. In: finished pages, new site settings,
-//! requests of the operator, the clock. Out: leases to the fetch tasks, one durable transaction for each group of finished
-//! pages, a line in the crawl log for each. Never fetches and never parses.
+//! The crawl loop: the thread that owns the frontier and is the only writer of the store.
+//!
+//! It takes [`Event`]s (finished visits, requests of the operator) and new settings, hands leases to the fetch tasks, and
+//! commits finished pages in groups, each in one durable transaction, with a line in the crawl log for each page. It never
+//! fetches and never parses.
 //!
 //! [`open_loop`] takes up the sites of a configuration, [`CrawlLoop::run`] turns until it is told to stop or its pass is done.
 //! A transaction that fails is tried again until it works or the daemon stops; a database that is away is waited for.
@@ -18,17 +20,17 @@ use super::article::OpenArticle;
 use super::crawl_log::CrawlLog;
 use super::disk::{self, DiskWatch};
 use super::sharing::{LOOK_SOON, Sharing, is_outage, refuse};
-use super::shown::Walls;
+use super::shown::RefusalWalls;
 use super::sites::SiteRun;
-use super::visit::{Finished, Visited, Work};
-use crate::config::{CrawlConfig, Loaded};
-use crate::daemon::control::{Watches, Wish, commands};
+use super::visit::{FinishedVisit, VisitResult, VisitTask};
+use crate::config::{CrawlConfig, LoadedConfig};
+use crate::daemon::control::{PendingRequest, Watches, commands};
 use crate::daemon::learn::learner::Learner;
 use crate::daemon::learn::templates::{Seen, Templates};
 use crate::daemon::reloading::Current;
 use crate::daemon::report::summary::Summary;
 use crate::daemon::watchdog::Worker;
-use crate::daemon::{Mode, Progress, Shared};
+use crate::daemon::{Mode, ProgressCallback, Shared};
 use crate::documents::IndexAt;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::frontier::{Asked, Frontier, Lease, Next, Scope};
@@ -63,9 +65,9 @@ const SEEN_PAGES: usize = 256;
 /// What reaches the loop from outside.
 pub(crate) enum Event {
     /// A lease has ended.
-    Finished(Box<Finished>),
+    Finished(Box<FinishedVisit>),
     /// The operator asks for something.
-    Wish(Box<Wish>),
+    Request(Box<PendingRequest>),
     /// Wind down.
     Stop,
 }
@@ -83,40 +85,40 @@ pub(crate) struct CrawlLoop {
     pub(crate) mode: Mode,
     pub(crate) sites: BTreeMap<Arc<str>, SiteRun>,
     pub(crate) events: Receiver<Event>,
-    pub(crate) leases: tokio::sync::mpsc::Sender<Work>,
-    pub(crate) index_poke: SyncSender<()>,
+    pub(crate) leases: tokio::sync::mpsc::Sender<VisitTask>,
+    pub(crate) index_wake: SyncSender<()>,
     pub(crate) log: CrawlLog,
     pub(crate) disk: DiskWatch,
     pub(crate) shared: Arc<Shared>,
-    pub(crate) progress: Option<Progress>,
+    pub(crate) progress: Option<ProgressCallback>,
     pub(crate) summary: Summary,
     /// Known addresses that a pass is still to fetch, about: what a limit holds back is among them.
     pub(crate) left: u64,
-    pub(crate) walls: Walls,
+    pub(crate) walls: RefusalWalls,
     /// Addresses of pages on which others were found a moment ago.
     pub(crate) lists: HashMap<UrlId, Option<CrawlUri>>,
     pub(crate) batch: Batch,
     /// When the first page of the batch came.
     pub(crate) batch_since: Option<Instant>,
     pub(crate) stop_at: Option<Instant>,
-    /// When the cycles are looked at for one that is over.
-    pub(crate) cycles_looked: Every,
+    /// When the cycles are checked for one that is over.
+    pub(crate) cycles_looked: Interval,
     pub(crate) sharing: Sharing,
     /// When the history of documents is looked through.
-    pub(crate) forgot: Every,
+    pub(crate) forgot: Interval,
     /// The configuration of this moment.
     pub(crate) current: watch::Receiver<Current>,
     /// All sites of the configuration, those that are not enabled too.
     pub(crate) configured: Vec<Site>,
     pub(crate) index: IndexAt,
-    pub(crate) orders: Orders,
+    pub(crate) orders: ManualVisits,
     pub(crate) learner: Option<SyncSender<Seen>>,
 }
 
-/// What was asked for one by one.
+/// What was requested one by one.
 #[derive(Default)]
-pub(crate) struct Orders {
-    /// URLs that were asked for by hand and wait for their hosts.
+pub(crate) struct ManualVisits {
+    /// URLs that were requested by hand and wait for their hosts.
     pub(crate) asked: Vec<UrlId>,
     /// Articles that wait for their next page, by the row of the first: it is among `asked`.
     pub(crate) open: HashMap<UrlId, Box<OpenArticle>>,
@@ -127,9 +129,9 @@ pub(crate) struct Orders {
 
 /// Something that is done every so often, the first time at once.
 #[derive(Debug, Default)]
-pub(crate) struct Every(Option<Instant>);
+pub(crate) struct Interval(Option<Instant>);
 
-impl Every {
+impl Interval {
     /// Whether it is time again; if so, it counts as done now.
     pub(crate) fn is_due(&mut self, every: Duration) -> bool {
         let is_due = self.0.is_none_or(|at| at.elapsed() >= every);
@@ -164,23 +166,23 @@ impl CrawlLoop {
     }
 
     fn turn(&mut self) -> anyhow::Result<()> {
-        self.begin_pass()?;
+        self.start_pass()?;
         loop {
             let now = self.shared.now_ms();
-            self.shared.beat(Worker::CrawlLoop);
+            self.shared.record_heartbeat(Worker::CrawlLoop);
             if self.shared.is_stopping() {
-                self.take(Event::Stop)?;
+                self.handle_event(Event::Stop)?;
             }
-            self.take_new_sites(now)?;
+            self.apply_new_sites(now)?;
             self.share_partitions(now)?;
-            self.begin_due_cycles(now)?;
+            self.start_due_cycles(now)?;
             self.end_cycles(now, false)?;
             self.forget_old(now);
-            self.look_after_watches(now)?;
+            self.poll_watches(now)?;
             if self.is_over(now)? {
                 break;
             }
-            let next = self.hand_out(now)?;
+            let next = self.dispatch_leases(now)?;
             self.shared.set_in_flight(self.frontier.in_flight());
             if self.commit_is_due(now, &next) {
                 self.commit(now)?;
@@ -189,13 +191,13 @@ impl CrawlLoop {
             if self.replay.is_some() && next == Next::Idle && !self.is_busy() {
                 break;
             }
-            match self.events.recv_timeout(self.patience(&next, now)) {
-                Ok(event) => self.take(event)?,
+            match self.events.recv_timeout(self.event_timeout(&next, now)) {
+                Ok(event) => self.handle_event(event)?,
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => break,
             }
             while let Ok(event) = self.events.try_recv() {
-                self.take(event)?;
+                self.handle_event(event)?;
             }
         }
         self.frontier.end_turns(&self.store, self.shared.now_ms());
@@ -222,11 +224,11 @@ impl CrawlLoop {
     }
 
     /// Starts the cycles that a single pass asks for.
-    fn begin_pass(&mut self) -> anyhow::Result<()> {
+    fn start_pass(&mut self) -> anyhow::Result<()> {
         self.wait_for_share()?;
         if let Mode::Visit { url } = &self.mode {
             let url = url.clone();
-            self.ask_for(&url, self.shared.now_ms())?;
+            self.request_visit(&url, self.shared.now_ms())?;
         }
         let Mode::Pass { sites, recheck } = &self.mode else {
             return Ok(());
@@ -253,9 +255,9 @@ impl CrawlLoop {
                 continue;
             }
             if !named.is_empty() {
-                commands::not_paused(&self.store, &name)?;
+                commands::ensure_not_paused(&self.store, &name)?;
             }
-            self.begin_cycle(&name, now)?;
+            self.start_cycle(&name, now)?;
             if recheck {
                 self.frontier
                     .recheck_articles(&mut self.store, &name, now)?;
@@ -268,7 +270,7 @@ impl CrawlLoop {
     }
 
     /// Starts the cycles whose time has come; only the daemon does.
-    fn begin_due_cycles(&mut self, now: i64) -> anyhow::Result<()> {
+    fn start_due_cycles(&mut self, now: i64) -> anyhow::Result<()> {
         if self.stop_at.is_some() || self.mode != Mode::Forever || self.is_paused() {
             return Ok(());
         }
@@ -279,17 +281,17 @@ impl CrawlLoop {
             .map(|(n, _)| Arc::clone(n))
             .collect();
         for name in due {
-            self.begin_cycle(&name, now)?;
+            self.start_cycle(&name, now)?;
         }
         Ok(())
     }
 
     /// How many addresses became due.
-    pub(crate) fn begin_cycle(&mut self, name: &Arc<str>, now: i64) -> anyhow::Result<usize> {
+    pub(crate) fn start_cycle(&mut self, name: &Arc<str>, now: i64) -> anyhow::Result<usize> {
         let Some(site) = self.sites.get_mut(name) else {
             return Ok(0);
         };
-        site.begun(now);
+        site.record_start(now);
         self.batch.urls.extend(site.entry_urls());
         self.publish_next_cycles();
         self.batch.count(name, "cycles", 1);
@@ -300,14 +302,14 @@ impl CrawlLoop {
         Ok(due)
     }
 
-    fn take(&mut self, event: Event) -> anyhow::Result<()> {
+    fn handle_event(&mut self, event: Event) -> anyhow::Result<()> {
         let now = self.shared.now_ms();
         match event {
             Event::Finished(finished) => match &mut self.replay {
                 Some(replay) => replay.take(*finished),
                 None => self.take_finished(*finished, now)?,
             },
-            Event::Wish(wish) => self.take_wish(&wish, now),
+            Event::Request(request) => self.handle_request(&request, now),
             Event::Stop => {
                 self.orders.watches.stop();
                 let grace = Duration::from_millis(self.config.stop_grace_ms);
@@ -350,7 +352,7 @@ impl CrawlLoop {
     }
 
     /// How long to wait for an event.
-    fn patience(&self, next: &Next, now: i64) -> Duration {
+    fn event_timeout(&self, next: &Next, now: i64) -> Duration {
         let mut patience = TURN;
         if let Next::Wait { until_ms, .. } = next {
             let wait = self.shared.clock().real((until_ms - now).max(0));
@@ -363,7 +365,7 @@ impl CrawlLoop {
     }
 
     /// Hands out leases until a limit is reached; gives what the frontier says then.
-    pub(super) fn hand_out(&mut self, now: i64) -> anyhow::Result<Next> {
+    pub(super) fn dispatch_leases(&mut self, now: i64) -> anyhow::Result<Next> {
         if self.is_paused() {
             // The daemon waits for room; a single pass ends.
             return Ok(match self.mode {
@@ -405,7 +407,7 @@ impl CrawlLoop {
     /// Gives a lease to the fetch side, or back to the frontier; whether it was taken. The channel has room for every connection, so
     /// it is refused only when the fetch side is gone.
     fn dispatch(&mut self, lease: Lease, now: i64) -> bool {
-        let work = Work {
+        let work = VisitTask {
             open: self.orders.open.remove(&lease.record.id),
             lease,
             archived: None,
@@ -429,7 +431,7 @@ impl CrawlLoop {
         paused
     }
 
-    /// Hands out what was asked for, as far as the hosts may be asked; when the next of it may be.
+    /// Hands out what was requested, as far as the hosts may be asked; when the next of it may be.
     fn hand_out_asked(&mut self, now: i64) -> anyhow::Result<Option<i64>> {
         let patience = i64::try_from(self.config.pass_patience_ms).unwrap_or(i64::MAX);
         let mut soonest: Option<i64> = None;
@@ -496,7 +498,7 @@ impl CrawlLoop {
         }
     }
 
-    /// Gives the answers that were read their records and takes them, in the order in which they were archived.
+    /// Returns the answers that were read their records and takes them, in the order in which they were archived.
     pub(crate) fn take_archived(&mut self, now: i64) -> anyhow::Result<()> {
         let Some(replay) = &mut self.replay else {
             return Ok(());
@@ -530,7 +532,7 @@ impl CrawlLoop {
     }
 
     /// Makes records for addresses that are new. They go past the frontier, which knows only configured sites.
-    fn add_urls(&mut self, arrived: &[Finished], now: i64) -> anyhow::Result<()> {
+    fn add_urls(&mut self, arrived: &[FinishedVisit], now: i64) -> anyhow::Result<()> {
         let mut batch = Batch::default();
         for finished in arrived {
             let UrlRecord { uri, site, .. } = &finished.lease.record;
@@ -655,7 +657,7 @@ impl CrawlLoop {
         self.batch_since = None;
         self.log.flush();
         // A full channel means that the indexer has been poked already.
-        let _ = self.index_poke.try_send(());
+        let _ = self.index_wake.try_send(());
         Ok(())
     }
 
@@ -673,7 +675,7 @@ impl CrawlLoop {
                 self.frontier
                     .discard(&finished.lease, &finished.report, now);
             }
-            Event::Wish(wish) => refuse(&wish),
+            Event::Request(request) => refuse(&request),
         }
         false
     }
@@ -683,7 +685,7 @@ impl CrawlLoop {
         self.mode == Mode::Forever && is_outage(error)
     }
 
-    /// Waits until the database answers and begins anew over what it has; false where the daemon stops first. Pages that are
+    /// Waits until the database answers and begins again over what it has; false where the daemon stops first. Pages that are
     /// finished and not stored are stored then, those under way are left to their next lease.
     pub(super) fn wait_for_database(&mut self, mut error: anyhow::Error) -> anyhow::Result<bool> {
         tracing::error!("the crawl waits for the database: {error:#}");
@@ -695,7 +697,7 @@ impl CrawlLoop {
             if self.frontier.in_flight() > 0 {
                 continue;
             }
-            match self.begin_anew() {
+            match self.restart() {
                 Err(failed) if is_outage(&failed) => error = failed,
                 done => {
                     done?;
@@ -706,7 +708,7 @@ impl CrawlLoop {
         }
     }
 
-    fn begin_anew(&mut self) -> anyhow::Result<()> {
+    fn restart(&mut self) -> anyhow::Result<()> {
         let now = self.shared.now_ms();
         if self.store.settle()? {
             self.batch = Batch::default();
@@ -718,7 +720,7 @@ impl CrawlLoop {
         self.batch_since = None;
         self.frontier.reopen(&mut self.store)?;
         let sites = std::mem::take(&mut self.configured);
-        let taken = self.take_sites(&sites, now);
+        let taken = self.apply_sites(&sites, now);
         self.configured = sites;
         taken
     }
@@ -751,7 +753,7 @@ pub(super) fn in_a_second(now: i64) -> Next {
     }
 }
 
-/// What the frontier says, but no later than something that was asked for by hand.
+/// What the frontier says, but no later than something that was requested by hand.
 fn wait_for(next: Next, soonest: Option<i64>) -> Next {
     match (next, soonest) {
         (next, None) => next,
@@ -767,13 +769,13 @@ fn wait_for(next: Next, soonest: Option<i64>) -> Next {
 }
 
 /// Whether an answer is none of a page, a redirect or an error of the server: an image, a script, a broken record.
-fn is_foreign(visited: &Visited) -> bool {
+fn is_foreign(visited: &VisitResult) -> bool {
     visited.fetched.is_none() || visited.outcome == VisitOutcome::Unwanted
 }
 
 /// Whether what an archive has of a page is older than what the last visit brought. What that visit brought itself is taken once
 /// more where a person has named fields since.
-fn is_older(record: &UrlRecord, visited: &Visited) -> bool {
+fn is_older(record: &UrlRecord, visited: &VisitResult) -> bool {
     let (Some(fetched_ms), Some(archived_ms)) = (record.visit.fetched_ms, visited.archived_ms)
     else {
         return record.visit.fetched_ms > visited.archived_ms;
@@ -783,25 +785,25 @@ fn is_older(record: &UrlRecord, visited: &Visited) -> bool {
 }
 
 /// What the crawl loop holds of others.
-pub(crate) struct Wiring {
+pub(crate) struct CrawlChannels {
     pub(crate) inbox: std::sync::mpsc::Receiver<Event>,
-    pub(crate) leases: mpsc::Sender<Work>,
-    pub(crate) poke: SyncSender<()>,
+    pub(crate) leases: mpsc::Sender<VisitTask>,
+    pub(crate) wake: SyncSender<()>,
     pub(crate) shared: Arc<Shared>,
     pub(crate) current: watch::Receiver<Current>,
-    pub(crate) progress: Option<Progress>,
+    pub(crate) progress: Option<ProgressCallback>,
     pub(crate) learner: Option<SyncSender<Seen>>,
 }
 
 /// The crawl loop over an open store, with its sites taken up.
 pub(crate) fn open_loop(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     mode: Mode,
     mut store: Store,
-    wiring: Wiring,
+    channels: CrawlChannels,
 ) -> anyhow::Result<CrawlLoop> {
     let config = &loaded.config;
-    let now = wiring.shared.now_ms();
+    let now = channels.shared.now_ms();
     let log = CrawlLog::open(
         &loaded.log_dir(),
         config.crawl.crawl_log_bytes,
@@ -816,10 +818,10 @@ pub(crate) fn open_loop(
     set_clock_right(&mut store, &config.revisit, now)?;
     disk::remove_partial(&config.data_dir);
     let frontier = Frontier::open(&mut store, config.frontier.clone())?;
-    wiring
+    channels
         .shared
         .set_document_seq(u64::try_from(store.last_document_seq()?).unwrap_or_default());
-    wiring.shared.set_frontier(frontier.stats());
+    channels.shared.set_frontier(frontier.stats());
     let replay = match &mode {
         Mode::Replay { files } => Some(Replay::new(
             files,
@@ -837,30 +839,30 @@ pub(crate) fn open_loop(
         revisit: config.revisit.clone(),
         mode,
         sites: BTreeMap::new(),
-        events: wiring.inbox,
-        leases: wiring.leases,
-        index_poke: wiring.poke,
+        events: channels.inbox,
+        leases: channels.leases,
+        index_wake: channels.wake,
         log,
         disk: DiskWatch::new(&config.data_dir, &config.crawl),
-        shared: wiring.shared,
-        progress: wiring.progress,
-        summary: Summary::begin(now),
+        shared: channels.shared,
+        progress: channels.progress,
+        summary: Summary::new(now),
         left: 0,
-        walls: Walls::default(),
+        walls: RefusalWalls::default(),
         lists: HashMap::new(),
         batch: store::Batch::default(),
         batch_since: None,
         stop_at: None,
-        cycles_looked: Every::default(),
+        cycles_looked: Interval::default(),
         sharing: Sharing::default(),
-        forgot: Every::default(),
-        current: wiring.current,
+        forgot: Interval::default(),
+        current: channels.current,
         configured: Vec::new(),
-        index: IndexAt::of(loaded),
-        orders: Orders::default(),
-        learner: wiring.learner,
+        index: IndexAt::new(loaded),
+        orders: ManualVisits::default(),
+        learner: channels.learner,
     };
-    crawl.take_sites(&loaded.sites, now)?;
+    crawl.apply_sites(&loaded.sites, now)?;
     Ok(crawl)
 }
 
@@ -878,7 +880,7 @@ fn set_clock_right(store: &mut Store, pages: &schedule::Config, now: i64) -> any
 
 /// The learner, what it hears, what the fetch tasks need of templates, and the way to tell the learner that it is over.
 pub(crate) fn learner(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     place: StorePlace,
 ) -> (Learner, Receiver<Seen>, Templates, SyncSender<Seen>) {
     let registry = Arc::default();

@@ -1,27 +1,28 @@
-//! Room on the disk. In: free and total bytes, the limits, the time, the folders. Out: whether crawling is to pause, in words;
-//! what the index and the store take. Pauses below either limit; resumes by itself once there is a tenth more than that, so
-//! that it does not flicker.
+//! Pauses the crawl while the disk is nearly full.
+//!
+//! [`DiskWatch`] compares free and total bytes with the limits. It resumes once a tenth more than a limit is free, so that it
+//! does not flicker. It also measures what index and store take.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use super::crawl_loop::Every;
+use super::crawl_loop::Interval;
 use crate::config::CrawlConfig;
 use crate::serve::DiskUse;
 
-/// The disk is looked at this often: a fast crawl writes less than 100 MB in that time.
+/// The disk is checked this often: a fast crawl writes less than 100 MB in that time.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
 
-/// Files that are written beside the one whose place they take. No others are removed: the data folder may hold backups that
+/// Files that are written beside the one whose place they take. No others are removed: the data directory may hold backups that
 /// are being made, and what people put there.
 const UNFINISHED: [&str; 4] = ["seen.new", "alike.new", "robots.new", "crawl.sqlite.part"];
 
-/// Watches the file system under the data folder.
+/// Watches the file system under the data directory.
 #[derive(Debug)]
 pub(crate) struct DiskWatch {
     dir: PathBuf,
     limits: Limits,
-    looked: Every,
+    looked: Interval,
     low: Option<String>,
 }
 
@@ -38,8 +39,8 @@ impl DiskWatch {
     pub(crate) fn new(dir: &Path, config: &CrawlConfig) -> Self {
         Self {
             dir: dir.to_owned(),
-            limits: Limits::of(config),
-            looked: Every::default(),
+            limits: Limits::new(config),
+            looked: Interval::default(),
             low: None,
         }
     }
@@ -47,7 +48,7 @@ impl DiskWatch {
     /// Why crawling is to pause, if it is.
     pub(crate) fn look(&mut self) -> Option<&str> {
         if self.looked.is_due(LOOK_EVERY)
-            && let Some((free, total)) = room(&self.dir)
+            && let Some((free, total)) = free_space(&self.dir)
         {
             self.see(free, total);
         }
@@ -69,7 +70,7 @@ impl DiskWatch {
 }
 
 impl Limits {
-    pub(crate) fn of(config: &CrawlConfig) -> Self {
+    pub(crate) fn new(config: &CrawlConfig) -> Self {
         Self {
             bytes: config.min_free_bytes,
             percent: config.min_free_percent,
@@ -99,7 +100,7 @@ impl Limits {
     }
 }
 
-/// Removes files that a write which did not come to its end left in the data folder: each is made anew from the beginning
+/// Removes files that a write which did not come to its end left in the data directory: each is made again from the beginning
 /// anyway. To be called by the one process that writes there. What cannot be removed stays.
 pub(crate) fn remove_partial(dir: &Path) {
     for path in UNFINISHED.map(|name| dir.join(name)) {
@@ -114,7 +115,7 @@ pub(crate) fn remove_partial(dir: &Path) {
 }
 
 /// Free and total bytes of the file system under `dir`; none when it cannot be told.
-pub(crate) fn room(dir: &Path) -> Option<(u64, u64)> {
+pub(crate) fn free_space(dir: &Path) -> Option<(u64, u64)> {
     let space = rustix::fs::statvfs(dir).ok()?;
     let bytes = |blocks: u64| blocks.saturating_mul(space.f_frsize);
     Some((bytes(space.f_bavail), bytes(space.f_blocks))).filter(|(_, total)| *total > 0)
@@ -131,7 +132,7 @@ pub(crate) fn used(data_dir: &Path, index_dir: &Path, in_database: bool) -> Disk
     DiskUse {
         index_bytes: folder_bytes(index_dir),
         store_bytes,
-        free_bytes: room(data_dir).map_or(0, |(free, _)| free),
+        free_bytes: free_space(data_dir).map_or(0, |(free, _)| free),
     }
 }
 
@@ -156,7 +157,7 @@ mod tests {
     const GIB: u64 = 1 << 30;
 
     #[test]
-    fn either_limit_pauses_and_a_tenth_more_resumes() {
+    fn disk_limits_pause_and_resume() {
         let limits = Limits {
             bytes: 2 * GIB,
             percent: 5,
@@ -183,14 +184,14 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_unfinished_goes_and_nothing_else() {
+    fn leftovers_are_removed_only() {
         let dir = tempfile::tempdir().unwrap();
-        // A backup that is being made into this folder, and a file of somebody's own.
+        // A backup that is being made into this directory, and a file of somebody's own.
         let kept = ["backup.sqlite.part", "notes.new", "seen.filter"];
         for name in UNFINISHED.iter().chain(&kept) {
             std::fs::write(dir.path().join(name), "x").unwrap();
         }
-        // An index that is being made goes on where it was.
+        // An index that is being made continues where it was.
         std::fs::create_dir(dir.path().join("index.new")).unwrap();
         remove_partial(dir.path());
         let mut left: Vec<_> = std::fs::read_dir(dir.path())
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_fills_and_empties_pauses_and_resumes() {
+    fn disk_watch_resumes_above_margin() {
         let config = CrawlConfig {
             min_free_bytes: 100,
             min_free_percent: 0,

@@ -1,11 +1,12 @@
-//! What a body holds. In: the bytes of a page, feed or sitemap as they arrive, the record of its URL. Out: [`Visited`] with the
-//! document and the outlinks. [`Body`] takes the bytes and parses them on the way, [`read`] makes of it what the crawl loop needs.
-//! Pure; never touches the network or the store.
+//! Reads the body of a page, feed or sitemap into a [`VisitResult`] with its document and outlinks.
+//!
+//! [`PageBody`] takes the bytes and parses them as they arrive, [`read`] makes of it what the crawl loop needs. Neither
+//! touches the network or the store.
 
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use super::visit::{Tools, Visited};
+use super::visit::{VisitContext, VisitResult};
 use crate::documents::EncodedDocument;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{ContentClass, Head, Sink};
@@ -26,7 +27,7 @@ const MAX_TEXT_OF_CUT: usize = 128 << 10;
 const OUTLINE: usize = 2_000;
 
 /// The body while it arrives.
-pub(crate) struct Body {
+pub(crate) struct PageBody {
     limits: page::Config,
     url: CrawlUri,
     /// What the links to it said that it is.
@@ -36,11 +37,11 @@ pub(crate) struct Body {
     max_sitemap_bytes: u64,
     /// No byte has come yet.
     is_first: bool,
-    pub(crate) form: Form,
+    pub(crate) form: BodyForm,
 }
 
 /// What the body turned out to be.
-pub(crate) enum Form {
+pub(crate) enum BodyForm {
     /// No byte yet: the head alone does not say.
     Open,
     /// HTML, parsed as it comes.
@@ -53,7 +54,7 @@ pub(crate) enum Form {
     Binary,
 }
 
-impl Body {
+impl PageBody {
     pub(crate) fn new(limits: &page::Config, url: CrawlUri, class: UrlClass) -> Self {
         Self {
             limits: limits.clone(),
@@ -62,7 +63,7 @@ impl Body {
             max_sitemap_bytes: u64::MAX,
             links_only: false,
             is_first: true,
-            form: Form::Open,
+            form: BodyForm::Open,
         }
     }
 
@@ -74,9 +75,9 @@ impl Body {
         }
     }
 
-    fn sitemap(&self) -> Form {
+    fn sitemap(&self) -> BodyForm {
         let reader = SitemapReader::new(self.url.clone(), self.max_sitemap_bytes);
-        Form::Sitemap(Box::new(reader))
+        BodyForm::Sitemap(Box::new(reader))
     }
 
     /// One of which only the links are wanted.
@@ -87,13 +88,13 @@ impl Body {
         }
     }
 
-    fn html(&self, charset: Option<&str>) -> Form {
+    fn html(&self, charset: Option<&str>) -> BodyForm {
         let hints = page::Hints {
             url: Some(self.url.clone()),
             charset: charset.map(str::to_owned),
             limits: self.limits.clone(),
         };
-        Form::Html(Box::new(if self.links_only {
+        BodyForm::Html(Box::new(if self.links_only {
             page::Builder::for_links(hints)
         } else {
             page::Builder::new(hints)
@@ -101,43 +102,43 @@ impl Body {
     }
 }
 
-impl Sink for Body {
+impl Sink for PageBody {
     fn begin(&mut self, head: &Head) {
         self.form = match head.class {
             _ if self.class == UrlClass::Sitemap => self.sitemap(),
-            _ if self.class == UrlClass::Feed => Form::List(Vec::new()),
+            _ if self.class == UrlClass::Feed => BodyForm::List(Vec::new()),
             ContentClass::Html => self.html(head.charset()),
-            ContentClass::Feed => Form::List(Vec::new()),
+            ContentClass::Feed => BodyForm::List(Vec::new()),
             // Decided by the first bytes; these types seldom come with a charset worth keeping.
-            _ => Form::Open,
+            _ => BodyForm::Open,
         };
     }
 
     fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
-        if matches!(self.form, Form::Open) {
+        if matches!(self.form, BodyForm::Open) {
             self.form = match bytes {
                 sitemap if begins_with(sitemap, &[b"<urlset", b"<sitemapindex"]) => self.sitemap(),
-                list if looks_like_list(list) => Form::List(Vec::new()),
-                binary if looks_binary(binary) => Form::Binary,
+                list if looks_like_list(list) => BodyForm::List(Vec::new()),
+                binary if looks_binary(binary) => BodyForm::Binary,
                 _ => self.html(None),
             };
         }
         if std::mem::take(&mut self.is_first)
-            && matches!(self.form, Form::Html(_))
+            && matches!(self.form, BodyForm::Html(_))
             && is_noise(bytes)
         {
-            self.form = Form::Binary;
+            self.form = BodyForm::Binary;
         }
         match &mut self.form {
-            Form::Html(builder) => builder.feed(bytes),
-            Form::List(kept) => kept.extend_from_slice(bytes),
-            Form::Sitemap(reader) => {
+            BodyForm::Html(builder) => builder.feed(bytes),
+            BodyForm::List(kept) => kept.extend_from_slice(bytes),
+            BodyForm::Sitemap(reader) => {
                 if !reader.feed(bytes) {
                     return ControlFlow::Break(());
                 }
             }
-            Form::Open => {}
-            Form::Binary => return ControlFlow::Break(()),
+            BodyForm::Open => {}
+            BodyForm::Binary => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
     }
@@ -174,8 +175,8 @@ fn is_no_text(byte: u8) -> bool {
     matches!(byte, 0x01..=0x08 | 0x0b | 0x0e..=0x1a | 0x1c..=0x1f)
 }
 
-pub(crate) fn redirect(record: &UrlRecord, to: &CrawlUri) -> Visited {
-    let mut visited = Visited::nothing(VisitOutcome::Redirect, None);
+pub(crate) fn redirect(record: &UrlRecord, to: &CrawlUri) -> VisitResult {
+    let mut visited = VisitResult::nothing(VisitOutcome::Redirect, None);
     let class = match record.visit.class {
         UrlClass::Article => UrlClass::Unknown,
         class => class,
@@ -191,7 +192,7 @@ pub(crate) fn redirect(record: &UrlRecord, to: &CrawlUri) -> Visited {
 
 /// What is known of a body beside the body itself.
 #[derive(Clone, Copy)]
-pub(crate) struct Answer<'a> {
+pub(crate) struct FetchedPage<'a> {
     pub(crate) record: &'a UrlRecord,
     pub(crate) head: &'a Head,
     /// It was cut off at the limit of its size.
@@ -202,13 +203,13 @@ pub(crate) struct Answer<'a> {
 
 /// A body that came whole (or whose beginning is enough). Where no documents are wanted, only its links.
 pub(crate) fn read(
-    tools: &Tools,
-    answer: &Answer<'_>,
-    form: Form,
+    tools: &VisitContext,
+    answer: &FetchedPage<'_>,
+    form: BodyForm,
     context: &extract::Context<'_>,
-) -> Visited {
+) -> VisitResult {
     match form {
-        Form::Html(builder) => {
+        BodyForm::Html(builder) => {
             let page = builder.finish();
             match &tools.extract {
                 Some(config) => {
@@ -218,26 +219,26 @@ pub(crate) fn read(
                 None => follow_page(answer, &page),
             }
         }
-        Form::List(bytes) => read_list(answer.record, &bytes),
-        Form::Sitemap(reader) => {
+        BodyForm::List(bytes) => read_list(answer.record, &bytes),
+        BodyForm::Sitemap(reader) => {
             let mut found = reader.finish();
             if answer.cut {
                 found.cut = Some(Cut::Bytes);
             }
             list(answer.record, found)
         }
-        Form::Open => Visited::nothing(VisitOutcome::Page, Some("empty body".to_owned())),
-        Form::Binary => {
+        BodyForm::Open => VisitResult::nothing(VisitOutcome::Page, Some("empty body".to_owned())),
+        BodyForm::Binary => {
             let reason = "content-type: no text".to_owned();
-            Visited::nothing(VisitOutcome::Unwanted, Some(reason))
+            VisitResult::nothing(VisitOutcome::Unwanted, Some(reason))
         }
     }
 }
 
 /// A page of which only the links are wanted.
-fn follow_page(answer: &Answer<'_>, page: &Page) -> Visited {
-    let Answer { record, head, .. } = *answer;
-    let mut visited = Visited::nothing(VisitOutcome::Page, None);
+fn follow_page(answer: &FetchedPage<'_>, page: &Page) -> VisitResult {
+    let FetchedPage { record, head, .. } = *answer;
+    let mut visited = VisitResult::nothing(VisitOutcome::Page, None);
     visited.kind = Some(Kind::Other);
     visited.unindexed = Some("documents are switched off (crawl.documents = false)".to_owned());
     let links = page::links(page, extract::MAX_OUTLINKS);
@@ -277,8 +278,8 @@ fn asks_not_to_follow(page: &Page) -> bool {
     })
 }
 
-pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited {
-    let Answer {
+pub(crate) fn read_page(answer: &FetchedPage<'_>, mut document: Document) -> VisitResult {
+    let FetchedPage {
         record,
         head,
         cut,
@@ -286,7 +287,7 @@ pub(crate) fn read_page(answer: &Answer<'_>, mut document: Document) -> Visited 
     } = *answer;
     document.noindex |= head.noindex;
     document.nofollow |= head.nofollow;
-    let mut visited = Visited::nothing(VisitOutcome::Page, None);
+    let mut visited = VisitResult::nothing(VisitOutcome::Page, None);
     visited.kind = Some(detail_kind(&document));
     visited.is_blocking = document.is_blocking_page();
     let links = std::mem::take(&mut document.links);
@@ -333,7 +334,7 @@ fn digest_of(document: &Document, links: &[extract::Link]) -> u64 {
     let text = text.chain(document.meta.watched());
     match document.kind {
         Kind::Hub => digest(links.iter().map(|l| l.url.as_str())),
-        // A page on which readers go on talking is looked at again soon, though its text stays.
+        // A page on which readers continue talking is checked again soon, though its text stays.
         _ => digest(text.chain(document.comments.iter().map(|c| c.text.as_str()))),
     }
 }
@@ -351,8 +352,13 @@ fn face(document: &Document, links: &[extract::Link]) -> u64 {
     digest([title, &document.text].into_iter().chain(shown))
 }
 
-/// An article of several pages: a later one leads to the first, and the first goes on.
-fn join(answer: &Answer<'_>, document: &Document, links: &[extract::Link], visited: &mut Visited) {
+/// An article of several pages: a later one leads to the first, and the first continues.
+fn join(
+    answer: &FetchedPage<'_>,
+    document: &Document,
+    links: &[extract::Link],
+    visited: &mut VisitResult,
+) {
     let record = answer.record;
     if let Some(first) = &document.part_of {
         visited.unindexed = Some(format!(
@@ -373,7 +379,7 @@ fn join(answer: &Answer<'_>, document: &Document, links: &[extract::Link], visit
 }
 
 /// The address that the page calls its own, where that is another one.
-fn note_canonical(record: &UrlRecord, document: &Document, visited: &mut Visited) {
+fn note_canonical(record: &UrlRecord, document: &Document, visited: &mut VisitResult) {
     let canonical = document
         .canonical
         .as_deref()
@@ -427,7 +433,7 @@ pub(crate) fn is_other_spelling(uri: &CrawlUri, canonical: &CrawlUri) -> bool {
 }
 
 /// A feed. One that the bytes say is a sitemap is read as one; one that is neither has no links.
-fn read_list(record: &UrlRecord, bytes: &[u8]) -> Visited {
+fn read_list(record: &UrlRecord, bytes: &[u8]) -> VisitResult {
     let found = match schedule::read_feed(bytes, &record.uri) {
         Ok(pages) => Sitemap {
             pages,
@@ -438,8 +444,8 @@ fn read_list(record: &UrlRecord, bytes: &[u8]) -> Visited {
     list(record, found)
 }
 
-fn list(record: &UrlRecord, found: Sitemap) -> Visited {
-    let mut visited = Visited::nothing(VisitOutcome::Page, None);
+fn list(record: &UrlRecord, found: Sitemap) -> VisitResult {
+    let mut visited = VisitResult::nothing(VisitOutcome::Page, None);
     visited.kind = Some(Kind::Hub);
     let Sitemap {
         pages, sitemaps, ..
@@ -525,7 +531,7 @@ mod tests {
     use super::{is_noise, looks_binary};
 
     #[test]
-    fn noise_that_is_called_a_page_is_told_from_pages_with_a_stray_byte() {
+    fn noise_is_not_html() {
         let noise: Vec<u8> = (0..=255).map(|n: u8| n.wrapping_mul(167)).collect();
         assert!(is_noise(&noise));
         let page = "<title>页\u{b}岩\u{1}气</title><p>".to_owned() + &"水平井".repeat(20);
@@ -535,7 +541,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_are_told_from_pages_without_a_type() {
+    fn binaries_are_not_html() {
         assert!(looks_binary(b"MZ\x90\x00\x03\x00"));
         assert!(looks_binary(b"PK\x03\x04"));
         let (gbk, _, _) = encoding_rs::GBK.encode("<p>页岩气\t水平井\r\n");

@@ -1,6 +1,7 @@
-//! What is stored and logged of a visit that has ended. In: the visit. Out: the record's next state, the document and the outlinks
-//! for the next transaction, a line of the crawl log, counters of its site in the store, metrics of the process. [`apply`] is
-//! pure but for the time that is passed in.
+//! Records finished visits.
+//!
+//! [`apply`] computes the next state of the URL's record, the document and the outlinks for the next transaction, and the
+//! line of the crawl log; it is pure, times are passed in. The crawl loop adds them to its batch and counts.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -11,7 +12,7 @@ use super::crawl_log::LogLine;
 use super::crawl_loop::CrawlLoop;
 use super::shown::{Duplicates, PageJudge, Primary, find, primary};
 use super::sites;
-use super::visit::{End, Finished, Visited};
+use super::visit::{FinishedVisit, LeaseEnd, VisitResult};
 use crate::serve::metrics;
 use taojin_crawl::fetch::Fetched;
 use taojin_crawl::frontier::{Lease, is_blind};
@@ -30,7 +31,7 @@ const MAX_OPEN: usize = 256;
 const MOST_LISTS: usize = 2_000;
 
 /// What follows from a visit.
-pub(crate) struct Applied {
+pub(crate) struct AppliedVisit {
     /// For the transaction.
     pub(crate) page: FinishedPage,
     /// For the crawl log.
@@ -41,13 +42,13 @@ pub(crate) struct Applied {
 
 /// Decides with the revisit policy what becomes of the URL and of its document.
 pub(crate) fn apply(
-    finished: Finished,
+    finished: FinishedVisit,
     shown: Shown,
     duplicates: Duplicates,
     config: &schedule::Config,
     now_ms: i64,
-) -> Applied {
-    let Finished { lease, visited, .. } = finished;
+) -> AppliedVisit {
+    let FinishedVisit { lease, visited, .. } = finished;
     let record = &lease.record;
     // A page from an archive was visited when it was archived.
     let at_ms = visited.archived_ms.unwrap_or(now_ms);
@@ -87,13 +88,13 @@ pub(crate) fn apply(
         other_document,
         yielding: duplicates.yielding,
     };
-    Applied { page, line, wasted }
+    AppliedVisit { page, line, wasted }
 }
 
 /// Whose document stands for the page from now on, and where it stands.
 fn link_to_primary(
     revisit: &mut Revisit,
-    visited: &Visited,
+    visited: &VisitResult,
     record: &UrlRecord,
     primary: Option<&Primary>,
     at_ms: i64,
@@ -124,7 +125,7 @@ fn link_to_primary(
 }
 
 /// Writes down why a page that came has no document, or what is wrong with its body, for `taojin why`.
-fn note(visit: &mut Visit, visited: &Visited) {
+fn note(visit: &mut Visit, visited: &VisitResult) {
     if visit.state == UrlState::Fetched && visited.outcome == VisitOutcome::Page {
         let parts = [&visited.reason, &visited.unindexed];
         let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
@@ -134,7 +135,7 @@ fn note(visit: &mut Visit, visited: &Visited) {
 
 /// The document at the other address, when this one has come to it.
 fn other_document(
-    visited: &Visited,
+    visited: &VisitResult,
     record: &UrlRecord,
     primary: Option<&Primary>,
     at_ms: i64,
@@ -146,7 +147,7 @@ fn other_document(
 }
 
 /// The visit as the revisit policy sees it.
-fn finding(visited: &Visited, class: UrlClass, shown: Shown) -> Finding {
+fn finding(visited: &VisitResult, class: UrlClass, shown: Shown) -> Finding {
     let fetched = visited.fetched.as_ref();
     let reason = visited.reason.as_deref();
     let in_words = match (visited.outcome, fetched) {
@@ -172,7 +173,7 @@ fn finding(visited: &Visited, class: UrlClass, shown: Shown) -> Finding {
     }
 }
 
-fn facts(visited: &Visited, fetched: &Fetched, class: UrlClass) -> PageFacts {
+fn facts(visited: &VisitResult, fetched: &Fetched, class: UrlClass) -> PageFacts {
     let kind = match (visited.kind, class) {
         (Some(Kind::Hub), UrlClass::Feed) => PageKind::Feed,
         (Some(Kind::Hub), UrlClass::Sitemap) => PageKind::Sitemap,
@@ -190,7 +191,7 @@ fn facts(visited: &Visited, fetched: &Fetched, class: UrlClass) -> PageFacts {
 
 /// What becomes of the document, and what the crawl log says of it.
 fn document(
-    visited: &Visited,
+    visited: &VisitResult,
     revisit: &Revisit,
     record: &UrlRecord,
     duplicates: &Duplicates,
@@ -233,7 +234,7 @@ fn document(
 }
 
 fn line(
-    visited: &Visited,
+    visited: &VisitResult,
     revisit: &Revisit,
     lease: &Lease,
     document: Option<DocumentChange>,
@@ -290,14 +291,18 @@ fn time(ms: i64) -> String {
 }
 
 impl CrawlLoop {
-    pub(crate) fn take_finished(&mut self, mut finished: Finished, now: i64) -> anyhow::Result<()> {
-        if let End::Located(ip) = finished.end {
+    pub(crate) fn take_finished(
+        &mut self,
+        mut finished: FinishedVisit,
+        now: i64,
+    ) -> anyhow::Result<()> {
+        if let LeaseEnd::Located(ip) = finished.end {
             self.frontier.located(&finished.lease, ip, now);
             // It was its turn.
             self.orders.asked.push(finished.lease.record.id);
             return Ok(());
         }
-        let is_broken_off = finished.end == End::BrokenOff;
+        let is_broken_off = finished.end == LeaseEnd::BrokenOff;
         if self.orders.forgotten.remove(&finished.lease.record.id) || is_broken_off {
             self.frontier
                 .discard(&finished.lease, &finished.report, now);
@@ -347,7 +352,7 @@ impl CrawlLoop {
         let mut applied = apply(finished, shown, duplicates, &self.revisit, now);
         self.frontier.book_recheck(&site, blind, applied.wasted);
         if self.replay.is_some() && !self.sites.contains_key(&site) {
-            // Nobody asked for a crawl of it: it stays as it was archived.
+            // Nobody requested a crawl of it: it stays as it was archived.
             applied.page.visit.due_ms = None;
         }
         self.batch_since.get_or_insert_with(Instant::now);
@@ -370,7 +375,7 @@ impl CrawlLoop {
 
     /// Whether the page is one that turns readers away: by its words, by what it is to a page with a document, or by leading where
     /// others lead, too.
-    fn is_turned_away(&self, finished: &Finished, shown: Shown) -> anyhow::Result<bool> {
+    fn is_turned_away(&self, finished: &FinishedVisit, shown: Shown) -> anyhow::Result<bool> {
         let (record, visited) = (&finished.lease.record, &finished.visited);
         let had_document = record.visit.documented;
         Ok(is_blocking(visited)
@@ -385,8 +390,8 @@ impl CrawlLoop {
             })
     }
 
-    /// Keeps an article that goes on until its other pages have come.
-    fn is_put_aside(&mut self, finished: &mut Finished, now: i64) -> bool {
+    /// Keeps an article that continues until its other pages have come.
+    fn is_put_aside(&mut self, finished: &mut FinishedVisit, now: i64) -> bool {
         let room = self.stop_at.is_some() || self.orders.open.len() < MAX_OPEN;
         let Some(open) = finished.visited.open.take().filter(|_| room) else {
             return false;
@@ -403,7 +408,7 @@ impl CrawlLoop {
     }
 
     /// Logs and counts the fetch of a later page of an article; that of the first is noted when all have come.
-    fn note_later_page(&mut self, finished: &mut Finished, now: i64) {
+    fn note_later_page(&mut self, finished: &mut FinishedVisit, now: i64) {
         let Some((uri, fetched)) = finished.visited.later.take() else {
             return;
         };
@@ -419,7 +424,7 @@ impl CrawlLoop {
     fn count_visit(
         &mut self,
         site: &Arc<str>,
-        applied: &Applied,
+        applied: &AppliedVisit,
         problem: Option<Cow<'static, str>>,
     ) {
         let line = &applied.line;
@@ -487,10 +492,10 @@ impl CrawlLoop {
     /// written first, and the page's own record is read again where such a page may have changed it.
     pub(crate) fn compare(
         &mut self,
-        finished: &mut Finished,
+        finished: &mut FinishedVisit,
         now: i64,
     ) -> anyhow::Result<(Shown, Duplicates)> {
-        if self.judge().concerns_batch(finished) {
+        if self.page_judge().concerns_batch(finished) {
             self.write_batch(now)?;
         }
         let record = &mut finished.lease.record;
@@ -500,7 +505,7 @@ impl CrawlLoop {
         {
             record.visit = fresh.visit;
         }
-        if let Some(there) = self.judge().has_moved(finished)? {
+        if let Some(there) = self.page_judge().has_moved(finished)? {
             let primary = primary(&self.store, there, &finished.lease.record, true)?;
             let moved = Duplicates {
                 primary: Some(primary),
@@ -508,8 +513,8 @@ impl CrawlLoop {
             };
             return Ok((Shown::Elsewhere, moved));
         }
-        self.judge().look_at_target(finished, now)?;
-        let shown = self.judge().shown(finished, now)?;
+        self.page_judge().look_at_target(finished, now)?;
+        let shown = self.page_judge().shown(finished, now)?;
         let document = finished.visited.document.as_ref();
         let Some(document) = document.filter(|_| shown == Shown::Document) else {
             return Ok((shown, Duplicates::default()));
@@ -531,7 +536,7 @@ impl CrawlLoop {
             Some(_) => Shown::Elsewhere,
             None => {
                 let (answer, content) = (Some(document.wording), Some(document.content));
-                self.judge()
+                self.page_judge()
                     .led_to(record, &related.naming, answer, content, now)?
             }
         };
@@ -541,7 +546,7 @@ impl CrawlLoop {
         }
     }
 
-    fn judge(&mut self) -> PageJudge<'_> {
+    fn page_judge(&mut self) -> PageJudge<'_> {
         PageJudge {
             store: &self.store,
             walls: &mut self.walls,
@@ -567,8 +572,8 @@ fn found_on(
     Ok(uri)
 }
 
-/// Why a visit brought no page, in one of few words; none where it did, or led elsewhere.
-fn problem(visited: &Visited) -> Option<Cow<'static, str>> {
+/// Why a visit brought no page, in one of few words; `None` if it did, or led elsewhere.
+fn problem(visited: &VisitResult) -> Option<Cow<'static, str>> {
     if visited.sitemap_cut.is_some() {
         // It came, and what was read of it counts; it is told by itself.
         return None;
@@ -591,7 +596,7 @@ fn problem(visited: &Visited) -> Option<Cow<'static, str>> {
 }
 
 /// Whether the site turned us away: by such a page, or by leading to one.
-fn is_blocking(visited: &Visited) -> bool {
+fn is_blocking(visited: &VisitResult) -> bool {
     let leads = visited.target.as_ref().is_some_and(is_blocking_address);
     visited.is_blocking || (visited.outcome == VisitOutcome::Redirect && leads)
 }

@@ -1,21 +1,22 @@
-//! A node of a cluster: what it shares with the others, and its start while the database does not answer. In: the time, the store.
-//! Out: partitions taken over and given back, addresses that other nodes have found for this one, pauses that an operator asked
-//! another node for. Does nothing where the store is this node's alone.
+//! Shares the crawl with the other nodes of a cluster, and waits for the database at the start.
+//!
+//! Partitions are taken over and given back; URLs that other nodes found and pauses that an operator requested there arrive
+//! here. Nothing is done where the store belongs to this node alone.
 
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use super::crawl_loop::{Event, Every};
-use crate::config::Loaded;
-use crate::daemon::control::{Answer, Reply, Wish};
+use super::crawl_loop::{Event, Interval};
+use crate::config::LoadedConfig;
+use crate::daemon::control::{PendingRequest, Reply, Response};
 use crate::daemon::report::systemd;
 use crate::daemon::watchdog::Worker;
 use crate::daemon::{Shared, node_place, open_store_at};
-use crate::serve::CommandRefused;
+use crate::serve::CommandError;
 use taojin_crawl::frontier::Frontier;
 use taojin_crawl::store::{Batch, NodeLease, Reader, SiteDifferences, Store, StoreError};
 
-/// The partitions, and what other nodes have sent, are looked at so often.
+/// The partitions, and what other nodes have sent, are checked so often.
 const LOOK: Duration = Duration::from_secs(1);
 /// So often while partitions change hands; turns at servers while some are wanted.
 pub(super) const LOOK_SOON: Duration = Duration::from_millis(250);
@@ -30,10 +31,10 @@ const RETRY: Duration = Duration::from_secs(2);
 /// When a node looks after what it shares with others.
 #[derive(Debug, Default)]
 pub(crate) struct Sharing {
-    partitions: Every,
-    turns: Every,
-    pauses: Every,
-    sites: Every,
+    partitions: Interval,
+    turns: Interval,
+    pauses: Interval,
+    sites: Interval,
     /// How the sites of the nodes differed.
     differences: SiteDifferences,
 }
@@ -85,15 +86,17 @@ pub(crate) fn is_outage(error: &anyhow::Error) -> bool {
 }
 
 /// Tells who asks for something that nothing can be stored.
-pub(crate) fn refuse(wish: &Wish) {
+pub(crate) fn refuse(request: &PendingRequest) {
     let refused =
-        CommandRefused::failed("nothing can be stored at present; see the log of the daemon");
-    let _ = wish.reply.try_send(Reply::Now(Answer::Refused(refused)));
+        CommandError::failed("nothing can be stored at present; see the log of the daemon");
+    let _ = request
+        .reply
+        .try_send(Reply::Now(Response::Refused(refused)));
 }
 
-/// The store as soon as its database answers; none where the daemon is to stop. The server runs already.
+/// The store as soon as its database answers; `None` if the daemon is to stop. The server runs already.
 pub(crate) async fn wait_for_store(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     shared: &Shared,
     inbox: &mut Receiver<Event>,
     mut error: anyhow::Error,
@@ -108,8 +111,8 @@ pub(crate) async fn wait_for_store(
         shared.waits(Worker::CrawlLoop, &error);
         systemd::alive();
         for event in inbox.try_iter() {
-            if let Event::Wish(wish) = event {
-                refuse(&wish);
+            if let Event::Request(request) = event {
+                refuse(&request);
             }
         }
         tokio::select! {

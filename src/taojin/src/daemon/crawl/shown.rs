@@ -1,5 +1,4 @@
-//! What a page that came shows of the document that its address has, and what it has to do with other pages of its site. In: the
-//! end of a visit, the store. Out: a [`Shown`] and [`Duplicates`].
+//! Compares a page with the document of its URL and with other pages of its site: a [`Shown`], and [`Duplicates`].
 //!
 //! A wall (captcha, sign-in, maintenance, a start page for every address) is recognised by what it is to the site: addresses that
 //! had different documents show the same words. What the words are does not matter. Two addresses are one document only when
@@ -8,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::visit::{Finished, Visited};
+use super::visit::{FinishedVisit, VisitResult};
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::schedule::Shown;
@@ -44,19 +43,23 @@ const MAX_ADDRESSES: usize = 16;
 
 /// Walls by site: the digest of their words, and since when, Unix milliseconds.
 #[derive(Debug, Default)]
-pub(crate) struct Walls {
+pub(crate) struct RefusalWalls {
     of_site: HashMap<String, HashMap<u64, i64>>,
     known: usize,
     is_read: bool,
 }
 
-impl Walls {
+impl RefusalWalls {
     /// The walls of a site.
-    fn of(&mut self, store: &Store, site: &str) -> Result<Option<&HashMap<u64, i64>>, StoreError> {
+    fn walls_of(
+        &mut self,
+        store: &Store,
+        site: &str,
+    ) -> Result<Option<&HashMap<u64, i64>>, StoreError> {
         if !self.is_read || self.known > MOST_WALLS {
-            *self = Walls {
+            *self = RefusalWalls {
                 is_read: true,
-                ..Walls::default()
+                ..RefusalWalls::default()
             };
             for wall in store.walls(MOST_WALLS)? {
                 self.add(&wall.site, wall.answer, wall.since_ms);
@@ -76,13 +79,13 @@ impl Walls {
 /// What decides what a page shows, over the store and the open transaction.
 pub(super) struct PageJudge<'a> {
     pub(super) store: &'a Store,
-    pub(super) walls: &'a mut Walls,
+    pub(super) walls: &'a mut RefusalWalls,
     pub(super) batch: &'a mut Batch,
 }
 
 impl PageJudge<'_> {
-    /// What the page shows, by the record as it stands in the store.
-    pub(super) fn shown(&mut self, finished: &Finished, now_ms: i64) -> anyhow::Result<Shown> {
+    /// What the page shows, by the record as it is in the store.
+    pub(super) fn shown(&mut self, finished: &FinishedVisit, now_ms: i64) -> anyhow::Result<Shown> {
         let (record, visited) = (&finished.lease.record, &finished.visited);
         if visited.outcome == VisitOutcome::NotModified {
             return self.shown_again(record, now_ms);
@@ -95,7 +98,7 @@ impl PageJudge<'_> {
             None => Shown::Withheld,
         };
         let answer = document.wording;
-        let walls = self.walls.of(self.store, &record.site)?;
+        let walls = self.walls.walls_of(self.store, &record.site)?;
         let wall = walls.and_then(|walls| walls.get(&answer)).copied();
         let is_known = record.visit.content == Some(document.content);
         let had_document = record.visit.documented || record.visit.alias_of.is_some();
@@ -138,7 +141,7 @@ impl PageJudge<'_> {
     /// A page that has not changed since it became a document: behind a wall it may have.
     fn shown_again(&mut self, record: &UrlRecord, now_ms: i64) -> anyhow::Result<Shown> {
         let changed_ms = record.visit.changed_ms.unwrap_or_default();
-        let walls = self.walls.of(self.store, &record.site)?;
+        let walls = self.walls.walls_of(self.store, &record.site)?;
         let walls: Vec<(u64, i64)> = walls.into_iter().flatten().map(|(a, s)| (*a, *s)).collect();
         let may_be = walls
             .iter()
@@ -169,7 +172,7 @@ impl PageJudge<'_> {
     fn replaced(
         &mut self,
         record: &UrlRecord,
-        visited: &Visited,
+        visited: &VisitResult,
         document: &EncodedDocument,
         now_ms: i64,
     ) -> anyhow::Result<Shown> {
@@ -195,7 +198,7 @@ impl PageJudge<'_> {
             "pages of this site show the same instead of their documents, which stay as they were");
         self.walls.add(&record.site, answer, since_ms);
         if let Some(twin) = twin {
-            // It may have become a document in the meantime: it is looked at again.
+            // It may have become a document in the meantime: it is checked again.
             self.batch.hold.push((twin, now_ms));
         }
         Ok(Shown::Wall {
@@ -262,10 +265,10 @@ impl PageJudge<'_> {
         })
     }
 
-    /// The address to which many pages lead that had documents is looked at again: it may have become one.
+    /// The address to which many pages lead that had documents is checked again: it may have become one.
     pub(super) fn look_at_target(
         &mut self,
-        finished: &Finished,
+        finished: &FinishedVisit,
         now_ms: i64,
     ) -> anyhow::Result<()> {
         let record = &finished.lease.record;
@@ -284,7 +287,7 @@ impl PageJudge<'_> {
     }
 
     /// Whether the document of a page that redirects stands at the target with the same text.
-    pub(super) fn has_moved(&self, finished: &Finished) -> anyhow::Result<Option<UrlRecord>> {
+    pub(super) fn has_moved(&self, finished: &FinishedVisit) -> anyhow::Result<Option<UrlRecord>> {
         let record = &finished.lease.record;
         let Some(target) = moved_to(finished) else {
             return Ok(None);
@@ -298,7 +301,7 @@ impl PageJudge<'_> {
     }
 
     /// Whether a page of the open transaction may have to do with this one.
-    pub(super) fn concerns_batch(&self, finished: &Finished) -> bool {
+    pub(super) fn concerns_batch(&self, finished: &FinishedVisit) -> bool {
         let document = finished.visited.document.as_ref();
         let said = document.map(|d| d.content);
         let answer = document.map(|d| d.wording);
@@ -350,7 +353,7 @@ fn is_version(before: &Document, now: &Document) -> bool {
         || alike(&before.text, &now.text) >= ALIKE
 }
 
-/// Share of the phrases of the shorter text that stand in the longer one.
+/// Share of the phrases of the shorter text that are in the longer one.
 fn alike(a: &str, b: &str) -> f64 {
     let phrases = |text: &str| -> HashSet<u64> {
         let letters: Vec<char> = text
@@ -373,7 +376,7 @@ fn alike(a: &str, b: &str) -> f64 {
 }
 
 /// Where the page of a document redirects to.
-fn moved_to(finished: &Finished) -> Option<&CrawlUri> {
+fn moved_to(finished: &FinishedVisit) -> Option<&CrawlUri> {
     let visited = &finished.visited;
     let has_moved =
         visited.outcome == VisitOutcome::Redirect && finished.lease.record.visit.documented;
@@ -404,7 +407,7 @@ pub(crate) struct Primary {
 
 pub(super) fn find(
     store: &Store,
-    finished: &Finished,
+    finished: &FinishedVisit,
     document: &EncodedDocument,
     related: &Relatives,
 ) -> Result<Duplicates, StoreError> {
@@ -541,7 +544,7 @@ mod tests {
     }
 
     #[test]
-    fn a_version_shares_title_day_or_phrases() {
+    fn version_shares_title_day_phrases() {
         let text =
             "青石岭储气库本周完成第三口注采井的试压，现场记录显示井口压力平稳，没有发现渗漏。";
         let before = document("储气库试压完成", "2026-05-11", text);

@@ -1,7 +1,8 @@
-//! The sites while they are crawled: taking them up from a configuration, their schedules, their cycles from beginning to end.
-//! In: settings, the time, the frontier's word that a site has nothing more to do. Out: the frontier, the schedules and what
-//! visits know, all of the same sites; a line in the log and a mark in the store when a cycle is over, which is when nothing
-//! of its site is being fetched and nothing of it that is due may be fetched within `pass_patience_ms`.
+//! The sites of a running crawl: their settings, schedules and cycles.
+//!
+//! `apply_sites` brings settings into the frontier, the schedules and what visits know. A cycle ends, with a line in the log
+//! and a mark in the store, when nothing of its site is being fetched and nothing of it that is due may be fetched within
+//! `pass_patience_ms`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,10 +11,10 @@ use std::time::Duration;
 use chrono::{DateTime, Offset as _};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::crawl_loop::{CrawlLoop, Every, RETRY};
+use super::crawl_loop::{CrawlLoop, Interval, RETRY};
 use crate::daemon::local_time;
 use crate::daemon::report::summary::{Summary, number};
-use crate::daemon::report::verdict::{self, Facts};
+use crate::daemon::report::verdict::{self, SiteFacts};
 use crate::daemon::shared::SiteRules;
 use crate::serve::SiteVerdict;
 use taojin_crawl::frontier::{
@@ -40,7 +41,7 @@ pub(crate) const PROBLEM: &str = "cycle_problem ";
 /// When the cycle was over, Unix milliseconds.
 pub(crate) const ENDED_MS: &str = "cycle_ended_ms";
 
-/// Sites whose cycle is not over are looked at this often.
+/// Sites whose cycle is not over are checked this often.
 const LOOK: Duration = Duration::from_secs(1);
 
 /// How often the history of documents is looked through for what is older than the settings allow.
@@ -87,7 +88,7 @@ impl SiteRun {
         })
     }
 
-    /// When the next cycle begins; none if the schedule has no further time, or the operator has paused the site.
+    /// When the next cycle begins; `None` if the schedule has no further time, or the operator has paused the site.
     pub(crate) fn next_ms(&self) -> Option<i64> {
         self.next_ms.filter(|_| !self.paused)
     }
@@ -97,13 +98,13 @@ impl SiteRun {
         self.next_ms().is_some_and(|t| t <= now_ms)
     }
 
-    /// Whether a cycle of all sites is one of it: it is due, or all are to be looked at again and it is not paused.
+    /// Whether a cycle of all sites is one of it: it is due, or all are to be checked again and it is not paused.
     pub(crate) fn is_wanted(&self, recheck: bool, now_ms: i64) -> bool {
         self.is_due(now_ms) || (recheck && !self.paused)
     }
 
     /// A cycle has begun.
-    pub(crate) fn begun(&mut self, now_ms: i64) {
+    pub(crate) fn record_start(&mut self, now_ms: i64) {
         self.next_ms = self.schedule.next_after(now_ms);
         self.open_since_ms = Some(now_ms);
     }
@@ -143,7 +144,7 @@ pub(crate) fn rules(site: &Site, now_ms: i64) -> SiteRules {
 
 impl CrawlLoop {
     /// Forgets versions of documents that are too old, a few in each turn. What cannot be forgotten (full disk, damaged page)
-    /// waits for the next time: the crawl goes on.
+    /// waits for the next time: the crawl continues.
     pub(super) fn forget_old(&mut self, now: i64) {
         if !self.frontier.leads() || !self.forgot.is_due(FORGET_EVERY) {
             return;
@@ -151,7 +152,7 @@ impl CrawlLoop {
         match self.store.forget_old_documents(now) {
             Ok(0) => {}
             // There may be more.
-            Ok(_) => self.forgot = Every::default(),
+            Ok(_) => self.forgot = Interval::default(),
             Err(error) => {
                 tracing::error!(%error, "old versions of documents cannot be forgotten, trying again in an hour");
             }
@@ -249,7 +250,7 @@ impl CrawlLoop {
     }
 
     /// Ends the waiting for cycles of which nothing is left to do.
-    pub(crate) fn look_after_watches(&mut self, now: i64) -> anyhow::Result<()> {
+    pub(crate) fn poll_watches(&mut self, now: i64) -> anyhow::Result<()> {
         if self.orders.watches.is_empty() {
             return Ok(());
         }
@@ -274,13 +275,13 @@ impl CrawlLoop {
 
     /// Takes up sites that were read again, if there are any. What cannot be taken up leaves everything as it was, and
     /// a store that fails is asked again: neither may end the crawl.
-    pub(crate) fn take_new_sites(&mut self, now: i64) -> anyhow::Result<()> {
+    pub(crate) fn apply_new_sites(&mut self, now: i64) -> anyhow::Result<()> {
         if !self.current.has_changed().unwrap_or_default() {
             return Ok(());
         }
         self.commit(now)?;
         let sites = self.current.borrow_and_update().sites.clone();
-        match self.take_sites(&sites, now) {
+        match self.apply_sites(&sites, now) {
             Ok(()) => {}
             Err(error) if error.chain().any(|cause| cause.is::<StoreError>()) => {
                 tracing::error!(%error, "the sites cannot be taken up yet, trying again");
@@ -296,7 +297,7 @@ impl CrawlLoop {
     }
 
     /// Takes up the sites of a configuration. Sites that are gone keep their URLs, which wait.
-    pub(crate) fn take_sites(&mut self, sites: &[Site], now: i64) -> anyhow::Result<()> {
+    pub(crate) fn apply_sites(&mut self, sites: &[Site], now: i64) -> anyhow::Result<()> {
         let counts = self.store.counts()?;
         let mut runs = BTreeMap::new();
         for site in sites.iter().filter(|s| s.enabled) {
@@ -305,7 +306,7 @@ impl CrawlLoop {
             let is_over = counts.sites.get(&site.name);
             let is_over = is_over.is_some_and(|c| c.contains_key(ENDED_MS));
             let mut run = SiteRun::new(site.clone(), record.as_ref(), now)?;
-            // It goes on where the last run of the program left it.
+            // It continues where the last run of the program left it.
             run.open_since_ms = last_cycle_ms.filter(|_| !is_over);
             runs.insert(Arc::clone(&run.name), run);
         }
@@ -369,7 +370,7 @@ pub(crate) fn site_verdict(
         let word = name.strip_prefix(PROBLEM)?;
         Some((word.to_owned(), u64::try_from(*count).unwrap_or_default()))
     };
-    let facts = Facts {
+    let facts = SiteFacts {
         has_begun: record.as_ref().is_some_and(|r| r.last_cycle_ms.is_some()),
         is_over: counts.contains_key(ENDED_MS),
         visits: number(counts, "cycle_visits"),

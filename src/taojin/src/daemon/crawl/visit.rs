@@ -1,8 +1,9 @@
-//! One visit: from a lease to what the crawl loop needs to know. In: a lease, or a record of an archive. Out: [`Visited`] with the
-//! document and the outlinks. Asks robots.txt, fetches, parses while the body arrives, extracts. Never touches the store.
+//! Makes one visit: from a lease, or a record of an archive, to a [`VisitResult`].
+//!
+//! Checks robots.txt, fetches, parses while the body arrives, and extracts. The store is never touched.
 //!
 //! [`start`] runs one task for each lease, on threads of their own: a page that takes seconds to extract holds up no reader of the
-//! same process. They end with the crawl loop. [`Tools`] is what all of them need.
+//! same process. They end with the crawl loop. [`VisitContext`] is what all of them need.
 
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, resume_unwind};
@@ -21,8 +22,8 @@ use tokio::task::{JoinSet, spawn_blocking};
 use super::archive::WarcSink;
 use super::article::{self, OpenArticle};
 use super::crawl_loop::Event;
-use super::reading::{Answer, Body, Form, child, read, redirect};
-use crate::config::Loaded;
+use super::reading::{BodyForm, FetchedPage, PageBody, child, read, redirect};
+use crate::config::LoadedConfig;
 use crate::daemon::learn::templates::Templates;
 use crate::daemon::watchdog::Worker;
 use crate::daemon::{Mode, Shared, spawn_thread};
@@ -59,35 +60,39 @@ const MAX_FEED_BYTES: u64 = 16 << 20;
 const EQUAL_ANSWERS: u32 = 3;
 
 /// One visit to be made.
-pub(crate) struct Work {
+pub(crate) struct VisitTask {
     pub(crate) lease: Lease,
     /// The answer, if it comes from an archive and not from the network.
-    pub(crate) archived: Option<Box<Archived>>,
+    pub(crate) archived: Option<Box<ArchivedResponse>>,
     /// The article whose next page is fetched instead of the URL's own, if one has begun.
     pub(crate) open: Option<Box<OpenArticle>>,
 }
 
 /// An answer of an archive.
-pub(crate) struct Archived {
+pub(crate) struct ArchivedResponse {
     pub(crate) record: Record,
     /// When it was archived, Unix milliseconds.
     pub(crate) at_ms: i64,
 }
 
 /// A lease that has ended.
-pub(crate) struct Finished {
+pub(crate) struct FinishedVisit {
     /// The lease.
     pub(crate) lease: Lease,
     /// What was found.
-    pub(crate) visited: Visited,
+    pub(crate) visited: VisitResult,
     /// What the frontier's politeness goes by.
     pub(crate) report: FetchReport,
     /// How it has ended.
-    pub(crate) end: End,
+    pub(crate) end: LeaseEnd,
 }
 
-impl Finished {
-    pub(crate) fn new(lease: Lease, end: End, (visited, report): (Visited, FetchReport)) -> Self {
+impl FinishedVisit {
+    pub(crate) fn new(
+        lease: Lease,
+        end: LeaseEnd,
+        (visited, report): (VisitResult, FetchReport),
+    ) -> Self {
         Self {
             lease,
             visited,
@@ -99,7 +104,7 @@ impl Finished {
 
 /// How a lease ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum LeaseEnd {
     /// With what was found.
     Whole,
     /// The right to fetch ended in the middle of it: nothing of it counts but that its host was asked.
@@ -110,7 +115,7 @@ pub(crate) enum End {
 
 /// What became of a visit.
 #[derive(Default)]
-pub(crate) struct Visited {
+pub(crate) struct VisitResult {
     /// How it ended.
     pub(crate) outcome: VisitOutcome,
     /// Why it was refused or failed, in words.
@@ -146,15 +151,15 @@ pub(crate) struct Visited {
     pub(crate) archived_ms: Option<i64>,
     /// When a person last named a field of the site's pages; 0 for a page that was fetched just now.
     pub(crate) named_ms: i64,
-    /// The document of a page on which an article begins that goes on on others.
+    /// The document of a page on which an article begins that continues on others.
     pub(crate) goes_on: Option<Box<Document>>,
-    /// The article, if it goes on on a page that has not come yet.
+    /// The article, if it continues on a page that has not come yet.
     pub(crate) open: Option<Box<OpenArticle>>,
     /// The page of the article that was fetched, if it is not the first.
     pub(crate) later: Option<(CrawlUri, Fetched)>,
 }
 
-impl Visited {
+impl VisitResult {
     /// A visit that brought nothing but this end.
     pub(crate) fn nothing(outcome: VisitOutcome, reason: Option<String>) -> Self {
         Self {
@@ -166,11 +171,11 @@ impl Visited {
 }
 
 /// What every visit needs; shared by all fetch tasks.
-pub(crate) struct Tools {
+pub(crate) struct VisitContext {
     pub(crate) fetcher: Fetcher,
     pub(crate) robots: RobotsCache,
     pub(crate) page: page::Config,
-    /// None: documents are not wanted.
+    /// `None`: documents are not wanted.
     pub(crate) extract: Option<extract::Config>,
     /// Pages of an article that become one document, at most.
     pub(crate) article_pages: usize,
@@ -187,7 +192,7 @@ pub(crate) struct Tools {
     extracting: Arc<Semaphore>,
 }
 
-impl Tools {
+impl VisitContext {
     /// Ends as soon as this process may not fetch any more: another machine may be about to.
     pub(crate) async fn may_not_fetch(&self) {
         match &self.node {
@@ -231,12 +236,12 @@ impl Tools {
 /// What the fetch tasks need; an archive only where pages come from the network. The store has counted before what was in
 /// flight at an unclean stop.
 pub(crate) fn tools(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     mode: &Mode,
     shared: &Arc<Shared>,
     templates: Templates,
     node: Option<NodeLease>,
-) -> anyhow::Result<Tools> {
+) -> anyhow::Result<VisitContext> {
     let config = &loaded.config;
     let archived = config.warc.enabled && !matches!(mode, Mode::Replay { .. });
     let dir = loaded.warc_dir();
@@ -246,7 +251,7 @@ pub(crate) fn tools(
     };
     let agent = config.fetch.robots_token().to_owned();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    Ok(Tools {
+    Ok(VisitContext {
         fetcher: Fetcher::new(config.fetch.clone())?,
         robots: RobotsCache::open(&config.data_dir.join(ROBOTS_FILE), &agent),
         page: config.page.clone(),
@@ -262,7 +267,7 @@ pub(crate) fn tools(
 }
 
 /// A failure costs the next start some requests and is only logged.
-pub(crate) fn save_robots(tools: &Tools, data_dir: &Path) {
+pub(crate) fn save_robots(tools: &VisitContext, data_dir: &Path) {
     let agent = tools.fetcher.config().robots_token();
     if let Err(error) = tools.robots.save(&data_dir.join(ROBOTS_FILE), agent) {
         tracing::warn!(%error, "robots.txt files could not be saved");
@@ -272,13 +277,13 @@ pub(crate) fn save_robots(tools: &Tools, data_dir: &Path) {
 /// Starts the thread that makes a visit for each lease with `visit`; it ends when the crawl loop drops its end.
 pub(crate) fn start<V, F>(
     visit: V,
-    work: mpsc::Receiver<Work>,
+    work: mpsc::Receiver<VisitTask>,
     events: SyncSender<Event>,
     shared: Arc<Shared>,
 ) -> anyhow::Result<thread::JoinHandle<()>>
 where
-    V: Fn(Work) -> F + Send + 'static,
-    F: Future<Output = Finished> + Send + 'static,
+    V: Fn(VisitTask) -> F + Send + 'static,
+    F: Future<Output = FinishedVisit> + Send + 'static,
 {
     let runtime = runtime::Builder::new_multi_thread()
         .thread_name("fetch")
@@ -294,19 +299,19 @@ where
 
 async fn fetch_tasks<V, F>(
     visit: V,
-    mut work: mpsc::Receiver<Work>,
+    mut work: mpsc::Receiver<VisitTask>,
     events: SyncSender<Event>,
     shared: &Shared,
 ) where
-    V: Fn(Work) -> F,
-    F: Future<Output = Finished> + Send + 'static,
+    V: Fn(VisitTask) -> F,
+    F: Future<Output = FinishedVisit> + Send + 'static,
 {
     let mut visits = JoinSet::new();
     let mut beat = tokio::time::interval(BEAT);
     loop {
         // While pages are under way, only the end of one is progress.
         if visits.is_empty() {
-            shared.beat(Worker::Fetching);
+            shared.record_heartbeat(Worker::Fetching);
         }
         tokio::select! {
             next = work.recv() => match next {
@@ -323,7 +328,7 @@ async fn fetch_tasks<V, F>(
             },
             _ = beat.tick() => {}
             Some(ended) = visits.join_next() => {
-                shared.beat(Worker::Fetching);
+                shared.record_heartbeat(Worker::Fetching);
                 if let Err(error) = ended {
                     tracing::error!(%error, "a visit did not end by itself");
                 }
@@ -334,8 +339,8 @@ async fn fetch_tasks<V, F>(
 
 /// Makes one visit. A page that brings the parser down is that page's fault: its lease comes back all the same. One that
 /// brings the process down was noted before, and is counted at the next start.
-pub(crate) async fn one_visit(tools: Arc<Tools>, work: Work) -> Finished {
-    let Work {
+pub(crate) async fn one_visit(tools: Arc<VisitContext>, work: VisitTask) -> FinishedVisit {
+    let VisitTask {
         lease,
         archived,
         open,
@@ -347,7 +352,7 @@ pub(crate) async fn one_visit(tools: Arc<Tools>, work: Work) -> Finished {
         && open.is_none()
         && let Some(ip) = tools.locate(&lease).await
     {
-        return Finished::new(lease, End::Located(ip), broken_off());
+        return FinishedVisit::new(lease, LeaseEnd::Located(ip), broken_off());
     }
     let visit = AssertUnwindSafe(visit(&tools, &lease, archived, open)).catch_unwind();
     let ended = tokio::select! {
@@ -357,20 +362,20 @@ pub(crate) async fn one_visit(tools: Arc<Tools>, work: Work) -> Finished {
     let (end, found) = match ended {
         Some(ended) => {
             let found = ended.unwrap_or_else(|_| panicked(&lease));
-            (End::Whole, found)
+            (LeaseEnd::Whole, found)
         }
-        None => (End::BrokenOff, broken_off()),
+        None => (LeaseEnd::BrokenOff, broken_off()),
     };
-    Finished::new(lease, end, found)
+    FinishedVisit::new(lease, end, found)
 }
 
-/// Visits the leased URL. Never fails: every end is a [`Visited`].
+/// Visits the leased URL. Never fails: every end is a [`VisitResult`].
 pub(crate) async fn visit(
-    tools: &Arc<Tools>,
+    tools: &Arc<VisitContext>,
     lease: &Lease,
-    archived: Option<Box<Archived>>,
+    archived: Option<Box<ArchivedResponse>>,
     open: Option<Box<OpenArticle>>,
-) -> (Visited, FetchReport) {
+) -> (VisitResult, FetchReport) {
     let record = &lease.record;
     if let Some(archived) = archived {
         let (beside, record) = (Arc::clone(tools), record.clone());
@@ -383,7 +388,7 @@ pub(crate) async fn visit(
     if let Some(open) = open {
         return article::go_on(tools, record, open).await;
     }
-    let verdict = ask_robots(tools, &record.uri).await;
+    let verdict = check_robots(tools, &record.uri).await;
     let crawl_delay_ms = verdict.crawl_delay_ms;
     let mut visited = match refusal(&verdict) {
         Some(refused) => refused,
@@ -401,7 +406,7 @@ pub(crate) async fn visit(
     (visited, report)
 }
 
-pub(super) async fn ask_robots(tools: &Tools, uri: &CrawlUri) -> Verdict {
+pub(super) async fn check_robots(tools: &VisitContext, uri: &CrawlUri) -> Verdict {
     let now_ms = tools.shared.now_ms();
     let asked = |uri: &CrawlUri, exchange: &Exchange<'_>, fetched: &Fetched| {
         if let Some(archive) = &tools.archive {
@@ -416,9 +421,9 @@ pub(super) async fn ask_robots(tools: &Tools, uri: &CrawlUri) -> Verdict {
 }
 
 /// What is said of a page on which the program failed.
-pub(crate) fn panicked(lease: &Lease) -> (Visited, FetchReport) {
+pub(crate) fn panicked(lease: &Lease) -> (VisitResult, FetchReport) {
     tracing::error!(url = %lease.record.uri, "page could not be processed, left out; please report it");
-    let visited = Visited::nothing(
+    let visited = VisitResult::nothing(
         VisitOutcome::Unwanted,
         Some("failed on this page".to_owned()),
     );
@@ -426,32 +431,32 @@ pub(crate) fn panicked(lease: &Lease) -> (Visited, FetchReport) {
 }
 
 /// What is said of a page whose visit was broken off.
-pub(super) fn broken_off() -> (Visited, FetchReport) {
-    let visited = Visited::nothing(VisitOutcome::Unwanted, None);
+pub(super) fn broken_off() -> (VisitResult, FetchReport) {
+    let visited = VisitResult::nothing(VisitOutcome::Unwanted, None);
     (visited, FetchReport::new(VisitOutcome::Unwanted, 0))
 }
 
 /// What robots.txt forbids, if it does.
-pub(super) fn refusal(verdict: &Verdict) -> Option<Visited> {
+pub(super) fn refusal(verdict: &Verdict) -> Option<VisitResult> {
     match &verdict.access {
         Access::Allowed(_) => None,
         Access::Refused(rule) => {
             let reason = format!("robots.txt line {}: Disallow: {}", rule.line, rule.pattern);
-            Some(Visited::nothing(VisitOutcome::Disallowed, Some(reason)))
+            Some(VisitResult::nothing(VisitOutcome::Disallowed, Some(reason)))
         }
         Access::Unreachable { word, status, .. } => {
             let how = status.map_or_else(|| (*word).to_owned(), |status| format!("HTTP {status}"));
             let reason = Some(format!("robots.txt: {how}"));
-            Some(Visited {
+            Some(VisitResult {
                 sentence: Some(verdict.trouble.clone()),
-                ..Visited::nothing(VisitOutcome::RobotsUnreachable, reason)
+                ..VisitResult::nothing(VisitOutcome::RobotsUnreachable, reason)
             })
         }
     }
 }
 
 /// What the frontier wants to know for its politeness.
-fn report(visited: &Visited) -> FetchReport {
+fn report(visited: &VisitResult) -> FetchReport {
     let Some(fetched) = &visited.fetched else {
         return FetchReport {
             error: visited.sentence.clone().or(visited.reason.clone()),
@@ -474,27 +479,27 @@ pub(super) fn report_fetch(fetched: &Fetched, outcome: VisitOutcome) -> FetchRep
     }
 }
 
-async fn fetch(tools: &Arc<Tools>, record: &UrlRecord) -> Visited {
+async fn fetch(tools: &Arc<VisitContext>, record: &UrlRecord) -> VisitResult {
     let (fetched, form) = ask(tools, record, &record.uri, record.visit.class).await;
     let (beside, record) = (Arc::clone(tools), record.clone());
     let at_ms = tools.shared.now_ms();
     let joins = tools.article_pages > 1;
     let bytes = match &form {
         // A few bytes may unfold into many entries.
-        Form::List(_) | Form::Sitemap(_) => u64::MAX,
-        Form::Open | Form::Html(_) | Form::Binary => fetched.body_bytes,
+        BodyForm::List(_) | BodyForm::Sitemap(_) => u64::MAX,
+        BodyForm::Open | BodyForm::Html(_) | BodyForm::Binary => fetched.body_bytes,
     };
-    let read = move || judge(&beside, &record, fetched, form, at_ms, joins);
+    let read = move || process_response(&beside, &record, fetched, form, at_ms, joins);
     tools.compute(bytes, read).await
 }
 
 /// Fetches the address of a record, or another page of its article.
 pub(super) async fn ask(
-    tools: &Arc<Tools>,
+    tools: &Arc<VisitContext>,
     record: &UrlRecord,
     uri: &CrawlUri,
     class: UrlClass,
-) -> (Fetched, Form) {
+) -> (Fetched, BodyForm) {
     let limits = tools.fetcher.config();
     let max_body_bytes = match class {
         UrlClass::Sitemap => Some(limits.max_sitemap_bytes),
@@ -522,7 +527,7 @@ pub(super) async fn ask(
         ..Request::page(uri.clone(), tools.shared.now_ms())
     };
     let mut body =
-        Body::new(&tools.page, uri.clone(), class).max_sitemap_bytes(limits.max_sitemap_bytes);
+        PageBody::new(&tools.page, uri.clone(), class).max_sitemap_bytes(limits.max_sitemap_bytes);
     if tools.extract.is_none() {
         body = body.links_only();
     }
@@ -539,12 +544,18 @@ pub(super) async fn ask(
 }
 
 /// The same from an archive: nothing is asked, neither the server nor robots.txt, which the archive's crawler asked.
-fn visit_archived(tools: &Tools, record: &UrlRecord, archived: &Archived) -> Visited {
-    let mut body = Body::new(&tools.page, record.uri.clone(), UrlClass::Unknown);
+fn visit_archived(
+    tools: &VisitContext,
+    record: &UrlRecord,
+    archived: &ArchivedResponse,
+) -> VisitResult {
+    let mut body = PageBody::new(&tools.page, record.uri.clone(), UrlClass::Unknown);
     let replayed = fetch::replay(&archived.record, tools.fetcher.config(), &mut body);
     let mut visited = match replayed {
-        Some((_, fetched)) => judge(tools, record, fetched, body.form, archived.at_ms, false),
-        None => Visited::nothing(
+        Some((_, fetched)) => {
+            process_response(tools, record, fetched, body.form, archived.at_ms, false)
+        }
+        None => VisitResult::nothing(
             VisitOutcome::Unwanted,
             Some("archive: no answer of a server".to_owned()),
         ),
@@ -556,7 +567,7 @@ fn visit_archived(tools: &Tools, record: &UrlRecord, archived: &Archived) -> Vis
 
 /// What extraction is told of a page that came at `at_ms`.
 pub(super) fn context<'a>(
-    tools: &Tools,
+    tools: &VisitContext,
     record: &'a UrlRecord,
     at_ms: i64,
 ) -> extract::Context<'a> {
@@ -571,14 +582,14 @@ pub(super) fn context<'a>(
 }
 
 /// What a fetch that ended at `at_ms` has brought. With `joins`, the pages of an article become one document.
-fn judge(
-    tools: &Tools,
+fn process_response(
+    tools: &VisitContext,
     record: &UrlRecord,
     fetched: Fetched,
-    form: Form,
+    form: BodyForm,
     at_ms: i64,
     joins: bool,
-) -> Visited {
+) -> VisitResult {
     let context = context(tools, record, at_ms);
     // A page over the limit is still worth its beginning, and so is one that always breaks off at the same byte;
     // anything else that broke off is not to be used.
@@ -586,16 +597,16 @@ fn judge(
     let short = always_ends_here(record, &fetched);
     let is_whole = fetched.outcome == VisitOutcome::Page;
     let is_usable = match &form {
-        Form::Html(_) => is_whole || cut || short,
-        Form::List(_) => is_whole || short,
+        BodyForm::Html(_) => is_whole || cut || short,
+        BodyForm::List(_) => is_whole || short,
         // What was read of it before the limit is as good as ever.
-        Form::Sitemap(_) => is_whole || cut || short,
-        Form::Open | Form::Binary => is_whole,
+        BodyForm::Sitemap(_) => is_whole || cut || short,
+        BodyForm::Open | BodyForm::Binary => is_whole,
     };
     let mut visited = match fetched.redirect_target() {
         Some(to) => redirect(record, to),
         None if is_usable => {
-            let answer = Answer {
+            let answer = FetchedPage {
                 record,
                 head: &fetched.head,
                 cut,
@@ -603,7 +614,7 @@ fn judge(
             };
             read(tools, &answer, form, &context)
         }
-        None => Visited::nothing(fetched.outcome, None),
+        None => VisitResult::nothing(fetched.outcome, None),
     };
     let sent_on = fetched.head.refresh.as_deref().and_then(refresh_target);
     let sent_on = sent_on.and_then(|to| record.uri.join(to).ok());
@@ -625,7 +636,7 @@ fn judge(
     visited.open = visited
         .goes_on
         .take()
-        .and_then(|document| OpenArticle::begin(*document, fetched.clone()));
+        .and_then(|document| OpenArticle::start(*document, fetched.clone()));
     visited.fetched = Some(fetched);
     visited
 }

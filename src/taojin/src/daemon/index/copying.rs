@@ -1,26 +1,28 @@
-//! Carries the documents of a store in PostgreSQL into this machine's copy of them, which the indexer and all searches read. In: the
-//! log of the database. Out: the copy, and a poke for the indexer. While the database is away nothing is copied and nothing fails.
+//! Copies the documents of a store in PostgreSQL to this machine, for its indexer and all its searches.
+//!
+//! [`Copier`] follows the log of the database and wakes the indexer. While the database is away nothing is copied and nothing
+//! fails.
 
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
 use super::{DRAIN, is_over};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::daemon::Shared;
 use crate::daemon::watchdog::Worker;
 use taojin_crawl::store::{DocumentCopy, Reader, StoreError, StorePlace};
 
 /// Changes taken into the copy at once.
 const ROWS: usize = 1_024;
-/// What other nodes have stored is looked for so often.
+/// What other nodes have stored is searched for so often.
 const LOOK: Duration = Duration::from_millis(250);
 /// The same after a failure.
 const RETRY: Duration = Duration::from_secs(2);
 
 /// The log as the index reads it: of a store in PostgreSQL this machine's copy, with all that is in the store at this moment. For
 /// commands without a daemon.
-pub(super) fn whole_log(loaded: &Loaded) -> Result<Reader, StoreError> {
+pub(super) fn whole_log(loaded: &LoadedConfig) -> Result<Reader, StoreError> {
     if loaded.copies_documents() {
         let mut copy = DocumentCopy::open(&loaded.store_place())?;
         while copy.take(ROWS)?.changes > 0 {}
@@ -33,7 +35,7 @@ pub(in crate::daemon) struct Copier {
     copy: DocumentCopy,
     shared: Arc<Shared>,
     /// Wakes the indexer; dropping it ends it.
-    poke: SyncSender<()>,
+    wake: SyncSender<()>,
 }
 
 impl Copier {
@@ -41,19 +43,19 @@ impl Copier {
     pub(in crate::daemon) fn open(
         place: &StorePlace,
         shared: Arc<Shared>,
-        poke: SyncSender<()>,
+        wake: SyncSender<()>,
     ) -> Result<Self, StoreError> {
         let copy = DocumentCopy::open(place)?;
         shared.set_copying(true);
-        Ok(Self { copy, shared, poke })
+        Ok(Self { copy, shared, wake })
     }
 
-    /// Works until the other end of `poked` is dropped, then takes what is left as far as [`DRAIN`] allows.
-    pub(in crate::daemon) fn run(mut self, poked: &Receiver<()>) {
+    /// Works until the other end of `woken` is dropped, then takes what is left as far as [`DRAIN`] allows.
+    pub(in crate::daemon) fn run(mut self, woken: &Receiver<()>) {
         let mut wait = Duration::ZERO;
         let mut deadline: Option<Instant> = None;
         loop {
-            if deadline.is_none() && is_over(poked, wait) {
+            if deadline.is_none() && is_over(woken, wait) {
                 deadline = Some(Instant::now() + DRAIN);
             }
             let has_all = match self.copy.take(ROWS) {
@@ -64,7 +66,7 @@ impl Copier {
                     let last_seq = u64::try_from(copied.last_seq).unwrap_or_default();
                     self.shared.set_document_seq(last_seq);
                     // A full channel means that the indexer has been poked already.
-                    let _ = self.poke.try_send(());
+                    let _ = self.wake.try_send(());
                     wait = if copied.seq < copied.last_seq {
                         Duration::ZERO
                     } else {

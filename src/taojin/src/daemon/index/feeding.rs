@@ -1,5 +1,6 @@
-//! Rows of the log into an index. In: rows in order. Out: documents in the index; one that cannot be read, or brings the
-//! indexing down, is put aside with its reason, and those after it go on.
+//! Feeds rows of the log into an index, in order.
+//!
+//! A document that cannot be read, or that makes indexing fail, is skipped with its reason, and those after it continue.
 //!
 //! The index works in threads of its own, so a failed commit does not say which document it was. After any failure the
 //! rows that were under way are therefore tried alone before they go in again.
@@ -16,7 +17,7 @@ pub(super) const UNKNOWN: u64 = 0;
 
 /// What failures have taught about the rows to come.
 #[derive(Debug, Default)]
-pub(super) struct Caution {
+pub(super) struct SuspectRows {
     /// The last row that was given to the index.
     given: u64,
     /// Rows up to this one are tried alone first.
@@ -27,7 +28,7 @@ pub(super) struct Caution {
     is_new: bool,
 }
 
-impl Caution {
+impl SuspectRows {
     /// The index has failed, for whatever reason.
     pub(super) fn failed(&mut self) {
         self.until = self.until.max(self.given);
@@ -49,7 +50,7 @@ pub(super) fn add_rows(
     reader: &store::Reader,
     writer: &mut dyn IndexWriter,
     seq: &mut u64,
-    caution: &mut Caution,
+    caution: &mut SuspectRows,
 ) -> anyhow::Result<usize> {
     let after = i64::try_from(*seq).unwrap_or(i64::MAX);
     let rows = match reader.documents_after(after, ROWS) {
@@ -70,7 +71,7 @@ pub(super) fn add(
     reader: &store::Reader,
     row: &DocumentRow,
     writer: &mut dyn IndexWriter,
-    caution: &mut Caution,
+    caution: &mut SuspectRows,
 ) -> anyhow::Result<()> {
     let seq = number(row.seq);
     caution.given = caution.given.max(seq);
@@ -112,7 +113,7 @@ fn add_one_by_one(
     reader: &store::Reader,
     writer: &mut dyn IndexWriter,
     seq: &mut u64,
-    caution: &mut Caution,
+    caution: &mut SuspectRows,
 ) -> anyhow::Result<usize> {
     for added in 0..ROWS {
         let after = i64::try_from(*seq).unwrap_or(i64::MAX);
@@ -134,7 +135,7 @@ fn add_one_by_one(
 }
 
 /// Puts the change after number `after` aside, which lies in a damaged page of the database, or all of that page. Gives the
-/// number after which to go on.
+/// number after which to continue.
 fn pass_over(
     reader: &store::Reader,
     after: i64,
@@ -166,7 +167,7 @@ fn pass_over(
     }
 }
 
-/// Whether the store failed, and not the one document that was asked for.
+/// Whether the store failed, and not the one document that was requested.
 fn is_of_store(error: &anyhow::Error) -> bool {
     let of_store = error.downcast_ref::<StoreError>();
     of_store.is_some_and(|e| !matches!(e, StoreError::Body { .. } | StoreError::Damaged { .. }))
@@ -201,7 +202,7 @@ mod tests {
 
     /// What the store cannot give for the moment is tried again; leaving its documents out would last until an upgrade.
     #[test]
-    fn a_store_that_fails_is_no_fault_of_a_document() {
+    fn store_failure_blames_no_document() {
         let path = PathBuf::from("crawl.sqlite");
         let busy = StoreError::Io {
             path: path.clone(),

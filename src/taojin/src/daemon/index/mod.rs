@@ -1,9 +1,10 @@
-//! Carries documents from the store's log into the search index. In: changes of documents in order. Out: an index whose
-//! commit says up to which change it holds everything. Never writes to the store.
+//! Indexes documents from the store's log, in order.
+//!
+//! A commit of the index says up to which change it holds everything. The store is never written to.
 //!
 //! Nothing is lost and nothing is there twice: the log keeps every document, and one that is added again after a crash
 //! replaces itself. An index that is missing is made from the log; one that is damaged, of another version or of another
-//! store is made anew beside the old one.
+//! store is made again beside the old one.
 
 mod copying;
 mod feeding;
@@ -25,10 +26,10 @@ use serde::{Deserialize, Serialize};
 use super::Shared;
 use super::report::systemd;
 use super::watchdog::Worker;
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::documents::{IndexAt, StoreDocuments};
 use crate::serve::metrics;
-use feeding::{Caution, UNKNOWN, add, add_rows};
+use feeding::{SuspectRows, UNKNOWN, add, add_rows};
 use taojin_crawl::store::{self, Store, StoreError};
 use taojin_search::index::{self, DocumentSource, IndexError, IndexWriter, Writer, caught};
 
@@ -62,10 +63,10 @@ pub(super) struct Indexer {
     /// None while the index cannot be written into: it is opened again, or is to be replaced.
     writer: Option<Writer>,
     /// The index that is to replace it.
-    anew: Option<Anew>,
+    rebuild: Option<IndexRebuild>,
     /// What failures have taught, for either.
-    caution: Caution,
-    anew_caution: Caution,
+    caution: SuspectRows,
+    anew_caution: SuspectRows,
     /// Indexes whose files are as they were written.
     checked: RefCell<HashSet<PathBuf>>,
     /// Whether this is the daemon, not one pass of a crawl.
@@ -74,12 +75,12 @@ pub(super) struct Indexer {
 }
 
 /// Takes every change in the log into the index, now. For commands without a daemon.
-pub(crate) fn catch_up(loaded: &Loaded) -> anyhow::Result<()> {
+pub(crate) fn catch_up(loaded: &LoadedConfig) -> anyhow::Result<()> {
     if !loaded.config.cluster.serve {
         return Ok(());
     }
     let reader = copying::whole_log(loaded)?;
-    if let Some(at) = IndexAt::of(loaded).remote() {
+    if let Some(at) = IndexAt::new(loaded).remote() {
         remote::take_all(loaded, at.clone(), reader, false, &mut |_| {})?;
         return Ok(());
     }
@@ -89,16 +90,19 @@ pub(crate) fn catch_up(loaded: &Loaded) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Makes the index anew from the log, now, or goes on where that was broken off. For commands without a daemon. Gives how
+/// Makes the index again from the log, now, or continues where that was broken off. For commands without a daemon. Gives how
 /// many documents it holds.
-pub(crate) fn make_anew(loaded: &Loaded, mut each: impl FnMut(Progress)) -> anyhow::Result<u64> {
+pub(crate) fn rebuild_index(
+    loaded: &LoadedConfig,
+    mut each: impl FnMut(RebuildProgress),
+) -> anyhow::Result<u64> {
     loaded.refuse_without_index()?;
     let reader = copying::whole_log(loaded)?;
-    if let Some(at) = IndexAt::of(loaded).remote() {
+    if let Some(at) = IndexAt::new(loaded).remote() {
         return remote::take_all(loaded, at.clone(), reader, true, &mut each);
     }
     let mut indexer = Indexer::closed(loaded, reader, Arc::default(), false)?;
-    indexer.begin_anew()?;
+    indexer.start_rebuild()?;
     indexer.complete_anew(&mut each)?;
     indexer.take_all()?;
     let documents =
@@ -118,13 +122,13 @@ fn commit(writer: &mut dyn IndexWriter, seq: u64, shared: &Shared) -> Result<(),
 }
 
 /// Waits for new documents; gives whether the daemon stops.
-fn is_over(poke: &Receiver<()>, wait: Duration) -> bool {
-    matches!(poke.recv_timeout(wait), Err(RecvTimeoutError::Disconnected))
+fn is_over(wake: &Receiver<()>, wait: Duration) -> bool {
+    matches!(wake.recv_timeout(wait), Err(RecvTimeoutError::Disconnected))
 }
 
 /// What the indexing thread does on a machine that only crawls: nothing waits for an index.
-pub(super) fn without_index(poked: &Receiver<()>, shared: &Shared) {
-    while poked.recv().is_ok() {
+pub(super) fn without_index(woken: &Receiver<()>, shared: &Shared) {
+    while woken.recv().is_ok() {
         shared.set_indexed(shared.indexed() + shared.index_lag());
     }
 }
@@ -144,7 +148,7 @@ pub(super) fn is_ahead(at: &IndexAt, store: &Store) -> Result<Option<i64>, Store
     Ok((is_ours && seq > store.last_document_seq()?).then_some(seq))
 }
 
-/// Refuses to go on with an empty store beside an index of another one: its documents were in the store that is gone, and
+/// Refuses to continue with an empty store beside an index of another one: its documents were in the store that is gone, and
 /// a new index would leave no sign of them.
 pub(super) fn refuse_lost_store(dir: &Path, store: &Store) -> anyhow::Result<()> {
     let noted = index::noted(dir).unwrap_or_default();
@@ -160,9 +164,9 @@ pub(super) fn refuse_lost_store(dir: &Path, store: &Store) -> anyhow::Result<()>
 }
 
 impl Indexer {
-    /// Over the index of the data folder. Where it must be made anew, a daemon does so while it works; everybody else now.
+    /// Over the index of the data directory. Where it must be made again, a daemon does so while it works; everybody else now.
     pub(super) fn open(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         reader: store::Reader,
         shared: Arc<Shared>,
         forever: bool,
@@ -173,7 +177,7 @@ impl Indexer {
             if !indexer.take_warning() {
                 return Err(error);
             }
-            (indexer.writer, indexer.anew) = (None, None);
+            (indexer.writer, indexer.rebuild) = (None, None);
         }
         if !forever {
             indexer.complete_anew(&mut |_| {})?;
@@ -182,7 +186,7 @@ impl Indexer {
     }
 
     fn closed(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         reader: store::Reader,
         shared: Arc<Shared>,
         forever: bool,
@@ -192,18 +196,18 @@ impl Indexer {
             config: loaded.config.index.clone(),
             store_id: reader.store_id()?,
             reader,
-            documents: Arc::new(StoreDocuments::of(loaded.documents_place())),
+            documents: Arc::new(StoreDocuments::new(loaded.documents_place())),
             writer: None,
-            anew: None,
-            caution: Caution::default(),
-            anew_caution: Caution::default(),
+            rebuild: None,
+            caution: SuspectRows::default(),
+            anew_caution: SuspectRows::default(),
             checked: RefCell::default(),
             forever,
             shared,
         })
     }
 
-    /// Opens the index, or begins to make it anew where it cannot be gone on with.
+    /// Opens the index, or begins to make it again where it cannot be gone on with.
     fn open_writer(&mut self) -> anyhow::Result<()> {
         let problem = match self.writer_in(&self.dir) {
             Ok(writer) => {
@@ -213,9 +217,9 @@ impl Indexer {
                 if again {
                     self.try_left_out_again()?;
                 }
-                // What was begun before goes on.
-                if self.anew.is_none() && index::fresh_dir(&self.dir).exists() {
-                    self.begin_anew()?;
+                // What was begun before continues.
+                if self.rebuild.is_none() && index::fresh_dir(&self.dir).exists() {
+                    self.start_rebuild()?;
                 }
                 return Ok(());
             }
@@ -242,7 +246,7 @@ impl Indexer {
             return Ok(());
         }
         self.shared.set_indexed(index::committed_seq(&self.dir));
-        self.begin_anew()
+        self.start_rebuild()
     }
 
     /// Opens an index for writing, if what is in its files is what was written: a merge would hide the damage.
@@ -256,11 +260,11 @@ impl Indexer {
         Writer::open(dir, &self.config, documents, self.store_id)
     }
 
-    /// Works until the other end of `poke` is dropped, then takes what is left as far as [`DRAIN`] allows.
-    pub(super) fn run(mut self, poke: &Receiver<()>) {
+    /// Works until the other end of `wake` is dropped, then takes what is left as far as [`DRAIN`] allows.
+    pub(super) fn run(mut self, wake: &Receiver<()>) {
         let mut stopping = false;
         loop {
-            let failed = match caught(|| self.follow(poke, stopping)) {
+            let failed = match caught(|| self.follow(wake, stopping)) {
                 Ok(Ok(())) => return self.finish(),
                 Ok(Err(error)) => error,
                 // Of the index, while it committed or merged: no document's fault that can be told.
@@ -274,12 +278,12 @@ impl Indexer {
             if stopping {
                 return;
             }
-            stopping = !self.reopen(poke);
+            stopping = !self.reopen(wake);
         }
     }
 
-    /// Indexes what comes until the poker is gone; returns early only with an error.
-    fn follow(&mut self, poke: &Receiver<()>, mut stopping: bool) -> anyhow::Result<()> {
+    /// Indexes what comes until the other end is gone; returns early only with an error.
+    fn follow(&mut self, wake: &Receiver<()>, mut stopping: bool) -> anyhow::Result<()> {
         let mut seq = self.last_seq();
         let mut waiting_since: Option<Instant> = None;
         let mut deadline: Option<Instant> = None;
@@ -287,23 +291,23 @@ impl Indexer {
         // What an earlier run left may be tidied as well.
         let mut quiet_since = Some(Instant::now());
         loop {
-            self.shared.beat(Worker::Indexer);
-            let room = self.mind_the_disk();
+            self.shared.record_heartbeat(Worker::Indexer);
+            let room = self.update_merge_policy();
             if !stopping {
-                let wait = match self.anew {
+                let wait = match self.rebuild {
                     Some(_) if room => Duration::ZERO,
                     _ if has_more => Duration::ZERO,
                     _ => waiting_since
                         .map_or(COMMIT_AFTER, |t| COMMIT_AFTER.saturating_sub(t.elapsed())),
                 };
-                stopping = is_over(poke, wait);
+                stopping = is_over(wake, wait);
             }
             if stopping {
                 deadline.get_or_insert_with(|| Instant::now() + DRAIN);
             }
-            if self.shared.take_reindex() && self.anew.is_none() {
+            if self.shared.take_reindex_request() && self.rebuild.is_none() {
                 index::clear_fresh(&self.dir)?;
-                self.begin_anew()?;
+                self.start_rebuild()?;
             }
             let is_whole_log = !self.shared.is_copying();
             let added = match self.writer {
@@ -336,7 +340,7 @@ impl Indexer {
             if last {
                 return self.pause_anew();
             }
-            if room && self.anew.is_some() && self.advance_anew()? {
+            if room && self.rebuild.is_some() && self.advance_anew()? {
                 seq = self.last_seq();
             }
         }
@@ -344,11 +348,11 @@ impl Indexer {
 
     /// While the crawl pauses for want of room on the disk, nothing is merged and no new index is made: either would fill
     /// the disk further. Gives whether there is room.
-    fn mind_the_disk(&mut self) -> bool {
+    fn update_merge_policy(&mut self) -> bool {
         let room = !self.forever || self.shared.paused().is_none();
         for writer in [
             self.writer.as_mut(),
-            self.anew.as_mut().map(|anew| &mut anew.writer),
+            self.rebuild.as_mut().map(|rebuild| &mut rebuild.writer),
         ] {
             writer.into_iter().for_each(|w| w.allow_merges(room));
         }
@@ -390,7 +394,7 @@ impl Indexer {
         if left_out.unlisted > 0 {
             // Which ones they are is not known: all of the log is gone through again.
             writer.commit(writer.last_seq())?;
-            return self.begin_anew();
+            return self.start_rebuild();
         }
         for left in left_out.listed.iter().filter(|l| l.fingerprint != UNKNOWN) {
             self.caution.suspect(left.seq);
@@ -418,7 +422,7 @@ impl Indexer {
     }
 
     /// Opens the new index, empty or as far as it came before.
-    pub(crate) fn begin_anew(&mut self) -> anyhow::Result<()> {
+    pub(crate) fn start_rebuild(&mut self) -> anyhow::Result<()> {
         let dir = index::fresh_dir(&self.dir);
         let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
         let writer = match self.writer_in(&dir) {
@@ -430,7 +434,7 @@ impl Indexer {
                 self.writer_in(&dir)?
             }
         };
-        self.shared.set_reindexing(Some(Progress {
+        self.shared.set_reindexing(Some(RebuildProgress {
             seq: writer.last_seq(),
             last,
         }));
@@ -439,7 +443,7 @@ impl Indexer {
             to = last,
             "the index is rebuilt from the store"
         );
-        self.anew = Some(Anew {
+        self.rebuild = Some(IndexRebuild {
             seq: writer.last_seq(),
             writer,
             uncommitted: 0,
@@ -451,31 +455,32 @@ impl Indexer {
     /// Takes some more changes into the new index; once it has them all it takes the place of the old one. Gives whether
     /// it did.
     pub(crate) fn advance_anew(&mut self) -> anyhow::Result<bool> {
-        let anew = self.anew.as_mut().context("no index is being made")?;
+        let rebuild = self.rebuild.as_mut().context("no index is being made")?;
         let added = add_rows(
             &self.reader,
-            &mut anew.writer,
-            &mut anew.seq,
+            &mut rebuild.writer,
+            &mut rebuild.seq,
             &mut self.anew_caution,
         )?;
-        anew.uncommitted += added;
-        anew.added += added as u64;
-        if anew.uncommitted >= COMMIT_ROWS {
-            anew.writer.commit(anew.seq)?;
-            anew.uncommitted = 0;
+        rebuild.uncommitted += added;
+        rebuild.added += added as u64;
+        if rebuild.uncommitted >= COMMIT_ROWS {
+            rebuild.writer.commit(rebuild.seq)?;
+            rebuild.uncommitted = 0;
         }
         if added > 0 {
             let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
-            let seq = anew.seq;
-            self.shared.set_reindexing(Some(Progress { seq, last }));
+            let seq = rebuild.seq;
+            self.shared
+                .set_reindexing(Some(RebuildProgress { seq, last }));
             return Ok(false);
         }
-        let mut anew = self.anew.take().context("no index is being made")?;
-        anew.writer.commit(anew.seq)?;
+        let mut rebuild = self.rebuild.take().context("no index is being made")?;
+        rebuild.writer.commit(rebuild.seq)?;
         // The last merges are waited for; a millisecond for each change is ten times what they take.
-        let (liveness, merging) = (self.shared.liveness(), Duration::from_millis(anew.seq));
+        let (liveness, merging) = (self.shared.liveness(), Duration::from_millis(rebuild.seq));
         liveness.expect_within(Worker::Indexer, Instant::now(), merging);
-        anew.writer.close()?;
+        rebuild.writer.close()?;
         if let Some(writer) = self.writer.take() {
             writer.close()?;
         }
@@ -483,16 +488,19 @@ impl Indexer {
         self.writer = Some(self.writer_in(&self.dir)?);
         self.shared.set_indexed(self.last_seq());
         self.shared.set_reindexing(None);
-        tracing::info!(changes = anew.added, "the new index is in place");
+        tracing::info!(changes = rebuild.added, "the new index is in place");
         Ok(true)
     }
 
     /// Finishes the new index, if one is being made.
-    pub(crate) fn complete_anew(&mut self, each: &mut dyn FnMut(Progress)) -> anyhow::Result<()> {
-        while let Some(anew) = &self.anew {
+    pub(crate) fn complete_anew(
+        &mut self,
+        each: &mut dyn FnMut(RebuildProgress),
+    ) -> anyhow::Result<()> {
+        while let Some(rebuild) = &self.rebuild {
             let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
-            let seq = anew.seq;
-            each(Progress { seq, last });
+            let seq = rebuild.seq;
+            each(RebuildProgress { seq, last });
             systemd::still_starting();
             self.advance_anew()?;
         }
@@ -502,8 +510,8 @@ impl Indexer {
     /// Keeps what there is of a new index for the next start. Merges that run are given up: they may take minutes, which
     /// nobody who stops a daemon waits for.
     pub(crate) fn pause_anew(&mut self) -> anyhow::Result<()> {
-        if let Some(mut anew) = self.anew.take() {
-            anew.writer.commit(anew.seq)?;
+        if let Some(mut rebuild) = self.rebuild.take() {
+            rebuild.writer.commit(rebuild.seq)?;
         }
         Ok(())
     }
@@ -524,14 +532,14 @@ impl Indexer {
     }
 
     /// Tries until the index opens again; false when the daemon stops meanwhile.
-    pub(crate) fn reopen(&mut self, poke: &Receiver<()>) -> bool {
+    pub(crate) fn reopen(&mut self, wake: &Receiver<()>) -> bool {
         self.writer = None;
-        self.anew = None;
+        self.rebuild = None;
         loop {
             if !self.take_warning() {
                 thread::sleep(RETRY_AFTER);
             }
-            if matches!(poke.try_recv(), Err(TryRecvError::Disconnected)) {
+            if matches!(wake.try_recv(), Err(TryRecvError::Disconnected)) {
                 return false;
             }
             let failed = match caught(|| self.open_writer()) {
@@ -549,7 +557,7 @@ impl Indexer {
 }
 
 /// An index that is being made.
-pub(crate) struct Anew {
+pub(crate) struct IndexRebuild {
     pub(crate) writer: Writer,
     /// The last change that was added.
     seq: u64,
@@ -561,7 +569,7 @@ pub(crate) struct Anew {
 
 /// How far a new index is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Progress {
+pub struct RebuildProgress {
     /// The last change that it has.
     pub seq: u64,
     /// The last change there is.

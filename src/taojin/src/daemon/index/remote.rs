@@ -1,6 +1,7 @@
-//! Carries documents from the store's log into an index in OpenSearch. In: changes of documents in order. Out: the same as
-//! the embedded index has, in an engine that several nodes search. One node of a cluster does this for all; another one
-//! takes its place when it is silent. While the engine is away documents wait in the log, and nothing is lost.
+//! Indexes documents from the store's log in OpenSearch, so that several nodes search one index.
+//!
+//! One node of a cluster does this for all; another takes over when it is silent. While the engine is away documents wait in
+//! the log, and nothing is lost.
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -8,9 +9,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use super::feeding::{Caution, add_rows};
-use super::{DRAIN, Progress, ROWS, commit, is_over};
-use crate::config::Loaded;
+use super::feeding::{SuspectRows, add_rows};
+use super::{DRAIN, ROWS, RebuildProgress, commit, is_over};
+use crate::config::LoadedConfig;
 use crate::daemon::Shared;
 use crate::daemon::watchdog::Worker;
 use crate::documents::{IndexAt, RemoteAt, StoreDocuments};
@@ -37,20 +38,20 @@ pub(in crate::daemon) struct RemoteIndexer {
     reader: store::Reader,
     documents: Arc<StoreDocuments>,
     shared: Arc<Shared>,
-    caution: Caution,
+    caution: SuspectRows,
     /// Name of this one among those that could write.
     holder: String,
     /// Whether no other one can be there: the store is a file of this machine, which this program has locked.
     alone: bool,
     /// The state that was seen last, and since when it is the same.
     seen: Option<(RemoteState, Instant)>,
-    /// Where the log ends that an index made anew must reach.
+    /// Where the log ends that an index made again must reach.
     anew_until: Option<u64>,
 }
 
 impl RemoteIndexer {
     pub(in crate::daemon) fn new(
-        loaded: &Loaded,
+        loaded: &LoadedConfig,
         at: RemoteAt,
         reader: store::Reader,
         shared: Arc<Shared>,
@@ -62,19 +63,19 @@ impl RemoteIndexer {
             store_id: reader.store_id()?,
             reader,
             alone: !place.is_postgres(),
-            documents: Arc::new(StoreDocuments::of(place)),
+            documents: Arc::new(StoreDocuments::new(place)),
             shared,
-            caution: Caution::default(),
+            caution: SuspectRows::default(),
             holder: some_name(),
             seen: None,
             anew_until: None,
         })
     }
 
-    /// Works until the other end of `poke` is dropped, then takes what is left as far as [`DRAIN`] allows.
-    pub(in crate::daemon) fn run(mut self, poke: &Receiver<()>) {
+    /// Works until the other end of `wake` is dropped, then takes what is left as far as [`DRAIN`] allows.
+    pub(in crate::daemon) fn run(mut self, wake: &Receiver<()>) {
         loop {
-            let failed = match caught(|| self.turn(poke)) {
+            let failed = match caught(|| self.turn(wake)) {
                 Ok(Ok(true)) => return,
                 Ok(Ok(false)) => continue,
                 Ok(Err(error)) => error,
@@ -86,29 +87,29 @@ impl RemoteIndexer {
             );
             self.caution.failed();
             self.shared.waits(Worker::Indexer, &failed);
-            if is_over(poke, RETRY_AFTER) {
+            if is_over(wake, RETRY_AFTER) {
                 return;
             }
         }
     }
 
     /// Waits for its turn and feeds the engine. Gives whether the daemon stops; an error is tried again.
-    fn turn(&mut self, poke: &Receiver<()>) -> anyhow::Result<bool> {
+    fn turn(&mut self, wake: &Receiver<()>) -> anyhow::Result<bool> {
         // The engine is searched by all nodes, however far it is.
         self.shared.set_caught_up();
-        self.shared.beat(Worker::Indexer);
+        self.shared.record_heartbeat(Worker::Indexer);
         if !self.is_free()? {
-            if self.shared.take_reindex() {
+            if self.shared.take_reindex_request() {
                 tracing::warn!(
                     "another node writes the search index: `taojin reindex` works there"
                 );
             }
-            return Ok(is_over(poke, BEAT_EVERY));
+            return Ok(is_over(wake, BEAT_EVERY));
         }
         let mut writer = self.open()?;
         tracing::info!(index = %self.at.index.place(), from = writer.last_seq(), "this node writes the search index");
         self.shared.set_indexed(writer.last_seq());
-        self.follow(&mut writer, poke)?;
+        self.follow(&mut writer, wake)?;
         writer.release()?;
         Ok(true)
     }
@@ -149,14 +150,14 @@ impl RemoteIndexer {
         Ok(writer)
     }
 
-    /// Feeds the engine until the poker is gone.
-    fn follow(&mut self, writer: &mut RemoteWriter, poke: &Receiver<()>) -> anyhow::Result<()> {
+    /// Feeds the engine until the other end is gone.
+    fn follow(&mut self, writer: &mut RemoteWriter, wake: &Receiver<()>) -> anyhow::Result<()> {
         let mut seq = writer.last_seq();
         let (mut waiting, mut committed) = (0, Instant::now());
         let mut deadline: Option<Instant> = None;
         loop {
-            self.shared.beat(Worker::Indexer);
-            if self.shared.take_reindex() {
+            self.shared.record_heartbeat(Worker::Indexer);
+            if self.shared.take_reindex_request() {
                 self.begin_again(writer)?;
                 seq = 0;
             }
@@ -181,7 +182,7 @@ impl RemoteIndexer {
             if waiting == 0 {
                 self.end_anew(seq);
             }
-            if deadline.is_none() && is_over(poke, COMMIT_AFTER) {
+            if deadline.is_none() && is_over(wake, COMMIT_AFTER) {
                 deadline = Some(Instant::now() + DRAIN);
             }
         }
@@ -190,7 +191,8 @@ impl RemoteIndexer {
     fn commit(&self, writer: &mut RemoteWriter, seq: u64) -> Result<(), IndexError> {
         commit(writer, seq, &self.shared)?;
         if let Some(last) = self.anew_until {
-            self.shared.set_reindexing(Some(Progress { seq, last }));
+            self.shared
+                .set_reindexing(Some(RebuildProgress { seq, last }));
         }
         Ok(())
     }
@@ -204,7 +206,8 @@ impl RemoteIndexer {
         );
         writer.begin_again()?;
         self.anew_until = Some(last);
-        self.shared.set_reindexing(Some(Progress { seq: 0, last }));
+        self.shared
+            .set_reindexing(Some(RebuildProgress { seq: 0, last }));
         Ok(())
     }
 
@@ -215,14 +218,14 @@ impl RemoteIndexer {
     }
 }
 
-/// Takes every change in the log into the engine, now; with `anew` also those that it has. For commands without a daemon.
-/// Gives how many documents there are.
+/// Takes every change in the log into the engine, now; with `again` also those that it has. For commands without a daemon.
+/// Returns how many documents there are.
 pub(super) fn take_all(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     at: RemoteAt,
     reader: store::Reader,
     anew: bool,
-    each: &mut dyn FnMut(Progress),
+    each: &mut dyn FnMut(RebuildProgress),
 ) -> anyhow::Result<u64> {
     let mut indexer = RemoteIndexer::new(loaded, at, reader, Arc::default())?;
     let begun = Instant::now();
@@ -247,14 +250,14 @@ pub(super) fn take_all(
             writer.commit(seq)?;
             waiting = 0;
             let last = u64::try_from(indexer.reader.last_document_seq()?).unwrap_or_default();
-            each(Progress { seq, last });
+            each(RebuildProgress { seq, last });
         }
         if added == 0 {
             break;
         }
     }
     writer.release()?;
-    let reader = IndexAt::of(loaded).open(&taojin_search::analyze::Analyzer::new(&[]))?;
+    let reader = IndexAt::new(loaded).open(&taojin_search::analyze::Analyzer::new(&[]))?;
     Ok(reader.num_docs()?)
 }
 

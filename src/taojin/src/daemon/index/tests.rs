@@ -1,4 +1,4 @@
-//! Documents that cannot be indexed: put aside by name, and the rest goes on.
+//! Documents that cannot be indexed: skipped by name, and the rest continues.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,20 +27,20 @@ impl DocumentSource for Trap {
     }
 }
 
-struct Place {
-    loaded: Loaded,
+struct TestStore {
+    loaded: LoadedConfig,
     store: Mutex<Store>,
     _dir: tempfile::TempDir,
 }
 
-impl Place {
+impl TestStore {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         let config = Config {
             data_dir: dir.path().to_owned(),
             ..Config::default()
         };
-        let loaded = Loaded {
+        let loaded = LoadedConfig {
             file: None,
             config,
             sites: Vec::new(),
@@ -107,8 +107,8 @@ fn text(of: &str) -> String {
 }
 
 #[test]
-fn a_damaged_document_is_left_out_by_name_and_the_others_go_on() {
-    let place = Place::new();
+fn indexer_skips_damaged_document() {
+    let place = TestStore::new();
     place.put_text(1, &text("甲"));
     place.put_damaged(2);
     place.put_text(3, &text("乙"));
@@ -129,8 +129,8 @@ fn a_damaged_document_is_left_out_by_name_and_the_others_go_on() {
 
 /// The index of a row that panics is opened again without it, whatever it was doing.
 #[test]
-fn a_document_that_brings_the_indexing_down_is_put_aside_until_an_upgrade() {
-    let place = Place::new();
+fn indexer_quarantines_crashing_document() {
+    let place = TestStore::new();
     let original = text("甲");
     place.put_text(1, &original);
     let shared: Arc<Shared> = Arc::default();
@@ -139,29 +139,29 @@ fn a_document_that_brings_the_indexing_down_is_put_aside_until_an_upgrade() {
     // The trap goes off when the next one, a reprint, is compared with it.
     let set = Arc::new(AtomicBool::new(true));
     indexer.documents = Arc::new(Trap {
-        documents: StoreDocuments::of(&place.loaded.config.data_dir),
+        documents: StoreDocuments::new(&place.loaded.config.data_dir),
         set: Arc::clone(&set),
     });
     indexer.writer = None;
     indexer.open_writer().unwrap();
     place.put_text(2, &original);
     place.put_text(3, "另一篇：页岩气钻机到位。");
-    // A second one before the first is committed: each must be known while the other is looked for.
+    // A second one before the first is committed: each must be known while the other is searched for.
     place.put_text(4, &original);
     shared.set_document_seq(4);
 
-    let (poke, poked) = sync_channel(1);
-    let indexing = thread::spawn(move || indexer.run(&poked));
+    let (wake, woken) = sync_channel(1);
+    let indexing = thread::spawn(move || indexer.run(&woken));
     let began = Instant::now();
     while shared.indexed() < 4 {
         assert!(
             began.elapsed() < Duration::from_secs(20),
             "it is tried for ever"
         );
-        let _ = poke.try_send(());
+        let _ = wake.try_send(());
         thread::sleep(Duration::from_millis(10));
     }
-    drop(poke);
+    drop(wake);
     indexing.join().unwrap();
     assert_eq!(place.documents(), 2);
     let left = place.left_out();
@@ -191,22 +191,22 @@ fn a_document_that_brings_the_indexing_down_is_put_aside_until_an_upgrade() {
 }
 
 #[test]
-fn a_new_index_waits_while_the_disk_is_low_and_the_old_one_goes_on() {
-    let place = Place::new();
+fn rebuild_waits_for_disk() {
+    let place = TestStore::new();
     place.put_text(1, &text("甲"));
     let shared: Arc<Shared> = Arc::default();
     shared.set_paused(Some("disk low".to_owned()));
-    shared.ask_reindex();
+    shared.request_reindex();
     let indexer = place.indexer(&shared);
     place.put_text(2, &text("乙"));
     shared.set_document_seq(2);
-    let (poke, poked) = sync_channel(1);
-    let indexing = thread::spawn(move || indexer.run(&poked));
+    let (wake, woken) = sync_channel(1);
+    let indexing = thread::spawn(move || indexer.run(&woken));
     let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
         let began = Instant::now();
         while !is_so() {
             assert!(began.elapsed() < Duration::from_secs(20), "{what}");
-            let _ = poke.try_send(());
+            let _ = wake.try_send(());
             thread::sleep(Duration::from_millis(5));
         }
     };
@@ -222,13 +222,13 @@ fn a_new_index_waits_while_the_disk_is_low_and_the_old_one_goes_on() {
     wait_for("the new index is not made", &|| {
         shared.reindexing().is_none()
     });
-    drop(poke);
+    drop(wake);
     indexing.join().unwrap();
     assert_eq!(place.documents(), 3);
 }
 
 #[test]
-fn a_full_disk_is_told_from_other_failures() {
+fn full_disk_is_recognised() {
     let (dir, cause) = (PathBuf::from("index"), "no space".to_owned());
     let full = IndexError::Full {
         dir: dir.clone(),
@@ -242,8 +242,8 @@ fn a_full_disk_is_told_from_other_failures() {
 
 /// Documents that lie together in a damaged page of the database, numbers and all.
 #[test]
-fn a_damaged_page_of_the_log_is_passed_over_and_said() {
-    let place = Place::new();
+fn indexer_skips_damaged_log_page() {
+    let place = TestStore::new();
     let document = |n: u64| {
         let document = Document {
             url: format!("http://a.example/{n:04}"),
@@ -263,7 +263,7 @@ fn a_damaged_page_of_the_log_is_passed_over_and_said() {
         .unwrap()
         .commit(&batch, now_ms())
         .unwrap();
-    let Place {
+    let TestStore {
         loaded,
         store,
         _dir,
@@ -279,7 +279,7 @@ fn a_damaged_page_of_the_log_is_passed_over_and_said() {
     page.unwrap()[0] = 0;
     std::fs::write(&path, bytes).unwrap();
     let store = Mutex::new(crate::daemon::open_store(&loaded).unwrap());
-    let place = Place {
+    let place = TestStore {
         loaded,
         store,
         _dir,
@@ -298,10 +298,10 @@ fn a_damaged_page_of_the_log_is_passed_over_and_said() {
 
 /// Seen from outside, what waits gets older while nobody takes it.
 #[test]
-fn the_lag_grows_while_the_indexer_stands_still() {
-    let place = Place::new();
+fn index_lag_grows() {
+    let place = TestStore::new();
     place.put_text(1, &text("甲"));
-    let board = crate::daemon::StatusBoard::of(&place.loaded, None);
+    let board = crate::daemon::StatusBoard::new(&place.loaded, None);
     let first = board.read(0).unwrap();
     assert_eq!(first.outbox_lag, 1);
     thread::sleep(Duration::from_millis(30));

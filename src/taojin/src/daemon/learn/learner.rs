@@ -1,6 +1,7 @@
-//! The learner: one thread that collects articles without a template and learns from them. In: what the fetch tasks have
-//! seen. Out: templates in the store and in use, without a restart; a note for the operator when a site was redesigned.
-//! Never fetches and never extracts.
+//! The learner: the thread that collects articles without a template and learns from them.
+//!
+//! It takes what the fetch tasks have [`Seen`], and puts templates into the store and into use without a restart; the
+//! operator is told when a site was redesigned. It never fetches and never extracts.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
@@ -18,7 +19,7 @@ use taojin_search::index::caught;
 
 /// Pages taken up at once at most.
 const AT_ONCE: usize = 256;
-/// How often changes made from outside are looked for, and what was seen is taken up and saved.
+/// How often changes made from outside are searched for, and what was seen is taken up and saved.
 const TURN: Duration = Duration::from_secs(2);
 /// A small site is learned from once no article without a template has come for so long.
 const QUIET_MS: i64 = 60_000;
@@ -33,7 +34,7 @@ const DRIFT: f32 = 0.1;
 /// So much of what is essential missing on average says the same.
 const FAILING: f32 = 0.2;
 
-/// Pause before the learner goes on after an error or a panic.
+/// Pause before the learner continues after an error or a panic.
 const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// What the learner works with.
@@ -222,7 +223,7 @@ impl Working {
     }
 
     fn fits(&mut self, name: &str, template: i64, distance: f32, missing: f32) {
-        let library = self.of.registry.of(name);
+        let library = self.of.registry.library(name);
         let widest = library.and_then(|l| l.widest(template)).unwrap_or(1.0);
         let site = self.site(name);
         site.fit.matched += 1;
@@ -247,7 +248,7 @@ impl Working {
     /// A page to learn from, and its site; none where a template fits after all.
     fn waiting(&mut self, page: UnknownPage) -> Option<(String, TemplatePage)> {
         // It may have been on its way while its template was learned.
-        let library = self.of.registry.of(&page.site);
+        let library = self.of.registry.library(&page.site);
         let found = library.and_then(|l| l.assign(&page.seen.key_set()));
         if let Some(found) = found {
             let tokens = &page.seen.tokens;
@@ -295,7 +296,7 @@ impl Working {
 
     fn learn_if_enough(&mut self, name: &str) -> Result<(), StoreError> {
         let config = self.of.config.clone();
-        let known = self.of.registry.of(name).is_some();
+        let known = self.of.registry.library(name).is_some();
         let site = self.site(name);
         let strangers = site.recent.iter().filter(|fits| !**fits).count();
         let redesigned = known && strangers >= STRANGERS;

@@ -1,5 +1,7 @@
-//! Templates in use. In: a page of a site. Out: its document, extracted with the site's template if it has one; the
-//! learner is told what was seen. Never waits for the learner and never touches the store.
+//! The templates in use.
+//!
+//! [`Templates::extract`] extracts a page with its site's template, if there is one, and reports to the learner what was
+//! seen; it neither waits for the learner nor touches the store.
 
 use std::collections::HashMap;
 use std::sync::mpsc::SyncSender;
@@ -63,13 +65,13 @@ pub(crate) struct Registry {
 
 impl Registry {
     /// The templates of a site.
-    pub(crate) fn of(&self, site: &str) -> Option<Arc<Library>> {
+    pub(crate) fn library(&self, site: &str) -> Option<Arc<Library>> {
         lock(&self.libraries).get(site).cloned()
     }
 
     /// When a person last named a field of a site's pages: one fetched before is asked for as a whole, so that it gives the field.
     pub(crate) fn named_ms(&self, site: &str) -> i64 {
-        self.of(site).map_or(0, |library| library.named_ms)
+        self.library(site).map_or(0, |library| library.named_ms)
     }
 
     /// Replaces all.
@@ -97,7 +99,7 @@ impl Templates {
             return extract::extract_with(page, context, config);
         };
         let keys = Keys::of(page);
-        let library = self.registry.of(site);
+        let library = self.registry.library(site);
         let found = library.as_ref().and_then(|l| l.assign(keys.set()));
         let guide = found
             .as_ref()

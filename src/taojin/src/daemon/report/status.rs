@@ -1,5 +1,6 @@
-//! What the operator sees at a glance. In: the store, the index and, beside a running daemon, what its threads tell
-//! each other. Out: a [`Status`]. Opens its own reading connection for each question; never writes.
+//! Collects the operator's [`Status`] from the store, the index and, in the daemon, the state that its threads share.
+//!
+//! [`StatusBoard::read`] opens its own reading connection for each call, and never writes.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -9,7 +10,7 @@ use std::time::Instant;
 use tokio::sync::watch;
 
 use super::summary::{Freshness, number, totals};
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::daemon::crawl::{disk, sites};
 use crate::daemon::reloading::{Current, titles};
 use crate::daemon::review::terms::TermReviewer;
@@ -42,26 +43,26 @@ pub struct StatusBoard {
     limits: disk::Limits,
     pass_patience_ms: u64,
     terms: TermReviewer,
-    /// Present beside a running daemon.
+    /// Present alongside a running daemon.
     shared: Option<Arc<Shared>>,
     started_ms: i64,
 }
 
 impl StatusBoard {
     /// The board of this configuration; `shared` when the daemon runs in this process.
-    pub fn of(loaded: &Loaded, shared: Option<Arc<Shared>>) -> Self {
+    pub fn new(loaded: &LoadedConfig, shared: Option<Arc<Shared>>) -> Self {
         Self {
             data_dir: loaded.config.data_dir.clone(),
             store: match &shared {
                 Some(shared) => node_place(loaded, shared),
                 None => loaded.store_place(),
             },
-            index: IndexAt::of(loaded),
-            current: watch::channel(Current::of(loaded)).1,
+            index: IndexAt::new(loaded),
+            current: watch::channel(Current::new(loaded)).1,
             frontier: loaded.config.frontier.clone(),
-            limits: disk::Limits::of(&loaded.config.crawl),
+            limits: disk::Limits::new(&loaded.config.crawl),
             pass_patience_ms: loaded.config.crawl.pass_patience_ms,
-            terms: TermReviewer::of(loaded),
+            terms: TermReviewer::new(loaded),
             shared,
             started_ms: now_ms(),
         }
@@ -82,7 +83,7 @@ impl StatusBoard {
         titles(self.current.clone())
     }
 
-    /// Gives the topics of each moment.
+    /// Returns the topics of each moment.
     pub(crate) fn topics(&self) -> Topics {
         let current = self.current.clone();
         Arc::new(move || current.borrow().follows.clone())
@@ -172,7 +173,7 @@ impl StatusBoard {
                 None => (Activity::Running, note(shared)),
             },
             None => {
-                let room = disk::room(&self.data_dir);
+                let room = disk::free_space(&self.data_dir);
                 let low = room.and_then(|(free, total)| self.limits.problem(free, total, false));
                 (Activity::ReadOnly, low.unwrap_or_default())
             }
@@ -183,7 +184,7 @@ impl StatusBoard {
         self.shared.as_deref().map(workers).unwrap_or_default()
     }
 
-    /// None if somebody spoilt a file: the log of who uses it says what.
+    /// `None` if somebody spoilt a file: the log of who uses it says what.
     fn terms(&self) -> Option<TermsStatus> {
         let (counts, mark) = (self.terms.counts().ok()?, self.terms.mark().ok()?);
         Some(TermsStatus {
@@ -234,7 +235,7 @@ impl StatusBoard {
                 last_cycle_ms.and_then(|last| schedule.next_after(last))
             };
             let counted = counts.sites.get(&site.name).cloned().unwrap_or_default();
-            let freshness = Freshness::of(&counted);
+            let freshness = Freshness::from_counts(&counted);
             let (frontier, patience_ms) = (&self.frontier, self.pass_patience_ms);
             let verdict = sites::site_verdict(reader, &counted, site, frontier, patience_ms, now)?;
             list.push(SiteStatus {

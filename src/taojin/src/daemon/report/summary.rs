@@ -15,7 +15,7 @@ use taojin_crawl::{DocumentChange, VisitOutcome};
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
-    /// URLs asked for, or refused before asking.
+    /// URLs requested, or refused before asking.
     pub visits: u64,
     /// Visits by outcome, as in the crawl log.
     pub outcomes: BTreeMap<String, u64>,
@@ -41,7 +41,7 @@ pub struct Summary {
     pub waiting: u64,
     /// Estimate of the new articles that were found: the share of all known addresses that have been visited.
     pub recall_estimate: f64,
-    /// How long ago the documents were last looked at, on average, in milliseconds.
+    /// How long ago the documents were last checked, on average, in milliseconds.
     pub mean_age_ms: Option<i64>,
     /// Documents taken out of the index.
     pub documents_deleted: u64,
@@ -107,7 +107,7 @@ pub struct RestingHost {
 }
 
 impl Summary {
-    pub(crate) fn begin(now_ms: i64) -> Self {
+    pub(crate) fn new(now_ms: i64) -> Self {
         Self {
             started_ms: now_ms,
             ..Self::default()
@@ -117,7 +117,7 @@ impl Summary {
     pub(crate) fn finish(&mut self, counts: &Counts, now_ms: i64) {
         self.elapsed_ms = now_ms - self.started_ms;
         self.wasted_share = share(self.wasted, self.visits);
-        let sum = Freshness::of(&totals(counts));
+        let sum = Freshness::from_counts(&totals(counts));
         self.waiting = sum.waiting;
         self.recall_estimate = sum.recall();
         self.mean_age_ms = sum.mean_age_ms(now_ms);
@@ -208,7 +208,7 @@ pub(crate) struct Freshness {
 }
 
 impl Freshness {
-    pub(crate) fn of(counts: &SiteCounts) -> Self {
+    pub(crate) fn from_counts(counts: &SiteCounts) -> Self {
         let signed = |name: &str| counts.get(name).copied().unwrap_or_default();
         Self {
             waiting: number(counts, "new"),
@@ -229,7 +229,7 @@ impl Freshness {
         }
     }
 
-    /// How long ago documents were last looked at, on average.
+    /// How long ago documents were last checked, on average.
     pub(crate) fn mean_age_ms(&self, now_ms: i64) -> Option<i64> {
         let mean_s = self.checked_s.checked_div(self.documents)?;
         Some((now_ms - mean_s * 1000).max(0))
@@ -274,17 +274,17 @@ mod tests {
     }
 
     #[test]
-    fn shares_and_ages_add_up_over_sites() {
-        let empty = Freshness::of(&SiteCounts::new());
+    fn freshness_sums_sites() {
+        let empty = Freshness::from_counts(&SiteCounts::new());
         assert_eq!((empty.recall(), empty.mean_age_ms(5_000)), (0.0, None));
-        let one = Freshness::of(&counts(100, 25, 2, 30));
+        let one = Freshness::from_counts(&counts(100, 25, 2, 30));
         assert_eq!(one.recall(), 0.75);
         assert_eq!(one.mean_age_ms(20_000), Some(5_000));
         let sites = [
             ("a".to_owned(), counts(100, 25, 2, 30)),
             ("b".to_owned(), counts(100, 0, 1, 30)),
         ];
-        let both = Freshness::of(&totals(&Counts {
+        let both = Freshness::from_counts(&totals(&Counts {
             sites: sites.into(),
             ..Counts::default()
         }));

@@ -13,7 +13,7 @@ pub(crate) fn ready(status: &str) {
 /// Time that a start may take longer, counted from each call of [`still_starting`].
 const LONGER: Duration = Duration::from_secs(60);
 
-/// The start takes longer than usual and goes on: systemd waits another minute.
+/// The start takes longer than usual and continues: systemd waits another minute.
 pub(crate) fn still_starting() {
     let micros = u32::try_from(LONGER.as_micros()).unwrap_or(u32::MAX);
     send(&[NotifyState::ExtendTimeoutUsec(micros)]);

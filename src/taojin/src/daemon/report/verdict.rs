@@ -1,5 +1,7 @@
-//! How the last cycle of a site went, in a sentence that a person understands, in English and in Chinese. In: the
-//! counts, errors and settings of the site. Out: a [`SiteVerdict`]. Pure. The words are in `verdict.toml`.
+//! Summarises the last cycle of a site in one sentence, in English and in Chinese.
+//!
+//! [`verdict`] makes a [`SiteVerdict`] of the site's counts, errors and settings; it is pure. The words are in
+//! `verdict.toml`.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -15,7 +17,7 @@ const FEW_PROBLEMS: u64 = 20;
 
 /// What is known of the last cycle of a site.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Facts {
+pub(crate) struct SiteFacts {
     /// It was crawled at least once.
     pub(crate) has_begun: bool,
     /// Nothing of the cycle is left to do.
@@ -130,7 +132,7 @@ fn same(value: impl ToString) -> Words {
 }
 
 /// How the last cycle of a site went.
-pub(crate) fn verdict(facts: &Facts) -> SiteVerdict {
+pub(crate) fn verdict(facts: &SiteFacts) -> SiteVerdict {
     let mut text = Text::default();
     let level = if !facts.has_begun {
         text.say("not_crawled", 0, &[]);
@@ -153,7 +155,7 @@ pub(crate) fn verdict(facts: &Facts) -> SiteVerdict {
     }
 }
 
-impl Facts {
+impl SiteFacts {
     /// No page came, and none is on its way.
     fn is_failed(&self) -> bool {
         let asked = self.visits > 0 && (self.is_over || !self.problems.is_empty());
@@ -161,7 +163,7 @@ impl Facts {
         self.usable == 0 && (asked || nothing_asked || self.is_kept_waiting())
     }
 
-    /// Nothing was asked for, since the host rests.
+    /// Nothing was requested, since the host rests.
     fn is_kept_waiting(&self) -> bool {
         self.is_over && self.visits == 0 && self.resting.is_some()
     }
@@ -179,7 +181,7 @@ impl Facts {
 }
 
 /// No page came: why, and when it is tried again.
-fn failed(facts: &Facts, text: &mut Text) {
+fn failed(facts: &SiteFacts, text: &mut Text) {
     let mut words = facts.problems.keys();
     match (words.next(), words.next()) {
         (Some(word), None) => start_failed(facts, word, text),
@@ -200,7 +202,7 @@ fn failed(facts: &Facts, text: &mut Text) {
 }
 
 /// Why the start page did not come, by the word that its visit is counted under.
-fn start_failed(facts: &Facts, word: &str, text: &mut Text) {
+fn start_failed(facts: &SiteFacts, word: &str, text: &mut Text) {
     let robots = word.strip_prefix("robots.txt: ");
     let word = robots.unwrap_or(word);
     let reason = facts.last_error.as_ref().and_then(|e| e.split_once(": "));
@@ -229,7 +231,7 @@ fn start_failed(facts: &Facts, word: &str, text: &mut Text) {
 }
 
 /// Pages came: what they brought, what failed, what was left and why.
-fn done(facts: &Facts, text: &mut Text) -> Level {
+fn done(facts: &SiteFacts, text: &mut Text) -> Level {
     let mut level = Level::Ok;
     if !facts.is_over {
         text.say("under_way", 0, &[]);
@@ -277,7 +279,7 @@ fn done(facts: &Facts, text: &mut Text) -> Level {
 }
 
 /// Known addresses that wait, and the setting that makes them.
-fn left(facts: &Facts, text: &mut Text) {
+fn left(facts: &SiteFacts, text: &mut Text) {
     let by = match facts.max_pages_per_cycle {
         Some(max) if facts.hit_site_limit => Some(("max_pages_per_cycle", max)),
         _ if facts.hit_host_limit => {
@@ -301,8 +303,8 @@ fn left(facts: &Facts, text: &mut Text) {
     }
 }
 
-/// A host that is not asked for longer than a pass waits.
-fn rest(facts: &Facts, resting: &Resting, text: &mut Text) {
+/// A host that is not requested longer than a pass waits.
+fn rest(facts: &SiteFacts, resting: &Resting, text: &mut Text) {
     let cause = resting.cause.as_str();
     let in_chinese = WORDING.cause.get(cause).map_or(cause, String::as_str);
     let values = [
@@ -315,7 +317,7 @@ fn rest(facts: &Facts, resting: &Resting, text: &mut Text) {
 }
 
 /// Addresses that were found and that a setting keeps out for good.
-fn not_followed(facts: &Facts, text: &mut Text) {
+fn not_followed(facts: &SiteFacts, text: &mut Text) {
     if facts.beyond_hops > 0 {
         text.name("scope.max_hops");
         text.say("hops", facts.beyond_hops, &[("max", same(facts.max_hops))]);
@@ -356,7 +358,7 @@ mod tests {
     use taojin_crawl::frontier::Cause;
 
     #[test]
-    fn each_failure_and_each_cause_has_words() {
+    fn wording_covers_failures() {
         for failure in Failure::ALL {
             let word = failure.as_str();
             assert!(WORDING.problem.contains_key(word), "{word}");

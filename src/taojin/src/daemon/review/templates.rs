@@ -1,5 +1,7 @@
-//! Reviewing templates: a person looks at them and labels them. In: questions of the web page. Out: saved pages with
-//! regions, documents with and without the template, the effect of a label. Opens its own connection for each question.
+//! The review of templates, for the web page: saved pages with their regions, documents with and without the template, and
+//! the effect of a label.
+//!
+//! Each call opens its own connection.
 
 use crate::daemon::learn::templates::{pack, unpack};
 use crate::daemon::now_ms;
@@ -42,7 +44,7 @@ struct SavedPage {
 }
 
 impl SavedPage {
-    fn of(row: &TemplatePage) -> Option<Self> {
+    fn from_row(row: &TemplatePage) -> Option<Self> {
         let html: String = unpack(row.html.as_ref()?)?;
         let hints = Hints {
             url: CrawlUri::parse(&row.url).ok(),
@@ -86,7 +88,7 @@ impl TemplateReviewer {
         pages
             .iter()
             .filter_map(|row| {
-                let saved = SavedPage::of(row)?;
+                let saved = SavedPage::from_row(row)?;
                 let keys = Keys::of(&saved.page);
                 let old = self.document(&saved, &keys, Some(before));
                 let new = self.document(&saved, &keys, Some(after));
@@ -206,7 +208,7 @@ fn texts<'a>(
             },
         ));
     }
-    for other in others.filter_map(SavedPage::of) {
+    for other in others.filter_map(SavedPage::from_row) {
         let keys = Keys::of(&other.page);
         let guide = Guide::new(template, &keys, &other.page);
         for (_, key, text) in slot_texts(&guide.alignment, &keys.sequence, &other.page) {
@@ -246,7 +248,7 @@ fn shown(text: &str) -> String {
     text.trim().chars().take(SHOWN_CHARS).collect()
 }
 
-/// The template with a proposed label; none if there is no such region or field.
+/// The template with a proposed label; `None` if there is no such region or field.
 fn relabelled(template: &Template, proposal: &Proposal) -> Option<Template> {
     let key = u64::from_str_radix(&proposal.region, 16).ok()?;
     let mut changed = template.clone();
@@ -306,7 +308,7 @@ impl TemplateReview for TemplateReviewer {
         };
         if let Some((row, saved)) = pages
             .get(number)
-            .and_then(|row| Some((row, SavedPage::of(row)?)))
+            .and_then(|row| Some((row, SavedPage::from_row(row)?)))
         {
             let keys = Keys::of(&saved.page);
             view.url.clone_from(&row.url);
@@ -337,7 +339,7 @@ impl TemplateReview for TemplateReviewer {
             return Ok(None);
         };
         let pages = store.templates().saved_pages(id).map_err(failed)?;
-        let Some(saved) = pages.get(number).and_then(SavedPage::of) else {
+        let Some(saved) = pages.get(number).and_then(SavedPage::from_row) else {
             return Ok(None);
         };
         let keys = Keys::of(&saved.page);
@@ -379,7 +381,7 @@ impl TemplateReview for TemplateReviewer {
         for row in rows.iter().filter(|row| !row.disabled) {
             if let Some(template) = unpack::<Template>(&row.data) {
                 let pages = store.templates().saved_pages(row.id).map_err(failed)?;
-                let saved = pages.first().and_then(SavedPage::of);
+                let saved = pages.first().and_then(SavedPage::from_row);
                 all.extend(fields(row.id, &template, saved.as_ref()));
             }
         }
@@ -395,7 +397,7 @@ impl TemplateReview for TemplateReviewer {
             NamedPlace::Slot(key) => u64::from_str_radix(key, 16).ok(),
             NamedPlace::Text { page, token } => {
                 let pages = store.templates().saved_pages(id).map_err(failed)?;
-                let saved = pages.get(*page).and_then(SavedPage::of);
+                let saved = pages.get(*page).and_then(SavedPage::from_row);
                 saved.and_then(|saved| template.slot_at(&Keys::of(&saved.page), *token))
             }
         };

@@ -1,9 +1,10 @@
-//! Domain terms: looking for them and deciding about them. In: the index; what a person says of terms in the command line or the
-//! web page. Out: the review list and the lexicon file of accepted terms. Never decides by itself, but for terms above
-//! `terms.accept_above`. Beside a crawl the look waits until no documents come in any more and then works at most half of the
-//! time, so that neither crawl nor searches wait for it.
+//! Domain terms: discovering and reviewing them.
 //!
-//! The lexicon file is the truth: what stands in it is in use, whoever wrote it there. Accepting a term is one rename
+//! [`TermReviewer`] keeps the review list and the lexicon file of accepted terms. People decide, on the command line or the
+//! web page; only terms above `terms.accept_above` are accepted without them. During a crawl, discovery waits until no
+//! documents arrive any more and then works at most half of the time, so that neither crawl nor searches wait for it.
+//!
+//! The lexicon file is the truth: what is in it is in use, whoever wrote it there. Accepting a term is one rename
 //! of that file, so a kill at any instruction leaves the old file or the new one.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -16,7 +17,7 @@ use std::{fs, thread};
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
-use crate::config::Loaded;
+use crate::config::LoadedConfig;
 use crate::daemon::{Shared, now_ms, spawn_thread};
 use crate::documents::open_index;
 use crate::serve::{ReviewList, ReviewTerm, SourceError, TermReview};
@@ -41,7 +42,7 @@ const PAUSE: Duration = Duration::from_millis(50);
 /// What the review list keeps of a term beside its counts.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Facts {
+pub struct TermFacts {
     /// Sentences that show its use.
     pub evidence: Vec<Evidence>,
     /// C-value.
@@ -58,9 +59,9 @@ pub struct Facts {
     pub in_dictionary: bool,
 }
 
-impl Facts {
+impl TermFacts {
     /// What is kept of a term that was found.
-    pub fn of(found: &Found) -> Self {
+    pub fn from_term(found: &Found) -> Self {
         let measured = &found.candidate;
         Self {
             evidence: found.evidence.clone(),
@@ -81,7 +82,7 @@ impl Facts {
 
 /// What came of a look for terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Kept {
+pub struct KeptTerms {
     /// Terms on the review list now.
     pub proposed: usize,
     /// Terms that were accepted by themselves.
@@ -91,12 +92,12 @@ pub struct Kept {
 /// Where terms are decided about.
 #[derive(Debug, Clone)]
 pub struct TermReviewer {
-    loaded: Loaded,
+    loaded: LoadedConfig,
 }
 
 impl TermReviewer {
     /// The review of this configuration.
-    pub fn of(loaded: &Loaded) -> Self {
+    pub fn new(loaded: &LoadedConfig) -> Self {
         Self {
             loaded: loaded.clone(),
         }
@@ -171,7 +172,7 @@ impl TermReviewer {
 
     /// Puts what was found on the review list, in place of what was proposed before, and accepts what
     /// `terms.accept_above` says.
-    pub fn keep(&self, found: &[Found], mark: TermMark) -> anyhow::Result<Kept> {
+    pub fn keep(&self, found: &[Found], mark: TermMark) -> anyhow::Result<KeptTerms> {
         let mut list = TermList::open(&self.loaded.config.data_dir)?;
         let records: Vec<TermRecord> = found
             .iter()
@@ -198,7 +199,7 @@ impl TermReviewer {
             self.accept(&bold)?
         };
         let proposed = self.counts()?.proposed;
-        Ok(Kept {
+        Ok(KeptTerms {
             proposed: usize::try_from(proposed).unwrap_or(usize::MAX),
             accepted,
         })
@@ -310,7 +311,7 @@ fn failed(error: anyhow::Error) -> SourceError {
 }
 
 fn review_term(record: &TermRecord) -> ReviewTerm {
-    let facts = Facts::read(record);
+    let facts = TermFacts::read(record);
     let marked = |evidence: Evidence| crate::serve::Marked {
         marks: std::iter::once(evidence.mark.0..evidence.mark.1).collect(),
         text: evidence.sentence,
@@ -333,7 +334,7 @@ fn record(found: &Found, now_ms: i64) -> anyhow::Result<TermRecord> {
         termhood: measured.termhood,
         occurrences: u64::from(measured.occurrences),
         documents: u64::from(measured.documents),
-        facts: serde_json::to_string(&Facts::of(found))?,
+        facts: serde_json::to_string(&TermFacts::from_term(found))?,
         state: TermState::Proposed,
         found_ms: now_ms,
         decided_ms: None,
@@ -397,10 +398,10 @@ pub fn texts_of_index(
 
 /// Looks through the index and puts what it finds on the review list; none if `go_on` said no.
 pub fn find_terms(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     analyzer: &Analyzer,
     go_on: &mut dyn FnMut() -> bool,
-) -> anyhow::Result<Option<Kept>> {
+) -> anyhow::Result<Option<KeptTerms>> {
     let reader = open_index(loaded, analyzer)?;
     let mark = TermMark {
         seq: reader.last_seq()?,
@@ -413,11 +414,11 @@ pub fn find_terms(
     let Some(found) = discover(&texts, &dictionary, &loaded.config.terms, go_on) else {
         return Ok(None);
     };
-    TermReviewer::of(loaded).keep(&found, mark).map(Some)
+    TermReviewer::new(loaded).keep(&found, mark).map(Some)
 }
 
 /// Looks for terms after a single pass over the sites, if the configuration asks for it.
-pub(crate) async fn look_after_pass(loaded: &Loaded, analyzer: &Analyzer) {
+pub(crate) async fn look_after_pass(loaded: &LoadedConfig, analyzer: &Analyzer) {
     if !loaded.config.terms.after_crawl {
         return;
     }
@@ -431,10 +432,10 @@ pub(crate) async fn look_after_pass(loaded: &Loaded, analyzer: &Analyzer) {
 }
 
 /// Says what a look for terms has brought.
-fn log(found: anyhow::Result<Option<Kept>>, started: Instant) {
+fn log(found: anyhow::Result<Option<KeptTerms>>, started: Instant) {
     let took_s = started.elapsed().as_secs();
     match found {
-        Ok(Some(Kept { proposed, accepted })) => {
+        Ok(Some(KeptTerms { proposed, accepted })) => {
             tracing::info!(proposed, accepted, took_s, "looked for terms");
         }
         Ok(None) => tracing::info!(took_s, "the look for terms was given up"),
@@ -446,12 +447,12 @@ fn log(found: anyhow::Result<Option<Kept>>, started: Instant) {
 
 /// Looks for terms beside the crawl until the daemon stops, if the configuration asks for it.
 pub(crate) fn start_looking(
-    loaded: &Loaded,
+    loaded: &LoadedConfig,
     analyzer: &Analyzer,
     shared: &Arc<Shared>,
 ) -> anyhow::Result<()> {
     if loaded.config.terms.after_crawl {
-        let beside = Beside {
+        let beside = BackgroundPace {
             loaded: loaded.clone(),
             analyzer: analyzer.clone(),
             shared: Arc::clone(shared),
@@ -461,15 +462,15 @@ pub(crate) fn start_looking(
     Ok(())
 }
 
-struct Beside {
-    loaded: Loaded,
+struct BackgroundPace {
+    loaded: LoadedConfig,
     analyzer: Analyzer,
     shared: Arc<Shared>,
 }
 
-impl Beside {
+impl BackgroundPace {
     fn run(self) {
-        let mark = TermReviewer::of(&self.loaded).mark().unwrap_or_default();
+        let mark = TermReviewer::new(&self.loaded).mark().unwrap_or_default();
         let (mut done, mut looked) = (mark.seq, None);
         let (mut last, mut since) = (self.shared.indexed(), Instant::now());
         loop {

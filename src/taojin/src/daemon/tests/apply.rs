@@ -1,9 +1,9 @@
 //! What becomes of a URL and its document.
 
 use super::*;
-use crate::daemon::crawl::record::{Applied, apply};
+use crate::daemon::crawl::record::{AppliedVisit, apply};
 use crate::daemon::crawl::shown::{Duplicates, Primary};
-use crate::daemon::crawl::visit::{End, Finished, Visited};
+use crate::daemon::crawl::visit::{FinishedVisit, LeaseEnd, VisitResult};
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::{self, Shown};
@@ -28,24 +28,24 @@ fn content(document: &Document) -> u64 {
 }
 
 /// A page that came whole and says `text`, with this digest.
-fn page(text: &str, digest: u64) -> Visited {
-    Visited {
+fn page(text: &str, digest: u64) -> VisitResult {
+    VisitResult {
         fetched: Some(fetched(VisitOutcome::Page, 200)),
         kind: Some(Kind::Article),
         document: Some(EncodedDocument::new(&article(text))),
         digest: Some(digest),
-        ..Visited::nothing(VisitOutcome::Page, None)
+        ..VisitResult::nothing(VisitOutcome::Page, None)
     }
 }
 
-fn ended(outcome: VisitOutcome, status: u16) -> Visited {
-    Visited {
+fn ended(outcome: VisitOutcome, status: u16) -> VisitResult {
+    VisitResult {
         fetched: Some(fetched(outcome, status)),
-        ..Visited::nothing(outcome, Some(format!("HTTP {status}")))
+        ..VisitResult::nothing(outcome, Some(format!("HTTP {status}")))
     }
 }
 
-fn applied(visit: Visit, visited: Visited, duplicates: Duplicates) -> Applied {
+fn applied(visit: Visit, visited: VisitResult, duplicates: Duplicates) -> AppliedVisit {
     let shown = match (&visited.document, &visited.withheld) {
         _ if duplicates.primary.is_some() => Shown::Elsewhere,
         (Some(_), _) => Shown::Document,
@@ -58,14 +58,14 @@ fn applied(visit: Visit, visited: Visited, duplicates: Duplicates) -> Applied {
 fn applied_showing(
     shown: Shown,
     visit: Visit,
-    visited: Visited,
+    visited: VisitResult,
     duplicates: Duplicates,
-) -> Applied {
-    let finished = Finished {
+) -> AppliedVisit {
+    let finished = FinishedVisit {
         lease: Lease::archived(record(PAGE, visit)),
         visited,
         report: FetchReport::new(VisitOutcome::Page, 20),
-        end: End::Whole,
+        end: LeaseEnd::Whole,
     };
     apply(
         finished,
@@ -76,11 +76,11 @@ fn applied_showing(
     )
 }
 
-fn alone(visit: Visit, visited: Visited) -> Applied {
+fn alone(visit: Visit, visited: VisitResult) -> AppliedVisit {
     applied(visit, visited, Duplicates::default())
 }
 
-fn op(applied: &Applied) -> &'static str {
+fn op(applied: &AppliedVisit) -> &'static str {
     match &applied.page.document {
         None => "-",
         Some(DocOp::Delete) => "delete",
@@ -89,9 +89,9 @@ fn op(applied: &Applied) -> &'static str {
 }
 
 /// State, whether it has a document, what the index is told, what the log says of the document.
-type Wanted = (UrlState, bool, &'static str, Option<DocumentChange>);
+type Expected = (UrlState, bool, &'static str, Option<DocumentChange>);
 
-fn check(name: &str, before: Visit, visited: Visited, wanted: Wanted) {
+fn check(name: &str, before: Visit, visited: VisitResult, wanted: Expected) {
     let end = alone(before, visited);
     let visit = &end.page.visit;
     let found = (visit.state, visit.documented, op(&end), end.line.document);
@@ -100,16 +100,16 @@ fn check(name: &str, before: Visit, visited: Visited, wanted: Wanted) {
 }
 
 #[test]
-fn a_page_that_came_is_new_changed_the_same_or_no_longer_to_be_found() {
+fn apply_page_document_changes() {
     use UrlState::{Failed, Fetched};
     let known = || known(1, content(&article("正文")));
     let not_modified = ended(VisitOutcome::NotModified, 304);
-    let noindex = Visited {
+    let noindex = VisitResult {
         document: None,
         withheld: Some(EncodedDocument::new(&article("正文"))),
         ..page("正文", 1)
     };
-    let soft_404 = Visited {
+    let soft_404 = VisitResult {
         document: None,
         kind: Some(Kind::Error),
         ..page("正文", 1)
@@ -128,7 +128,7 @@ fn a_page_that_came_is_new_changed_the_same_or_no_longer_to_be_found() {
 }
 
 #[test]
-fn only_404_and_410_a_day_apart_delete() {
+fn apply_deletes_by_proof() {
     use UrlState::{Failed, Gone, Redirect, Refused};
     let known = || known(1, content(&article("正文")));
     let missing = |since_ms: i64| Visit {
@@ -168,17 +168,17 @@ fn only_404_and_410_a_day_apart_delete() {
         (
             "no robots.txt",
             known(),
-            Visited::nothing(VisitOutcome::RobotsUnreachable, None),
+            VisitResult::nothing(VisitOutcome::RobotsUnreachable, None),
         ),
     ] {
         check(name, before, visited, kept(Failed));
     }
-    let refused = Visited::nothing(VisitOutcome::Disallowed, Some("line 1".to_owned()));
+    let refused = VisitResult::nothing(VisitOutcome::Disallowed, Some("line 1".to_owned()));
     check("robots", known(), refused, kept(Refused));
 }
 
 #[test]
-fn a_new_date_alone_is_told_to_the_index() {
+fn apply_new_date_reindexes() {
     let said = content(&article("正文"));
     let mut visited = page("正文", 1);
     let dated = Document {
@@ -204,7 +204,7 @@ fn primary(same_text: bool) -> Duplicates {
 }
 
 #[test]
-fn a_page_whose_text_is_known_has_no_document_and_is_told_with_the_first() {
+fn apply_known_text_is_alias() {
     let said = content(&article("正文"));
     for (before, wanted) in [(Visit::default(), "-"), (known(9, 9), "delete")] {
         let end = applied(before, page("正文", 1), primary(true));
@@ -235,7 +235,7 @@ fn a_page_whose_text_is_known_has_no_document_and_is_told_with_the_first() {
 }
 
 #[test]
-fn what_is_told_once_is_not_told_again() {
+fn apply_alias_reported_once() {
     let alias = Visit {
         documented: false,
         alias_of: Some(3),
@@ -246,7 +246,7 @@ fn what_is_told_once_is_not_told_again() {
 }
 
 #[test]
-fn a_canonical_address_keeps_its_own_text() {
+fn apply_canonical_keeps_text() {
     let end = applied(Visit::default(), page("打印版", 1), primary(false));
     assert_eq!((op(&end), end.page.other_document), ("-", None));
     let visit = &end.page.visit;
@@ -254,7 +254,7 @@ fn a_canonical_address_keeps_its_own_text() {
 }
 
 #[test]
-fn a_document_that_comes_to_its_canonical_address_is_not_new() {
+fn apply_moved_document_not_new() {
     let duplicates = Duplicates {
         yielding: vec![3],
         ..Duplicates::default()
@@ -268,7 +268,7 @@ fn a_document_that_comes_to_its_canonical_address_is_not_new() {
 }
 
 #[test]
-fn a_pointer_to_the_first_page_ends_with_the_text_and_stay_over_a_failure() {
+fn apply_alias_ends_with_text() {
     let alias = || Visit {
         documented: false,
         alias_of: Some(3),
@@ -282,7 +282,7 @@ fn a_pointer_to_the_first_page_ends_with_the_text_and_stay_over_a_failure() {
         ("404", ended(VisitOutcome::NotFound, 404), Some(3)),
         (
             "robots",
-            Visited::nothing(VisitOutcome::Disallowed, None),
+            VisitResult::nothing(VisitOutcome::Disallowed, None),
             Some(3),
         ),
     ] {
@@ -292,7 +292,7 @@ fn a_pointer_to_the_first_page_ends_with_the_text_and_stay_over_a_failure() {
 }
 
 #[test]
-fn a_304_about_a_text_that_is_not_known_is_asked_again_whole() {
+fn apply_unknown_304_refetched() {
     let released = Visit {
         documented: false,
         digest: None,
@@ -305,8 +305,8 @@ fn a_304_about_a_text_that_is_not_known_is_asked_again_whole() {
 }
 
 #[test]
-fn an_archived_page_was_visited_when_it_was_archived() {
-    let visited = Visited {
+fn apply_archived_time() {
+    let visited = VisitResult {
         archived_ms: Some(NOW - 40 * DAY),
         ..page("正文", 1)
     };
@@ -316,7 +316,7 @@ fn an_archived_page_was_visited_when_it_was_archived() {
 }
 
 #[test]
-fn what_the_page_shows_instead_of_its_document_is_not_taken_for_it() {
+fn apply_wall_keeps_document() {
     let said = content(&article("正文"));
     let wall = |made_document| Shown::Wall {
         answer: 7,
@@ -371,7 +371,7 @@ fn what_the_page_shows_instead_of_its_document_is_not_taken_for_it() {
 }
 
 #[test]
-fn a_document_that_stands_where_its_page_leads_leaves_this_address() {
+fn apply_redirected_document_leaves() {
     let mut moved = ended(VisitOutcome::Redirect, 301);
     if let Some(fetched) = &mut moved.fetched {
         fetched.head.location = Some(uri("http://a.example/first.html"));

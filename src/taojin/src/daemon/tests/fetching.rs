@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::sync::mpsc;
 
 use super::*;
-use crate::config::{Config, Loaded};
+use crate::config::{Config, LoadedConfig};
 use crate::daemon::crawl::crawl_loop::Event;
-use crate::daemon::crawl::visit::{self, End, Finished, Visited, Work};
+use crate::daemon::crawl::visit::{self, FinishedVisit, LeaseEnd, VisitResult, VisitTask};
 use crate::daemon::{StatusBoard, serve_state};
 use crate::serve;
 use taojin_crawl::fetch::{self, Fetcher, Request};
@@ -28,18 +28,18 @@ struct Slow {
 }
 
 impl Slow {
-    fn visit(&self, work: Work) -> Finished {
+    fn visit(&self, work: VisitTask) -> FinishedVisit {
         let mut state = self.state.lock().unwrap();
         state.0 += 1;
         self.changed.notify_all();
         while !state.1 {
             state = self.changed.wait(state).unwrap();
         }
-        Finished {
+        FinishedVisit {
             lease: work.lease,
-            visited: Visited::nothing(VisitOutcome::Page, None),
+            visited: VisitResult::nothing(VisitOutcome::Page, None),
             report: FetchReport::new(VisitOutcome::Page, 0),
-            end: End::Whole,
+            end: LeaseEnd::Whole,
         }
     }
 
@@ -54,8 +54,8 @@ impl Slow {
     }
 }
 
-fn loaded(data_dir: &std::path::Path) -> Loaded {
-    Loaded {
+fn loaded(data_dir: &std::path::Path) -> LoadedConfig {
+    LoadedConfig {
         file: None,
         config: Config {
             data_dir: data_dir.to_owned(),
@@ -66,14 +66,14 @@ fn loaded(data_dir: &std::path::Path) -> Loaded {
 }
 
 #[tokio::test]
-async fn readers_are_answered_while_every_fetch_thread_is_busy_with_a_page() {
+async fn searches_run_during_fetches() {
     let dir = tempfile::tempdir().unwrap();
     let loaded = loaded(dir.path());
     let store = crate::daemon::open_store(&loaded).unwrap();
     drop(store);
     crate::daemon::index::catch_up(&loaded).unwrap();
     let analyzer = Analyzer::new(&loaded.lexicons().unwrap());
-    let state = serve_state(&loaded, &analyzer, StatusBoard::of(&loaded, None)).unwrap();
+    let state = serve_state(&loaded, &analyzer, StatusBoard::new(&loaded, None)).unwrap();
     let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
     tokio::spawn(serve::serve(listener, state, pending()));
@@ -82,7 +82,7 @@ async fn readers_are_answered_while_every_fetch_thread_is_busy_with_a_page() {
     let (leases, work) = mpsc::channel(PAGES);
     let (events, ended) = sync_channel(PAGES);
     let visitor = Arc::clone(&slow);
-    let visit = move |work: Work| {
+    let visit = move |work: VisitTask| {
         let visitor = Arc::clone(&visitor);
         // What blocks here blocks the thread that polls it.
         async move { visitor.visit(work) }
@@ -90,7 +90,7 @@ async fn readers_are_answered_while_every_fetch_thread_is_busy_with_a_page() {
     let fetching = visit::start(visit, work, events, Arc::default()).unwrap();
     for _ in 0..PAGES {
         let lease = Lease::archived(record("http://a.example/1", Visit::default()));
-        let work = Work {
+        let work = VisitTask {
             lease,
             archived: None,
             open: None,

@@ -1,12 +1,12 @@
 //! What is read out of a body.
 
 use super::*;
-use crate::daemon::crawl::reading::{Answer, is_other_spelling, read_page, redirect};
-use crate::daemon::crawl::visit::Visited;
+use crate::daemon::crawl::reading::{FetchedPage, is_other_spelling, read_page, redirect};
+use crate::daemon::crawl::visit::VisitResult;
 use taojin_extract::{Document, Kind, Link, LinkKind};
 
 #[test]
-fn a_canonical_address_is_believed_only_as_another_spelling() {
+fn canonical_only_other_spelling() {
     for (page, canonical, is_spelling) in [
         ("http://a.cn/1.html?from=x", "http://a.cn/1.html", true),
         ("http://www.a.cn/1.html", "https://a.cn/1.html", true),
@@ -46,8 +46,8 @@ fn document(kind: Kind) -> Document {
     }
 }
 
-fn read_whole(document: Document, head: &Head) -> Visited {
-    let answer = Answer {
+fn read_whole(document: Document, head: &Head) -> VisitResult {
+    let answer = FetchedPage {
         record: &record("http://a.cn/1.html", Visit::default()),
         head,
         cut: false,
@@ -70,7 +70,7 @@ fn read(document: Document, head: &Head) -> (bool, Vec<String>, Option<String>) 
 }
 
 #[test]
-fn what_is_indexed_and_followed_is_as_page_and_header_say() {
+fn robots_directives_hold() {
     let open = Head::default();
     let noindex = Head {
         noindex: true,
@@ -131,7 +131,7 @@ fn what_is_indexed_and_followed_is_as_page_and_header_say() {
 }
 
 #[test]
-fn a_page_with_a_canonical_address_keeps_its_document_and_asks_for_the_other() {
+fn canonical_page_keeps_document() {
     let page = Document {
         canonical: Some("https://www.a.cn/1.html".to_owned()),
         ..document(Kind::Article)
@@ -143,7 +143,7 @@ fn a_page_with_a_canonical_address_keeps_its_document_and_asks_for_the_other() {
 }
 
 #[test]
-fn feeds_are_taken_as_feeds_and_links_are_one_hop_further() {
+fn feed_links_add_hop() {
     let visited = read_whole(document(Kind::Hub), &Head::default());
     let found: Vec<_> = visited
         .outlinks
@@ -160,7 +160,7 @@ fn feeds_are_taken_as_feeds_and_links_are_one_hop_further() {
 }
 
 #[test]
-fn a_redirect_keeps_class_and_depth_and_counts() {
+fn redirect_keeps_class_and_depth() {
     for (class, wanted) in [
         (UrlClass::Seed, UrlClass::Seed),
         (UrlClass::Feed, UrlClass::Feed),

@@ -95,7 +95,7 @@ fn sample_web() -> (SampleWeb, Vec<Article>, Vec<Article>) {
 
 /// A redesign: the pages of the newspaper look like those of the agency.
 #[test]
-fn a_redesign_is_noticed_and_learned_within_thirty_pages() {
+fn learner_follows_redesign() {
     let (web, newspaper, agency) = sample_web();
     let mut bench = Bench::new();
     for article in &newspaper[..40] {
@@ -147,7 +147,7 @@ fn a_redesign_is_noticed_and_learned_within_thirty_pages() {
 }
 
 #[test]
-fn what_a_person_changes_is_taken_up_and_survives() {
+fn learner_keeps_labels() {
     let (web, newspaper, _) = sample_web();
     let mut bench = Bench::new();
     for article in &newspaper[..36] {
@@ -177,7 +177,7 @@ fn what_a_person_changes_is_taken_up_and_survives() {
 }
 
 #[test]
-fn a_site_without_templates_does_not_fill_the_store() {
+fn learner_bounds_store() {
     let mut bench = Bench::new();
     let config = template::Config::default();
     let mut desk = bench.store();
@@ -202,7 +202,7 @@ fn a_site_without_templates_does_not_fill_the_store() {
 
 /// A store that fails once, here by not being there yet, ends nothing: what comes later is learned from.
 #[test]
-fn an_error_of_the_store_does_not_end_the_learning() {
+fn learner_survives_store_error() {
     let dir = tempfile::tempdir().unwrap();
     let registry: Arc<Registry> = Arc::default();
     let learner = Learner {
@@ -234,7 +234,7 @@ fn an_error_of_the_store_does_not_end_the_learning() {
 }
 
 #[test]
-fn a_site_that_is_redesigned_again_and_again_keeps_so_many_templates() {
+fn learner_bounds_templates() {
     const MOST: usize = 3;
     let (web, ..) = sample_web();
     let mut bench = Bench::with(template::Config {
@@ -258,7 +258,7 @@ fn a_site_that_is_redesigned_again_and_again_keeps_so_many_templates() {
         assert!(rows.len() <= MOST, "{} templates", rows.len());
         ever.extend(rows.iter().map(|row| row.id));
         if let (None, Some(row)) = (labelled, rows.first()) {
-            // A person looked at the first one.
+            // A person checked the first one.
             let mut first: template::Template = unpack(&row.data).unwrap();
             first.labels.insert(1, template::Field::Title);
             bench.store().replace(row.id, &pack(&first)).unwrap();

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::daemon::report::verdict::{Facts, verdict};
+use crate::daemon::report::verdict::{SiteFacts, verdict};
 use crate::serve::Level;
 use taojin_crawl::frontier::{Cause, Resting};
 
@@ -15,8 +15,8 @@ fn problems(of: &[(&str, u64)]) -> BTreeMap<String, u64> {
 }
 
 /// A cycle that is over and brought documents.
-fn good() -> Facts {
-    Facts {
+fn good() -> SiteFacts {
+    SiteFacts {
         has_begun: true,
         is_over: true,
         visits: 100,
@@ -29,13 +29,13 @@ fn good() -> Facts {
         max_urls_per_site: 2_000_000,
         pass_patience_ms: 60_000,
         zone_s: 8 * 3600,
-        ..Facts::default()
+        ..SiteFacts::default()
     }
 }
 
 /// A cycle in which one visit ended so.
-fn bad(word: &str) -> Facts {
-    Facts {
+fn bad(word: &str) -> SiteFacts {
+    SiteFacts {
         visits: 1,
         usable: 0,
         new_documents: 0,
@@ -47,7 +47,7 @@ fn bad(word: &str) -> Facts {
 }
 
 #[track_caller]
-fn check(facts: Facts, level: Level, en: &str, zh: &str, setting: Option<&str>) {
+fn check(facts: SiteFacts, level: Level, en: &str, zh: &str, setting: Option<&str>) {
     let found = verdict(&facts);
     assert_eq!((found.level, found.text.as_str()), (level, en));
     assert_eq!(found.text_zh, zh);
@@ -56,10 +56,10 @@ fn check(facts: Facts, level: Level, en: &str, zh: &str, setting: Option<&str>) 
 }
 
 #[test]
-fn a_site_that_gave_nothing_failed_and_says_why() {
+fn verdict_failed_names_reason() {
     for (facts, en, zh) in [
         (
-            Facts {
+            SiteFacts {
                 next_try_ms: Some(THEN_MS),
                 ..bad("HTTP 500")
             },
@@ -67,7 +67,7 @@ fn a_site_that_gave_nothing_failed_and_says_why() {
             "所有应答都是 HTTP 500；2027-01-15 16:00 +08:00 再试",
         ),
         (
-            Facts {
+            SiteFacts {
                 last_error: Some(
                     "http://a.example:8080/: robots.txt line 3: Disallow: /".to_owned(),
                 ),
@@ -97,7 +97,7 @@ fn a_site_that_gave_nothing_failed_and_says_why() {
             "错误页：a.example:8080",
         ),
         (
-            Facts {
+            SiteFacts {
                 visits: 3,
                 problems: problems(&[("HTTP 500", 2), ("timeout", 1)]),
                 ..bad("")
@@ -106,7 +106,7 @@ fn a_site_that_gave_nothing_failed_and_says_why() {
             "没有取回网页：HTTP 500 × 2、应答超时 × 1",
         ),
         (
-            Facts {
+            SiteFacts {
                 visits: 0,
                 entry_problems: 0,
                 problems: problems(&[]),
@@ -121,7 +121,7 @@ fn a_site_that_gave_nothing_failed_and_says_why() {
 }
 
 #[test]
-fn a_setting_that_forbids_all_is_named() {
+fn verdict_names_forbidding_setting() {
     check(
         bad("guard"),
         Level::Failed,
@@ -129,7 +129,7 @@ fn a_setting_that_forbids_all_is_named() {
         "fetch.allow_addresses 不允许访问该地址：a.example:8080",
         Some("fetch.allow_addresses"),
     );
-    let away = Facts {
+    let away = SiteFacts {
         redirects: 1,
         problems: problems(&[]),
         entry_problems: 0,
@@ -145,13 +145,13 @@ fn a_setting_that_forbids_all_is_named() {
 }
 
 #[test]
-fn a_host_at_rest_is_named() {
+fn verdict_names_resting_host() {
     let rest = Some(Resting {
         host: Arc::from("a.example"),
         until_ms: THEN_MS,
         cause: Cause::RetryAfter,
     });
-    let facts = Facts {
+    let facts = SiteFacts {
         resting: rest.clone(),
         left: 5,
         ..good()
@@ -165,7 +165,7 @@ fn a_host_at_rest_is_named() {
          超过 crawl.pass_patience_ms = 60000",
         Some("crawl.pass_patience_ms"),
     );
-    let nothing = Facts {
+    let nothing = SiteFacts {
         visits: 0,
         usable: 0,
         resting: rest,
@@ -175,15 +175,15 @@ fn a_host_at_rest_is_named() {
 }
 
 #[test]
-fn a_site_whose_pages_came_is_well_or_says_what_is_left() {
+fn verdict_ok_or_left() {
     let ok = Level::Ok;
     check(good(), ok, "12 new documents", "新文档 12 篇", None);
-    let quiet = Facts {
+    let quiet = SiteFacts {
         new_documents: 0,
         ..good()
     };
     check(quiet, ok, "no new documents", "新文档 0 篇", None);
-    let held = |site: bool| Facts {
+    let held = |site: bool| SiteFacts {
         left: 340,
         hit_site_limit: site,
         hit_host_limit: true,
@@ -204,7 +204,7 @@ fn a_site_whose_pages_came_is_well_or_says_what_is_left() {
         "新文档 12 篇；340 个网址留到下一轮（max_pages_per_cycle = 50）",
         Some("max_pages_per_cycle"),
     );
-    let kept_out = Facts {
+    let kept_out = SiteFacts {
         beyond_hops: 1,
         out_of_scope: 7,
         problems: problems(&[("robots", 4)]),
@@ -219,7 +219,7 @@ fn a_site_whose_pages_came_is_well_or_says_what_is_left() {
          （scope.include、scope.exclude）",
         Some("scope.max_hops"),
     );
-    let without_documents = Facts {
+    let without_documents = SiteFacts {
         documents: 0,
         new_documents: 0,
         ..good()
@@ -234,8 +234,8 @@ fn a_site_whose_pages_came_is_well_or_says_what_is_left() {
 }
 
 #[test]
-fn a_few_failures_are_told_and_many_are_a_partial_cycle() {
-    let failing = |n| Facts {
+fn verdict_partial_on_failures() {
+    let failing = |n| SiteFacts {
         problems: problems(&[("HTTP 500", n)]),
         ..good()
     };
@@ -244,7 +244,7 @@ fn a_few_failures_are_told_and_many_are_a_partial_cycle() {
         let zh = format!("新文档 12 篇；{n} 个网址失败（HTTP 500 × {n}）");
         check(failing(n), level, &en, &zh, None);
     }
-    let no_entry = Facts {
+    let no_entry = SiteFacts {
         entry_problems: 1,
         ..failing(1)
     };
@@ -258,16 +258,16 @@ fn a_few_failures_are_told_and_many_are_a_partial_cycle() {
 }
 
 #[test]
-fn a_cycle_that_is_not_over_is_no_failure_yet() {
+fn verdict_open_cycle_waits() {
     let waiting = Level::Waiting;
     check(
-        Facts::default(),
+        SiteFacts::default(),
         waiting,
         "not crawled yet",
         "尚未抓取",
         None,
     );
-    let begun = Facts {
+    let begun = SiteFacts {
         is_over: false,
         visits: 1,
         usable: 0,
@@ -281,7 +281,7 @@ fn a_cycle_that_is_not_over_is_no_failure_yet() {
         "正在抓取第一页",
         None,
     );
-    let under_way = Facts {
+    let under_way = SiteFacts {
         is_over: false,
         left: 9,
         ..good()
@@ -296,8 +296,8 @@ fn a_cycle_that_is_not_over_is_no_failure_yet() {
 }
 
 #[test]
-fn what_a_full_site_and_a_cut_sitemap_left_out_is_told() {
-    let full = |site_full| Facts {
+fn verdict_names_left_out() {
+    let full = |site_full| SiteFacts {
         site_full,
         beyond_hops: 1,
         ..good()
@@ -313,7 +313,7 @@ fn what_a_full_site_and_a_cut_sitemap_left_out_is_told() {
     );
     let counted = verdict(&full(10_000)).text;
     assert!(counted.contains("at least 10000 addresses"), "{counted}");
-    let cut = Facts {
+    let cut = SiteFacts {
         sitemaps_cut: 2,
         ..good()
     };

@@ -9,13 +9,13 @@ use std::time::Duration;
 
 use tokio::task::JoinSet;
 
-use crate::config::{self, Loaded};
+use crate::config::{self, LoadedConfig};
 use crate::daemon::crawl::visit::ROBOTS_FILE;
 use crate::daemon::reloading::Current;
 use crate::daemon::watchdog::watch_over;
 use crate::daemon::{Clock, Crawl, Mode, Shared, open_store};
 
-fn loaded(dir: &Path) -> Loaded {
+fn loaded(dir: &Path) -> LoadedConfig {
     let file = dir.join("taojin.toml");
     let data = dir.join("data");
     let text = format!("data_dir = {data:?}\n[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n");
@@ -41,7 +41,7 @@ async fn run(spoil: impl FnOnce(&mut Crawl)) -> (String, String) {
         None,
         &shared,
         sync_channel(64),
-        tokio::sync::watch::channel(Current::of(&loaded)).1,
+        tokio::sync::watch::channel(Current::new(&loaded)).1,
     )
     .unwrap();
     spoil(&mut crawl);
