@@ -10,4 +10,4 @@ mod outcome;
 pub mod schedule;
 pub mod store;
 
-pub use outcome::{DocumentChange, Failure, VisitOutcome};
+pub use outcome::{DocumentChange, Failure, Truncation, VisitOutcome};

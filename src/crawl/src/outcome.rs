@@ -108,11 +108,15 @@ impl Failure {
             Failure::Dns | Failure::ConnectionRefused | Failure::Connect | Failure::Tls
         )
     }
+}
 
-    /// Whether the answer may have broken off inside its body.
-    pub fn is_cut_short(self) -> bool {
-        matches!(self, Failure::Truncated | Failure::Timeout)
-    }
+/// How and where a response ended inside its body. A server that declares a wrong length does so at the same byte each time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truncation {
+    /// [`Failure::Truncated`] or [`Failure::Timeout`].
+    pub failure: Failure,
+    /// Bytes of the body that came.
+    pub wire_bytes: u64,
 }
 
 words! {

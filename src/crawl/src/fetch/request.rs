@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use taojin_uri::CrawlUri;
 
-use crate::outcome::{Failure, VisitOutcome};
+use crate::outcome::{Failure, Truncation, VisitOutcome};
 
 /// What to fetch and what is known of it.
 #[derive(Debug, Clone)]
@@ -168,9 +168,17 @@ impl Fetched {
         self.outcome == VisitOutcome::Page || self.failure == Some(Failure::TooLarge)
     }
 
-    /// Whether the answer broke off inside its body.
-    pub fn broke_off(&self) -> bool {
-        self.failure.is_some_and(Failure::is_cut_short) && self.wire_bytes > 0
+    /// Returns where the response broke off inside its body, if it did.
+    pub fn truncation(&self) -> Option<Truncation> {
+        match self.failure {
+            Some(failure @ (Failure::Truncated | Failure::Timeout)) if self.wire_bytes > 0 => {
+                Some(Truncation {
+                    failure,
+                    wire_bytes: self.wire_bytes,
+                })
+            }
+            _ => None,
+        }
     }
 
     /// It failed so after all.

@@ -10,7 +10,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::VisitOutcome;
+use crate::outcome::{Truncation, VisitOutcome};
 use crate::store::{UrlClass, UrlRecord, UrlState, Visit};
 
 const HOUR_MS: i64 = 3_600_000;
@@ -100,6 +100,8 @@ pub struct Finding {
     pub status: Option<u16>,
     /// Why there is no page, for the record: where none was asked for, where none came, or where it was not taken.
     pub reason: String,
+    /// Where the body ended, if it ended too early.
+    pub truncation: Option<Truncation>,
     /// Where a redirect leads.
     pub target: Option<String>,
     /// What it shows of a document: a page that came, or the target of a redirect.
@@ -117,6 +119,7 @@ impl Finding {
             outcome,
             status,
             reason: reason.into(),
+            truncation: None,
             target: None,
             shown: Shown::Nothing,
             retry_after_ms: None,
@@ -186,6 +189,7 @@ pub fn revisit(config: &Config, record: &UrlRecord, finding: &Finding, now_ms: i
     let visit = &mut next.visit;
     visit.fetched_ms = Some(now_ms);
     visit.error = None;
+    visit.truncation = finding.truncation;
     visit.status = finding.status;
     if let Shown::Wall {
         answer,
@@ -204,8 +208,10 @@ pub fn revisit(config: &Config, record: &UrlRecord, finding: &Finding, now_ms: i
         }
         VisitOutcome::NotModified => {
             // What was said of the page still holds.
-            let said = record.visit.error.clone();
-            visit.error = said.filter(|_| record.visit.state == UrlState::Fetched);
+            if record.visit.state == UrlState::Fetched {
+                visit.error.clone_from(&record.visit.error);
+                visit.truncation = record.visit.truncation;
+            }
             reached(visit);
             unchanged(config, visit, now_ms);
         }

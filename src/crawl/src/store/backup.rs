@@ -14,9 +14,10 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_iter};
 
-use super::documents::new_history;
+use super::documents::{PRESENT, new_history};
 use super::error::{Result, StoreError};
 use super::open::{DATABASE, Reader, Store, lock};
+use super::record::{UrlClass, UrlState};
 use super::{TermList, schema, sql};
 
 /// Pages copied at once, between two reports of how far it is: 16 MiB.
@@ -288,7 +289,10 @@ fn checked(copy: &Connection, path: &Path) -> Result<BackupFacts> {
     }
     let number = |sql: &str| copy.query_row(sql, [], |row| row.get::<_, i64>(0));
     Ok(BackupFacts {
-        documents: number("SELECT count(*) FROM document WHERE state = 0").map_err(failed)?,
+        documents: number(&format!(
+            "SELECT count(*) FROM document WHERE state = {PRESENT}"
+        ))
+        .map_err(failed)?,
         urls: number("SELECT count(*) FROM url").map_err(failed)?,
         last_change: number("SELECT coalesce(max(value), 0) FROM meta WHERE name = 'document_seq'")
             .map_err(failed)?,
@@ -352,14 +356,20 @@ pub(super) const TABLES: [&str; 14] = [
 
 /// After the copy: no watermark of a set that is not there, a page without its document is fetched again, no page answers
 /// "not modified" whose links may be lost, and the counts are those of the rows.
-const REPAIR: &str = "
+fn repair() -> String {
+    let article = UrlClass::Article as i64;
+    let states =
+        UrlState::ALL.map(|state| format!("WHEN {} THEN '{}' ", state as i64, state.as_str()));
+    let states = states.concat();
+    format!(
+        "
 DELETE FROM meta WHERE name = 'seen_upto';
 UPDATE url SET etag = NULL, last_modified = NULL;
-UPDATE url SET digest = NULL WHERE class < 4;
+UPDATE url SET digest = NULL WHERE class < {article};
 UPDATE url SET documented = 0, digest = NULL, content = NULL,
   due_ms = coalesce(fetched_ms, first_seen_ms)
   WHERE documented = 1 AND NOT EXISTS
-    (SELECT 1 FROM document WHERE document.fingerprint = url.hash AND document.state = 0);
+    (SELECT 1 FROM document WHERE document.fingerprint = url.hash AND document.state = {PRESENT});
 UPDATE host SET next_due_ms = (SELECT min(due_ms) FROM url WHERE url.host_id = host.id);
 REPLACE INTO meta (name, value)
   SELECT 'url_id', max(coalesce((SELECT max(id) FROM url), 0),
@@ -375,9 +385,10 @@ INSERT INTO counter (site_id, name, value)
 INSERT INTO counter (site_id, name, value)
   SELECT site_id, 'unconfirmed', count(*) FROM url WHERE documented = 1 AND confirmed_ms < fetched_ms GROUP BY site_id;
 INSERT INTO counter (site_id, name, value)
-  SELECT site_id, CASE state WHEN 0 THEN 'new' WHEN 1 THEN 'fetched' WHEN 2 THEN 'redirect' WHEN 3 THEN 'gone'
-    WHEN 4 THEN 'failed' ELSE 'refused' END, count(*) FROM url GROUP BY site_id, state;
-";
+  SELECT site_id, CASE state {states} END, count(*) FROM url GROUP BY site_id, state;
+"
+    )
+}
 
 /// What was copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -395,7 +406,7 @@ pub(super) fn salvage(old: &Connection, store: &Connection) -> rusqlite::Result<
     for table in TABLES {
         copy_table(old, &tx, table, &mut done)?;
     }
-    tx.execute_batch(REPAIR)?;
+    tx.execute_batch(&repair())?;
     tx.commit()?;
     Ok(done)
 }

@@ -32,7 +32,7 @@ const AT_ONCE: usize = 256;
 const UPDATE_URL: &str = "UPDATE url SET state = ?2, class = ?3, due_ms = ?4, rank = ?5, interval_ms = ?6, status = ?7, etag = ?8, \
      last_modified = ?9, digest = ?10, fetched_ms = ?11, changed_ms = ?12, not_found_since_ms = ?13, unchanged = ?14, \
      errors = ?15, documented = ?16, target = ?17, error = ?18, content = ?19, alias_of = ?20, \
-     confirmed_ms = ?21, answer = ?22, crashes = 0 WHERE id = ?1";
+     confirmed_ms = ?21, answer = ?22, cut_failure = ?23, cut_bytes = ?24, crashes = 0 WHERE id = ?1";
 
 const UPDATE_HOST: &str = "UPDATE host SET not_before_ms = ?2, cause = ?3, backoff_level = ?4, trouble_ms = ?5, errors = ?6, \
      last_error = ?7, crawl_delay_ms = ?8, elapsed_ms = ?9, ip = ?10, fetched = ?11, cycle_ms = ?12, cycle_pages = ?13 \
@@ -240,6 +240,8 @@ impl<'a> Writing<'a> {
                 v.alias_of,
                 v.confirmed_ms,
                 v.answer.map(u64::cast_signed),
+                v.truncation.map(|t| t.failure.as_str()),
+                v.truncation.map(|t| t.wire_bytes.cast_signed()),
             ],
         )?;
         if let Some(due_ms) = v.due_ms {

@@ -15,7 +15,7 @@ use taojin_uri::CrawlUri;
 
 use super::backup::{CopyProgress, TABLES, give_to_owner, open_like_folder, sync_folder};
 use super::cluster::{first_row, partition};
-use super::documents::{DocumentRow, GONE, PRESENT};
+use super::documents::{DocumentRow, GONE, PRESENT, REPLACED};
 use super::error::{Result, StoreError};
 use super::keys::{meta, set_meta};
 use super::open::{CLOCK, DATABASE, FORGOTTEN_SEQ, LAST_SEQ, Reader, Store, configure, lock};
@@ -530,7 +530,7 @@ impl DocumentCopy {
 fn put(tx: &Connection, row: &DocumentRow) -> Result<()> {
     let fingerprint = row.fingerprint.cast_signed();
     tx.put(
-        "DELETE FROM document WHERE fingerprint = ?1 AND state <> 1",
+        &format!("DELETE FROM document WHERE fingerprint = ?1 AND state <> {REPLACED}"),
         [fingerprint],
     )?;
     let (state, ended_ms) = match row.body {

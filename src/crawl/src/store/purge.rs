@@ -61,7 +61,8 @@ impl Purge<'_> {
                     })?;
                 let visit = &record.visit;
                 tx.execute("UPDATE url SET state = ?2, due_ms = NULL, etag = NULL, last_modified = NULL, digest = NULL, \
-                     content = NULL, documented = 0, target = NULL, alias_of = NULL, error = NULL, answer = NULL WHERE id = ?1", params![record.id, UrlState::Refused])?;
+                     content = NULL, documented = 0, target = NULL, alias_of = NULL, error = NULL, answer = NULL, \
+                     cut_failure = NULL, cut_bytes = NULL WHERE id = ?1", params![record.id, UrlState::Refused])?;
                 count(tx, site, visit.state.as_str(), -1)?;
                 count(tx, site, UrlState::Refused.as_str(), 1)?;
                 for (name, amount) in Before::after(site, visit).counted() {

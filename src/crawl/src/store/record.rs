@@ -10,6 +10,7 @@ use taojin_uri::CrawlUri;
 
 use super::documents::DocOp;
 use super::sql::stored;
+use crate::outcome::Truncation;
 
 stored!(UrlClass, UrlState, Cause);
 
@@ -66,8 +67,6 @@ pub enum UrlState {
     Refused => "refused",
 }
 }
-
-impl UrlState {}
 
 /// How long the history of documents is kept. The present version of a document always is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,6 +137,8 @@ pub struct Visit {
     pub target: Option<String>,
     /// The last error in words. Of a page that was fetched: why it has no document, or what is wrong with its body.
     pub error: Option<String>,
+    /// Where the body of the last response ended too early.
+    pub truncation: Option<Truncation>,
 }
 
 impl Visit {

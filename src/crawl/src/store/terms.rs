@@ -167,11 +167,11 @@ impl TermList {
     /// with the mark up to which was looked.
     pub fn propose(&mut self, found: &[TermRecord], mark: TermMark) -> Result<()> {
         self.reader.write(|tx| {
-            tx.execute("UPDATE term SET documents = -1 WHERE state = 0", NONE)?;
+            tx.execute("UPDATE term SET documents = -1 WHERE state = ?1", [TermState::Proposed])?;
             for term in found {
                 tx.execute(
                     "INSERT INTO term (normal, term, termhood, occurrences, documents, facts, state, found_ms)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?8, ?7)
                      ON CONFLICT (normal) DO UPDATE SET term = excluded.term, termhood = excluded.termhood,
                        occurrences = excluded.occurrences, documents = excluded.documents, facts = excluded.facts",
                     params![
@@ -181,11 +181,12 @@ impl TermList {
                         term.occurrences.cast_signed(),
                         term.documents.cast_signed(),
                         term.facts,
-                        mark.at_ms
+                        mark.at_ms,
+                        TermState::Proposed
                     ],
                 )?;
             }
-            tx.execute("DELETE FROM term WHERE state = 0 AND documents = -1", NONE)?;
+            tx.execute("DELETE FROM term WHERE state = ?1 AND documents = -1", [TermState::Proposed])?;
             set_meta(tx, "seq", mark.seq.cast_signed())?;
             set_meta(tx, "at_ms", mark.at_ms)
         })

@@ -76,6 +76,8 @@ pub enum IndexError {
         dir: PathBuf,
         /// What stood in the way.
         cause: String,
+        /// The system refused, as it does when a disk is full or fails: the index may be in order.
+        is_refusal: bool,
     },
     /// The documents of another store are in it.
     #[error("the search index in {} was not made from this store; mend: taojin reindex", .0.display())]
@@ -130,24 +132,12 @@ impl IndexError {
     pub fn is_transient(&self) -> bool {
         match self {
             IndexError::Locked(_) | IndexError::Full { .. } | IndexError::Remote { .. } => true,
-            IndexError::Unreadable { dir, cause } => {
-                is_refusal(cause) || std::fs::read_dir(dir).is_err()
-            }
+            IndexError::Unreadable {
+                dir, is_refusal, ..
+            } => *is_refusal || std::fs::read_dir(dir).is_err(),
             _ => false,
         }
     }
-}
-
-/// Errors of the system that say nothing against the index: interrupted, I/O error, try again, no memory, no permission, too
-/// many open files (two), no space, read-only, over quota.
-const REFUSALS: [u32; 10] = [4, 5, 11, 12, 13, 23, 24, 28, 30, 122];
-
-/// Whether the cause of an error is that the system refused, as it does when a disk is full or fails.
-fn is_refusal(cause: &str) -> bool {
-    let says = |code: &u32| {
-        cause.contains(&format!("os error {code})")) || cause.contains(&format!("code: {code},"))
-    };
-    REFUSALS.iter().any(says) || cause.contains("permission denied")
 }
 
 /// Memory of the indexing thread: some 20,000 news articles a segment, less makes more merges. Only a large import

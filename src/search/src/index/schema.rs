@@ -1,13 +1,16 @@
 //! The fields of the index and the version of its format. [`Column`] is the one table of fields that both engines go by;
 //! `check_format` tells whether an index that is there has them.
 
+use std::fmt;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::{Index, Term};
+use tantivy::{Index, TantivyError, Term};
 
 use super::IndexError;
 use super::storage::folder::META;
@@ -261,17 +264,76 @@ fn other_format(dir: &Path, found: impl std::fmt::Display) -> IndexError {
     }
 }
 
-/// Why an index cannot be opened.
-pub(crate) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
-    let cause = cause.to_string();
-    let cause = if cause.contains("PermissionDenied") {
-        "permission denied; run it with sudo, or join the group that the index belongs to"
-            .to_owned()
-    } else {
-        cause
-    };
+/// Codes of the system that say nothing against the index: interrupted, I/O error, try again, no memory, no permission, too
+/// many open files (two), no space, read-only, over quota.
+const REFUSALS: [i32; 10] = [4, 5, 11, 12, 13, 23, 24, 28, 30, 122];
+
+/// Returns why an index cannot be opened.
+pub(crate) fn unreadable(dir: &Path, cause: impl Cause) -> IndexError {
+    let io = cause.io();
+    let is_denied = io.is_some_and(|io| io.kind() == ErrorKind::PermissionDenied);
+    let is_refusal = io
+        .and_then(io::Error::raw_os_error)
+        .is_some_and(|code| REFUSALS.contains(&code));
     IndexError::Unreadable {
         dir: dir.to_owned(),
-        cause,
+        cause: if is_denied {
+            "permission denied; run it with sudo, or join the group that the index belongs to"
+                .to_owned()
+        } else {
+            cause.to_string()
+        },
+        is_refusal: is_refusal || is_denied,
+    }
+}
+
+/// What an index can fail with, and the error of the system in it: tantivy's errors do not give theirs as their `source`.
+pub(crate) trait Cause: fmt::Display {
+    fn io(&self) -> Option<&io::Error>;
+}
+
+impl Cause for io::Error {
+    fn io(&self) -> Option<&io::Error> {
+        Some(self)
+    }
+}
+
+impl Cause for String {
+    fn io(&self) -> Option<&io::Error> {
+        None
+    }
+}
+
+impl Cause for OpenReadError {
+    fn io(&self) -> Option<&io::Error> {
+        match self {
+            OpenReadError::IoError { io_error, .. } => Some(io_error),
+            _ => None,
+        }
+    }
+}
+
+impl Cause for OpenDirectoryError {
+    fn io(&self) -> Option<&io::Error> {
+        match self {
+            OpenDirectoryError::IoError { io_error, .. }
+            | OpenDirectoryError::FailedToCreateTempDir(io_error) => Some(io_error),
+            _ => None,
+        }
+    }
+}
+
+impl Cause for TantivyError {
+    fn io(&self) -> Option<&io::Error> {
+        match self {
+            TantivyError::IoError(io)
+            | TantivyError::LockFailure(LockError::IoError(io), _)
+            | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: io, .. }) => {
+                Some(io)
+            }
+            TantivyError::OpenDirectoryError(error) => error.io(),
+            TantivyError::OpenReadError(error) => error.io(),
+            _ => None,
+        }
     }
 }

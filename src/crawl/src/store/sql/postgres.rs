@@ -9,6 +9,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::future::{Future, poll_fn};
+use std::io;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::pin::Pin;
@@ -429,7 +430,7 @@ type Answer = std::result::Result<u64, tokio_postgres::Error>;
 /// What went wrong, with its causes.
 pub(in crate::store) fn in_words(error: &tokio_postgres::Error) -> String {
     let mut words = error.to_string();
-    let mut cause = std::error::Error::source(error);
+    let mut cause = error.source();
     while let Some(inner) = cause {
         words = format!("{words}: {inner}");
         cause = inner.source();
@@ -442,14 +443,8 @@ pub(in crate::store) fn in_words(error: &tokio_postgres::Error) -> String {
 pub(super) fn is_passing(error: &tokio_postgres::Error) -> bool {
     match error.code() {
         Some(code) => code.code().starts_with("57P0") || *code == SqlState::TOO_MANY_CONNECTIONS,
-        None => error.is_closed() || io_cause(error),
+        None => error.is_closed() || error.source().is_some_and(|cause| cause.is::<io::Error>()),
     }
-}
-
-fn io_cause(error: &tokio_postgres::Error) -> bool {
-    std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
-        || error.to_string().starts_with("error connecting")
-        || error.to_string().starts_with("timeout")
 }
 
 /// How to reach a server.
@@ -500,6 +495,10 @@ impl Way {
         for host in &hosts {
             match timeout(each, self.connect_to(host)).await {
                 Ok(Ok(client)) => return Ok(client),
+                // The client's own time limit is the only failure to connect that has no cause.
+                Ok(Err(error)) if error.source().is_none() => {
+                    failed = Error::Unreachable(in_words(&error));
+                }
                 Ok(Err(error)) => failed = error.into(),
                 Err(_) => {
                     let ms = each.as_millis();

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::open::lock;
 use super::*;
+use crate::outcome::{Failure, Truncation};
 use taojin_uri::CrawlUri;
 
 const NOW: i64 = 1_800_000_000_000;
@@ -82,6 +83,10 @@ fn visited(store: &Store, text: &str, outlink: &str, document: DocOp) -> Finishe
             documented: document != DocOp::Delete,
             target: None,
             error: None,
+            truncation: Some(Truncation {
+                failure: Failure::Truncated,
+                wire_bytes: 90,
+            }),
             content: Some(u64::MAX - 1),
             alias_of: None,
             confirmed_ms: Some(NOW),

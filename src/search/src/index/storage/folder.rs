@@ -125,16 +125,15 @@ pub fn check_files(dir: &Path, mut each: impl FnMut()) -> Result<(), IndexError>
     if !dir.join(META).exists() {
         return Ok(());
     }
-    let failed = |e: &dyn std::fmt::Display| unreadable(dir, e);
-    let directory = Folder::open(dir).map_err(|e| failed(&e))?;
-    let index = Index::open(directory).map_err(|e| failed(&e))?;
-    let meta = index.load_metas().map_err(|e| failed(&e))?;
+    let directory = Folder::open(dir).map_err(|e| unreadable(dir, e))?;
+    let index = Index::open(directory).map_err(|e| unreadable(dir, e))?;
+    let meta = index.load_metas().map_err(|e| unreadable(dir, e))?;
     for file in meta.list_segment_files() {
         each();
         let is_whole = match index.directory().validate_checksum(&file) {
             // Not every segment has each kind of file; one that must be there is missed when the index is opened.
             Err(OpenReadError::FileDoesNotExist(_)) => true,
-            result => result.map_err(|e| failed(&e))?,
+            result => result.map_err(|e| unreadable(dir, e))?,
         };
         if !is_whole {
             return Err(unreadable(

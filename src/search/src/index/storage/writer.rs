@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::directory::RamDirectory;
-use tantivy::directory::error::{LockError, OpenDirectoryError, OpenWriteError};
+use tantivy::directory::error::LockError;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{
@@ -20,7 +20,7 @@ use super::left_out::{AllLeftOut, LeftOut};
 use crate::analyze::{Singles, tokenizers};
 use crate::index::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
 use crate::index::schema::{
-    Column, FORMAT, Noted, PROGRAM, check_format, refuse_newer, schema, unreadable,
+    Cause, Column, FORMAT, Noted, PROGRAM, check_format, refuse_newer, schema, unreadable,
 };
 use crate::index::stored::{DocumentSource, StoredDocument};
 use crate::index::{Config, IndexError};
@@ -108,7 +108,7 @@ impl Writer {
             .build();
         let inner = index.writer_with_options(options).map_err(|e| match e {
             TantivyError::LockFailure(LockError::LockBusy, _) => IndexError::Locked(dir.to_owned()),
-            e => not_opened(dir, &e),
+            e => not_opened(dir, e),
         })?;
         remove_leftovers(dir, inner.index()).map_err(|e| unreadable(dir, e))?;
         inner.set_merge_policy(Box::new(merges()));
@@ -338,9 +338,9 @@ fn failed(dir: &Path, error: &TantivyError) -> IndexError {
 }
 
 /// A full disk says nothing about the index, which must not be taken for a damaged one.
-fn not_opened(dir: &Path, error: &TantivyError) -> IndexError {
-    if is_full(error) {
-        full(dir, error)
+fn not_opened(dir: &Path, error: TantivyError) -> IndexError {
+    if is_full(&error) {
+        full(dir, &error)
     } else {
         unreadable(dir, error)
     }
@@ -355,21 +355,8 @@ fn full(dir: &Path, error: &TantivyError) -> IndexError {
 
 /// Whether the disk or a quota is full.
 fn is_full(error: &TantivyError) -> bool {
-    let cause = match error {
-        TantivyError::IoError(cause)
-        | TantivyError::LockFailure(LockError::IoError(cause), _)
-        | TantivyError::OpenWriteError(OpenWriteError::IoError {
-            io_error: cause, ..
-        })
-        | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError {
-            io_error: cause, ..
-        }) => cause,
-        _ => return false,
-    };
-    matches!(
-        cause.kind(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
-    )
+    let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded];
+    error.io().is_some_and(|io| full.contains(&io.kind()))
 }
 
 fn open_or_create(dir: &Path) -> Result<Index, IndexError> {
@@ -382,7 +369,7 @@ fn open_or_create(dir: &Path) -> Result<Index, IndexError> {
         docstore_compress_dedicated_thread: false,
         ..IndexSettings::default()
     };
-    Index::create(directory, schema(), settings).map_err(|e| not_opened(dir, &e))
+    Index::create(directory, schema(), settings).map_err(|e| not_opened(dir, e))
 }
 
 /// Takes documents into an index, whoever keeps it.
@@ -412,27 +399,46 @@ pub trait IndexWriter {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
+    use tantivy::directory::error::{OpenReadError, OpenWriteError};
+
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told_from_other_failures() {
-        let dir = Path::new("index");
-        // ENOSPC, EDQUOT, EIO: as they come when a file is written, opened and locked.
-        for (errno, full) in [(28, true), (122, true), (5, false)] {
-            let cause = || Arc::new(std::io::Error::from_raw_os_error(errno));
-            let opened = OpenWriteError::IoError {
-                io_error: cause(),
-                filepath: "segment".into(),
-            };
-            for error in [
+    fn error_names_refusal() {
+        // As errors come when a file is written, opened, read and locked.
+        let errors = |code: i32| {
+            let cause = || Arc::new(io::Error::from_raw_os_error(code));
+            [
                 TantivyError::IoError(cause()),
-                TantivyError::OpenWriteError(opened),
+                TantivyError::OpenWriteError(OpenWriteError::IoError {
+                    io_error: cause(),
+                    filepath: "segment".into(),
+                }),
+                TantivyError::OpenReadError(OpenReadError::IoError {
+                    io_error: cause(),
+                    filepath: "meta.json".into(),
+                }),
                 TantivyError::LockFailure(LockError::IoError(cause()), None),
-            ] {
-                let failed = failed(dir, &error);
-                assert_eq!(matches!(failed, IndexError::Full { .. }), full, "{failed}");
-                assert_eq!(not_opened(dir, &error).is_transient() && full, full);
+            ]
+        };
+        let dir = std::env::temp_dir();
+        for (code, is_full, is_transient, case) in [
+            (28, true, true, "no space"),
+            (122, true, true, "over quota"),
+            (5, false, true, "the disk fails"),
+            (13, false, true, "no permission"),
+            (20, false, false, "a file where the folder should be"),
+        ] {
+            for error in errors(code) {
+                let failed = failed(&dir, &error);
+                assert_eq!(matches!(failed, IndexError::Full { .. }), is_full, "{case}");
+                let error = not_opened(&dir, error);
+                assert_eq!(error.is_transient(), is_transient, "{case}: {error}");
             }
         }
+        let missing = OpenReadError::FileDoesNotExist("0989.term".into());
+        assert!(!not_opened(&dir, missing.into()).is_transient());
     }
 }

@@ -102,28 +102,6 @@ fn what_a_crash_left_of_a_commit_does_not_stop_the_next() {
 }
 
 #[test]
-fn a_disk_that_refuses_says_nothing_against_the_index() {
-    let unreadable = |cause: &str| IndexError::Unreadable {
-        dir: std::env::temp_dir(),
-        cause: cause.to_owned(),
-    };
-    for cause in [
-        "An IO error occurred: 'No space left on device (os error 28)'",
-        "Failed to open file: IoError { io_error: Os { code: 5, kind: Uncategorized }, filepath: \"meta.json\" }",
-        "permission denied; run it with sudo, or join the group that the index belongs to",
-    ] {
-        assert!(unreadable(cause).is_transient(), "{cause}");
-    }
-    for cause in [
-        "Data corrupted: 'Data corruption (in file `meta.json`): EOF'",
-        "Files does not exist: \"0989.term\"",
-        "Not a directory (os error 20)",
-    ] {
-        assert!(!unreadable(cause).is_transient(), "{cause}");
-    }
-}
-
-#[test]
 fn broken_folders_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
