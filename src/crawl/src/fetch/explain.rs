@@ -1,5 +1,5 @@
 //! What an error of the client is, and how a fetch ended in a sentence for people, without the address, since that stands
-//! beside it. Programs go by the words of [`VisitOutcome`] and [`Failure`] instead.
+//! next to it. Programs go by the words of [`VisitOutcome`] and [`Failure`] instead.
 
 use std::error::Error;
 use std::io;
@@ -15,7 +15,7 @@ use taojin_uri::CrawlUri;
 
 impl Fetched {
     /// How it ended, in a sentence.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         if !self.detail.is_empty() {
             return self.detail.clone();
         }

@@ -1,6 +1,5 @@
-//! The sites that are crawled at present. In: their rules, the beginning of a cycle. Out: which URLs may be leased.
-//!
-//! One site in the frontier: its rules, its cycle, what is counted of it and not in the store yet.
+//! The sites that are crawled at present: their rules, the start of a cycle, and which of their URLs may be leased.
+//! [`Site`]s count what is not in the store yet.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;

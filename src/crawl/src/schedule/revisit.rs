@@ -1,5 +1,5 @@
-//! What follows from a visit. In: the record of a URL, what came of the visit, the time. Out: the record's next
-//! state, with the time of the next visit, and whether its document leaves the index.
+//! Decides what follows from a visit: [`revisit`] returns the next state of the URL's record, with the time of the next
+//! visit, and whether its document leaves the index.
 //!
 //! Hubs wait for the next cycle of their site, and longer the longer they brought nothing. Articles are looked at
 //! again after an interval that shrinks when they change and grows when they do not.
@@ -128,7 +128,7 @@ impl Finding {
     }
 }
 
-/// What a page that came says of itself.
+/// What a page that came states of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageFacts {
     /// What it is.

@@ -1,5 +1,4 @@
-//! Copies of the store: made while it is in use, and put in its place again. In: a data folder and a file. Out: the file, a
-//! SQLite database that is whole and checked; or the folder with the store of the file in it.
+//! Copies of the store: made while it is in use, and restored. A backup is one SQLite file that is whole and checked.
 //!
 //! A copy holds everything that cannot be made again: documents with their versions, addresses with their next visits,
 //! takedowns, templates, topics, and what people decided about terms. It takes the state of one moment, however long the
@@ -23,7 +22,7 @@ use super::{TermList, schema, sql};
 /// Pages copied at once, between two reports of how far it is: 16 MiB.
 const PAGES: i32 = 4_096;
 
-/// The rights of a folder that a file can have as well.
+/// The rights of a directory that a file can have as well.
 const FILE_MODE: u32 = 0o666;
 
 /// What a copy of a store holds.
@@ -48,7 +47,7 @@ pub struct CopyProgress {
     pub all: u64,
 }
 
-/// Writes a copy of the store, as it is now, to `file`, beside a daemon or without one. Takes the place of a file that
+/// Writes a copy of the store, as it is now, to `file`, next to a daemon or without one. Takes the place of a file that
 /// is there. `each` is told how far it is.
 pub fn back_up(
     reader: &Reader,
@@ -88,7 +87,7 @@ fn copy_to(
     let mut copy = Connection::open(draft).map_err(failed)?;
     copy_pages(&snapshot, &mut copy, each).map_err(failed)?;
     drop(snapshot);
-    // A file alone, without the log beside it that a database in use has.
+    // A file alone, without the log next to it that a database in use has.
     copy.pragma_update(None, "journal_mode", "delete")
         .map_err(failed)?;
     let folder = reader.path().parent().unwrap_or(Path::new("."));
@@ -163,7 +162,7 @@ pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salv
     replace(dir, fill)
 }
 
-/// Has a store made beside the one in `dir`, and puts it in its place in one step.
+/// Has a store made next to the one in `dir`, and puts it in its place in one step.
 fn replace<T>(dir: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<(Option<PathBuf>, T)> {
     fs::create_dir_all(dir).map_err(|e| StoreError::io(dir, e))?;
     let held = lock(dir)?;
@@ -206,13 +205,13 @@ fn begin_new_history(draft: &Path, last_known: i64) -> Result<()> {
     Ok(())
 }
 
-/// Lets those read a file who may read its folder: copies are for their owner alone, the store is for its group too.
+/// Lets those read a file who may read its directory: copies are for their owner alone, the store is for its group too.
 pub(super) fn open_like_folder(file: &Path, folder: &Path) -> io::Result<()> {
     let mode = folder.metadata()?.mode() & FILE_MODE;
     fs::set_permissions(file, fs::Permissions::from_mode(mode))
 }
 
-/// What an administrator made in the data folder of a service belongs to the service.
+/// What an administrator made in the data directory of a service belongs to the service.
 pub(super) fn give_to_owner(dir: &Path) -> io::Result<()> {
     let folder = dir.metadata()?;
     for entry in fs::read_dir(dir)? {
@@ -225,7 +224,7 @@ pub(super) fn give_to_owner(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Closes the store that is about to be replaced, so that nothing of it stays in a log beside it. Gives the number of its
+/// Closes the store that is about to be replaced, so that nothing of it stays in a log next to it. Gives the number of its
 /// last change; none if there is no store.
 fn end_of_old_store(path: &Path) -> Result<Option<i64>> {
     if !path.try_exists().map_err(|e| StoreError::io(path, e))? {

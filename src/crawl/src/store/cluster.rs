@@ -22,13 +22,13 @@ use super::place::StorePlace;
 use super::record::{Batch, NewUrl, UrlClass, UrlId, UrlState};
 use super::sql::{self, Connection, Gained, NONE, NOW_MS, Row, list, params};
 
-/// In the data folder: the name of this node, by which it knows the place that it had before a crash as its own.
+/// In the data directory: the name of this node, by which it knows the place that it had before a crash as its own.
 const FILE: &str = "node";
 
 /// A node, as the database knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NodeRecord {
-    /// Name of its data folder.
+    /// Name of its data directory.
     pub id: String,
     /// Name of its machine.
     pub host: String,
@@ -68,7 +68,7 @@ pub struct SiteDifferences {
 
 impl SiteDifferences {
     /// Those of these nodes, as far as they crawl now.
-    pub fn of(nodes: &[NodeRecord]) -> Self {
+    pub fn from_nodes(nodes: &[NodeRecord]) -> Self {
         let crawling = nodes.iter().filter(|node| node.crawls && node.lease_ms > 0);
         let sites: Vec<&str> = crawling.filter_map(|node| node.sites.as_deref()).collect();
         let mut lines: BTreeMap<&str, usize> = BTreeMap::new();

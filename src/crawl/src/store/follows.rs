@@ -1,9 +1,8 @@
-//! Deliveries to the followers of topics. In: documents of a topic that are new, changed or gone, and how sending them went.
-//! Out: the next delivery, the same one until it is settled, so that a receiver that gets it twice can see that it did.
-//! Never sends anything itself.
+//! Deliveries to the followers of topics: collects the documents of a topic that are new, changed or gone, and returns
+//! the next delivery, the same one until it is settled, so that a receiver that gets it twice can notice. Never sends
+//! anything itself.
 //!
-//! What happens to one document that a follower is told of. In: that it is a hit, or none any more. Out: whether it waits to be
-//! told, and as what. Never numbers a delivery.
+//! Each hit has a [`DeliveryState`]: whether it waits to be sent, and as what.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -158,7 +157,7 @@ impl Follows {
         name: &str,
         fingerprints: &[u64],
         reached: FollowMark,
-        told: Told,
+        told: NotifyOn,
     ) -> Result<usize> {
         let nothing = |conn: &Connection| -> Result<bool> {
             let seq: Option<i64> =
@@ -193,7 +192,7 @@ impl Follows {
     }
 
     /// Looks for documents that the follower was told of and that are gone since the last time. How many there are.
-    pub fn gone(&self, name: &str, told: Told) -> Result<usize> {
+    pub fn gone(&self, name: &str, told: NotifyOn) -> Result<usize> {
         let looked = self.last_of_log(name)?;
         let Some((after, last)) = looked.filter(|(after, last)| after < last) else {
             return Ok(0);
@@ -388,7 +387,7 @@ fn bound(tx: &Connection, name: &str) -> Result<()> {
 
 /// What a follower wants to be told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Told {
+pub struct NotifyOn {
     /// Documents that are hits for the first time.
     pub new: bool,
     /// Hits that were told and have changed since.
@@ -397,9 +396,9 @@ pub struct Told {
     pub gone: bool,
 }
 
-impl Told {
+impl NotifyOn {
     /// Everything.
-    pub const ALL: Told = Told {
+    pub const ALL: NotifyOn = NotifyOn {
         new: true,
         changed: true,
         gone: true,
@@ -407,9 +406,9 @@ impl Told {
 }
 
 /// Notes that a document is a hit, new or changed. Gives 1 if there is something to tell.
-pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> Result<usize> {
+pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: NotifyOn) -> Result<usize> {
     let of = params![name, fingerprint];
-    match standing(tx, name, fingerprint)? {
+    match delivery_state(tx, name, fingerprint)? {
         None if told.new => tx.execute(
             &format!("INSERT INTO follow_hit (follow, fingerprint, state, change) VALUES (?1, ?2, {WAITING}, {NEW})"),
             of,
@@ -423,7 +422,7 @@ pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> 
             Ok(0)
         }
         // It waits: what is told is what it says when it is sent. One that was gone is there again.
-        Some(Standing::Waiting) => {
+        Some(DeliveryState::Waiting) => {
             tx.execute(
                 &format!("UPDATE follow_hit SET change = {CHANGED} \
                  WHERE follow = ?1 AND fingerprint = ?2 AND change = {DELETED}"),
@@ -431,12 +430,12 @@ pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> 
             )?;
             Ok(0)
         }
-        Some(Standing::Sent) if told.changed => tx.execute(
+        Some(DeliveryState::Sent) if told.changed => tx.execute(
             &format!("UPDATE follow_hit SET later = {CHANGED} WHERE follow = ?1 AND fingerprint = ?2"),
             of,
         ),
-        Some(Standing::Settled { known: true }) if told.changed => again(tx, of, Change::Changed),
-        Some(Standing::Settled { known: false }) if told.changed && told.new => {
+        Some(DeliveryState::Settled { known: true }) if told.changed => again(tx, of, Change::Changed),
+        Some(DeliveryState::Settled { known: false }) if told.changed && told.new => {
             again(tx, of, Change::New)
         }
         Some(_) => Ok(0),
@@ -444,18 +443,18 @@ pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> 
 }
 
 /// Notes that a document is gone, or no hit any more. Gives 1 if there is something to tell.
-pub(super) fn gone(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> Result<usize> {
+pub(super) fn gone(tx: &Connection, name: &str, fingerprint: i64, told: NotifyOn) -> Result<usize> {
     let of = params![name, fingerprint];
-    let sql = match standing(tx, name, fingerprint)? {
-        Some(Standing::Settled { known: true }) if told.gone => {
+    let sql = match delivery_state(tx, name, fingerprint)? {
+        Some(DeliveryState::Settled { known: true }) if told.gone => {
             return again(tx, of, Change::Deleted);
         }
-        Some(Standing::Sent) if told.gone => {
+        Some(DeliveryState::Sent) if told.gone => {
             format!(
                 "UPDATE follow_hit SET later = {DELETED} WHERE follow = ?1 AND fingerprint = ?2"
             )
         }
-        Some(Standing::Waiting) if told.gone => {
+        Some(DeliveryState::Waiting) if told.gone => {
             tx.execute(
                 &format!(
                     "UPDATE follow_hit SET change = {DELETED} \
@@ -465,14 +464,14 @@ pub(super) fn gone(tx: &Connection, name: &str, fingerprint: i64, told: Told) ->
             )?;
             "DELETE FROM follow_hit WHERE follow = ?1 AND fingerprint = ?2 AND known = 0".to_owned()
         }
-        Some(Standing::Sent) | None => return Ok(0),
+        Some(DeliveryState::Sent) | None => return Ok(0),
         Some(_) => "DELETE FROM follow_hit WHERE follow = ?1 AND fingerprint = ?2".to_owned(),
     };
     tx.execute(&sql, of)
 }
 
 /// How it stands with telling one document.
-enum Standing {
+enum DeliveryState {
     /// In no delivery yet.
     Waiting,
     /// In a delivery that is not settled.
@@ -481,16 +480,16 @@ enum Standing {
     Settled { known: bool },
 }
 
-fn standing(tx: &Connection, name: &str, fingerprint: i64) -> Result<Option<Standing>> {
+fn delivery_state(tx: &Connection, name: &str, fingerprint: i64) -> Result<Option<DeliveryState>> {
     tx.row(
         "SELECT state, delivery, known FROM follow_hit WHERE follow = ?1 AND fingerprint = ?2",
         params![name, fingerprint],
         |row| {
             let (state, delivery): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
             Ok(match (state, delivery) {
-                (WAITING, None) => Standing::Waiting,
-                (WAITING, Some(_)) => Standing::Sent,
-                _ => Standing::Settled { known: row.get(2)? },
+                (WAITING, None) => DeliveryState::Waiting,
+                (WAITING, Some(_)) => DeliveryState::Sent,
+                _ => DeliveryState::Settled { known: row.get(2)? },
             })
         },
     )
@@ -512,7 +511,7 @@ pub(super) fn lost(
     name: &str,
     hits: &[u64],
     reached: FollowMark,
-    told: Told,
+    told: NotifyOn,
 ) -> Result<Vec<i64>> {
     if !told.gone {
         return Ok(Vec::new());

@@ -372,7 +372,7 @@ pub struct Batch {
     pub site_errors: BTreeMap<Arc<str>, String>,
     /// Changed host records (frontier).
     pub hosts: Vec<HostRecord>,
-    /// Hosts whose `next_due_ms` is to be computed anew from their due URLs, but no earlier than the time given
+    /// Hosts whose `next_due_ms` is to be computed again from their due URLs, but no earlier than the time given
     /// (frontier).
     pub reschedule: Vec<(HostId, i64)>,
     /// URLs that are not fetched now and when they are due instead; [`HELD_MS`](super::HELD_MS) where their site is not crawled at

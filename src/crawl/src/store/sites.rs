@@ -1,8 +1,7 @@
-//! Sites as the store knows them: cycles, pausing, forgetting. In: a site's name. Out: records and how many URLs
-//! were touched. Settings of sites are not kept here.
+//! Sites as the store knows them: cycles, pausing, forgetting. Settings of sites are not kept here.
 //!
-//! Numbers for status pages. Out: counts that are kept up by every commit, so that asking costs the same at ten
-//! URLs and at ten million.
+//! Every commit keeps up the counts for status pages, so that reading them costs the same at ten URLs and at ten
+//! million.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

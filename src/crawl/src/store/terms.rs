@@ -1,7 +1,7 @@
-//! The review list of domain terms. In: terms that were found and what was decided about them. Out: the list, best
-//! first. Never knows how terms are found, and never holds what is in use: that is the lexicon file.
+//! The review list of domain terms: those that were found, best first, and what was decided about them. Never knows how
+//! terms are found, and never holds what is in use: that is the lexicon file.
 //!
-//! It is a database of its own, `terms.sqlite`, and not a table beside the crawl's: a review goes on in the command
+//! It is a database of its own, `terms.sqlite`, and not a table next to the crawl's: a review goes on in the command
 //! line and in the web page while the daemon runs, whose database has one writer; and an index that was imported has
 //! no crawl. The write lock of this database also stands for the lexicon file: who edits that file holds it
 //! ([`TermList::alone`]), so that no two processes write it at the same time.

@@ -13,7 +13,7 @@ use taojin_uri::CrawlUri;
 use crate::outcome::{Failure, Truncation};
 
 use super::cluster::{Partition, Partitions, first_row, given};
-use super::commit::Before;
+use super::commit::PreviousVisit;
 use super::error::Result;
 use super::keys::{find_beside, watermark};
 use super::open::Reader;
@@ -553,24 +553,28 @@ impl Reader {
 }
 
 /// What a page was before it gave way.
-pub(super) struct GaveWay {
+pub(super) struct SupersededDocument {
     pub(super) fingerprint: u64,
-    pub(super) before: Before,
+    pub(super) before: PreviousVisit,
 }
 
 /// Page `id` no longer has a document of its own: it and all that stood for it stand for `primary` now. None if it had
 /// no document.
-pub(super) fn give_way(conn: &Connection, id: UrlId, primary: UrlId) -> Result<Option<GaveWay>> {
+pub(super) fn supersede(
+    conn: &Connection,
+    id: UrlId,
+    primary: UrlId,
+) -> Result<Option<SupersededDocument>> {
     let before = conn.row(
         &format!(
             "SELECT {}, hash FROM url WHERE id = ?1 AND documented = 1",
-            Before::COLUMNS
+            PreviousVisit::COLUMNS
         ),
         [id],
         |row| {
-            Ok(GaveWay {
+            Ok(SupersededDocument {
                 fingerprint: row.get::<i64>(6)?.cast_unsigned(),
-                before: Before::read(row)?,
+                before: PreviousVisit::read(row)?,
             })
         },
     )?;

@@ -101,7 +101,7 @@ fn texts_are_cut_as_with_all_words() {
     }
 }
 
-/// Words, terms, and what may stand between and beside them.
+/// Words, terms, and what may stand between and next to them.
 fn mixed_text() -> impl Strategy<Value = String> {
     let word = any::<prop::sample::Index>();
     let piece = prop_oneof![

@@ -121,7 +121,7 @@ proptest! {
 fn grams_of(text: &str) -> Vec<(usize, &str)> {
     let mut words = Vec::new();
     cut::grams(text, &mut words);
-    words.iter().map(|w| (w.place, w.of(text))).collect()
+    words.iter().map(|w| (w.place, w.slice_of(text))).collect()
 }
 
 #[test]
@@ -208,10 +208,10 @@ proptest! {
     fn singles_make_no_word_with_a_neighbour(text in "[的油价副总统会石气在一了不起aあ，〇㐀]{0,12}") {
         static SINGLES: LazyLock<Mutex<Singles>> = LazyLock::new(Mutex::default);
         let mut full = Singles::default();
-        full.of(&(0x4E00..0x6000).filter_map(char::from_u32).collect::<String>());
+        full.find_in(&(0x4E00..0x6000).filter_map(char::from_u32).collect::<String>());
         let expected = singles_by_hand(&text);
-        prop_assert_eq!(&SINGLES.lock().unwrap().of(&text), &expected);
-        prop_assert_eq!(&full.of(&text), &expected);
+        prop_assert_eq!(&SINGLES.lock().unwrap().find_in(&text), &expected);
+        prop_assert_eq!(&full.find_in(&text), &expected);
     }
 }
 
@@ -244,15 +244,19 @@ fn characters_that_stand_alone() {
         ("co2。", ""),
         ("买車", "买車"),
     ] {
-        assert_eq!(singles.of(text), alone, "{text}");
-        assert_eq!(singles.of(text), alone, "{text} again");
+        assert_eq!(singles.find_in(text), alone, "{text}");
+        assert_eq!(singles.find_in(text), alone, "{text} again");
     }
 }
 
 #[test]
 fn domain_terms_stay_whole() {
     let words = |text: &'static str| -> Vec<&'static str> {
-        DICTIONARY.words(text).iter().map(|w| w.of(text)).collect()
+        DICTIONARY
+            .words(text)
+            .iter()
+            .map(|w| w.slice_of(text))
+            .collect()
     };
     assert_eq!(words("旋转导向系统国产化"), ["旋转导向系统", "国产化"]);
     assert_eq!(words("co2驱油与lng接收站"), ["co2驱油", "与", "lng接收站"]);

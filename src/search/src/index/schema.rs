@@ -14,7 +14,7 @@ use tantivy::{Index, TantivyError, Term};
 
 use super::IndexError;
 use super::storage::folder::META;
-use super::storage::left_out::AllLeftOut;
+use super::storage::left_out::SkippedDocuments;
 use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
@@ -196,9 +196,9 @@ fn text(tokenizer: &str, option: IndexRecordOption) -> TextOptions {
     )
 }
 
-/// What the last commit of an index says of itself.
+/// What the last commit of an index states of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Noted {
+pub struct CommitPayload {
     /// Number of the last change of a document that the index holds.
     pub seq: u64,
     /// [`FORMAT`] of the program that made it.
@@ -208,8 +208,8 @@ pub struct Noted {
     /// Version of the program that wrote it.
     pub program: String,
     /// Documents that could not be indexed.
-    #[serde(default, skip_serializing_if = "AllLeftOut::is_empty")]
-    pub left_out: AllLeftOut,
+    #[serde(default, skip_serializing_if = "SkippedDocuments::is_empty")]
+    pub left_out: SkippedDocuments,
 }
 
 /// Version of this program.
@@ -236,7 +236,7 @@ fn format_in(dir: &Path) -> Option<u64> {
 }
 
 /// What the last commit says, if this program knows the format.
-pub(crate) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
+pub(crate) fn check_format(dir: &Path, index: &Index) -> Result<CommitPayload, IndexError> {
     let noted = noted_by(dir, index)?;
     match noted.format {
         FORMAT if index.schema() == schema() => Ok(noted),
@@ -245,12 +245,12 @@ pub(crate) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexErro
     }
 }
 
-fn noted_by(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
+fn noted_by(dir: &Path, index: &Index) -> Result<CommitPayload, IndexError> {
     let meta = index.load_metas().map_err(|e| unreadable(dir, e))?;
     match &meta.payload {
-        None if meta.segments.is_empty() => Ok(Noted {
+        None if meta.segments.is_empty() => Ok(CommitPayload {
             format: FORMAT,
-            ..Noted::default()
+            ..CommitPayload::default()
         }),
         None => Err(other_format(dir, "unknown")),
         Some(text) => serde_json::from_str(text).map_err(|_| other_format(dir, "unknown")),

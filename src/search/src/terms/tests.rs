@@ -234,8 +234,8 @@ fn settings_that_find_nothing_are_refused() {
 proptest! {
     #[test]
     fn a_hash_of_parts_is_that_of_the_whole(a in "\\PC{0,12}", b in "\\PC{0,12}") {
-        let joined = Hash::of(&a).join(Hash::of(&b));
-        prop_assert_eq!(joined, Hash::of(&format!("{a}{b}")));
+        let joined = Hash::new(&a).join(Hash::new(&b));
+        prop_assert_eq!(joined, Hash::new(&format!("{a}{b}")));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use super::{Shared, now_ms};
 use crate::config::Loaded;
 use crate::documents::{IndexAt, unpack};
 use crate::serve::{self, Follow, Found, Marked, Tell, metrics, signature};
-use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
+use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, NotifyOn};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{Reader, SiteTitles, Watermark};
 
@@ -193,7 +193,7 @@ impl Topic {
         // An import of that many at once is told of in part: the rest is in the feed and in the search.
         let whole = reached != after;
         let reached = if whole { reached } else { present };
-        let told = Told {
+        let told = NotifyOn {
             // Which hits are none any more is known only when all were looked at.
             gone: told.gone && whole,
             ..told
@@ -211,9 +211,9 @@ impl Topic {
     }
 
     /// What the follower wants to be told of.
-    fn told(&self) -> Told {
+    fn told(&self) -> NotifyOn {
         let wants = |tell| self.follow.tell.contains(&tell);
-        Told {
+        NotifyOn {
             new: wants(Tell::New),
             changed: wants(Tell::Changed),
             gone: wants(Tell::Gone),

@@ -126,7 +126,7 @@ async fn hosts_out_of_reach_are_told_apart() {
     let refused = async |text: &str, refusal: Refusal| {
         let fetched = fetch(text).await;
         assert_eq!(end_of(&fetched), failed(Failure::Address), "{text}");
-        assert_eq!(fetched.in_words(), refusal.to_string());
+        assert_eq!(fetched.describe(), refusal.to_string());
     };
     assert_eq!(
         end("http://closed.example/").await,
@@ -161,7 +161,7 @@ async fn without_leave_a_name_that_resolves_to_loopback_is_refused() {
             .fetch(&Request::page(uri(&text), 0), &mut Vec::new())
             .await;
         assert_eq!(end_of(&fetched), failed(Failure::Address), "{host}");
-        assert!(fetched.in_words().contains("loopback"), "{host}");
+        assert!(fetched.describe().contains("loopback"), "{host}");
     }
     assert!(server.asked().is_empty(), "not one byte may have been sent");
 }

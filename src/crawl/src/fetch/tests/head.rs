@@ -1,7 +1,7 @@
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::server::uri;
-use crate::fetch::request::Asked;
+use crate::fetch::request::HeadContext;
 use crate::fetch::{ContentClass, Head};
 
 const NOW_MS: i64 = 1_700_000_000_000; // 2023-11-14 22:13:20 UTC
@@ -13,7 +13,7 @@ fn read(lines: &[(&str, &[u8])]) -> Head {
         headers.append(name, HeaderValue::from_bytes(value).unwrap());
     }
     let uri = uri("http://h.example/a/b?c");
-    let asked = Asked {
+    let asked = HeadContext {
         uri: &uri,
         agent: "taojin",
         now_ms: NOW_MS,

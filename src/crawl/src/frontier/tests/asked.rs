@@ -11,7 +11,7 @@ fn politely() -> Config {
     }
 }
 
-fn ask(crawl: &mut Crawl, text: &str) -> Asked {
+fn ask(crawl: &mut Crawl, text: &str) -> LeaseOutcome {
     let id = crawl.store.lookup(&uri(text)).unwrap().unwrap().id;
     crawl
         .frontier
@@ -25,20 +25,26 @@ fn what_is_asked_for_goes_first_and_the_rest_of_the_host_is_kept() {
     let many: Vec<String> = (0..50).map(|n| format!("http://a.test/{n}")).collect();
     crawl.offer(&many.iter().map(String::as_str).collect::<Vec<_>>());
     let answered = FetchReport::new(VisitOutcome::Page, 10);
-    let Asked::Fetch(lease) = ask(&mut crawl, "http://a.test/40") else {
+    let LeaseOutcome::Fetch(lease) = ask(&mut crawl, "http://a.test/40") else {
         panic!("it may be fetched");
     };
     // One connection a host: nothing else meanwhile, whoever asks.
-    assert_eq!(ask(&mut crawl, "http://a.test/40"), Asked::UnderWay);
+    assert_eq!(ask(&mut crawl, "http://a.test/40"), LeaseOutcome::UnderWay);
     let soon = crawl.now_ms + 100;
-    assert_eq!(ask(&mut crawl, "http://a.test/41"), Asked::Later(soon));
+    assert_eq!(
+        ask(&mut crawl, "http://a.test/41"),
+        LeaseOutcome::Later(soon)
+    );
     assert!(!matches!(crawl.next(), Next::Fetch(_)));
     crawl.finish(&lease, &answered);
     let rested = crawl.now_ms + 1_000;
-    assert_eq!(ask(&mut crawl, "http://a.test/41"), Asked::Later(rested));
+    assert_eq!(
+        ask(&mut crawl, "http://a.test/41"),
+        LeaseOutcome::Later(rested)
+    );
     crawl.commit();
     crawl.now_ms = rested;
-    let Asked::Fetch(lease) = ask(&mut crawl, "http://a.test/41") else {
+    let LeaseOutcome::Fetch(lease) = ask(&mut crawl, "http://a.test/41") else {
         panic!("its host has rested");
     };
     crawl.finish(&lease, &answered);
@@ -56,7 +62,7 @@ fn what_was_taken_down_is_never_leased_and_no_link_brings_it_back() {
     let gone = uri("http://a.test/1");
     crawl.store.purge().page(&gone, crawl.now_ms).unwrap();
     crawl.frontier.take_down([gone.fingerprint()]);
-    assert_eq!(ask(&mut crawl, "http://a.test/1"), Asked::Never);
+    assert_eq!(ask(&mut crawl, "http://a.test/1"), LeaseOutcome::Never);
     let never = uri("http://a.test/never");
     crawl.store.purge().page(&never, crawl.now_ms).unwrap();
     // As after a restart.
@@ -89,7 +95,7 @@ fn a_site_that_the_operator_has_paused_is_not_leased_until_it_goes_on() {
         .set_operator_pause(&site, Some(now), now)
         .unwrap();
     let mut crawl = crawl.reopen();
-    assert_eq!(ask(&mut crawl, "http://a.test/1"), Asked::Never);
+    assert_eq!(ask(&mut crawl, "http://a.test/1"), LeaseOutcome::Never);
     assert!(crawl.drain().is_empty());
     crawl.store.set_operator_pause(&site, None, now).unwrap();
     let mut crawl = crawl.reopen();

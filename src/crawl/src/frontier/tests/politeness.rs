@@ -275,14 +275,14 @@ fn backoff_outlives_a_crash_and_is_explained() {
     assert!(
         matches!(crawl.next(), Next::Wait { until_ms: u, .. } if (until_ms..=until_ms + 100).contains(&u))
     );
-    let why = Explanation::of(&crawl.store, &exact(), "a.test", None, crawl.now_ms)
+    let why = Explanation::for_host(&crawl.store, &exact(), "a.test", None, crawl.now_ms)
         .unwrap()
         .unwrap();
     assert_eq!(why.cause, Cause::RetryAfter);
     assert_eq!(why.next_fetch_ms, Some(until_ms));
     assert_eq!((why.due, why.delay_ms), (1, SECOND));
     assert_eq!(why.host.last_error.as_deref(), Some("status 429"));
-    let nobody = Explanation::of(&crawl.store, &exact(), "b.test", None, crawl.now_ms);
+    let nobody = Explanation::for_host(&crawl.store, &exact(), "b.test", None, crawl.now_ms);
     assert_eq!(nobody.unwrap(), None);
 }
 

@@ -213,7 +213,7 @@ fn gone_and_twice_not_found_a_day_apart_delete_the_document() {
         UrlState::Gone,
         "there is nothing to lose"
     );
-    // Something else in between: the count starts anew.
+    // Something else in between: the count starts again.
     let replaced = Shown::Replaced {
         answer: 7,
         withheld: false,

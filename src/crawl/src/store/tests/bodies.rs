@@ -40,7 +40,7 @@ fn a_store_learns_what_its_documents_share() {
     put(&mut store, 2_000..2_010);
     let (alone, with_dictionary) = (packed_bytes(&store, 1_999), packed_bytes(&store, 2_000));
     assert!(with_dictionary * 2 < alone, "{with_dictionary} {alone}");
-    // The next process and a reader beside it use the same dictionary.
+    // The next process and a reader next to it use the same dictionary.
     let reader = store.reader().unwrap();
     drop(store);
     let mut store = Store::open(dir.path()).unwrap();

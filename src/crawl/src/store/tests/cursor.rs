@@ -26,7 +26,7 @@ struct Copy {
 }
 
 impl Copy {
-    /// Asks once. What cannot be told makes it begin anew, as the text of a cursor that is lost says.
+    /// Asks once. What cannot be told makes it begin again, as the text of a cursor that is lost says.
     fn ask(&mut self, store: &Store, limit: usize) -> Result<bool, CursorLost> {
         // As it comes back from a client.
         let cursor: Cursor = self.cursor.to_string().parse().unwrap();
@@ -93,7 +93,7 @@ proptest! {
             match step {
                 Step::Put(fingerprint) => commit(&mut store, fingerprint, says(n.to_string()), now),
                 Step::Delete(fingerprint) => commit(&mut store, fingerprint, DocOp::Delete, now),
-                // A copy that lost its cursor begins anew; here it is only its own fault that matters below.
+                // A copy that lost its cursor begins again; here it is only its own fault that matters below.
                 Step::Ask(limit) => drop(copy.ask(&store, limit)),
                 Step::Days(days) => {
                     now += days * DAY_MS;

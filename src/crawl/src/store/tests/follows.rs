@@ -1,5 +1,5 @@
 use super::*;
-use crate::store::{Change, DeliveredHit, Told};
+use crate::store::{Change, DeliveredHit, NotifyOn};
 
 const MARK: FollowMark = FollowMark {
     seq: 10,
@@ -29,12 +29,14 @@ fn a_topic_begins_at_the_present_and_again_when_it_asks_for_something_else() {
     let dir = tempfile::tempdir().unwrap();
     let follows = Store::open(dir.path()).unwrap().follows().unwrap();
     assert_eq!(follows.begin("a", "油", MARK).unwrap(), MARK);
-    follows.found("a", &[1], later(20), Told::ALL).unwrap();
+    follows.found("a", &[1], later(20), NotifyOn::ALL).unwrap();
     assert_eq!(follows.begin("a", "油", later(30)).unwrap(), later(20));
     assert_eq!(follows.begin("a", "气", later(30)).unwrap(), later(30));
     // What was found keeps: the other query must not tell it again.
     assert_eq!(
-        follows.found("a", &[1, 2], later(31), Told::ALL).unwrap(),
+        follows
+            .found("a", &[1, 2], later(31), NotifyOn::ALL)
+            .unwrap(),
         1
     );
 }
@@ -48,7 +50,7 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
     assert_eq!(follows.next("a", 2).unwrap(), None);
     assert_eq!(
         follows
-            .found("a", &[5, 3, u64::MAX], later(11), Told::ALL)
+            .found("a", &[5, 3, u64::MAX], later(11), NotifyOn::ALL)
             .unwrap(),
         3
     );
@@ -58,7 +60,7 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
     };
     assert_eq!(follows.next("a", 2).unwrap().as_ref(), Some(&first));
     follows.failed("a", NOW + 60_000, "503").unwrap();
-    follows.found("a", &[9], later(12), Told::ALL).unwrap();
+    follows.found("a", &[9], later(12), NotifyOn::ALL).unwrap();
     // After a restart too.
     drop((follows, store));
     let store = Store::open(dir.path()).unwrap();
@@ -84,10 +86,10 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
     follows.give_up("a", 2, "410").unwrap();
     assert_eq!(follows.next("a", 2).unwrap(), None);
     // Told or given up: never again, for a follower of new hits only.
-    let new_only = Told {
+    let new_only = NotifyOn {
         changed: false,
         gone: false,
-        ..Told::ALL
+        ..NotifyOn::ALL
     };
     assert_eq!(
         follows
@@ -108,7 +110,9 @@ fn topics_do_not_touch_each_other() {
     for name in ["a", "b"] {
         follows.begin(name, "油", MARK).unwrap();
         assert_eq!(
-            follows.found(name, &[1, 2], later(11), Told::ALL).unwrap(),
+            follows
+                .found(name, &[1, 2], later(11), NotifyOn::ALL)
+                .unwrap(),
             2
         );
     }
@@ -128,7 +132,7 @@ fn what_waits_is_bounded() {
     let follows = Store::open(dir.path()).unwrap().follows().unwrap();
     follows.begin("a", "油", MARK).unwrap();
     let many: Vec<u64> = (0..10_050).collect();
-    follows.found("a", &many, later(11), Told::ALL).unwrap();
+    follows.found("a", &many, later(11), NotifyOn::ALL).unwrap();
     let record = follows.record("a").unwrap().unwrap();
     assert_eq!((record.waiting, record.given_up), (10_000, 50));
     // The oldest are lost, the latest are told.
@@ -167,19 +171,21 @@ fn deliver(follows: &Follows) -> Vec<DeliveredHit> {
 fn a_hit_is_told_as_new_then_changed_then_deleted_and_new_again() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, follows) = with_log(dir.path(), &[1, 2]);
-    follows.found("a", &[1, 2], later(11), Told::ALL).unwrap();
+    follows
+        .found("a", &[1, 2], later(11), NotifyOn::ALL)
+        .unwrap();
     assert_eq!(deliver(&follows), [new(1), new(2)]);
-    follows.found("a", &[2], later(12), Told::ALL).unwrap();
+    follows.found("a", &[2], later(12), NotifyOn::ALL).unwrap();
     assert_eq!(deliver(&follows), [told_as(2, Change::Changed)]);
     change(&mut store, 2, DocOp::Delete);
     // One that nobody was told of is not told as gone.
     change(&mut store, 7, says("油"));
     change(&mut store, 7, DocOp::Delete);
-    assert_eq!(follows.gone("a", Told::ALL).unwrap(), 1);
-    assert_eq!(follows.gone("a", Told::ALL).unwrap(), 0);
+    assert_eq!(follows.gone("a", NotifyOn::ALL).unwrap(), 1);
+    assert_eq!(follows.gone("a", NotifyOn::ALL).unwrap(), 0);
     assert_eq!(deliver(&follows), [told_as(2, Change::Deleted)]);
     assert_eq!(deliver(&follows), []);
-    follows.found("a", &[2], later(20), Told::ALL).unwrap();
+    follows.found("a", &[2], later(20), NotifyOn::ALL).unwrap();
     assert_eq!(deliver(&follows), [new(2)]);
 }
 
@@ -189,12 +195,12 @@ fn a_hit_that_changes_into_none_is_told_as_deleted() {
     let (mut store, follows) = with_log(dir.path(), &[1, 2]);
     let seq = |store: &Store| u64::try_from(store.last_document_seq().unwrap()).unwrap();
     let begun = later(seq(&store));
-    follows.found("a", &[1, 2], begun, Told::ALL).unwrap();
+    follows.found("a", &[1, 2], begun, NotifyOn::ALL).unwrap();
     assert_eq!(deliver(&follows).len(), 2);
     change(&mut store, 1, says("油"));
     change(&mut store, 2, says("油"));
     follows
-        .found("a", &[2], later(seq(&store)), Told::ALL)
+        .found("a", &[2], later(seq(&store)), NotifyOn::ALL)
         .unwrap();
     let told = [told_as(1, Change::Deleted), told_as(2, Change::Changed)];
     assert_eq!(deliver(&follows), told);
@@ -207,13 +213,13 @@ fn a_change_during_a_delivery_is_told_after_it() {
     for (deleted, expected) in [(false, Change::Changed), (true, Change::Deleted)] {
         let dir = tempfile::tempdir().unwrap();
         let (mut store, follows) = with_log(dir.path(), &[1]);
-        follows.found("a", &[1], later(11), Told::ALL).unwrap();
+        follows.found("a", &[1], later(11), NotifyOn::ALL).unwrap();
         let sent = follows.next("a", 10).unwrap().unwrap();
         if deleted {
             change(&mut store, 1, DocOp::Delete);
-            assert_eq!(follows.gone("a", Told::ALL).unwrap(), 1);
+            assert_eq!(follows.gone("a", NotifyOn::ALL).unwrap(), 1);
         } else {
-            follows.found("a", &[1], later(12), Told::ALL).unwrap();
+            follows.found("a", &[1], later(12), NotifyOn::ALL).unwrap();
         }
         drop((follows, store));
         let follows = Store::open(dir.path()).unwrap().follows().unwrap();
@@ -227,7 +233,7 @@ fn a_change_during_a_delivery_is_told_after_it() {
 fn only_what_is_asked_for_is_told() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, follows) = with_log(dir.path(), &[1]);
-    let gone_only = Told {
+    let gone_only = NotifyOn {
         new: false,
         changed: false,
         gone: true,
@@ -239,9 +245,9 @@ fn only_what_is_asked_for_is_told() {
     assert_eq!(follows.gone("a", gone_only).unwrap(), 1);
     assert_eq!(deliver(&follows), [told_as(1, Change::Deleted)]);
     // One that waits and was never told is forgotten when it goes.
-    follows.found("a", &[3], later(13), Told::ALL).unwrap();
+    follows.found("a", &[3], later(13), NotifyOn::ALL).unwrap();
     change(&mut store, 3, says("油"));
     change(&mut store, 3, DocOp::Delete);
-    follows.gone("a", Told::ALL).unwrap();
+    follows.gone("a", NotifyOn::ALL).unwrap();
     assert_eq!(deliver(&follows), []);
 }

@@ -29,7 +29,7 @@ fn number(store: &Store, sql: &str) -> i64 {
     file(store).query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Every address of the model and no other is known, to the writing side and beside it.
+/// Every address of the model and no other is known, to the writing side and next to it.
 fn check(store: &Store, model: &BTreeSet<u64>, most: u64) {
     let uris: Vec<CrawlUri> = (0..most).map(|n| uri(&address(n))).collect();
     let known = store.known(&uris.iter().collect::<Vec<_>>()).unwrap();

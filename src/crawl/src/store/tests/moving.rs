@@ -112,7 +112,7 @@ fn a_store_that_moves_into_the_database_and_out_again_is_the_same_record_by_reco
     let place = in_schema(node, &server.url());
     let mut told = CopyProgress { done: 0, all: 0 };
     let moved = import(one, &place, |at| told = at).unwrap();
-    assert_eq!(moved.of("url"), ADDRESSES.len() as u64);
+    assert_eq!(moved.rows_of("url"), ADDRESSES.len() as u64);
 
     // It works there: known addresses are known, new rows of the crawl and of followers get numbers of their own.
     let mut store = Store::open(&place).unwrap();
@@ -140,7 +140,7 @@ fn a_store_that_moves_into_the_database_and_out_again_is_the_same_record_by_reco
     let refused = import(one, &place, |_| {}).unwrap_err().to_string();
     assert!(refused.contains("addresses already"), "{refused}");
     let moved = export(&place, back, |_| {}).unwrap();
-    assert_eq!(moved.of("document"), 4);
+    assert_eq!(moved.rows_of("document"), 4);
     let refused = export(&place, back, |_| {}).unwrap_err().to_string();
     assert!(refused.contains("name another folder"), "{refused}");
 

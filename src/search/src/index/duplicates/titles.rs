@@ -1,5 +1,5 @@
-//! What two titles say of their documents. In: titles in normal form. Out: whether they name one subject, two, or two of
-//! a series. Never looks at the texts.
+//! Compares two titles in normal form: whether they name one subject, two, or two of a series. Never looks at the
+//! texts.
 
 /// Least letters of a title that says something.
 const LEAST_LETTERS: usize = 4;
@@ -29,7 +29,7 @@ pub(crate) enum Titles {
 
 impl Titles {
     /// Compares two titles in normal form.
-    pub(crate) fn of(a: &str, b: &str) -> Self {
+    pub(crate) fn new(a: &str, b: &str) -> Self {
         let (own, other) = (letters(a), letters(b));
         if own.len().min(other.len()) < LEAST_LETTERS {
             return Self::Unknown;
@@ -185,8 +185,8 @@ mod tests {
             ),
             (Unknown, "图片", "国内油价三连涨"),
         ] {
-            assert_eq!(Titles::of(a, b), expected, "{a} / {b}");
-            assert_eq!(Titles::of(b, a), expected, "{b} / {a}");
+            assert_eq!(Titles::new(a, b), expected, "{a} / {b}");
+            assert_eq!(Titles::new(b, a), expected, "{b} / {a}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! What analysts compare. In: a query. Out: its documents by day and by site, the stories that were reprinted most with who had
-//! each first, and the terms that rise. Only documents that fit the query count, as in the total of a search.
+//! What analysts compare: the documents of a query by day and by site, the stories that were reprinted most with who
+//! had each first, and the terms that rise. Only documents that fit the query count, as in the total of a search.
 
 use std::collections::BTreeMap;
 

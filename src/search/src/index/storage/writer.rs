@@ -1,6 +1,6 @@
-//! Writing. In: documents under their fingerprint. Out: commits that carry the sequence number they reach, so
-//! that a replay after a crash knows where to go on. [`IndexWriter`] is what takes documents into an index, whoever keeps
-//! it. Never decides what is worth indexing.
+//! Writes documents under their fingerprint. Commits carry the sequence number they reach, so that a replay after a
+//! crash knows where to continue. [`IndexWriter`] is the interface of both engines. Never decides what is worth
+//! indexing.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -16,11 +16,11 @@ use tantivy::{
 };
 
 use super::folder::{Folder, remove_leftovers};
-use super::left_out::{AllLeftOut, LeftOut};
+use super::left_out::{SkippedDocument, SkippedDocuments};
 use crate::analyze::{Singles, tokenizers};
 use crate::index::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
 use crate::index::schema::{
-    Cause, Column, FORMAT, Noted, PROGRAM, check_format, refuse_newer, schema, unreadable,
+    Cause, Column, CommitPayload, FORMAT, PROGRAM, check_format, refuse_newer, schema, unreadable,
 };
 use crate::index::stored::{DocumentSource, StoredDocument};
 use crate::index::{Config, IndexError};
@@ -29,7 +29,7 @@ use crate::index::{Config, IndexError};
 const MIN_MEMORY_MB: usize = 16;
 /// Most memory tantivy takes, in MB.
 const MAX_MEMORY_MB: usize = 4_000;
-/// Merges run beside indexing; more threads would take the crawl's processor.
+/// Merges run next to indexing; more threads would take the crawl's processor.
 const MERGE_THREADS: usize = 1;
 /// A segment with this share of replaced documents is merged again.
 const REPLACED_SHARE: f32 = 0.25;
@@ -53,7 +53,7 @@ pub struct Writer {
     store: i64,
     last_seq: u64,
     tokenizers: TokenizerManager,
-    aside: AllLeftOut,
+    aside: SkippedDocuments,
     is_of_other_version: bool,
     /// Segments may be merged.
     merges: bool,
@@ -170,7 +170,7 @@ impl Writer {
     }
 
     /// Begins to merge segments, for times when nothing comes in: into one where that is worth it, else the small
-    /// ones. One segment is the smallest and fastest form. The merge runs beside everything else, about a second
+    /// ones. One segment is the smallest and fastest form. The merge runs next to everything else, about a second
     /// for 10,000 documents; [`Writer::close`] waits for it. Gives whether there was something to merge.
     pub fn tidy(&mut self) -> Result<bool, IndexError> {
         if !self.merges {
@@ -244,13 +244,13 @@ impl IndexWriter for Writer {
         indexed.map(drop).map_err(|e| e.to_string())
     }
 
-    fn leave_out(&mut self, left: LeftOut) -> Result<(), IndexError> {
+    fn skip_document(&mut self, left: SkippedDocument) -> Result<(), IndexError> {
         self.delete(left.fingerprint, left.seq)?;
         self.aside.put(left);
         Ok(())
     }
 
-    fn left_out(&self) -> AllLeftOut {
+    fn left_out(&self) -> SkippedDocuments {
         self.aside.clone()
     }
 
@@ -263,7 +263,7 @@ impl IndexWriter for Writer {
     }
 
     fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
-        let noted = Noted {
+        let noted = CommitPayload {
             seq,
             format: FORMAT,
             store: self.store,
@@ -385,10 +385,10 @@ pub trait IndexWriter {
     fn try_alone(&mut self, stored: &StoredDocument) -> Result<(), String>;
 
     /// Goes on without a document, and notes why with the next commit. What the index had of it before goes.
-    fn leave_out(&mut self, left: LeftOut) -> Result<(), IndexError>;
+    fn skip_document(&mut self, left: SkippedDocument) -> Result<(), IndexError>;
 
     /// The documents that were left out.
-    fn left_out(&self) -> AllLeftOut;
+    fn left_out(&self) -> SkippedDocuments;
 
     /// Takes a document out, if it is there; change `seq` says that it is gone.
     fn delete(&mut self, fingerprint: u64, seq: u64) -> Result<(), IndexError>;

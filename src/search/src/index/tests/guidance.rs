@@ -1,4 +1,4 @@
-//! What stands beside hits: counts, related terms, other orders, suggestions, corrections.
+//! What stands next to hits: counts, related terms, other orders, suggestions, corrections.
 
 use super::*;
 

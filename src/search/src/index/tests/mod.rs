@@ -37,7 +37,7 @@ fn document(url: &str, title: &str, text: &str) -> Document {
 /// Identity of the store that the indexes of the tests are of.
 const STORE: i64 = 11;
 
-/// The documents of the index in a folder.
+/// The documents of the index in a directory.
 fn documents_of(dir: &Path) -> Arc<MemoryDocuments> {
     static ALL: LazyLock<Mutex<HashMap<PathBuf, Arc<MemoryDocuments>>>> =
         LazyLock::new(Mutex::default);

@@ -1,4 +1,4 @@
-//! Crashes, broken folders, other formats.
+//! Crashes, broken directories, other formats.
 
 use super::*;
 
@@ -279,7 +279,7 @@ fn a_document_that_brings_a_commit_down_is_found_when_it_is_tried_alone() {
     assert_eq!(reason, "panicked: a mine");
     writer.upsert(&stored(1, &good)).unwrap();
     writer
-        .leave_out(LeftOut {
+        .skip_document(SkippedDocument {
             fingerprint: 2,
             seq: 2,
             url: bad.url.clone(),

@@ -212,7 +212,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn sketches_survive_packing(letters in proptest::collection::vec(any::<u16>(), 60..400)) {
-        let sketch = Sketch::of(&letters).unwrap();
+        let sketch = Sketch::new(&letters).unwrap();
         prop_assert_eq!(Sketch::unpacked(sketch.packed()), Some(sketch));
         prop_assert!(Sketch::unpacked(sketch.packed().skip(1)).is_none());
         prop_assert!(sketch.shared(&sketch) > 0);

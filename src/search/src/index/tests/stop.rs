@@ -76,7 +76,7 @@ fn a_running_search_ends_where_it_stands() {
     drop(index_of(dir.path(), 200));
     let opened = super::super::storage::embedded::Opened::open(dir.path()).unwrap();
     let searcher = opened.newest().unwrap().searcher;
-    let stop = Stop::default();
+    let stop = CancellationToken::default();
     let weight = AllQuery
         .weight(EnableScoring::disabled_from_searcher(&searcher))
         .unwrap();
@@ -91,7 +91,7 @@ fn a_running_search_ends_where_it_stands() {
 
 /// Stops the search it collects for.
 struct Stopping {
-    stop: Stop,
+    stop: CancellationToken,
 }
 
 impl tantivy::collector::Collector for Stopping {

@@ -152,7 +152,7 @@ fn finding(visited: &Visited, class: UrlClass, shown: Shown) -> Finding {
     let in_words = match (visited.outcome, fetched) {
         (VisitOutcome::RobotsUnreachable, _) => visited.sentence.clone(),
         (VisitOutcome::Unreachable, Some(fetched)) if fetched.truncation().is_none() => {
-            Some(fetched.in_words())
+            Some(fetched.describe())
         }
         _ => None,
     };

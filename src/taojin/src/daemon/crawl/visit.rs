@@ -469,7 +469,7 @@ pub(super) fn report_fetch(fetched: &Fetched, outcome: VisitOutcome) -> FetchRep
         failure: fetched.failure,
         retry_after_ms: fetched.asked_pause_ms(),
         ip: fetched.remote,
-        error: outcome.is_host_trouble().then(|| fetched.in_words()),
+        error: outcome.is_host_trouble().then(|| fetched.describe()),
         ..FetchReport::new(outcome, elapsed_ms)
     }
 }
@@ -646,7 +646,7 @@ pub(super) fn reason(fetched: &Fetched) -> String {
             failure.as_str(),
             fetched.wire_bytes
         ),
-        Some(Failure::Address) => fetched.in_words(),
+        Some(Failure::Address) => fetched.describe(),
         Some(failure) => failure.as_str().to_owned(),
         None => format!("HTTP {}", fetched.head.status),
     }

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::super::sql::{NONE, NodeLease, Postgres, Way};
+use super::super::sql::{NONE, NodeLease, PgConnector, Postgres};
 use super::*;
 pub(super) use server::server;
 
@@ -39,7 +39,7 @@ const ONLY_FILES: &[&str] = &[
     "the_saved_filter_is_loaded_and_completed",
 ];
 
-/// A schema of its own for the store of this folder.
+/// A schema of its own for the store of this directory.
 pub(in crate::store) fn in_schema(dir: &Path, url: &str) -> StorePlace {
     static MADE: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
     let name = format!("t{:016x}", xxh3_64(dir.as_os_str().as_encoded_bytes()));
@@ -52,20 +52,23 @@ pub(in crate::store) fn in_schema(dir: &Path, url: &str) -> StorePlace {
     StorePlace::new(dir, &format!("{url}?options=-csearch_path%3D{name}"), None)
 }
 
-fn way_to(url: &str) -> Way {
+fn way_to(url: &str) -> PgConnector {
     let place = StorePlace::new(Path::new("/"), url, None);
-    place.server().unwrap().unwrap().way
+    place.server().unwrap().unwrap().connector
 }
 
-/// Where the store of this folder is while the suites run on PostgreSQL.
+/// Where the store of this directory is while the suites run on PostgreSQL.
 pub(in crate::store) fn place(dir: &Path) -> Option<StorePlace> {
     Some(in_schema(dir, &std::env::var(SERVER).ok()?))
 }
 
 /// What the database does when no node renews its lease.
 pub(crate) fn expire_leases(place: &StorePlace) {
-    let conn =
-        Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default()).unwrap();
+    let conn = Postgres::connect(
+        &place.server().unwrap().unwrap().connector,
+        &NodeLease::default(),
+    )
+    .unwrap();
     conn.run_script("UPDATE node SET expires_ms = 0").unwrap();
 }
 
@@ -138,8 +141,11 @@ fn a_newer_store_asks_for_the_newer_program() {
     let place = in_schema(one.path(), &server.url());
     let node = Store::open(&place).unwrap();
     let set_version = |version: i64| {
-        let conn = Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default())
-            .unwrap();
+        let conn = Postgres::connect(
+            &place.server().unwrap().unwrap().connector,
+            &NodeLease::default(),
+        )
+        .unwrap();
         let sql = format!("UPDATE taojin_store SET version = {version}");
         conn.run_script(&sql).unwrap();
     };

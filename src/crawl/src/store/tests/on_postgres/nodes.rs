@@ -129,8 +129,11 @@ fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_re
     drop(Store::open(&place).unwrap());
     let id = std::fs::read_to_string(one.path().join("node")).unwrap();
     let lost = |lease_ms: i64| {
-        let conn = Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default())
-            .unwrap();
+        let conn = Postgres::connect(
+            &place.server().unwrap().unwrap().connector,
+            &NodeLease::default(),
+        )
+        .unwrap();
         let sql = format!(
             "INSERT INTO node (id, host, version, started_ms, expires_ms) VALUES ('{}', 'lost', '1', 0, \
              {lease_ms} + CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)); \
@@ -171,7 +174,7 @@ fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_re
     assert!((10_000..=15_000).contains(&nodes[0].lease_ms), "{nodes:?}");
 }
 
-/// Documents of two nodes at the same time: a follower that reads beside them sees every number, in order.
+/// Documents of two nodes at the same time: a follower that reads next to them sees every number, in order.
 #[test]
 fn the_log_of_two_nodes_has_no_gap_and_nobody_overtakes_a_number() {
     let Some(server) = server("the log of two nodes") else {
@@ -267,8 +270,11 @@ fn a_writer_whose_place_was_taken_changes_nothing_more() {
     let place = in_schema(dir.path(), &server.url());
     let mut store = Store::open(&place).unwrap();
     offer(&mut store, &["http://a.cn/1"]);
-    let conn =
-        Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default()).unwrap();
+    let conn = Postgres::connect(
+        &place.server().unwrap().unwrap().connector,
+        &NodeLease::default(),
+    )
+    .unwrap();
     conn.run_script("DELETE FROM node").unwrap();
     let batch = Batch {
         urls: vec![link("http://a.cn/2")],
@@ -343,7 +349,7 @@ fn sites_that_differ_between_nodes_are_named() {
     let place = in_schema(one.path(), &server.url());
     let first = Store::open(&place).unwrap();
     let second = Store::open(beside(&place, two.path())).unwrap();
-    let differences = || SiteDifferences::of(&first.cluster().nodes().unwrap());
+    let differences = || SiteDifferences::from_nodes(&first.cluster().nodes().unwrap());
     first
         .cluster()
         .set_node_sites(&[("a", 1), ("b", 2)])
