@@ -11,7 +11,7 @@ fn day(crawl: &mut Crawl, etag: Option<&str>, changed: bool) -> usize {
         match crawl.next() {
             Next::Fetch(lease) => {
                 fetched += 1;
-                crawl.finish(&lease, &FetchReport::new(VisitOutcome::Page, 1));
+                crawl.finish(&lease, &came());
                 let visit = &mut crawl.batch.pages.last_mut().unwrap().visit;
                 visit.digest = Some(7);
                 visit.etag = etag.map(str::to_owned);
@@ -33,8 +33,7 @@ fn day(crawl: &mut Crawl, etag: Option<&str>, changed: bool) -> usize {
 
 fn met(pages: usize) -> Crawl {
     let mut crawl = Crawl::new(at_once());
-    let urls: Vec<String> = (0..pages).map(|n| format!("http://a.test/{n}")).collect();
-    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&numbered("a", 0..pages));
     crawl
 }
 
@@ -46,8 +45,7 @@ fn rechecks_that_bring_nothing_are_paid_for() {
     assert!((20..=22).contains(&second), "{second}");
     // What was spent outlives the process, and those that waited come first when it is given back.
     let mut crawl = crawl.reopen();
-    let more: Vec<String> = (0..60).map(|n| format!("http://b.test/{n}")).collect();
-    crawl.offer(&more.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&numbered("b", 0..60));
     let third = day(&mut crawl, None, false);
     assert!((60..=66).contains(&third), "{third}");
     // After a month everything is looked at again.
@@ -96,9 +94,7 @@ fn a_site_has_so_many_addresses_in_the_store_and_no_more() {
     let trap = |from: usize, to: usize| -> Vec<String> {
         (from..to).map(|n| format!("http://a.test/{n}")).collect()
     };
-    let offer = |crawl: &mut Crawl, urls: &[String]| {
-        crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>())
-    };
+    let offer = |crawl: &mut Crawl, urls: &[String]| crawl.offer(&urls);
     // One list passes the limit in one go.
     let report = offer(&mut crawl, &trap(0, 5_000));
     assert_eq!(report.new_urls, 100);

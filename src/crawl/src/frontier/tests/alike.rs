@@ -117,8 +117,8 @@ fn an_error_page_is_known_again_at_another_address_of_its_host() {
 #[test]
 fn a_page_that_a_host_shows_at_many_addresses_is_followed_at_a_few_of_them() {
     let mut crawl = Crawl::new(at_once());
-    let urls: Vec<String> = (0..20).map(|n| format!("http://a.test/{n}")).collect();
-    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    let urls = numbered("a", 0..20);
+    crawl.offer(&urls);
     let frontier = &mut crawl.frontier;
     let followed = urls.iter().filter(|text| {
         let record = crawl.store.lookup(&uri(text)).unwrap().unwrap();
@@ -138,8 +138,7 @@ fn what_waits_longest_gets_its_turn_before_a_flood_of_better_ones_ends() {
     crawl.batch.urls = vec![Crawl::link("http://a.test/deep", 8)];
     crawl.commit();
     crawl.now_ms += 1;
-    let flood: Vec<String> = (0..1_000).map(|i| format!("http://a.test/{i}")).collect();
-    crawl.offer(&flood.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&numbered("a", 0..1_000));
     let fetched = crawl.drain();
     assert_eq!(fetched.len(), 1_001);
     let at = fetched

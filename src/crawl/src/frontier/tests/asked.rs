@@ -22,8 +22,7 @@ fn ask(crawl: &mut Crawl, text: &str) -> LeaseOutcome {
 #[test]
 fn what_is_asked_for_goes_first_and_the_rest_of_the_host_is_kept() {
     let mut crawl = Crawl::new(politely());
-    let many: Vec<String> = (0..50).map(|n| format!("http://a.test/{n}")).collect();
-    crawl.offer(&many.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&numbered("a", 0..50));
     let answered = FetchReport::new(VisitOutcome::Page, 10);
     let LeaseOutcome::Fetch(lease) = ask(&mut crawl, "http://a.test/40") else {
         panic!("it may be fetched");
@@ -70,11 +69,7 @@ fn what_was_taken_down_is_never_leased_and_no_link_brings_it_back() {
     let report = crawl.offer(&["http://a.test/1", "http://a.test/never"]);
     assert_eq!(report.refused.get(&Refusal::TakenDown), Some(&2));
     let now = crawl.now_ms;
-    let site = Arc::from("s");
-    crawl
-        .frontier
-        .begin_cycle(&mut crawl.store, &site, now)
-        .unwrap();
+    crawl.begin_cycle();
     let fetched: Vec<String> = crawl.drain().into_iter().map(|(_, url)| url).collect();
     assert_eq!(fetched, ["http://a.test/2"]);
 

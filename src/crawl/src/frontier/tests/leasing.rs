@@ -52,7 +52,7 @@ fn a_link_of_a_hub_overtakes_a_backlog_that_is_in_memory() {
     crawl.commit();
     let lease = crawl.lease();
     let fresh = vec![Crawl::link("http://a.test/fresh", 1)];
-    crawl.finish_with(&lease, &FetchReport::new(VisitOutcome::Page, 1), fresh);
+    crawl.finish_with(&lease, &came(), fresh);
     crawl.commit();
     assert_eq!(crawl.lease().record.uri.as_str(), "http://a.test/fresh");
 }
@@ -60,7 +60,7 @@ fn a_link_of_a_hub_overtakes_a_backlog_that_is_in_memory() {
 #[test]
 fn a_backlog_of_one_host_never_starves_another() {
     let mut crawl = Crawl::new(at_once());
-    let big: Vec<String> = (0..300).map(|i| format!("http://big.test/{i}")).collect();
+    let big = numbered("big", 0..300);
     let mut all: Vec<&str> = big.iter().map(String::as_str).collect();
     all.extend([
         "http://small.test/1",
@@ -85,7 +85,7 @@ fn more_hosts_than_fit_in_memory_all_have_their_turn() {
     let urls: Vec<String> = (0..20)
         .flat_map(|h| (0..5).map(move |p| format!("http://h{h}.test/{p}")))
         .collect();
-    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&urls);
     assert_eq!(crawl.drain().len(), 100);
 }
 
@@ -96,15 +96,14 @@ fn a_lease_is_not_given_twice_before_its_commit() {
         queue_batch: 2,
         ..at_once()
     });
-    let urls: Vec<String> = (0..9).map(|i| format!("http://a.test/{i}")).collect();
-    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&numbered("a", 0..9));
     let leases: Vec<Lease> = (0..9).map(|_| crawl.lease()).collect();
     let mut ids: Vec<i64> = leases.iter().map(|l| l.record.id).collect();
     ids.sort_unstable();
     ids.dedup();
     assert_eq!(ids.len(), 9);
     for lease in &leases {
-        crawl.finish(lease, &FetchReport::new(VisitOutcome::Page, 1));
+        crawl.finish(lease, &came());
     }
     assert_eq!(crawl.next(), Next::Idle, "finished but not committed");
     crawl.commit();
@@ -130,10 +129,10 @@ fn what_was_not_committed_is_fetched_again_after_a_crash_and_nothing_else() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://b.test/1", "http://c.test/1"]);
     let first = crawl.lease();
-    crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&first, &came());
     let (second, _third) = (crawl.lease(), crawl.lease());
     crawl.commit();
-    crawl.finish(&second, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&second, &came());
     let mut crawl = crawl.reopen();
     let again = crawl.drain();
     assert_eq!(again.len(), 2);
@@ -166,7 +165,7 @@ fn a_page_that_is_there_at_every_crash_goes_last_and_is_given_up_at_the_end() {
     assert_eq!(crawl.store.url(bad.record.id).unwrap().unwrap().crashes, 3);
     let good = crawl.lease();
     assert_ne!(good.record.id, bad.record.id);
-    crawl.finish(&good, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&good, &came());
     crawl.commit();
     for _ in 3..10 {
         let lease = crawl.lease();
@@ -189,10 +188,7 @@ fn a_cycle_makes_hubs_due_again_and_articles_not() {
     crawl.commit();
     assert_eq!(crawl.drain().len(), 2);
     crawl.now_ms += 3_600_000;
-    let due = crawl
-        .frontier
-        .begin_cycle(&mut crawl.store, &site, crawl.now_ms)
-        .unwrap();
+    let due = crawl.begin_cycle();
     assert_eq!(due, 1);
     assert_eq!(paths(&crawl.drain()), ["/"]);
     let record = crawl.store.site("s").unwrap().unwrap();
@@ -210,19 +206,11 @@ fn pages_of_a_host_and_of_a_site_are_limited_until_the_next_cycle() {
             max_pages_per_cycle: of_site,
             ..site("s", &["*.test"])
         };
-        let name = Arc::from("s");
-        crawl
-            .frontier
-            .set_sites(&mut crawl.store, scopes(&[site]), crawl.now_ms)
-            .unwrap();
-        let urls: Vec<String> = (0..5).map(|i| format!("http://a.test/{i}")).collect();
-        crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+        crawl.set_site(site);
+        crawl.offer(&numbered("a", 0..5));
         assert_eq!(crawl.drain().len(), 3);
         crawl.now_ms += 1_000;
-        crawl
-            .frontier
-            .begin_cycle(&mut crawl.store, &name, crawl.now_ms)
-            .unwrap();
+        crawl.begin_cycle();
         assert_eq!(crawl.drain().len(), 2, "the rest comes with the next cycle");
     }
 }
@@ -232,16 +220,10 @@ fn urls_of_a_site_that_is_taken_out_wait_until_it_comes_back() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let other = site("other", &["b.test"]);
-    crawl
-        .frontier
-        .set_sites(&mut crawl.store, scopes(&[other]), crawl.now_ms)
-        .unwrap();
+    crawl.set_site(other);
     assert_eq!(crawl.drain().len(), 0);
     let site = site("s", &["*.test"]);
-    crawl
-        .frontier
-        .set_sites(&mut crawl.store, scopes(&[site]), crawl.now_ms)
-        .unwrap();
+    crawl.set_site(site);
     assert_eq!(crawl.drain().len(), 2);
 }
 
@@ -250,7 +232,7 @@ fn a_page_that_becomes_due_later_is_waited_for() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1"]);
     let lease = crawl.lease();
-    crawl.finish(&lease, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&lease, &came());
     let due_ms = crawl.now_ms + 86_400_000;
     crawl.batch.pages[0].visit.due_ms = Some(due_ms);
     crawl.commit();
@@ -267,8 +249,7 @@ fn a_page_that_becomes_due_later_is_waited_for() {
 fn with_queues(queues: u32, config: Config) -> Crawl {
     let mut crawl = Crawl::new(config);
     crawl.set_queues(queues);
-    let urls: Vec<String> = (0..400).map(|n| format!("http://a.test/{n}")).collect();
-    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&numbered("a", 0..400));
     crawl
 }
 
@@ -295,7 +276,7 @@ fn each_queue_of_a_host_fetches_and_rests_by_itself() {
     let mut crawl = with_queues(4, config);
     let first = leases(&mut crawl);
     assert_eq!(first.len(), 1, "the host was never asked");
-    crawl.finish(&first[0], &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&first[0], &came());
     crawl.commit();
     // Each queue gives one page at a time, its own, and rests alone.
     let mut rests = HashMap::from([(first[0].queue.clone(), crawl.now_ms + 1_000)]);
@@ -318,7 +299,7 @@ fn each_queue_of_a_host_fetches_and_rests_by_itself() {
                     .is_none_or(|until| crawl.now_ms >= *until)
             );
             assert!(fetched.insert(lease.record.id), "twice");
-            crawl.finish(&lease, &FetchReport::new(VisitOutcome::Page, 1));
+            crawl.finish(&lease, &came());
             rests.insert(lease.queue.clone(), crawl.now_ms + 1_000);
         }
         crawl.commit();
@@ -341,7 +322,7 @@ fn what_protects_a_host_holds_for_all_of_its_queues() {
     for (report, rest_ms) in [(busy, 60_000), (slow, 5_000)] {
         let mut crawl = with_queues(8, Config::default());
         let first = crawl.lease();
-        crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
+        crawl.finish(&first, &came());
         crawl.commit();
         crawl.now_ms += 10_000;
         let all = leases(&mut crawl);
@@ -349,7 +330,7 @@ fn what_protects_a_host_holds_for_all_of_its_queues() {
         crawl.finish(&all[0], &report);
         assert!(leases(&mut crawl).is_empty(), "{report:?}");
         for lease in &all[1..] {
-            crawl.finish(lease, &FetchReport::new(VisitOutcome::Page, 1));
+            crawl.finish(lease, &came());
         }
         crawl.commit();
         crawl.now_ms += rest_ms - 1;
@@ -376,7 +357,7 @@ fn a_host_rests_after_a_restart_until_all_of_its_queues_have() {
     };
     let mut crawl = with_queues(4, config);
     let first = crawl.lease();
-    crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&first, &came());
     crawl.commit();
     let record = crawl.store.host("a.test").unwrap().unwrap();
     assert!(record.not_before_ms >= crawl.now_ms + 1_000);
@@ -386,14 +367,14 @@ fn a_host_rests_after_a_restart_until_all_of_its_queues_have() {
 fn the_number_of_queues_may_change_while_pages_are_under_way() {
     let mut crawl = with_queues(8, at_once());
     let first = crawl.lease();
-    crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&first, &came());
     crawl.commit();
     let eight = leases(&mut crawl);
     assert_eq!(eight.len(), 8);
     crawl.set_queues(1);
     assert!(leases(&mut crawl).is_empty(), "eight are under way");
     for lease in &eight {
-        crawl.finish(lease, &FetchReport::new(VisitOutcome::Page, 1));
+        crawl.finish(lease, &came());
     }
     crawl.commit();
     assert_eq!(leases(&mut crawl).len(), 1);

@@ -126,7 +126,7 @@ fn a_partition_is_handed_over_when_nothing_of_it_is_under_way_and_no_page_is_fet
         return;
     }
     let all: Vec<String> = (0..40).map(|n| format!("http://h{n}.test/1")).collect();
-    first.offer(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    first.offer(&all);
     let under_way: Vec<Lease> = (0..40).map(|_| first.lease()).collect();
     let mut second = beside(&first);
     first.share();
@@ -168,7 +168,7 @@ fn what_a_lost_node_had_is_gone_on_with_after_a_rest() {
         return;
     }
     let all: Vec<String> = (0..9).map(|n| format!("http://h{n}.test/1")).collect();
-    first.offer(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    first.offer(&all);
     let lost: Vec<Lease> = (0..3).map(|_| first.lease()).collect();
     let mut second = beside(&first);
     // A node that has just come takes nobody's place: the database may have been away.
@@ -220,7 +220,7 @@ fn nodes_take_turns_at_a_server_whose_hosts_they_share_and_starve_nobody() {
             crawl.commit();
         }
         let more: Vec<String> = mine.iter().map(|text| format!("{text}2")).collect();
-        crawl.offer(&more.iter().map(String::as_str).collect::<Vec<_>>());
+        crawl.offer(&more);
     }
     let mut asked = [0, 0];
     let mut turns = Vec::new();

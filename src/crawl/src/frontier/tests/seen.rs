@@ -27,7 +27,7 @@ fn a_new_link_names_the_page_it_was_found_on() {
     ] {
         let lease = crawl.lease();
         let links = links.iter().map(|t| Crawl::link(t, 2)).collect();
-        crawl.finish_with(&lease, &FetchReport::new(VisitOutcome::Page, 1), links);
+        crawl.finish_with(&lease, &came(), links);
     }
     let report = crawl.commit();
     assert_eq!(report.new_urls, 2);
@@ -51,7 +51,7 @@ fn a_filter_that_takes_everything_for_seen_loses_nothing() {
         .map(|i| format!("http://h{}.test/{i}", i % 7))
         .collect();
     for chunk in urls.chunks(100) {
-        crawl.offer(&chunk.iter().map(String::as_str).collect::<Vec<_>>());
+        crawl.offer(&chunk);
     }
     assert!(
         crawl.frontier.seen.false_positives > 0,

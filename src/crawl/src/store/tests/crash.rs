@@ -69,8 +69,7 @@ fn a_newer_store_asks_for_the_newer_program() {
 
 #[test]
 fn a_full_disk_loses_nothing_and_the_same_batch_goes_in_later() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let before = store.counts().unwrap();
     let limit = |store: &Store, pages: i64| {
@@ -153,8 +152,7 @@ fn a_log_that_is_cut_anywhere_gives_the_state_after_a_commit() {
 
 #[test]
 fn a_process_that_dies_leaves_its_commits() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let page = visited(&store, "http://a.cn/1", "http://a.cn/2", DocOp::Delete);
     let batch = Batch {

@@ -17,6 +17,12 @@ fn new(fingerprint: u64) -> DeliveredHit {
     told_as(fingerprint, Change::New)
 }
 
+/// The deliveries of an empty store.
+fn new_follows() -> (tempfile::TempDir, Follows) {
+    let (dir, store) = new_store();
+    (dir, store.follows().unwrap())
+}
+
 fn later(seq: u64) -> FollowMark {
     FollowMark {
         seq,
@@ -24,21 +30,20 @@ fn later(seq: u64) -> FollowMark {
     }
 }
 
+/// Enters hits for a follower of everything; how many there are to be sent.
+fn found(follows: &Follows, name: &str, hits: &[u64], mark: FollowMark) -> usize {
+    follows.found(name, hits, mark, NotifyOn::ALL).unwrap()
+}
+
 #[test]
 fn a_topic_begins_at_the_present_and_again_when_it_asks_for_something_else() {
-    let dir = tempfile::tempdir().unwrap();
-    let follows = Store::open(dir.path()).unwrap().follows().unwrap();
+    let (_dir, follows) = new_follows();
     assert_eq!(follows.begin("a", "油", MARK).unwrap(), MARK);
-    follows.found("a", &[1], later(20), NotifyOn::ALL).unwrap();
+    found(&follows, "a", &[1], later(20));
     assert_eq!(follows.begin("a", "油", later(30)).unwrap(), later(20));
     assert_eq!(follows.begin("a", "气", later(30)).unwrap(), later(30));
     // What was found keeps: the other query must not tell it again.
-    assert_eq!(
-        follows
-            .found("a", &[1, 2], later(31), NotifyOn::ALL)
-            .unwrap(),
-        1
-    );
+    assert_eq!(found(&follows, "a", &[1, 2], later(31)), 1);
 }
 
 #[test]
@@ -48,19 +53,14 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
     let follows = store.follows().unwrap();
     follows.begin("a", "油", MARK).unwrap();
     assert_eq!(follows.next("a", 2).unwrap(), None);
-    assert_eq!(
-        follows
-            .found("a", &[5, 3, u64::MAX], later(11), NotifyOn::ALL)
-            .unwrap(),
-        3
-    );
+    assert_eq!(found(&follows, "a", &[5, 3, u64::MAX], later(11)), 3);
     let first = Delivery {
         number: 1,
         hits: vec![new(5), new(3)],
     };
     assert_eq!(follows.next("a", 2).unwrap().as_ref(), Some(&first));
     follows.failed("a", NOW + 60_000, "503").unwrap();
-    follows.found("a", &[9], later(12), NotifyOn::ALL).unwrap();
+    found(&follows, "a", &[9], later(12));
     // After a restart too.
     drop((follows, store));
     let store = Store::open(dir.path()).unwrap();
@@ -105,16 +105,10 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
 
 #[test]
 fn topics_do_not_touch_each_other() {
-    let dir = tempfile::tempdir().unwrap();
-    let follows = Store::open(dir.path()).unwrap().follows().unwrap();
+    let (_dir, follows) = new_follows();
     for name in ["a", "b"] {
         follows.begin(name, "油", MARK).unwrap();
-        assert_eq!(
-            follows
-                .found(name, &[1, 2], later(11), NotifyOn::ALL)
-                .unwrap(),
-            2
-        );
+        assert_eq!(found(&follows, name, &[1, 2], later(11)), 2);
     }
     let delivery = follows.next("a", 10).unwrap().unwrap();
     follows.told("a", delivery.number, NOW).unwrap();
@@ -128,11 +122,10 @@ fn topics_do_not_touch_each_other() {
 
 #[test]
 fn what_waits_is_bounded() {
-    let dir = tempfile::tempdir().unwrap();
-    let follows = Store::open(dir.path()).unwrap().follows().unwrap();
+    let (_dir, follows) = new_follows();
     follows.begin("a", "油", MARK).unwrap();
     let many: Vec<u64> = (0..10_050).collect();
-    follows.found("a", &many, later(11), NotifyOn::ALL).unwrap();
+    found(&follows, "a", &many, later(11));
     let record = follows.record("a").unwrap().unwrap();
     assert_eq!((record.waiting, record.given_up), (10_000, 50));
     // The oldest are lost, the latest are told.
@@ -140,11 +133,7 @@ fn what_waits_is_bounded() {
 }
 
 fn change(store: &mut Store, fingerprint: u64, op: DocOp) {
-    let batch = Batch {
-        documents: vec![(fingerprint, op)],
-        ..Batch::default()
-    };
-    store.commit(&batch, NOW).unwrap();
+    change_document(store, fingerprint, op, NOW);
 }
 
 /// A store whose log has these documents, numbered from 1, and its follower of topic `a`.
@@ -171,11 +160,9 @@ fn deliver(follows: &Follows) -> Vec<DeliveredHit> {
 fn a_hit_is_told_as_new_then_changed_then_deleted_and_new_again() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, follows) = with_log(dir.path(), &[1, 2]);
-    follows
-        .found("a", &[1, 2], later(11), NotifyOn::ALL)
-        .unwrap();
+    found(&follows, "a", &[1, 2], later(11));
     assert_eq!(deliver(&follows), [new(1), new(2)]);
-    follows.found("a", &[2], later(12), NotifyOn::ALL).unwrap();
+    found(&follows, "a", &[2], later(12));
     assert_eq!(deliver(&follows), [told_as(2, Change::Changed)]);
     change(&mut store, 2, DocOp::Delete);
     // One that nobody was told of is not told as gone.
@@ -185,7 +172,7 @@ fn a_hit_is_told_as_new_then_changed_then_deleted_and_new_again() {
     assert_eq!(follows.gone("a", NotifyOn::ALL).unwrap(), 0);
     assert_eq!(deliver(&follows), [told_as(2, Change::Deleted)]);
     assert_eq!(deliver(&follows), []);
-    follows.found("a", &[2], later(20), NotifyOn::ALL).unwrap();
+    found(&follows, "a", &[2], later(20));
     assert_eq!(deliver(&follows), [new(2)]);
 }
 
@@ -195,13 +182,11 @@ fn a_hit_that_changes_into_none_is_told_as_deleted() {
     let (mut store, follows) = with_log(dir.path(), &[1, 2]);
     let seq = |store: &Store| u64::try_from(store.last_document_seq().unwrap()).unwrap();
     let begun = later(seq(&store));
-    follows.found("a", &[1, 2], begun, NotifyOn::ALL).unwrap();
+    found(&follows, "a", &[1, 2], begun);
     assert_eq!(deliver(&follows).len(), 2);
     change(&mut store, 1, says("油"));
     change(&mut store, 2, says("油"));
-    follows
-        .found("a", &[2], later(seq(&store)), NotifyOn::ALL)
-        .unwrap();
+    found(&follows, "a", &[2], later(seq(&store)));
     let told = [told_as(1, Change::Deleted), told_as(2, Change::Changed)];
     assert_eq!(deliver(&follows), told);
 }
@@ -213,13 +198,13 @@ fn a_change_during_a_delivery_is_told_after_it() {
     for (deleted, expected) in [(false, Change::Changed), (true, Change::Deleted)] {
         let dir = tempfile::tempdir().unwrap();
         let (mut store, follows) = with_log(dir.path(), &[1]);
-        follows.found("a", &[1], later(11), NotifyOn::ALL).unwrap();
+        found(&follows, "a", &[1], later(11));
         let sent = follows.next("a", 10).unwrap().unwrap();
         if deleted {
             change(&mut store, 1, DocOp::Delete);
             assert_eq!(follows.gone("a", NotifyOn::ALL).unwrap(), 1);
         } else {
-            follows.found("a", &[1], later(12), NotifyOn::ALL).unwrap();
+            found(&follows, "a", &[1], later(12));
         }
         drop((follows, store));
         let follows = Store::open(dir.path()).unwrap().follows().unwrap();
@@ -245,7 +230,7 @@ fn only_what_is_asked_for_is_told() {
     assert_eq!(follows.gone("a", gone_only).unwrap(), 1);
     assert_eq!(deliver(&follows), [told_as(1, Change::Deleted)]);
     // One that waits and was never told is forgotten when it goes.
-    follows.found("a", &[3], later(13), NotifyOn::ALL).unwrap();
+    found(&follows, "a", &[3], later(13));
     change(&mut store, 3, says("油"));
     change(&mut store, 3, DocOp::Delete);
     follows.gone("a", NotifyOn::ALL).unwrap();

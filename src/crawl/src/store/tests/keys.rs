@@ -163,8 +163,7 @@ fn runs_become_one_and_give_back_every_row() {
 
 #[test]
 fn row_numbers_never_come_twice_even_when_the_last_rows_are_forgotten() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (dir, mut store) = new_store();
     let first = offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
     assert_eq!(forget_site(&mut store), 2);
     drop(store);

@@ -4,10 +4,9 @@ use super::*;
 
 #[test]
 fn a_record_comes_back_as_it_was_written() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
-    let new = store.lookup(&uri("http://a.cn/1")).unwrap().unwrap();
+    let new = known(&store, "http://a.cn/1");
     assert_eq!(
         (new.visit.state, new.first_seen_ms, &*new.site),
         (UrlState::New, NOW, "s")
@@ -18,7 +17,7 @@ fn a_record_comes_back_as_it_was_written() {
     assert_eq!(done.inserted.len(), 1);
     let record = store.url(new.id).unwrap().unwrap();
     assert_eq!(record.visit, page.visit);
-    let found = store.lookup(&uri("http://b.cn/2")).unwrap().unwrap();
+    let found = known(&store, "http://b.cn/2");
     assert_eq!(found.via, Some(new.id));
     assert_eq!(store.lookup(&uri("http://c.cn/")).unwrap(), None);
     assert_eq!(store.host("b.cn").unwrap().unwrap().next_due_ms, Some(NOW));
@@ -26,8 +25,7 @@ fn a_record_comes_back_as_it_was_written() {
 
 #[test]
 fn urls_are_added_once_and_counted() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (_dir, mut store) = new_store();
     let first = offer(
         &mut store,
         &["http://a.cn/1", "http://a.cn/2", "http://a.cn/1"],
@@ -48,8 +46,7 @@ fn urls_are_added_once_and_counted() {
 
 #[test]
 fn due_urls_come_by_rank_then_time_then_finding() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (_dir, mut store) = new_store();
     let mut batch = Batch::default();
     for (text, rank, due_ms) in [
         ("http://a.cn/late", 1, NOW + 5),
@@ -89,14 +86,13 @@ fn due_urls_come_by_rank_then_time_then_finding() {
 
 #[test]
 fn a_reader_sees_commits_and_holds_up_nobody() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (dir, mut store) = new_store();
     let reader = store.reader().unwrap();
     assert_eq!(reader.counts().unwrap().total("urls"), 0);
     offer(&mut store, &["http://a.cn/1"]);
     assert_eq!(reader.counts().unwrap().total("urls"), 1);
     assert!(reader.lookup(&uri("http://a.cn/1")).unwrap().is_some());
-    let id = store.lookup(&uri("http://a.cn/1")).unwrap().unwrap().id;
+    let id = known(&store, "http://a.cn/1").id;
     assert_eq!(&*reader.url(id).unwrap().unwrap().site, "s");
     drop(store);
     let alone = Reader::open(dir.path()).unwrap();
@@ -107,8 +103,7 @@ fn a_reader_sees_commits_and_holds_up_nobody() {
 /// before the cut is missing.
 #[test]
 fn a_cycle_makes_due_what_waits_for_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (_dir, mut store) = new_store();
     let mut batch = Batch::default();
     for (text, class) in [
         ("http://a.cn/", UrlClass::Seed),
@@ -152,7 +147,7 @@ fn a_cycle_makes_due_what_waits_for_it() {
     );
     let host = store.host("a.cn").unwrap().unwrap().id;
     let due = store.due(host, NOW + 1_000, 10).unwrap();
-    let id = |text| store.lookup(&uri(text)).unwrap().unwrap().id;
+    let id = |text| known(&store, text).id;
     let expected = [id("http://a.cn/"), id("http://a.cn/busy")];
     assert_eq!(due.iter().map(|d| d.id).collect::<Vec<_>>(), expected);
     let record = store.site("s").unwrap().unwrap();
@@ -165,8 +160,7 @@ fn a_cycle_makes_due_what_waits_for_it() {
 
 #[test]
 fn a_forgotten_site_leaves_nothing_but_deletes_for_the_index() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
     let other: Arc<str> = Arc::from("other");
     let batch = Batch {
@@ -196,8 +190,7 @@ fn a_forgotten_site_leaves_nothing_but_deletes_for_the_index() {
 
 #[test]
 fn a_page_of_a_forgotten_site_that_comes_home_late_changes_nothing() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let page = visited(&store, "http://a.cn/1", "http://a.cn/2", says("{}"));
     forget_site(&mut store);
@@ -225,13 +218,12 @@ fn pages_that_stood_for_a_document_are_due_again_when_it_goes_or_changes() {
         (Some(6), true, vec!["http://a.cn/2"]),
         (None, false, vec!["http://a.cn/2", "http://a.cn/3"]),
     ] {
-        let dir = tempfile::tempdir().unwrap();
-        let mut store = Store::open(dir.path()).unwrap();
+        let (_dir, mut store) = new_store();
         offer(
             &mut store,
             &["http://a.cn/1", "http://a.cn/2", "http://a.cn/3"],
         );
-        let first = store.lookup(&uri("http://a.cn/1")).unwrap().unwrap().id;
+        let first = known(&store, "http://a.cn/1").id;
         let pages = vec![
             tied(&store, "http://a.cn/1", Some(5), None),
             tied(&store, "http://a.cn/2", Some(5), Some(first)),
@@ -261,13 +253,12 @@ fn pages_that_stood_for_a_document_are_due_again_when_it_goes_or_changes() {
 
 #[test]
 fn a_document_gives_way_with_all_that_it_stood_for() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (_dir, mut store) = new_store();
     offer(
         &mut store,
         &["http://a.cn/1", "http://a.cn/2", "http://a.cn/3"],
     );
-    let id = |store: &Store, text: &str| store.lookup(&uri(text)).unwrap().unwrap().id;
+    let id = |store: &Store, text: &str| known(&store, text).id;
     let first = id(&store, "http://a.cn/1");
     let mut naming = tied(&store, "http://a.cn/1", Some(5), None);
     naming.visit.target = Some("http://a.cn/3".to_owned());
@@ -309,8 +300,7 @@ fn a_document_gives_way_with_all_that_it_stood_for() {
 #[test]
 fn moments_of_a_clock_that_was_ahead_are_cut() {
     const YEAR: i64 = 365 * 86_400_000;
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let longest_ms = 2_000;
     assert_eq!(store.set_clock_right(NOW, longest_ms).unwrap(), None);
@@ -325,11 +315,11 @@ fn moments_of_a_clock_that_was_ahead_are_cut() {
         ..Batch::default()
     };
     store.commit(&batch, NOW + YEAR).unwrap();
-    let found = store.lookup(&uri("http://a.cn/2")).unwrap().unwrap();
+    let found = known(&store, "http://a.cn/2");
     assert_eq!(found.visit.due_ms, Some(NOW + YEAR));
 
     assert_eq!(store.set_clock_right(NOW, longest_ms).unwrap(), Some(YEAR));
-    let due = |url: &str| store.lookup(&uri(url)).unwrap().unwrap().visit.due_ms;
+    let due = |url: &str| known(&store, url).visit.due_ms;
     assert_eq!(due("http://a.cn/1"), Some(NOW + 5));
     assert_eq!(due("http://a.cn/2"), Some(NOW), "never visited");
     let host = store.host("a.cn").unwrap().unwrap();

@@ -6,9 +6,7 @@ const DAY_MS: i64 = 86_400_000;
 
 /// An index of documents: site, day, title, text.
 fn index(documents: &[(&str, Option<&str>, &str, &str)]) -> (tempfile::TempDir, Reader) {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let (dir, mut writer, reader) = new_index();
     for (n, (site, published, title, text)) in (1..).zip(documents) {
         let url = format!("https://a.example/{n}");
         let document = Document {
@@ -19,17 +17,7 @@ fn index(documents: &[(&str, Option<&str>, &str, &str)]) -> (tempfile::TempDir, 
         add(&mut writer, n, &document);
     }
     writer.commit(1).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     (dir, reader)
-}
-
-fn order(reader: &Reader, query: &Query) -> Vec<u64> {
-    let found = reader.search(query).unwrap();
-    found
-        .documents
-        .iter()
-        .map(|d| d.stored.fingerprint)
-        .collect()
 }
 
 #[test]

@@ -18,16 +18,13 @@ fn asked(text: &str) -> Query {
 
 /// An index of titles and texts; the first has fingerprint 1.
 fn index(texts: &[(&str, &str)]) -> (tempfile::TempDir, Reader) {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let (dir, mut writer, reader) = new_index();
     for (at, (title, text)) in (1..).zip(texts) {
         let url = format!("https://a.example/{at}");
         add(&mut writer, at, &document(&url, title, text));
     }
     writer.commit(texts.len() as u64).unwrap();
     writer.close().unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     (dir, reader)
 }
 

@@ -35,9 +35,7 @@ fn groups(texts: &[&str]) -> Vec<Option<u64>> {
 }
 
 fn index(texts: &[&str]) -> (tempfile::TempDir, Reader) {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let (dir, mut writer, reader) = new_index();
     for (n, text) in (1..).zip(texts) {
         let url = format!("https://s{n}.example/{n}");
         let document = Document {
@@ -48,7 +46,6 @@ fn index(texts: &[&str]) -> (tempfile::TempDir, Reader) {
     }
     writer.commit(1).unwrap();
     writer.close().unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     (dir, reader)
 }
 

@@ -9,16 +9,13 @@ const FORM: &str = "各有关单位要高度重视，加强组织领导，明确
 
 /// Groups of documents that come in this order: site, title and text of each.
 fn groups(documents: &[(&str, &str, &str)]) -> Vec<Option<u64>> {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let (_dir, mut writer, reader) = new_index();
     for (n, (site, title, text)) in (1..).zip(documents) {
         let document = document(&format!("https://{site}/{n}"), title, text);
         add(&mut writer, n, &document);
     }
     writer.commit(1).unwrap();
     writer.close().unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let all = (1..=documents.len() as u64).map(|n| reader.group(n).unwrap());
     all.collect()
 }

@@ -57,6 +57,12 @@ fn way_to(url: &str) -> PgConnector {
     place.server().unwrap().unwrap().connector
 }
 
+/// A connection to the database itself.
+fn admin(place: &StorePlace) -> Postgres {
+    let server = place.server().unwrap().unwrap();
+    Postgres::connect(&server.connector, &NodeLease::default()).unwrap()
+}
+
 /// Where the store of this directory is while the suites run on PostgreSQL.
 pub(in crate::store) fn place(dir: &Path) -> Option<StorePlace> {
     Some(in_schema(dir, &std::env::var(SERVER).ok()?))
@@ -64,12 +70,8 @@ pub(in crate::store) fn place(dir: &Path) -> Option<StorePlace> {
 
 /// What the database does when no node renews its lease.
 pub(crate) fn expire_leases(place: &StorePlace) {
-    let conn = Postgres::connect(
-        &place.server().unwrap().unwrap().connector,
-        &NodeLease::default(),
-    )
-    .unwrap();
-    conn.run_script("UPDATE node SET expires_ms = 0").unwrap();
+    let sql = "UPDATE node SET expires_ms = 0";
+    admin(place).run_script(sql).unwrap();
 }
 
 #[test]
@@ -141,11 +143,7 @@ fn a_newer_store_asks_for_the_newer_program() {
     let place = in_schema(one.path(), &server.url());
     let node = Store::open(&place).unwrap();
     let set_version = |version: i64| {
-        let conn = Postgres::connect(
-            &place.server().unwrap().unwrap().connector,
-            &NodeLease::default(),
-        )
-        .unwrap();
+        let conn = admin(&place);
         let sql = format!("UPDATE taojin_store SET version = {version}");
         conn.run_script(&sql).unwrap();
     };

@@ -129,11 +129,7 @@ fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_re
     drop(Store::open(&place).unwrap());
     let id = std::fs::read_to_string(one.path().join("node")).unwrap();
     let lost = |lease_ms: i64| {
-        let conn = Postgres::connect(
-            &place.server().unwrap().unwrap().connector,
-            &NodeLease::default(),
-        )
-        .unwrap();
+        let conn = admin(&place);
         let sql = format!(
             "INSERT INTO node (id, host, version, started_ms, expires_ms) VALUES ('{}', 'lost', '1', 0, \
              {lease_ms} + CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)); \
@@ -270,11 +266,7 @@ fn a_writer_whose_place_was_taken_changes_nothing_more() {
     let place = in_schema(dir.path(), &server.url());
     let mut store = Store::open(&place).unwrap();
     offer(&mut store, &["http://a.cn/1"]);
-    let conn = Postgres::connect(
-        &place.server().unwrap().unwrap().connector,
-        &NodeLease::default(),
-    )
-    .unwrap();
+    let conn = admin(&place);
     conn.run_script("DELETE FROM node").unwrap();
     let batch = Batch {
         urls: vec![link("http://a.cn/2")],
@@ -383,12 +375,7 @@ fn the_copy_of_the_documents_has_what_the_store_has() {
     let place = in_schema(dir.path(), &server.url());
     let mut store = Store::open(&place).unwrap();
     let put = |store: &mut Store, fingerprint: u64, op: DocOp| {
-        let documents = vec![(fingerprint, op)];
-        let batch = Batch {
-            documents,
-            ..Batch::default()
-        };
-        store.commit(&batch, 1_000).unwrap();
+        change_document(store, fingerprint, op, 1_000);
     };
     assert!(!place.has_copy());
     for n in 0..40 {
