@@ -11,3 +11,6 @@ pub mod schedule;
 pub mod store;
 
 pub use outcome::{DocumentChange, Failure, Truncation, VisitOutcome};
+
+/// A day in milliseconds.
+const DAY_MS: i64 = 86_400_000;

@@ -384,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_are_given_back_as_set_and_only_changes_count() {
+    fn cookies_are_sent_back() {
         let mut cookies = Cookies::default();
         assert!(!cookies.take(&answer(&["", "=x", "no pair; Path=/"])));
         assert_eq!(cookies.header(), None);

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::Frontier;
 use super::queue::{HUB_RANK, HostQueues, RECHECK_RANK};
 use super::scope::{Refusal, Scope};
+use crate::DAY_MS;
 use crate::store::{
     DueUrl, HELD_MS, HostId, SiteId, Store, StoreError, UrlClass, UrlId, UrlRecord, UrlState,
 };
@@ -242,7 +243,6 @@ impl Site {
     }
 }
 
-const DAY_MS: i64 = 86_400_000;
 /// A page that was not seen for this long is fetched whatever it costs: a deletion is noticed within a month.
 const MAX_WAIT_MS: i64 = 30 * DAY_MS;
 /// A list after one to two times this: those of a site, found together, take turns.

@@ -10,11 +10,11 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::DAY_MS;
 use crate::outcome::{Truncation, VisitOutcome};
 use crate::store::{UrlClass, UrlRecord, UrlState, Visit};
 
 const HOUR_MS: i64 = 3_600_000;
-const DAY_MS: i64 = 24 * HOUR_MS;
 /// A page that always fails is asked for once a week.
 const MAX_RETRY_MS: i64 = 7 * DAY_MS;
 /// A refusal (robots.txt) is looked at again after this.

@@ -621,7 +621,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_addresses_and_sites_belong_to_whoever_has_their_partition() {
+    fn partitions_own_rows() {
         let news = CrawlUri::parse("http://news.example.com/1").unwrap();
         let www = CrawlUri::parse("https://www.example.com/2").unwrap();
         let part = partition(&news);

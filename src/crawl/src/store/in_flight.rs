@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_could_not_be_opened_at_first_is_written_as_soon_as_it_can() {
+    fn in_flight_file_opens_later() {
         let place = tempfile::tempdir().unwrap();
         let dir = place.path().join("later");
         let list = InFlight::open(&dir);

@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_line_is_named_with_what_is_wrong() {
+    fn synonyms_error_names_line() {
         for (text, line, said) in [
             ("CO2, 二氧化碳\n天然气", 2, "stands alone"),
             ("# 气\n\n气, 天然气", 3, "one character"),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn files_add_up_and_the_built_in_ones_are_right() {
+    fn synonyms_files_add_up() {
         let one = Synonyms::parse("a", "LNG, 液化天然气").unwrap();
         let two = Synonyms::parse("b", "ＬＮＧ，液化氣").unwrap();
         let merged = Synonyms::merged([one, two]);

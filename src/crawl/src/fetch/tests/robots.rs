@@ -37,7 +37,7 @@ fn check_as(agent: &str, cases: &[Case]) {
 }
 
 #[test]
-fn files_without_a_rule_for_us_allow_everything() {
+fn robots_without_rules_allow() {
     check(&[
         ("", "/", true),
         ("\n\n# nothing\n", "/", true),
@@ -58,7 +58,7 @@ fn files_without_a_rule_for_us_allow_everything() {
 }
 
 #[test]
-fn groups_are_found_by_the_product_token_and_merged() {
+fn robots_group_by_token() {
     check(&[
         ("user-agent: TaoJin\ndisallow: /\n", "/", false),
         ("user-agent: taojin/0.1 (x)\ndisallow: /\n", "/", false),
@@ -98,13 +98,13 @@ fn groups_are_found_by_the_product_token_and_merged() {
 }
 
 #[test]
-fn groups_of_one_agent_count_as_one() {
+fn robots_groups_are_merged() {
     let file = "user-agent: taojin\ndisallow: /a\nuser-agent: b\ndisallow: /\nuser-agent: taojin\ndisallow: /b\n";
     check(&[(file, "/a", false), (file, "/b", false), (file, "/c", true)]);
 }
 
 #[test]
-fn groups_of_other_agents_do_not_count() {
+fn robots_group_of_other_agent() {
     let file = "user-agent: taojin\ndisallow: /a\nuser-agent: *\ndisallow: /\n";
     check_as("other", &[(file, "/b", false)]);
     let file = "user-agent: a\ndisallow:\nuser-agent: b\ndisallow: /\n";
@@ -112,7 +112,7 @@ fn groups_of_other_agents_do_not_count() {
 }
 
 #[test]
-fn the_longest_match_decides_and_allow_wins_a_tie() {
+fn robots_longest_match_decides() {
     check_rules(&[
         ("allow: /p\ndisallow: /\n", "/page", true),
         ("allow: /folder\ndisallow: /folder\n", "/folder/page", true),
@@ -132,7 +132,7 @@ fn the_longest_match_decides_and_allow_wins_a_tie() {
 }
 
 #[test]
-fn patterns_know_two_special_characters() {
+fn robots_pattern_wildcards() {
     check_rules(&[
         ("disallow: /a*b\n", "/aXXbYY", false),
         ("disallow: /a*b$\n", "/aXbYb", false),
@@ -153,7 +153,7 @@ fn patterns_know_two_special_characters() {
 }
 
 #[test]
-fn escapes_meet_in_one_spelling() {
+fn robots_escapes_are_canonical() {
     check_rules(&[
         ("disallow: /石油\n", "/%E7%9F%B3%E6%B2%B9", false),
         ("disallow: /%e7%9f%b3\n", "/%E7%9F%B3%E6%B2%B9", false),
@@ -214,7 +214,7 @@ fn any_text_has_a_path() {
 }
 
 #[test]
-fn the_rule_that_decided_is_named_with_its_line() {
+fn robots_names_deciding_line() {
     let file = "# hello\r\n\r\nuser-agent: *\r\nallow: /a\r\ndisallow: /\r\ndisallow: /\r\nallow: /b/index.htm";
     let robots = Robots::parse(file.as_bytes(), "taojin");
     let rule = |path: &str| match robots.decide(&uri(&format!("http://h.example{path}"))) {
@@ -248,7 +248,7 @@ fn matches_by_positions(pattern: &[u8], path: &[u8]) -> bool {
 
 proptest! {
     #[test]
-    fn patterns_match_as_in_the_reference(pattern in "/[ab*$/]{0,9}", path in "/[ab$/]{0,12}") {
+    fn robots_pattern_matches_reference(pattern in "/[ab*$/]{0,9}", path in "/[ab$/]{0,12}") {
         let file = format!("user-agent: *\ndisallow: {pattern}\n");
         let robots = Robots::parse(file.as_bytes(), "taojin");
         let want = matches_by_positions(pattern.as_bytes(), path.as_bytes());

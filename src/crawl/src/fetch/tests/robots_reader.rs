@@ -3,7 +3,7 @@ use super::server::uri;
 use crate::fetch::{MAX_ROBOTS_BYTES, Robots};
 
 #[test]
-fn lines_are_read_as_sloppily_as_they_are_written() {
+fn robots_lines_are_lenient() {
     check(&[
         ("\u{feff}user-agent: *\ndisallow: /\n", "/", false),
         ("user-agent: *\rdisallow: /\r", "/", false),
@@ -83,7 +83,7 @@ fn delays_and_sitemaps_are_found() {
 }
 
 #[test]
-fn a_file_over_the_limit_ends_with_its_last_whole_line() {
+fn robots_large_file_is_cut() {
     let mut file = b"user-agent: *\n".to_vec();
     while file.len() < MAX_ROBOTS_BYTES - 12 {
         file.extend_from_slice(b"disallow: /a\n");

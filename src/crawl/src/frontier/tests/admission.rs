@@ -38,7 +38,7 @@ fn met(pages: usize) -> Crawl {
 }
 
 #[test]
-fn rechecks_that_bring_nothing_are_paid_for() {
+fn recheck_without_change_costs_budget() {
     let mut crawl = met(100);
     assert_eq!(day(&mut crawl, None, false), 100);
     let second = day(&mut crawl, None, false);
@@ -54,7 +54,7 @@ fn rechecks_that_bring_nothing_are_paid_for() {
 }
 
 #[test]
-fn rechecks_that_are_worth_it_or_cheap_never_wait() {
+fn recheck_worthwhile_never_waits() {
     for (etag, changed) in [(Some("e"), false), (None, true)] {
         let mut crawl = met(100);
         for _ in 0..4 {
@@ -64,7 +64,7 @@ fn rechecks_that_are_worth_it_or_cheap_never_wait() {
 }
 
 #[test]
-fn a_recheck_of_everything_waits_for_nothing() {
+fn recheck_everything_ignores_budget() {
     let mut crawl = met(100);
     day(&mut crawl, None, false);
     let site: Arc<str> = Arc::from("s");
@@ -86,7 +86,7 @@ fn left_out(crawl: &Crawl) -> i64 {
 }
 
 #[test]
-fn a_site_has_so_many_addresses_in_the_store_and_no_more() {
+fn site_urls_are_bounded() {
     let mut crawl = Crawl::new(Config {
         max_urls_per_site: 100,
         ..at_once()

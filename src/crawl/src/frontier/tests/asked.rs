@@ -20,7 +20,7 @@ fn ask(crawl: &mut Crawl, text: &str) -> LeaseOutcome {
 }
 
 #[test]
-fn what_is_asked_for_goes_first_and_the_rest_of_the_host_is_kept() {
+fn lease_now_overtakes_queue() {
     let mut crawl = Crawl::new(politely());
     crawl.offer(&numbered("a", 0..50));
     let answered = FetchReport::new(VisitOutcome::Page, 10);
@@ -55,7 +55,7 @@ fn what_is_asked_for_goes_first_and_the_rest_of_the_host_is_kept() {
 }
 
 #[test]
-fn what_was_taken_down_is_never_leased_and_no_link_brings_it_back() {
+fn lease_refuses_taken_down_url() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let gone = uri("http://a.test/1");
@@ -80,7 +80,7 @@ fn what_was_taken_down_is_never_leased_and_no_link_brings_it_back() {
 }
 
 #[test]
-fn a_site_that_the_operator_has_paused_is_not_leased_until_it_goes_on() {
+fn lease_waits_for_paused_site() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let site: Arc<str> = Arc::from("s");
@@ -98,7 +98,7 @@ fn a_site_that_the_operator_has_paused_is_not_leased_until_it_goes_on() {
 }
 
 #[test]
-fn addresses_of_a_purged_site_are_new_again() {
+fn offer_after_purge_is_new() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1"]);
     assert_eq!(crawl.drain().len(), 1);

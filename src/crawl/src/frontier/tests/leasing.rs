@@ -13,14 +13,7 @@ fn paths(fetched: &[(i64, String)]) -> Vec<&str> {
 }
 
 #[test]
-fn an_empty_frontier_is_idle() {
-    let mut crawl = Crawl::new(Config::default());
-    assert_eq!(crawl.next(), Next::Idle);
-    assert_eq!(crawl.frontier.in_flight(), 0);
-}
-
-#[test]
-fn hubs_come_first_then_links_by_depth_in_the_order_of_finding() {
+fn lease_order_hubs_then_depth() {
     let mut crawl = Crawl::new(at_once());
     let site: Arc<str> = Arc::from("s");
     crawl.batch.urls = vec![
@@ -42,7 +35,7 @@ fn hubs_come_first_then_links_by_depth_in_the_order_of_finding() {
 }
 
 #[test]
-fn a_link_of_a_hub_overtakes_a_backlog_that_is_in_memory() {
+fn lease_order_fresh_link_overtakes_backlog() {
     let mut crawl = Crawl::new(Config {
         queue_batch: 4,
         ..at_once()
@@ -58,7 +51,7 @@ fn a_link_of_a_hub_overtakes_a_backlog_that_is_in_memory() {
 }
 
 #[test]
-fn a_backlog_of_one_host_never_starves_another() {
+fn lease_order_starves_no_host() {
     let mut crawl = Crawl::new(at_once());
     let big = numbered("big", 0..300);
     let mut all: Vec<&str> = big.iter().map(String::as_str).collect();
@@ -77,41 +70,7 @@ fn a_backlog_of_one_host_never_starves_another() {
 }
 
 #[test]
-fn more_hosts_than_fit_in_memory_all_have_their_turn() {
-    let mut crawl = Crawl::new(Config {
-        active_hosts: 3,
-        ..at_once()
-    });
-    let urls: Vec<String> = (0..20)
-        .flat_map(|h| (0..5).map(move |p| format!("http://h{h}.test/{p}")))
-        .collect();
-    crawl.offer(&urls);
-    assert_eq!(crawl.drain().len(), 100);
-}
-
-#[test]
-fn a_lease_is_not_given_twice_before_its_commit() {
-    let mut crawl = Crawl::new(Config {
-        connections_per_host: 10,
-        queue_batch: 2,
-        ..at_once()
-    });
-    crawl.offer(&numbered("a", 0..9));
-    let leases: Vec<Lease> = (0..9).map(|_| crawl.lease()).collect();
-    let mut ids: Vec<i64> = leases.iter().map(|l| l.record.id).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), 9);
-    for lease in &leases {
-        crawl.finish(lease, &came());
-    }
-    assert_eq!(crawl.next(), Next::Idle, "finished but not committed");
-    crawl.commit();
-    assert_eq!(crawl.next(), Next::Idle);
-}
-
-#[test]
-fn released_leases_are_due_again_at_once() {
+fn release_makes_url_due() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://b.test/1"]);
     let (one, two) = (crawl.lease(), crawl.lease());
@@ -124,26 +83,6 @@ fn released_leases_are_due_again_at_once() {
     assert!(again.contains(&one.record.id) && again.contains(&two.record.id));
 }
 
-#[test]
-fn what_was_not_committed_is_fetched_again_after_a_crash_and_nothing_else() {
-    let mut crawl = Crawl::new(at_once());
-    crawl.offer(&["http://a.test/1", "http://b.test/1", "http://c.test/1"]);
-    let first = crawl.lease();
-    crawl.finish(&first, &came());
-    let (second, _third) = (crawl.lease(), crawl.lease());
-    crawl.commit();
-    crawl.finish(&second, &came());
-    let mut crawl = crawl.reopen();
-    let again = crawl.drain();
-    assert_eq!(again.len(), 2);
-    assert!(
-        again
-            .iter()
-            .all(|(_, url)| *url != first.record.uri.as_str())
-    );
-    assert_eq!(crawl.reopen().drain().len(), 0);
-}
-
 /// The process dies while it visits this page; nothing was committed since its lease.
 fn dies_during(crawl: Crawl, lease: &Lease) -> Crawl {
     std::mem::forget(InFlight::open(crawl.store.dir()).begin(lease.record.id));
@@ -151,7 +90,7 @@ fn dies_during(crawl: Crawl, lease: &Lease) -> Crawl {
 }
 
 #[test]
-fn a_page_that_is_there_at_every_crash_goes_last_and_is_given_up_at_the_end() {
+fn crashing_page_is_given_up() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/bad", "http://a.test/good"]);
     let bad = crawl.lease();
@@ -178,25 +117,7 @@ fn a_page_that_is_there_at_every_crash_goes_last_and_is_given_up_at_the_end() {
 }
 
 #[test]
-fn a_cycle_makes_hubs_due_again_and_articles_not() {
-    let mut crawl = Crawl::new(at_once());
-    let site: Arc<str> = Arc::from("s");
-    crawl.batch.urls = vec![
-        NewUrl::seed(uri("http://a.test/"), &site),
-        Crawl::link("http://a.test/article", 1),
-    ];
-    crawl.commit();
-    assert_eq!(crawl.drain().len(), 2);
-    crawl.now_ms += 3_600_000;
-    let due = crawl.begin_cycle();
-    assert_eq!(due, 1);
-    assert_eq!(paths(&crawl.drain()), ["/"]);
-    let record = crawl.store.site("s").unwrap().unwrap();
-    assert_eq!((record.cycles, record.last_cycle_ms.is_some()), (1, true));
-}
-
-#[test]
-fn pages_of_a_host_and_of_a_site_are_limited_until_the_next_cycle() {
+fn cycle_page_limits_hold() {
     for (of_host, of_site) in [(3, None), (1_000, Some(3))] {
         let mut crawl = Crawl::new(Config {
             pages_per_host_per_cycle: of_host,
@@ -216,7 +137,7 @@ fn pages_of_a_host_and_of_a_site_are_limited_until_the_next_cycle() {
 }
 
 #[test]
-fn urls_of_a_site_that_is_taken_out_wait_until_it_comes_back() {
+fn removed_site_waits() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let other = site("other", &["b.test"]);
@@ -228,7 +149,7 @@ fn urls_of_a_site_that_is_taken_out_wait_until_it_comes_back() {
 }
 
 #[test]
-fn a_page_that_becomes_due_later_is_waited_for() {
+fn next_waits_until_due() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1"]);
     let lease = crawl.lease();
@@ -263,7 +184,7 @@ fn leases(crawl: &mut Crawl) -> Vec<Lease> {
 }
 
 #[test]
-fn each_queue_of_a_host_fetches_and_rests_by_itself() {
+fn queues_are_paced_apart() {
     assert_eq!(
         queue_name(&uri("http://a.test/x"), 1, QueueHash::Xxh3),
         "a.test"
@@ -310,7 +231,7 @@ fn each_queue_of_a_host_fetches_and_rests_by_itself() {
 }
 
 #[test]
-fn what_protects_a_host_holds_for_all_of_its_queues() {
+fn queues_share_host_backoff() {
     let busy = FetchReport {
         retry_after_ms: Some(60_000),
         ..FetchReport::new(VisitOutcome::Busy, 1)
@@ -350,7 +271,7 @@ fn what_protects_a_host_holds_for_all_of_its_queues() {
 }
 
 #[test]
-fn a_host_rests_after_a_restart_until_all_of_its_queues_have() {
+fn queues_delay_survives_restart() {
     let config = Config {
         jitter: 0.0,
         ..Config::default()
@@ -364,7 +285,7 @@ fn a_host_rests_after_a_restart_until_all_of_its_queues_have() {
 }
 
 #[test]
-fn the_number_of_queues_may_change_while_pages_are_under_way() {
+fn queues_change_under_way() {
     let mut crawl = with_queues(8, at_once());
     let first = crawl.lease();
     crawl.finish(&first, &came());

@@ -78,7 +78,7 @@ impl Crawl {
 }
 
 #[test]
-fn a_link_to_another_node_s_host_is_crawled_there_once() {
+fn foreign_link_is_crawled_once() {
     let Some([mut first, mut second]) = two_nodes() else {
         return;
     };
@@ -102,7 +102,7 @@ fn a_link_to_another_node_s_host_is_crawled_there_once() {
 }
 
 #[test]
-fn links_sent_to_a_dead_node_are_crawled_by_its_successor() {
+fn foreign_link_reaches_successor() {
     let Some([mut first, second]) = two_nodes() else {
         return;
     };
@@ -120,7 +120,7 @@ fn links_sent_to_a_dead_node_are_crawled_by_its_successor() {
 }
 
 #[test]
-fn a_partition_is_handed_over_when_nothing_of_it_is_under_way_and_no_page_is_fetched_twice() {
+fn partition_hand_over_waits_for_leases() {
     let mut first = Crawl::new(at_once());
     if !first.frontier.partitions().are_shared() {
         return;
@@ -162,7 +162,7 @@ fn a_partition_is_handed_over_when_nothing_of_it_is_under_way_and_no_page_is_fet
 }
 
 #[test]
-fn what_a_lost_node_had_is_gone_on_with_after_a_rest() {
+fn lost_node_is_succeeded_after_delay() {
     let mut first = Crawl::new(Config::default());
     if !first.frontier.partitions().are_shared() {
         return;
@@ -200,7 +200,7 @@ fn what_a_lost_node_had_is_gone_on_with_after_a_rest() {
 }
 
 #[test]
-fn nodes_take_turns_at_a_server_whose_hosts_they_share_and_starve_nobody() {
+fn shared_ip_turns_starve_nobody() {
     let Some(mut nodes) = two_nodes() else {
         return;
     };
@@ -253,7 +253,7 @@ fn nodes_take_turns_at_a_server_whose_hosts_they_share_and_starve_nobody() {
 }
 
 #[test]
-fn an_address_is_one_nodes_from_the_first_question_on_and_free_when_that_node_stops() {
+fn ip_turn_ends_with_node() {
     let Some([mut first, mut second]) = two_nodes() else {
         return;
     };

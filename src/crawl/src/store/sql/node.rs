@@ -572,7 +572,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lease_ends_some_seconds_before_another_node_may_have_the_place() {
+    fn lease_ends_before_takeover() {
         let lease = NodeLease::default();
         lease.begin(-ms(TERM));
         lease.renew(1_000);

@@ -33,7 +33,7 @@ fn packed_bytes(store: &Store, n: usize) -> usize {
 }
 
 #[test]
-fn a_store_learns_what_its_documents_share() {
+fn body_dictionary_shrinks_documents() {
     let (dir, mut store) = new_store();
     put(&mut store, 0..2_000);
     put(&mut store, 2_000..2_010);
@@ -53,7 +53,7 @@ fn a_store_learns_what_its_documents_share() {
 }
 
 #[test]
-fn documents_that_share_nothing_are_stored_all_the_same() {
+fn body_empty_is_stored() {
     let (_dir, mut store) = new_store();
     for round in 0..3_u64 {
         let documents = (0..2_000).map(|n| (round * 2_000 + n, says([]))).collect();
@@ -68,7 +68,7 @@ fn documents_that_share_nothing_are_stored_all_the_same() {
 }
 
 #[test]
-fn what_looks_like_a_frame_or_is_older_comes_back_as_it_was() {
+fn body_frame_round_trip() {
     let (_dir, mut store) = new_store();
     let frame = zstd::bulk::compress(b"text", 3).unwrap();
     let batch = Batch {
@@ -83,7 +83,7 @@ fn what_looks_like_a_frame_or_is_older_comes_back_as_it_was() {
 }
 
 #[test]
-fn a_damaged_body_is_an_error_and_a_bomb_is_not_unpacked() {
+fn body_damaged_is_error() {
     let (_dir, mut store) = new_store();
     put(&mut store, 0..2_000);
     put(&mut store, 2_000..2_001);
@@ -106,7 +106,7 @@ fn a_damaged_body_is_an_error_and_a_bomb_is_not_unpacked() {
 }
 
 #[test]
-fn a_flipped_bit_is_never_taken_for_another_text() {
+fn body_flipped_bit_is_noticed() {
     let (_dir, mut store) = new_store();
     put(&mut store, 0..2_000);
     put(&mut store, 2_000..2_001);
@@ -138,7 +138,7 @@ fn spoil(dir: &Path, is_page: impl Fn(i64, &[u8]) -> bool) {
 
 /// Compression saves room; nothing that stands in its way may stop what is crawled from being stored.
 #[test]
-fn damaged_pages_stop_no_commit() {
+fn commit_survives_damaged_pages() {
     let (dir, mut store) = new_store();
     put(&mut store, 0..2_000);
     drop(store);

@@ -76,7 +76,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_copy_that_asks_at_any_moment_is_the_same_as_the_store(steps in prop::collection::vec(step(), 1..80)) {
+    fn cursor_copy_equals_store(steps in prop::collection::vec(step(), 1..80)) {
         let (_dir, mut store) = new_store();
         store.set_retention(Retention { tombstone_days: 3, ..Retention::default() });
         let (mut now, mut copy) = (NOW, Copy::default());
@@ -106,7 +106,7 @@ proptest! {
 }
 
 #[test]
-fn the_first_list_is_what_is_there_however_much_was_forgotten() {
+fn cursor_first_list_is_complete() {
     let (_dir, mut store) = new_store();
     for fingerprint in 1..=6 {
         change_document(&mut store, fingerprint, says("x"), NOW);
@@ -147,7 +147,7 @@ fn the_first_list_is_what_is_there_however_much_was_forgotten() {
 }
 
 #[test]
-fn a_cursor_of_another_history_is_noticed() {
+fn cursor_of_other_history() {
     let (_dir, mut store) = new_store();
     change_document(&mut store, 1, says("a"), NOW);
     let mut copy = Copy::default();
@@ -166,7 +166,7 @@ fn a_cursor_of_another_history_is_noticed() {
 }
 
 #[test]
-fn what_is_no_cursor_is_refused() {
+fn cursor_parse_refuses_text() {
     for text in [
         "",
         "-1",

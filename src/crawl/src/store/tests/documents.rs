@@ -22,7 +22,7 @@ fn said(text: &str) -> Option<String> {
 }
 
 #[test]
-fn numbers_rise_and_never_come_twice() {
+fn log_numbers_are_unique() {
     let (dir, mut store) = new_store();
     assert_eq!(put(&mut store, 1, says("a")), 1);
     assert_eq!(put(&mut store, 2, says("b")), 2);
@@ -40,7 +40,7 @@ fn numbers_rise_and_never_come_twice() {
 }
 
 #[test]
-fn what_was_not_there_does_not_go() {
+fn log_ignores_absent_delete() {
     let (_dir, mut store) = new_store();
     assert_eq!(put(&mut store, 1, DocOp::Delete), 0);
     put(&mut store, 1, says("a"));
@@ -49,7 +49,7 @@ fn what_was_not_there_does_not_go() {
 }
 
 #[test]
-fn a_reader_of_changes_sees_the_last_of_each_document() {
+fn log_lists_latest_change() {
     let (_dir, mut store) = new_store();
     put(&mut store, 1, says("a1"));
     put(&mut store, 2, says("b1"));
@@ -70,7 +70,7 @@ fn a_reader_of_changes_sees_the_last_of_each_document() {
 }
 
 #[test]
-fn a_document_that_comes_back_is_new_and_keeps_its_history() {
+fn log_returned_document_is_new() {
     let (_dir, mut store) = new_store();
     put(&mut store, 1, says("one"));
     change_document(&mut store, 1, says("two"), NOW + 1);
@@ -100,7 +100,7 @@ fn a_document_that_comes_back_is_new_and_keeps_its_history() {
 }
 
 #[test]
-fn only_so_many_versions_are_kept_and_only_so_long() {
+fn log_versions_are_bounded() {
     let (_dir, mut store) = new_store();
     store.set_retention(Retention {
         versions: 2,
@@ -127,7 +127,7 @@ fn only_so_many_versions_are_kept_and_only_so_long() {
 }
 
 #[test]
-fn nothing_is_left_of_a_document_that_was_taken_down() {
+fn log_takedown_leaves_nothing() {
     let (_dir, mut store) = new_store();
     let address = uri("http://a.cn/");
     let fingerprint = address.fingerprint();
@@ -140,7 +140,7 @@ fn nothing_is_left_of_a_document_that_was_taken_down() {
 }
 
 #[test]
-fn a_failed_commit_writes_nothing_into_the_log() {
+fn log_failed_commit_writes_nothing() {
     let (_dir, mut store) = new_store();
     put(&mut store, 1, says("a"));
     file(&store)
@@ -162,7 +162,7 @@ fn a_failed_commit_writes_nothing_into_the_log() {
 }
 
 #[test]
-fn each_store_has_an_id_of_its_own() {
+fn store_id_is_unique() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let id = |dir: &Path| Store::open(dir).unwrap().store_id().unwrap();
     assert_eq!(id(one.path()), id(one.path()));

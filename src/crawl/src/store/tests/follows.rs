@@ -36,7 +36,7 @@ fn found(follows: &Follows, name: &str, hits: &[u64], mark: FollowMark) -> usize
 }
 
 #[test]
-fn a_topic_begins_at_the_present_and_again_when_it_asks_for_something_else() {
+fn follow_begins_at_present() {
     let (_dir, follows) = new_follows();
     assert_eq!(follows.begin("a", "油", MARK).unwrap(), MARK);
     found(&follows, "a", &[1], later(20));
@@ -47,7 +47,7 @@ fn a_topic_begins_at_the_present_and_again_when_it_asks_for_something_else() {
 }
 
 #[test]
-fn a_delivery_stays_the_same_until_it_is_settled() {
+fn delivery_stays_until_settled() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let follows = store.follows().unwrap();
@@ -104,7 +104,7 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
 }
 
 #[test]
-fn topics_do_not_touch_each_other() {
+fn deliveries_are_per_topic() {
     let (_dir, follows) = new_follows();
     for name in ["a", "b"] {
         follows.begin(name, "油", MARK).unwrap();
@@ -121,7 +121,7 @@ fn topics_do_not_touch_each_other() {
 }
 
 #[test]
-fn what_waits_is_bounded() {
+fn delivery_waiting_is_bounded() {
     let (_dir, follows) = new_follows();
     follows.begin("a", "油", MARK).unwrap();
     let many: Vec<u64> = (0..10_050).collect();
@@ -157,7 +157,7 @@ fn deliver(follows: &Follows) -> Vec<DeliveredHit> {
 }
 
 #[test]
-fn a_hit_is_told_as_new_then_changed_then_deleted_and_new_again() {
+fn delivery_change_sequence() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, follows) = with_log(dir.path(), &[1, 2]);
     found(&follows, "a", &[1, 2], later(11));
@@ -177,7 +177,7 @@ fn a_hit_is_told_as_new_then_changed_then_deleted_and_new_again() {
 }
 
 #[test]
-fn a_hit_that_changes_into_none_is_told_as_deleted() {
+fn delivery_lost_hit_is_deleted() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, follows) = with_log(dir.path(), &[1, 2]);
     let seq = |store: &Store| u64::try_from(store.last_document_seq().unwrap()).unwrap();
@@ -194,7 +194,7 @@ fn a_hit_that_changes_into_none_is_told_as_deleted() {
 /// What happens to a document while a delivery of it is under way is told afterwards, also after a restart: nobody knows
 /// which of the two texts the receiver has.
 #[test]
-fn a_change_during_a_delivery_is_told_after_it() {
+fn delivery_change_meanwhile_follows() {
     for (deleted, expected) in [(false, Change::Changed), (true, Change::Deleted)] {
         let dir = tempfile::tempdir().unwrap();
         let (mut store, follows) = with_log(dir.path(), &[1]);
@@ -215,7 +215,7 @@ fn a_change_during_a_delivery_is_told_after_it() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_told() {
+fn delivery_obeys_notify_on() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, follows) = with_log(dir.path(), &[1]);
     let gone_only = NotifyOn {

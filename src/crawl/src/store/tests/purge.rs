@@ -20,7 +20,7 @@ fn document(store: &Store, text: &str) -> FinishedPage {
 }
 
 #[test]
-fn a_takedown_takes_all_addresses_of_the_document_whichever_is_named() {
+fn takedown_takes_all_aliases() {
     let (dir, mut store) = new_store();
     offer(
         &mut store,
@@ -66,7 +66,7 @@ fn a_takedown_takes_all_addresses_of_the_document_whichever_is_named() {
 }
 
 #[test]
-fn a_page_saved_for_templates_goes_with_its_address_and_does_not_come_back() {
+fn takedown_removes_template_page() {
     let (dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let mut templates = TemplateStore::open(dir.path()).unwrap();
@@ -86,7 +86,7 @@ fn a_page_saved_for_templates_goes_with_its_address_and_does_not_come_back() {
 }
 
 #[test]
-fn a_purged_site_that_is_kept_has_its_pause_and_nothing_else() {
+fn purge_keeps_pause_only() {
     let (dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
     let page = document(&store, "http://a.cn/1");
@@ -127,7 +127,7 @@ fn is_in_files(dir: &std::path::Path, wanted: &[u8]) -> bool {
 }
 
 #[test]
-fn the_text_of_a_takedown_is_in_no_file_of_the_store() {
+fn takedown_overwrites_files() {
     let (dir, mut store) = new_store();
     // Too random to be compressed, and long enough for pages of its own.
     let body = |seed: u64| -> Vec<u8> {
@@ -153,7 +153,7 @@ fn the_text_of_a_takedown_is_in_no_file_of_the_store() {
 
 /// Documents that were imported have no address of their own; so many of them take a while, in which a daemon must be heard.
 #[test]
-fn a_purge_of_many_imported_documents_tells_of_itself() {
+fn purge_reports_progress() {
     let (_dir, mut store) = new_store();
     let imported: Vec<u64> = (1..=5_001).collect();
     let batch = Batch {

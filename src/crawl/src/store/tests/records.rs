@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_record_comes_back_as_it_was_written() {
+fn record_round_trip() {
     let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let new = known(&store, "http://a.cn/1");
@@ -24,7 +24,7 @@ fn a_record_comes_back_as_it_was_written() {
 }
 
 #[test]
-fn urls_are_added_once_and_counted() {
+fn commit_adds_urls_once() {
     let (_dir, mut store) = new_store();
     let first = offer(
         &mut store,
@@ -45,7 +45,7 @@ fn urls_are_added_once_and_counted() {
 }
 
 #[test]
-fn due_urls_come_by_rank_then_time_then_finding() {
+fn due_urls_are_ordered() {
     let (_dir, mut store) = new_store();
     let mut batch = Batch::default();
     for (text, rank, due_ms) in [
@@ -85,7 +85,7 @@ fn due_urls_come_by_rank_then_time_then_finding() {
 }
 
 #[test]
-fn a_reader_sees_commits_and_holds_up_nobody() {
+fn reader_sees_commits() {
     let (dir, mut store) = new_store();
     let reader = store.reader().unwrap();
     assert_eq!(reader.counts().unwrap().total("urls"), 0);
@@ -102,7 +102,7 @@ fn a_reader_sees_commits_and_holds_up_nobody() {
 /// Loss of power: the log ends anywhere. What is there is the state after some commit, and no commit that ended
 /// before the cut is missing.
 #[test]
-fn a_cycle_makes_due_what_waits_for_it() {
+fn begin_cycle_makes_due() {
     let (_dir, mut store) = new_store();
     let mut batch = Batch::default();
     for (text, class) in [
@@ -159,7 +159,7 @@ fn a_cycle_makes_due_what_waits_for_it() {
 }
 
 #[test]
-fn a_forgotten_site_leaves_nothing_but_deletes_for_the_index() {
+fn forgotten_site_leaves_deletes() {
     let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
     let other: Arc<str> = Arc::from("other");
@@ -189,7 +189,7 @@ fn a_forgotten_site_leaves_nothing_but_deletes_for_the_index() {
 }
 
 #[test]
-fn a_page_of_a_forgotten_site_that_comes_home_late_changes_nothing() {
+fn forgotten_site_ignores_late_page() {
     let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let page = visited(&store, "http://a.cn/1", "http://a.cn/2", says("{}"));
@@ -212,7 +212,7 @@ fn tied(store: &Store, text: &str, content: Option<u64>, alias_of: Option<UrlId>
 }
 
 #[test]
-fn pages_that_stood_for_a_document_are_due_again_when_it_goes_or_changes() {
+fn aliases_released_on_change() {
     for (content, documented, released) in [
         (Some(5), true, vec![]),
         (Some(6), true, vec!["http://a.cn/2"]),
@@ -252,7 +252,7 @@ fn pages_that_stood_for_a_document_are_due_again_when_it_goes_or_changes() {
 }
 
 #[test]
-fn a_document_gives_way_with_all_that_it_stood_for() {
+fn superseded_document_moves_aliases() {
     let (_dir, mut store) = new_store();
     offer(
         &mut store,
@@ -298,7 +298,7 @@ fn a_document_gives_way_with_all_that_it_stood_for() {
 
 /// A crawl that ran while the clock was a year ahead leaves no moment that the next one would wait a year for.
 #[test]
-fn moments_of_a_clock_that_was_ahead_are_cut() {
+fn clock_ahead_is_cut() {
     const YEAR: i64 = 365 * 86_400_000;
     let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);

@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_of_one_report_and_of_a_series_are_told_apart() {
+    fn titles_series_differ() {
         use Titles::{Form, Other, Same, Series, Unknown};
         for (expected, a, b) in [
             (Same, "国内油价三连涨", "国内油价“三连涨”"),
@@ -191,7 +191,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_in_both_kinds_of_digits() {
+    fn titles_read_both_digits() {
         let read = |text: &str| number(&text.chars().collect::<Vec<_>>());
         assert_eq!(read("76期"), Some((76, 2)));
         assert_eq!(read("七十六期"), Some((76, 3)));

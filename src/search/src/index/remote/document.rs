@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_score_has_the_same_factor_everywhere() {
+    fn remote_score_factor() {
         let opensearch =
             |number| json!({"version": {"distribution": "opensearch", "number": number}});
         assert_eq!(similarity(&opensearch("2.19.1")), "BM25");

@@ -141,13 +141,13 @@ fn terms_keep_their_places() {
 }
 
 #[test]
-fn nothing_in_a_term_parts_it() {
+fn remote_term_is_whole() {
     assert_eq!(written("油\0\0"), "油");
     assert_eq!(written("a\u{3000}b c\u{1f}"), "a\u{E002}b\u{E002}c\u{E002}");
 }
 
 #[test]
-fn what_no_condition_is_left_of_fits_nothing() {
+fn remote_empty_condition_matches_none() {
     let none = json!({"match_none": {}});
     assert_eq!(query(&Plan::Any(Vec::new())), none);
     let floor = query(&Plan::MinimumShouldMatch(Vec::new(), 0.0));
@@ -156,20 +156,20 @@ fn what_no_condition_is_left_of_fits_nothing() {
 }
 
 #[test]
-fn stars_of_a_text_are_no_wildcards() {
+fn remote_star_is_literal() {
     let ends = query(&Plan::Ends(Column::BodyGrams, "*".to_owned()));
     assert_eq!(ends, json!({"wildcard": {"body_grams": {"value": "?\\*"}}}));
 }
 
 #[test]
-fn an_index_of_another_store_is_refused() {
+fn remote_refuses_other_store() {
     let script = Script::new([(200, description("u1")), (200, state(5, STORE + 1))]);
     let said = said(writer(&script));
     assert!(said.contains("search.index"), "{said}");
 }
 
 #[test]
-fn two_writers_do_not_take_turns_by_chance() {
+fn remote_writer_is_fenced() {
     let conflict = json!({"error": {"type": "version_conflict_engine_exception"}});
     let script = Script::new([
         (200, description("u1")),
@@ -196,7 +196,7 @@ fn two_writers_do_not_take_turns_by_chance() {
 }
 
 #[test]
-fn an_engine_that_is_too_busy_is_tried_again() {
+fn remote_busy_is_retried() {
     let script = Script::new(opening(5, STORE));
     let mut writer = writer(&script).unwrap();
     add(&mut writer);
@@ -211,7 +211,7 @@ fn an_engine_that_is_too_busy_is_tried_again() {
 }
 
 #[test]
-fn what_the_engine_can_never_take_is_put_aside_and_named() {
+fn remote_rejected_document_is_skipped() {
     let script = Script::new(opening(5, STORE));
     let mut writer = writer(&script).unwrap();
     add(&mut writer);
@@ -227,7 +227,7 @@ fn what_the_engine_can_never_take_is_put_aside_and_named() {
 }
 
 #[test]
-fn what_is_newer_there_and_what_is_gone_already_is_no_failure() {
+fn remote_newer_version_is_kept() {
     for status in [404, 409] {
         let script = Script::new(opening(5, STORE));
         let mut writer = writer(&script).unwrap();
@@ -242,7 +242,7 @@ fn what_is_newer_there_and_what_is_gone_already_is_no_failure() {
 }
 
 #[test]
-fn an_index_that_was_deleted_there_is_filled_again() {
+fn remote_deleted_index_is_refilled() {
     let mut answers = opening(5, STORE);
     answers[0] = (200, description("u2"));
     let script = Script::new(answers);
@@ -260,7 +260,7 @@ fn an_index_that_was_deleted_there_is_filled_again() {
 }
 
 #[test]
-fn an_answer_of_some_shards_is_no_answer() {
+fn remote_partial_shards_is_error() {
     let some = json!({"hits": {"total": {"value": 1}, "hits": []}, "_shards": {"failed": 1}});
     let late = json!({"timed_out": true, "hits": {"total": {"value": 1}, "hits": []}});
     for answer in [some, late] {

@@ -394,7 +394,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_of_a_hit_is_all_that_is_asked_for() {
+    fn remote_hit_fields_are_complete() {
         let hit = json!({"_source": {
             "fingerprint": "00000000000000ff", "seq": 7, "group": "0000000000000001", "site": "甲",
             "original": true, "published": 5, "fetched": 6,

@@ -91,7 +91,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_bounded_and_a_document_that_is_in_leaves_it() {
+    fn skipped_list_is_bounded() {
         let mut all = SkippedDocuments::default();
         for n in 0..LISTED_MAX as u64 + 5 {
             let (url, reason) = ("长".repeat(2 * TEXT_MAX), "r".repeat(2 * TEXT_MAX));

@@ -176,7 +176,7 @@ mod tests {
 
     /// How the directories look when the process is killed before each step, on a file system with and one without exchange.
     #[test]
-    fn a_kill_at_any_step_of_the_swap_leaves_an_index_and_never_the_old_one_as_the_new() {
+    fn swap_survives_any_kill() {
         for can_exchange in [true, false] {
             for killed_before in 0..6 {
                 let base = tempfile::tempdir().unwrap();
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_without_exchange_takes_two_steps() {
+    fn swap_without_exchange() {
         let base = tempfile::tempdir().unwrap();
         let dir = base.path().join("index");
         for errno in [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP] {

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn documents_are_found_by_the_time_of_their_last_change() {
+fn filter_changed_range() {
     let (_dir, mut writer, reader) = new_index();
     for n in 1..=4 {
         let document = dated(n, "甲", Some("2020-01-01"));

@@ -29,7 +29,7 @@ fn said(text: &str, occur: Occur, literal: bool) -> Query {
 }
 
 #[test]
-fn comments_are_found_in_their_own_field() {
+fn comments_have_own_field() {
     let (_dir, mut writer, reader) = new_index();
     let angry = commented(
         "https://a.example/1",

@@ -21,7 +21,7 @@ fn asked(text: &str, occur: Occur) -> Query {
 }
 
 #[test]
-fn a_value_is_found_under_its_own_label() {
+fn label_finds_own_value() {
     let (_dir, mut writer, reader) = new_index();
     let first = [
         ("发文字号", "国发〔2026〕12号"),
@@ -62,7 +62,7 @@ fn a_value_is_found_under_its_own_label() {
 }
 
 #[test]
-fn numbers_and_days_are_compared_under_their_labels() {
+fn label_compares_numbers() {
     let (_dir, mut writer, reader) = new_index();
     let films = [
         [

@@ -137,7 +137,7 @@ fn ids(reader: &Reader, query: &Query) -> Vec<u64> {
 }
 
 #[test]
-fn what_is_committed_is_found() {
+fn commit_makes_searchable() {
     let (_dir, mut writer, reader) = new_index();
     add(
         &mut writer,
@@ -171,7 +171,7 @@ fn what_is_committed_is_found() {
 }
 
 #[test]
-fn quoted_marks_beside_digits_are_meant() {
+fn phrase_marks_count() {
     let (_dir, mut writer, reader) = new_index();
     let texts = [
         "油价上涨３．５％，库存",
@@ -202,7 +202,7 @@ fn quoted_marks_beside_digits_are_meant() {
 }
 
 #[test]
-fn a_later_entry_replaces_an_earlier_one() {
+fn upsert_replaces_document() {
     let (_dir, mut writer, reader) = new_index();
     for text in ["原油期货下跌", "天然气价格上涨", "天然气价格回落"] {
         add(
@@ -290,7 +290,7 @@ fn filters_fields_and_order() {
 }
 
 #[test]
-fn all_words_come_first_and_title_over_text() {
+fn rank_all_words_first() {
     let (_dir, mut writer, reader) = new_index();
     for (n, title, text) in [
         (1, "简讯", "海上风电装机增长，风电，风电，风电，海上风电"),
@@ -321,7 +321,7 @@ fn all_words_come_first_and_title_over_text() {
 }
 
 #[test]
-fn a_new_term_finds_old_documents() {
+fn new_term_finds_old_documents() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let analyzer = Analyzer::new(&[]);
@@ -345,7 +345,7 @@ fn a_new_term_finds_old_documents() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
     #[test]
-    fn every_part_of_a_text_is_found(
+    fn literal_finds_every_part(
         texts in proptest::collection::vec("[石油氣田頁岩開發，。 \\-A-Cxy0-3Ａ１é]{1,40}", 1..8),
         cuts in proptest::collection::vec((0usize..40, 1usize..12), 12),
     ) {

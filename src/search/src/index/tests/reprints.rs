@@ -50,7 +50,7 @@ fn index(texts: &[&str]) -> (tempfile::TempDir, Reader) {
 }
 
 #[test]
-fn edited_texts_are_reprints_and_texts_on_the_same_event_are_not() {
+fn reprints_of_edited_text() {
     let whole = article(0..12);
     let shorter = format!("本报讯 {}", article([0, 1, 2, 4, 5, 6, 8, 9, 10, 11]));
     let respelt: String = whole
@@ -87,7 +87,7 @@ fn edited_texts_are_reprints_and_texts_on_the_same_event_are_not() {
 }
 
 #[test]
-fn reports_from_one_form_are_not_reprints() {
+fn reprints_exclude_forms() {
     let report = |numbers: [u32; 8]| {
         let [a, b, c, d, e, f, g, h] = numbers;
         format!(
@@ -105,7 +105,7 @@ fn reports_from_one_form_are_not_reprints() {
 }
 
 #[test]
-fn a_reprint_is_known_after_a_commit_and_a_restart() {
+fn reprints_survive_restart() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let whole = document("https://a.example/1", "页岩气", &article(0..12));
@@ -139,7 +139,7 @@ fn a_reprint_is_known_after_a_commit_and_a_restart() {
 }
 
 #[test]
-fn no_chain_of_alike_texts_leads_to_another_one() {
+fn reprints_form_no_chain() {
     // The one in the middle shares two thirds with each of the others, and those two half of each other.
     let (first, middle, last) = (article(0..8), article(1..11), article(4..12));
     for order in [
@@ -154,7 +154,7 @@ fn no_chain_of_alike_texts_leads_to_another_one() {
 }
 
 #[test]
-fn one_hit_stands_for_all_and_it_is_the_one_that_fits_best() {
+fn reprints_show_best_hit() {
     let whole = article(0..12);
     let copies = [
         whole.as_str(),

@@ -26,7 +26,7 @@ fn scanned(reader: &Reader, query: &Query, after: Watermark) -> (Vec<u64>, Water
 }
 
 #[test]
-fn each_scan_gives_what_came_after_the_last() {
+fn scan_continues_from_mark() {
     let (_dir, mut writer, reader) = new_index();
     let all = Query::default();
     assert_eq!(
@@ -60,7 +60,7 @@ fn each_scan_gives_what_came_after_the_last() {
 }
 
 #[test]
-fn a_scan_that_is_broken_off_stays_where_it_was() {
+fn scan_interrupted_keeps_mark() {
     let (_dir, mut writer, reader) = new_index();
     for at in 1..=5 {
         put(&mut writer, at, at, 1_000, "页岩气开发");
@@ -79,7 +79,7 @@ fn a_scan_that_is_broken_off_stays_where_it_was() {
 }
 
 #[test]
-fn only_a_loose_scan_widens_a_query_of_words() {
+fn scan_loose_widens_words() {
     let (_dir, mut writer, reader) = new_index();
     put(&mut writer, 1, 1, 1_000, "输气管道投产");
     put(&mut writer, 2, 2, 1_000, "管道工人");
@@ -99,7 +99,7 @@ fn only_a_loose_scan_widens_a_query_of_words() {
 }
 
 #[test]
-fn the_latest_come_first() {
+fn latest_newest_first() {
     let (_dir, mut writer, reader) = new_index();
     for at in 1..=30 {
         put(

@@ -27,7 +27,7 @@ fn index(texts: &[&str], analyzer: &Analyzer) -> (tempfile::TempDir, Reader) {
 }
 
 #[test]
-fn a_synonym_finds_what_the_word_does_not_and_stands_below_it() {
+fn synonym_ranks_below_word() {
     let texts = [
         "项目每年向地下注入二氧化碳六十万吨，效果良好。",
         "项目每年向地下注入CO2六十万吨，效果良好。",
@@ -62,7 +62,7 @@ fn a_synonym_finds_what_the_word_does_not_and_stands_below_it() {
 }
 
 #[test]
-fn an_arrow_points_one_way_and_words_of_several_parts_are_found() {
+fn synonym_arrow_is_one_way() {
     let texts = [
         "天然气水合物试采成功。",
         "可燃冰试采成功。",
@@ -80,7 +80,7 @@ fn an_arrow_points_one_way_and_words_of_several_parts_are_found() {
 }
 
 #[test]
-fn other_synonyms_are_used_at_once() {
+fn synonyms_replaced_live() {
     let texts = ["液化天然气船到港。", "LNG船到港。"];
     let analyzer = analyzer("");
     let (_dir, reader) = index(&texts, &analyzer);

@@ -33,10 +33,10 @@ const ONLY_FILES: &[&str] = &[
     "store::tests::moving::",
     "store::tests::crash::",
     "store::tests::terms::",
-    "damaged_pages_stop_no_commit",
-    "a_failed_commit_writes_nothing_into_the_log",
-    "the_text_of_a_takedown_is_in_no_file_of_the_store",
-    "the_saved_filter_is_loaded_and_completed",
+    "commit_survives_damaged_pages",
+    "log_failed_commit_writes_nothing",
+    "takedown_overwrites_files",
+    "saved_filter_is_completed",
 ];
 
 /// A schema of its own for the store of this directory.
@@ -75,7 +75,7 @@ pub(crate) fn expire_leases(place: &StorePlace) {
 }
 
 #[test]
-fn the_suites_of_store_and_frontier_hold_on_postgresql() {
+fn postgres_runs_store_suites() {
     let Some(server) = server("the suites of store and frontier on PostgreSQL") else {
         return;
     };
@@ -95,7 +95,7 @@ fn the_suites_of_store_and_frontier_hold_on_postgresql() {
 }
 
 #[test]
-fn what_cannot_hold_a_store_says_so_in_one_line() {
+fn postgres_unfit_is_one_line() {
     let Some(server) = server("databases that cannot be used") else {
         return;
     };
@@ -135,7 +135,7 @@ pub(crate) fn beside(place: &StorePlace, dir: &Path) -> StorePlace {
 }
 
 #[test]
-fn a_newer_store_asks_for_the_newer_program() {
+fn open_refuses_newer_store() {
     let Some(server) = server("versions of the tables") else {
         return;
     };
