@@ -94,7 +94,7 @@ fn site_urls_are_bounded() {
     let trap = |from: usize, to: usize| -> Vec<String> {
         (from..to).map(|n| format!("http://a.test/{n}")).collect()
     };
-    let offer = |crawl: &mut Crawl, urls: &[String]| crawl.offer(&urls);
+    let offer = |crawl: &mut Crawl, urls: &[String]| crawl.offer(urls);
     // One list passes the limit in one go.
     let report = offer(&mut crawl, &trap(0, 5_000));
     assert_eq!(report.new_urls, 100);

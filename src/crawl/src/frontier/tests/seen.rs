@@ -51,7 +51,7 @@ fn full_filter_loses_nothing() {
         .map(|i| format!("http://h{}.test/{i}", i % 7))
         .collect();
     for chunk in urls.chunks(100) {
-        crawl.offer(&chunk);
+        crawl.offer(chunk);
     }
     assert!(
         crawl.frontier.seen.false_positives > 0,

@@ -258,7 +258,7 @@ fn superseded_document_moves_aliases() {
         &mut store,
         &["http://a.cn/1", "http://a.cn/2", "http://a.cn/3"],
     );
-    let id = |store: &Store, text: &str| known(&store, text).id;
+    let id = |store: &Store, text: &str| known(store, text).id;
     let first = id(&store, "http://a.cn/1");
     let mut naming = tied(&store, "http://a.cn/1", Some(5), None);
     naming.visit.target = Some("http://a.cn/3".to_owned());
