@@ -71,7 +71,7 @@ pub(crate) fn measure(scratch: &Path, analyzer: &Analyzer, news: &[Text]) {
     for typed in queries(&strings, &texts, &mut dice) {
         let normal = normalize(&typed).into_owned();
         let words = dictionary.words(&normal);
-        let words: HashSet<&str> = words.iter().map(|word| word.of(&normal)).collect();
+        let words: HashSet<&str> = words.iter().map(|word| word.slice_of(&normal)).collect();
         let words: Vec<&str> = words.into_iter().filter(|w| !is_stop_word(w)).collect();
         let weigh = |word: &&str| {
             let with = plain.values().filter(|text| text.contains(*word)).count();

@@ -1,5 +1,5 @@
-//! What to fetch, politely and durably: the store of addresses, the schedules of sites, the frontier, the HTTP client. In:
-//! links, outcomes, the time (always passed in). Out: leases and answers. Never parses HTML.
+//! What to fetch, politely and durably: the store of URLs, the schedules of sites, the frontier, the HTTP client. The
+//! current time is always passed in. Never parses HTML.
 
 #[macro_use]
 mod words;
@@ -10,4 +10,7 @@ mod outcome;
 pub mod schedule;
 pub mod store;
 
-pub use outcome::{DocumentChange, Failure, VisitOutcome};
+pub use outcome::{DocumentChange, Failure, Truncation, VisitOutcome};
+
+/// A day in milliseconds.
+const DAY_MS: i64 = 86_400_000;

@@ -108,11 +108,15 @@ impl Failure {
             Failure::Dns | Failure::ConnectionRefused | Failure::Connect | Failure::Tls
         )
     }
+}
 
-    /// Whether the answer may have broken off inside its body.
-    pub fn is_cut_short(self) -> bool {
-        matches!(self, Failure::Truncated | Failure::Timeout)
-    }
+/// How and where a response ended inside its body. A server that declares a wrong length does so at the same byte each time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Truncation {
+    /// [`Failure::Truncated`] or [`Failure::Timeout`].
+    pub failure: Failure,
+    /// Bytes of the body that came.
+    pub wire_bytes: u64,
 }
 
 words! {
@@ -143,40 +147,32 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_outcome_has_a_word_of_its_own_that_leads_back_to_it() {
+    fn words_are_unique() {
+        let outcomes = VisitOutcome::ALL.map(VisitOutcome::as_str);
+        let failures = Failure::ALL.map(Failure::as_str);
+        let changes = DocumentChange::ALL.map(DocumentChange::as_str);
+        for words in [&outcomes[..], &failures, &changes] {
+            let distinct: HashSet<&&str> = words.iter().collect();
+            assert_eq!(distinct.len(), words.len(), "{words:?}");
+        }
         for outcome in VisitOutcome::ALL {
             let word = outcome.as_str();
             assert_eq!(VisitOutcome::parse(word), Some(outcome), "{word}");
             assert!(word.chars().all(|c| c.is_ascii_lowercase() || c == '_'));
-            assert_eq!(
-                serde_json::to_string(&outcome).unwrap(),
-                format!("\"{word}\"")
-            );
+            assert_eq!(serde_json::json!(outcome), word);
         }
-        let words: HashSet<&str> = VisitOutcome::ALL.iter().map(|o| o.as_str()).collect();
-        assert_eq!(words.len(), VisitOutcome::ALL.len());
         assert_eq!(VisitOutcome::parse("something else"), None);
     }
 
     #[test]
-    fn each_failure_has_a_word_of_its_own_and_an_outcome_without_a_page() {
+    fn failure_has_no_page() {
         for failure in Failure::ALL {
             let word = failure.as_str();
             assert_eq!(Failure::parse(word), Some(failure), "{word}");
             assert!(!failure.outcome().is_success(), "{word}");
-        }
-        // Counted side by side for the verdict of a site: a failure that shares its word with an outcome is that outcome.
-        for failure in Failure::ALL {
-            let same = VisitOutcome::parse(failure.as_str());
+            // Counted side by side for the verdict of a site: a failure that shares its word with an outcome is that outcome.
+            let same = VisitOutcome::parse(word);
             assert!(same.is_none_or(|outcome| outcome == failure.outcome()));
         }
-        let words: HashSet<&str> = Failure::ALL.iter().map(|f| f.as_str()).collect();
-        assert_eq!(words.len(), Failure::ALL.len());
-    }
-
-    #[test]
-    fn each_change_of_a_document_has_a_word_of_its_own() {
-        let words: HashSet<&str> = DocumentChange::ALL.iter().map(|c| c.as_str()).collect();
-        assert_eq!(words.len(), DocumentChange::ALL.len());
     }
 }

@@ -1,5 +1,5 @@
-//! From documents to ranked hits: Chinese text analysis and lexicons, the terms of a field, the index. In: documents of
-//! `taojin-extract`. Out: hits. tantivy lives here only; nothing here reads HTML or the network.
+//! From documents to ranked hits: Chinese text analysis and lexicons, the terms of a field, the index of documents of
+//! `taojin-extract`. tantivy is used here only; nothing here reads HTML or the network.
 
 pub mod analyze;
 pub mod index;

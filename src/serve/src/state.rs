@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusHandle;
 use taojin_extract::Document;
-use taojin_search::index::{DateUnit, SiteTitles, Stop, Suggestion};
+use taojin_search::index::{CancellationToken, DateUnit, SiteTitles, Suggestion};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout_at};
@@ -429,7 +429,7 @@ impl Counted {
 }
 
 /// Stops searches when it is dropped.
-pub(super) struct Waiting(Stop);
+pub(super) struct Waiting(CancellationToken);
 
 impl Drop for Waiting {
     fn drop(&mut self) {
@@ -440,7 +440,7 @@ impl Drop for Waiting {
 impl Waiting {
     /// Somebody waits.
     pub(super) fn new() -> Self {
-        Self(Stop::default())
+        Self(CancellationToken::default())
     }
 
     /// A search that ends with the waiting.

@@ -1,8 +1,7 @@
-//! One fetch. In: a [`Request`]. Out: chunks to a [`Sink`] while they arrive, then a [`Fetched`]. No redirect to another
-//! address is followed, nothing is retried, no cookie outlives the fetch, and a body is never held whole.
+//! Fetches one [`Request`]: passes the body to a [`Sink`] while it arrives, then returns a [`Fetched`]. No redirect to
+//! another URL is followed, nothing is retried, no cookie outlives the fetch, and a body is never held whole.
 //!
-//! Cookies of one fetch. In: answers that set them. Out: the header that gives them back. Some servers let nobody in who does
-//! not give back the cookie of the first answer; nothing else is done for them, and nothing is kept after the fetch.
+//! Within one fetch, the cookies of a first response are sent back, since some servers admit nobody without them.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -16,7 +15,7 @@ use super::decode::{self, BodyLimits, Decoder};
 use super::explain;
 use super::guard::{Guard, Refusal, Resolver};
 use super::limits::Config;
-use super::request::{Asked, Fetched, Head, Request, Sink, Want, encoding, location};
+use super::request::{Fetched, Head, HeadContext, Request, Sink, Want, encoding, location};
 use super::warc::{request_head, response_head};
 use crate::outcome::{Failure, VisitOutcome};
 
@@ -155,7 +154,7 @@ impl Fetcher {
                 response_head(&response),
             );
         }
-        let asked = Asked {
+        let asked = HeadContext {
             uri: &request.uri,
             agent: self.config.robots_token(),
             now_ms: request.now_ms,
@@ -385,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn cookies_are_given_back_as_set_and_only_changes_count() {
+    fn cookies_are_sent_back() {
         let mut cookies = Cookies::default();
         assert!(!cookies.take(&answer(&["", "=x", "no pair; Path=/"])));
         assert_eq!(cookies.header(), None);

@@ -1,6 +1,5 @@
-//! Content codings. In: a body's bytes as they come off the wire. Out: the decoded bytes, piece by piece, within
-//! a size and a ratio. The client does not decode, because only here the bytes on the wire can be set against
-//! what they become: 10 KiB of gzip can hold 10 MiB of zeros.
+//! Decodes content codings piece by piece, within a size and a ratio. The client does not decode, because only here the
+//! bytes on the wire can be compared with what they become: 10 KiB of gzip can hold 10 MiB of zeros.
 
 use std::io::{self, Write};
 

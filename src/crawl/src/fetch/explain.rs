@@ -1,5 +1,5 @@
 //! What an error of the client is, and how a fetch ended in a sentence for people, without the address, since that stands
-//! beside it. Programs go by the words of [`VisitOutcome`] and [`Failure`] instead.
+//! next to it. Programs go by the words of [`VisitOutcome`] and [`Failure`] instead.
 
 use std::error::Error;
 use std::io;
@@ -15,7 +15,7 @@ use taojin_uri::CrawlUri;
 
 impl Fetched {
     /// How it ended, in a sentence.
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         if !self.detail.is_empty() {
             return self.detail.clone();
         }
@@ -71,7 +71,6 @@ pub(super) fn failure(error: &reqwest::Error, in_body: bool) -> Failure {
         let mut io = causes.iter().filter_map(|c| c.downcast_ref::<io::Error>());
         io.any(|io| kinds.contains(&io.kind()))
     };
-    // the type of hyper's errors is not ours to name: a message cut short says so
     let is_broken = || {
         is_io(&[
             io::ErrorKind::ConnectionReset,
@@ -80,7 +79,8 @@ pub(super) fn failure(error: &reqwest::Error, in_body: bool) -> Failure {
             io::ErrorKind::UnexpectedEof,
         ]) || causes
             .iter()
-            .any(|c| c.to_string().contains("before message completed"))
+            .filter_map(|c| c.downcast_ref::<hyper::Error>())
+            .any(hyper::Error::is_incomplete_message)
     };
     if causes.iter().any(|c| c.is::<Refusal>()) {
         Failure::Address

@@ -1,12 +1,12 @@
-//! Which addresses may be connected to. In: an address, literal or resolved, or a whole URL. Out: yes, or a
-//! [`Refusal`] with its reason. A page of the web can name any address of the operator's own network; nothing
-//! that is not public unicast is fetched unless the configuration allows its range.
+//! Decides which IP addresses may be connected to, and returns a [`Refusal`] with its reason for the others. A page of
+//! the web can name any address of the operator's own network; nothing that is not public unicast is fetched unless the
+//! configuration allows its range.
 //!
 //! Sources: the IANA special-purpose registries of IPv4 and IPv6 addresses (RFC 6890 and its successors) and the
 //! list of bad ports of the WHATWG Fetch standard.
 //!
-//! Ranges of addresses. In: `10.0.0.0/8`, `fc00::/7` or a single address. Out: a [`Network`] that contains
-//! addresses of its own family only.
+//! A [`Network`] is a range such as `10.0.0.0/8` or `fc00::/7`, or a single address; it contains addresses of its own
+//! family only.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};

@@ -1,5 +1,5 @@
-//! The settings of fetching: who we say we are, how long we wait, how much we take. In: the `[fetch]` table of
-//! the configuration. Out: [`Config`]. Never does I/O.
+//! The settings of fetching, table `[fetch]` of the configuration: user agent, time limits, size limits. [`Config`]
+//! does no I/O.
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, SocketAddr};
@@ -146,7 +146,7 @@ impl Config {
 pub struct WarcConfig {
     /// Whether every request and answer is kept in WARC files. Nothing deletes them: watch the disk.
     pub enabled: bool,
-    /// Folder of the files; when empty, `warc` in the data folder.
+    /// Directory of the files; when empty, `warc` in the data directory.
     pub dir: PathBuf,
     /// Size in bytes at which a file is closed and the next one begun.
     pub max_bytes: u64,

@@ -1,6 +1,6 @@
-//! Getting pages over the network. In: a [`Request`] for one address. Out: its body in chunks while they arrive,
-//! and a [`Fetched`] that says how it ended. Also what a site's robots.txt allows. Never parses HTML, never
-//! follows a redirect, never decides what is fetched next or when.
+//! Fetches pages over the network and reads what a site's robots.txt allows. [`Fetcher`] takes a [`Request`] for one
+//! URL, passes on its body while it arrives and returns a [`Fetched`]. Never parses HTML, never follows a redirect,
+//! never decides what is fetched next or when.
 
 mod client;
 mod decode;

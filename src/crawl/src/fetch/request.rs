@@ -8,7 +8,7 @@ use std::time::SystemTime;
 use reqwest::header::{self, HeaderMap, HeaderName, HeaderValue};
 use taojin_uri::CrawlUri;
 
-use crate::outcome::{Failure, VisitOutcome};
+use crate::outcome::{Failure, Truncation, VisitOutcome};
 
 /// What to fetch and what is known of it.
 #[derive(Debug, Clone)]
@@ -168,9 +168,17 @@ impl Fetched {
         self.outcome == VisitOutcome::Page || self.failure == Some(Failure::TooLarge)
     }
 
-    /// Whether the answer broke off inside its body.
-    pub fn broke_off(&self) -> bool {
-        self.failure.is_some_and(Failure::is_cut_short) && self.wire_bytes > 0
+    /// Returns where the response broke off inside its body, if it did.
+    pub fn truncation(&self) -> Option<Truncation> {
+        match self.failure {
+            Some(failure @ (Failure::Truncated | Failure::Timeout)) if self.wire_bytes > 0 => {
+                Some(Truncation {
+                    failure,
+                    wire_bytes: self.wire_bytes,
+                })
+            }
+            _ => None,
+        }
     }
 
     /// It failed so after all.
@@ -209,7 +217,7 @@ pub enum ContentClass {
 }
 
 impl ContentClass {
-    fn of(content_type: Option<&str>) -> Self {
+    fn from_header(content_type: Option<&str>) -> Self {
         let Some(content_type) = content_type else {
             return ContentClass::Unknown;
         };
@@ -273,14 +281,14 @@ impl Head {
     }
 
     /// Reads the header of an answer to a request for `uri`, at `now_ms`, for the robots agent `agent`.
-    pub(super) fn read(status: u16, headers: &HeaderMap, asked: &Asked<'_>) -> Self {
+    pub(super) fn read(status: u16, headers: &HeaderMap, asked: &HeadContext<'_>) -> Self {
         let text = |name: HeaderName| headers.get(name).and_then(value_text);
         let content_type = text(header::CONTENT_TYPE);
         let retry_after = text(header::RETRY_AFTER);
         let (noindex, nofollow) = robots_tag(headers, asked.agent);
         Self {
             status,
-            class: ContentClass::of(content_type.as_deref()),
+            class: ContentClass::from_header(content_type.as_deref()),
             content_type,
             etag: text(header::ETAG),
             last_modified: text(header::LAST_MODIFIED),
@@ -310,7 +318,7 @@ pub(super) fn encoding(headers: &HeaderMap) -> String {
 }
 
 /// What a header is read against.
-pub(super) struct Asked<'a> {
+pub(super) struct HeadContext<'a> {
     pub(super) uri: &'a CrawlUri,
     pub(super) agent: &'a str,
     pub(super) now_ms: i64,

@@ -1,6 +1,5 @@
-//! robots.txt (RFC 9309). In: the bytes of a file and the name of our agent. Out: [`Robots`], which tells for a URL
-//! whether it may be fetched, and by which rule of which line. Never fetches anything, never fails: what is not a
-//! rule is skipped.
+//! Parses robots.txt (RFC 9309). [`Robots`] decides for a URL whether it may be fetched, and by which rule of which
+//! line. Never fetches anything and never fails: what is not a rule is skipped.
 //!
 //! Groups, the longest match, the forgiven typos and the cut of long lines follow google/robotstxt, the reference
 //! of RFC 9309. It is written here since the crates for it do not say on which line the deciding rule stands, and
@@ -10,8 +9,7 @@
 //! does. [`Robots::decide`] takes an address in canonical form and brings the patterns into the same form first
 //! (RFC 9309 §2.2.2), so that `%7E` in a file meets `~` in an address.
 //!
-//! The lines of a robots.txt. In: its bytes and the name of our agent. Out: the rules of the groups that concern
-//! it, in the order of the file, with their lines. Never weighs one rule against another.
+//! The parser returns the rules of the groups for our agent in the order of the file, with their line numbers.
 //!
 //! As sloppy as google/robotstxt: any line end, missing colons, frequent typos, keys with something behind them.
 
@@ -94,7 +92,7 @@ fn decide<'r>(rules: &'r [Rule], path: &str) -> Result<Option<&'r Rule>, &'r Rul
 }
 
 /// Whether the pattern matches a prefix of the path, or all of it if the pattern ends in `$`. The pieces between
-/// wildcards are looked for from left to right, each at its first place, which leaves the most for those after it.
+/// wildcards are searched for from left to right, each at its first place, which leaves the most for those after it.
 fn matches(pattern: &str, path: &str) -> bool {
     let (pattern, anchored) = match pattern.strip_suffix('$') {
         Some(pattern) => (pattern, true),
@@ -199,20 +197,20 @@ pub struct Rule {
 }
 
 /// What concerns our agent.
-pub(super) struct Ours {
+pub(super) struct RobotsGroup {
     pub(super) rules: Vec<Rule>,
     pub(super) crawl_delay_ms: Option<i64>,
     pub(super) sitemaps: Vec<String>,
 }
 
 /// Reads the rules for the agent of this product token.
-pub(super) fn read(bytes: &[u8], agent: &str) -> Ours {
+pub(super) fn read(bytes: &[u8], agent: &str) -> RobotsGroup {
     let utf8 = utf16_to_utf8(bytes);
     let bytes = utf8.as_deref().map_or(bytes, str::as_bytes);
     let mut reader = RobotsReader::new(agent);
     for (number, line) in lines(bounded(without_bom(bytes))) {
         if let Some((key, value)) = key_and_value(line) {
-            reader.read(Key::of(key), value, number);
+            reader.read(Key::new(key), value, number);
         }
     }
     reader.finish()
@@ -328,7 +326,7 @@ const KEYS: &[(&str, Key)] = &[
 ];
 
 impl Key {
-    fn of(text: &[u8]) -> Self {
+    fn new(text: &[u8]) -> Self {
         let starts = |word: &str| {
             let head = text.get(..word.len());
             head.is_some_and(|h| h.eq_ignore_ascii_case(word.as_bytes()))
@@ -450,13 +448,13 @@ impl<'a> RobotsReader<'a> {
         }
     }
 
-    fn finish(self) -> Ours {
+    fn finish(self) -> RobotsGroup {
         let group = if self.named.seen {
             self.named
         } else {
             self.all
         };
-        Ours {
+        RobotsGroup {
             rules: group.rules,
             crawl_delay_ms: group.crawl_delay_ms,
             sitemaps: self.sitemaps,

@@ -1,13 +1,12 @@
-//! The robots.txt of every authority that is being crawled. In: an address and the time. Out: a [`Verdict`]. A file
-//! is fetched once however many ask at the same moment, kept for a day, and kept on when its server fails. Never
-//! reads a clock, never decides what happens to a refused page.
+//! Caches the robots.txt of every authority that is crawled and returns a [`Verdict`] for a URL. A file is fetched once
+//! however many tasks need it at the same moment, kept for a day, and for longer while its server fails. Never reads a
+//! clock, never decides what happens to a refused page.
 //!
 //! RFC 9309 §2.3.1: a file that is not there (4xx) allows everything; one that cannot be had (429, 5xx, network)
 //! refuses everything until it can.
 //!
-//! The robots.txt files that are known, kept from one run of the program to the next, so that a restart asks no site
-//! again what it said an hour ago. In: a [`RobotsCache`] and a path. Out: a file, or the cache filled from it. A file
-//! that is missing, damaged or of another agent costs requests, never a wrong answer.
+//! The cache is saved to a file and loaded at the next start, so that a restart fetches no file again that is an hour
+//! old. A saved file that is missing, damaged or of another user agent costs requests, never a wrong verdict.
 
 use std::collections::HashMap;
 use std::fs::{self, File};
@@ -295,7 +294,7 @@ impl Known {
                 VisitOutcome::NotModified => self.confirm(now_ms),
                 _ => {
                     self.fail(&fetched, now_ms);
-                    self.trouble = fetched.in_words();
+                    self.trouble = fetched.describe();
                     return requests;
                 }
             }

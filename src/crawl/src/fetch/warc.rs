@@ -1,12 +1,12 @@
-//! Archives of what was fetched. In: a finished [`Exchange`]. Out: WARC/1.1 files (ISO 28500:2017), a request and
-//! a response or revisit record each, one gzip member a record, so that any reader can start at any record. Never
-//! decides what is archived, never reads a clock.
+//! Writes archives of what was fetched: WARC/1.1 files (ISO 28500:2017) with a request and a response or revisit record
+//! for each finished [`Exchange`], one gzip member a record, so that a reader can start at any record. Never decides
+//! what is archived, never reads a clock.
 //!
 //! A file is `….warc.gz.open` until it is full or closed. What a crash leaves open is cut back to its last whole
 //! record at the next start and closed; no record that was written before is lost.
 //!
-//! Heads of requests and answers as bytes. In: what the client knows of them. Out: the form of HTTP/1.1 (RFC 9112),
-//! whichever version was spoken, for archives. Never reads one: see `warc_reader`.
+//! The heads of requests and responses are written in the form of HTTP/1.1 (RFC 9112), whichever version was spoken;
+//! `warc_reader` reads them.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -86,7 +86,7 @@ impl Sink for Exchange<'_> {
     }
 }
 
-/// Writes archives into one folder.
+/// Writes archives into one directory.
 pub struct Archive {
     folder: PathBuf,
     max_file_bytes: u64,
@@ -104,14 +104,14 @@ struct Open {
 }
 
 impl Archive {
-    /// Opens the folder, makes it if need be, and mends and closes what a crash left open. A file that has
+    /// Opens the directory, makes it if need be, and mends and closes what a crash left open. A file that has
     /// grown to `max_file_bytes` is closed and a new one begun; `software` is named in each.
     pub fn open(folder: &Path, max_file_bytes: u64, software: &str) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
             if path.extension().is_some_and(|e| e == "open") {
-                mend(&path)?;
+                repair(&path)?;
             }
         }
         Ok(Self {
@@ -336,7 +336,7 @@ fn closed(path: &Path) -> PathBuf {
 }
 
 /// Cuts a file back to its last whole member and gives it its final name; one without any goes.
-fn mend(path: &Path) -> io::Result<()> {
+fn repair(path: &Path) -> io::Result<()> {
     let whole = whole_bytes(BufReader::new(File::open(path)?));
     if whole == 0 {
         return fs::remove_file(path);

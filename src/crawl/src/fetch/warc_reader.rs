@@ -1,7 +1,6 @@
-//! Archives of the web. In: a WARC (ISO 28500) or ARC file, plain or compressed, whole or broken. Out: its
-//! [`Record`]s, one after the other, each bounded. What cannot be read is skipped up to the next record and
-//! counted; a file that ends too early gives all that is whole before its end. Never writes, never interprets
-//! a page.
+//! Reads archives of the web: WARC (ISO 28500) and ARC files, plain or compressed, whole or broken. Returns their
+//! [`Record`]s in order, each bounded. What cannot be read is skipped up to the next record and counted; a file that
+//! ends too early returns all that is whole before its end. Never writes, never interprets a page.
 
 use std::io::{self, BufRead, BufReader, Read};
 
@@ -11,7 +10,7 @@ use taojin_uri::CrawlUri;
 
 use super::decode::{BodyLimits, Decoder};
 use super::limits::Config;
-use super::request::{Asked, Fetched, Head, Request, Sink, Want, encoding};
+use super::request::{Fetched, Head, HeadContext, Request, Sink, Want, encoding};
 use crate::outcome::{Failure, VisitOutcome};
 
 /// The longest line of a record's header that is read, in bytes; tracking URLs run to 8 KiB.
@@ -267,7 +266,7 @@ pub fn replay(
         "resource" => (200, resource_headers(record), record.block.as_slice()),
         _ => return None,
     };
-    let asked = Asked {
+    let asked = HeadContext {
         uri: &uri,
         agent: config.robots_token(),
         now_ms: 0,

@@ -1,8 +1,9 @@
-//! Addresses of one form whose pages hardly differ: a calendar that walks on, a query that grows, a session in the path.
-//! In: the outline of each page when it is first visited, and the page it was found on. Out: whether more addresses of its
-//! form are worth following. The pages of a long list hardly differ either, but they lead to pages that do. Knows only forms, never a site's name for them; remembers a bounded number of them, over a restart as well: the file
-//! beside the database is written when a trap is found and at the end. One that is missing or damaged costs some dozens
-//! of fetches until the trap is known again.
+//! Recognises traps: URLs of one form whose pages hardly differ, such as a calendar without end, a query that grows, a
+//! session in the path. [`TrapDetector`] takes the outline of each page when it is first visited, with the page it was
+//! found on, and decides whether more URLs of that form are worth following. The pages of a long list hardly differ
+//! either, but they lead to pages that do. It knows only forms, never a site's name for them, and remembers a bounded
+//! number of them, over a restart as well: the file next to the database is written when a trap is found and at the
+//! end. One that is missing or damaged costs some dozens of fetches until the trap is known again.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -35,7 +36,7 @@ const MOST_FORMS: usize = 20_000;
 
 /// What the pages of each form look like.
 #[derive(Debug, Default)]
-pub(super) struct Alike {
+pub(super) struct TrapDetector {
     forms: HashMap<u64, Form>,
     /// Digests of what pages show, with their hosts, and the first pages that did.
     faces: HashMap<u64, Vec<UrlId>>,
@@ -57,7 +58,7 @@ impl Form {
     }
 }
 
-impl Alike {
+impl TrapDetector {
     /// What an earlier run has learned.
     pub(super) fn open(dir: &Path) -> Self {
         let forms = fs::read(dir.join(FILE)).ok().and_then(|bytes| {
@@ -65,9 +66,9 @@ impl Alike {
             let whole = u64::from_le_bytes(*sum) == xxh3_64(packed);
             postcard::from_bytes(packed).ok().filter(|_| whole)
         });
-        Alike {
+        TrapDetector {
             forms: forms.unwrap_or_default(),
-            ..Alike::default()
+            ..TrapDetector::default()
         }
     }
 
@@ -103,7 +104,7 @@ impl Alike {
             form.outlines.push(outline);
         }
         if form.outlines.len() >= MOST_OUTLINES {
-            // Enough different ones: begin to count anew, in case the form turns into a trap later.
+            // Enough different ones: begin to count again, in case the form turns into a trap later.
             *form = Form::default();
         }
         if form.is_trap() && !form.told {

@@ -6,7 +6,7 @@
 //! Links of a page go through the scope of their site, then the filter of seen URLs, then the store; a failed commit changes
 //! nothing that matters and may be tried again with the same batch.
 //!
-//! What a person asks for beside the schedule, one URL now, is a lease ahead of the queue, or when there may be one. The rest of a
+//! What a person asks for next to the schedule, one URL now, is a lease ahead of the queue, or when there may be one. The rest of a
 //! host and of an address is kept.
 
 use std::borrow::Cow;
@@ -505,7 +505,7 @@ const CONNECTION_MS: i64 = 100;
 
 /// What came of asking for one URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Asked {
+pub enum LeaseOutcome {
     /// Fetch it.
     Fetch(Box<Lease>),
     /// Its host rests until then.
@@ -525,58 +525,58 @@ impl Frontier {
         store: &Reader,
         id: UrlId,
         now_ms: i64,
-    ) -> Result<Asked, StoreError> {
+    ) -> Result<LeaseOutcome, StoreError> {
         let Some(record) = store.url(id)? else {
-            return Ok(Asked::Never);
+            return Ok(LeaseOutcome::Never);
         };
         let crawled = self.sites.get(&record.site).is_some_and(|s| !s.paused);
         if !crawled || self.is_taken_down(&record.uri) {
-            return Ok(Asked::Never);
+            return Ok(LeaseOutcome::Never);
         }
         self.note_takeover(now_ms);
         let host = record.host;
         if !self.parts.has_row(host) {
-            return Ok(Asked::Elsewhere);
+            return Ok(LeaseOutcome::Elsewhere);
         }
         if !self.hosts.contains_key(&host) {
             let Some(known) = store.host_by_id(host)? else {
-                return Ok(Asked::Never);
+                return Ok(LeaseOutcome::Never);
             };
             self.take_host(known, now_ms);
         }
         if self.leases.contains_key(&id) {
-            return Ok(Asked::UnderWay);
+            return Ok(LeaseOutcome::UnderWay);
         }
         let Some(queues) = self.hosts.get(&host) else {
-            return Ok(Asked::Never);
+            return Ok(LeaseOutcome::Never);
         };
         let count = queues.number_of_queues();
         let number = queue_number(&record.uri, count, self.config.queue_hash);
         let not_before_ms = queues.not_before_ms(number);
         if not_before_ms > now_ms {
-            return Ok(Asked::Later(not_before_ms));
+            return Ok(LeaseOutcome::Later(not_before_ms));
         }
         if !queues.has_room(number, self.config.connections_per_host) {
-            return Ok(Asked::Later(now_ms + CONNECTION_MS));
+            return Ok(LeaseOutcome::Later(now_ms + CONNECTION_MS));
         }
         let ip = queues.host.ip;
         if ip.is_some_and(|ip| !self.has_turn(ip, now_ms)) {
-            return Ok(Asked::Later(now_ms + LOOK_AGAIN_MS));
+            return Ok(LeaseOutcome::Later(now_ms + LOOK_AGAIN_MS));
         }
         match ip.and_then(|ip| self.address_wait(ip, count, now_ms)) {
-            Some(Wait::Until(at_ms)) => return Ok(Asked::Later(at_ms)),
-            Some(Wait::Connection(_)) => return Ok(Asked::Later(now_ms + CONNECTION_MS)),
+            Some(Wait::Until(at_ms)) => return Ok(LeaseOutcome::Later(at_ms)),
+            Some(Wait::Connection(_)) => return Ok(LeaseOutcome::Later(now_ms + CONNECTION_MS)),
             None => {}
         }
         let Some(queues) = self.hosts.get_mut(&host) else {
-            return Ok(Asked::Never);
+            return Ok(LeaseOutcome::Never);
         };
         if !queues.take(id) {
-            return Ok(Asked::Later(now_ms + CONNECTION_MS));
+            return Ok(LeaseOutcome::Later(now_ms + CONNECTION_MS));
         }
-        // Its entry in the heap would lease a second one beside this.
+        // Its entry in the heap would lease a second one next to this.
         queues.list[number as usize].ticket = 0;
-        Ok(Asked::Fetch(Box::new(
+        Ok(LeaseOutcome::Fetch(Box::new(
             self.begin(host, number, record, now_ms),
         )))
     }
@@ -673,7 +673,7 @@ impl Frontier {
     ) -> Result<CommitReport, StoreError> {
         let mut report = CommitReport::default();
         self.seen.note_others(store, &self.parts)?;
-        self.sift(store, batch, &mut report, now_ms)?;
+        self.filter_links(store, batch, &mut report, now_ms)?;
         for page in &mut batch.pages {
             page.visit.rank = revisit_rank(page.visit.class, page.visit.state);
         }
@@ -709,7 +709,7 @@ impl Frontier {
     }
 
     /// Leaves only links that are in scope and new.
-    fn sift(
+    fn filter_links(
         &mut self,
         store: &Store,
         batch: &mut Batch,

@@ -1,5 +1,5 @@
-//! What is fetched next. In: URLs found on pages, the sites' scopes, what became of each fetch, and the time. Out:
-//! leases, one host at a time as politeness allows, and why a host waits. Never fetches, never reads a clock.
+//! Decides what is fetched next: grants leases, one host at a time as politeness allows, and explains why a host waits.
+//! Never fetches and never reads a clock.
 //!
 //! The crawl loop owns a [`Frontier`] and the writing side of the store and goes round:
 //! [`Frontier::next`] gives a [`Lease`] → the page is fetched → [`Frontier::finished`] frees the host →
@@ -30,7 +30,7 @@ use taojin_uri::{CrawlUri, QueueHash};
 use crate::store::{
     DueUrl, HostId, HostRecord, Partition, Partitions, Reader, SiteId, Store, StoreError, UrlId,
 };
-use alike::Alike;
+use alike::TrapDetector;
 use politeness::Addresses;
 use queue::{HostQueues, SUSPECT_RANK};
 use seen::Seen;
@@ -38,7 +38,7 @@ use sites::Site;
 use territory::Turns;
 
 pub use crate::store::Cause;
-pub use leasing::{Asked, CommitReport, FetchReport, Lease, Next};
+pub use leasing::{CommitReport, FetchReport, Lease, LeaseOutcome, Next};
 pub use queue::queue_name;
 pub use scope::{Patterns, Refusal, Scope, ScopeError, pattern_problem, queues_of};
 pub use sites::{
@@ -67,7 +67,7 @@ pub struct Frontier {
     waiting: HashMap<IpAddr, Vec<HostId>>,
     leases: BTreeMap<UrlId, HostId>,
     seen: Seen,
-    alike: Alike,
+    alike: TrapDetector,
     /// When the store may have hosts with due URLs that are not in memory.
     activate_ms: i64,
     /// Hosts that were left in the store for want of room.
@@ -123,7 +123,7 @@ impl Frontier {
             waiting: HashMap::new(),
             leases: BTreeMap::new(),
             seen,
-            alike: Alike::open(&dir),
+            alike: TrapDetector::open(&dir),
             activate_ms: i64::MIN,
             crowded: false,
             hold: Vec::new(),
@@ -171,7 +171,7 @@ pub struct Config {
     pub max_retry_after_ms: i64,
     /// Rest after a 429 or 503 without `Retry-After`, doubled each time, in milliseconds.
     pub throttle_backoff_ms: i64,
-    /// Time without trouble after which the doubling starts anew, in milliseconds.
+    /// Time without trouble after which the doubling starts again, in milliseconds.
     pub forgive_after_ms: i64,
     /// Rest after a failed connection or name look-up, doubled each time, in milliseconds.
     pub connect_backoff_ms: i64,
@@ -219,7 +219,7 @@ impl Default for Config {
             max_retry_after_ms: 24 * 3_600_000,
             // First rest after 429 or 503 without `Retry-After`; doubles each time.
             throttle_backoff_ms: 60_000,
-            // After so long without trouble the doubling starts anew.
+            // After so long without trouble the doubling starts again.
             forgive_after_ms: 30 * 60_000,
             // First rest after a failed connection or name look-up; doubles each time.
             connect_backoff_ms: 15 * 60_000,
@@ -271,10 +271,10 @@ pub struct Explanation {
     pub eta_ms: i64,
 }
 
-/// Whether a crawl with this data folder has found that addresses of this form lead to pages that hardly differ, for
+/// Whether a crawl with this data directory has found that addresses of this form lead to pages that hardly differ, for
 /// `taojin why`.
 pub fn leads_nowhere(store_dir: &Path, uri: &CrawlUri) -> bool {
-    Alike::open(store_dir).is_trap(uri)
+    TrapDetector::open(store_dir).is_trap(uri)
 }
 
 /// Due URLs counted for an explanation; more is "many".
@@ -282,7 +282,7 @@ const COUNTED: usize = 10_000;
 
 impl Explanation {
     /// What the store knows of the host, without a daemon.
-    pub fn of(
+    pub fn for_host(
         store: &Reader,
         config: &Config,
         authority: &str,
@@ -330,7 +330,7 @@ pub struct HostCounts {
 
 impl HostCounts {
     /// Counts all hosts of the store.
-    pub fn of(store: &Reader, now_ms: i64) -> Result<Self, StoreError> {
+    pub fn read(store: &Reader, now_ms: i64) -> Result<Self, StoreError> {
         let held = store.hosts_held(now_ms)?;
         let mut counts = HostCounts {
             limited: held.limited,
@@ -394,7 +394,7 @@ pub struct Resting {
 }
 
 impl Resting {
-    fn of(record: &HostRecord) -> Self {
+    fn from_record(record: &HostRecord) -> Self {
         Resting {
             host: Arc::clone(&record.authority),
             until_ms: record.not_before_ms,
@@ -492,7 +492,7 @@ impl Frontier {
         let mut resting = Vec::new();
         for record in store.hosts_at_rest(&self.only, span.until_ms(), MAX_LOOKED_AT)? {
             if resting.len() < MAX_RESTING && span.has_due(store, record.id)? {
-                resting.push(Resting::of(&record));
+                resting.push(Resting::from_record(&record));
             }
         }
         Ok(resting)
@@ -515,5 +515,5 @@ pub fn longest_rest(
 ) -> Result<Option<Resting>, StoreError> {
     let after_ms = now_ms.saturating_add(patience_ms);
     let hosts = store.hosts_at_rest(&[site], after_ms, 1)?;
-    Ok(hosts.first().map(Resting::of))
+    Ok(hosts.first().map(Resting::from_record))
 }

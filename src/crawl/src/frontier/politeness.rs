@@ -1,5 +1,5 @@
-//! When a host may be asked again, and why not sooner. In: the record of a host, how a fetch ended, the time. Out:
-//! the changed record. One record a host and one an address, outside the queues.
+//! Decides when a host may be fetched from again, and records why not sooner. Call [`record_fetch`] with the record of
+//! the host, how a fetch ended and the time; hosts and IP addresses have one record each, outside the queues.
 //!
 //! delay = clamp(factor × last fetch time, min, max) ± jitter, at least robots' `Crawl-delay` and the site's own
 //! delay; 429/503, and three pages in a row that turn readers away: `Retry-After`, else 60 s × 2ⁿ; no connection:
@@ -109,7 +109,7 @@ struct Booking<'a> {
 }
 
 impl Booking<'_> {
-    /// Whether there was trouble, and none for so long that the doubling starts anew.
+    /// Whether there was trouble, and none for so long that the doubling starts again.
     fn is_forgiven(&self) -> bool {
         let trouble_ms = self.host.trouble_ms;
         trouble_ms.is_some_and(|t| self.now_ms - t >= self.config.forgive_after_ms)

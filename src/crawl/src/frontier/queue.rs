@@ -1,5 +1,6 @@
-//! The part of a host's work that is in memory: its due URLs, shared out to its queues. In: due URLs read from the store or just
-//! found. Out: the first of a queue. Never holds a URL twice, and never one whose lease is not committed yet.
+//! The part of a host's work that is in memory: its due URLs, distributed over its queues. Takes URLs that were read
+//! from the store or just found and returns the first of a queue; never holds a URL twice, and never one whose lease is
+//! not committed yet.
 //!
 //! Invariant: every due URL of the host is in `ready`, in `hand`, or (unless `complete`) no earlier in the order
 //! (rank, due time, row) than all of `ready`. So the order is that of the store, whatever is added meanwhile.

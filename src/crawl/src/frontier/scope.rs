@@ -1,8 +1,7 @@
-//! What belongs to a site. In: the site's rules and a URL. Out: yes, or the rule that refused it. Pure: safe to ask
-//! from any task.
+//! Decides whether a URL belongs to a site, and names the rule that refused it. Pure: safe to call from any task.
 //!
-//! Addresses that a program invents without end: calendars, sessions, paths that repeat themselves. In: a URL and the
-//! present time. Out: what is suspicious about it. Judges one address by its form; never remembers others.
+//! It also recognises URLs that a program invents without end (calendars, sessions, paths that repeat themselves) by
+//! the form of the one URL; [`super::alike`] remembers others.
 
 use std::ops::RangeInclusive;
 

@@ -1,12 +1,12 @@
-//! Which URLs were met before. In: fingerprints. Out: new for certain, or met before as far as the filter knows.
-//! Never decides alone that a URL is old: the exact set is the URL table of the store.
+//! The filter of URLs that were met before: a fingerprint is certainly new, or probably known. Never decides alone that
+//! a URL is known: the exact set is the URL table of the store.
 //!
 //! A scalable Bloom filter (Almeida et al. 2007; crate `growable-bloom-filter`) stands in front of the table:
 //! stage i has error p₀ rⁱ with r = 0.8515625, so the total stays below p₀ / (1 − r) = 6.74 p₀. The crate's
 //! `desired_error` is p₀, the first stage's: it is derived from the total that is wanted. Before the filter, a
 //! small table of fingerprints that were found in the store answers for the links that every page of a site has.
 //!
-//! The filter is saved beside the store now and then, with the row that it is complete to; at the start the rows
+//! The filter is saved next to the store now and then, with the row that it is complete to; at the start the rows
 //! after it are added. A file that is missing, damaged or of another store costs a rebuild, never a page.
 //!
 //! Of a store that several nodes share, the filter has the addresses of the partitions that this node took, and is filled
@@ -30,7 +30,7 @@ const MAGIC: u64 = u64::from_le_bytes(*b"TJSEEN02");
 /// The filter is saved after this many new URLs, or a sixteenth of all: adding the rest takes well below a second.
 const SAVE_AFTER: i64 = 200_000;
 
-/// A stage holds this many times what the one before it does: a link is looked for in all of them, each a miss of the
+/// A stage holds this many times what the one before it does: a link is searched for in all of them, each a miss of the
 /// processor's cache.
 const GROWTH: usize = 4;
 

@@ -1,6 +1,5 @@
-//! The sites that are crawled at present. In: their rules, the beginning of a cycle. Out: which URLs may be leased.
-//!
-//! One site in the frontier: its rules, its cycle, what is counted of it and not in the store yet.
+//! The sites that are crawled at present: their rules, the start of a cycle, and which of their URLs may be leased.
+//! [`Site`]s count what is not in the store yet.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -8,6 +7,7 @@ use std::sync::Arc;
 use super::Frontier;
 use super::queue::{HUB_RANK, HostQueues, RECHECK_RANK};
 use super::scope::{Refusal, Scope};
+use crate::DAY_MS;
 use crate::store::{
     DueUrl, HELD_MS, HostId, SiteId, Store, StoreError, UrlClass, UrlId, UrlRecord, UrlState,
 };
@@ -243,7 +243,6 @@ impl Site {
     }
 }
 
-const DAY_MS: i64 = 86_400_000;
 /// A page that was not seen for this long is fetched whatever it costs: a deletion is noticed within a month.
 const MAX_WAIT_MS: i64 = 30 * DAY_MS;
 /// A list after one to two times this: those of a site, found together, take turns.

@@ -1,4 +1,4 @@
-//! When a site's next cycle begins. In: a crontab line, a time zone, a time. Out: the next run.
+//! Computes when a site's next cycle starts, from a crontab line, a time zone and a time.
 //!
 //! Five fields as in crontab(5), weekdays 0–7 with Sunday 0 and 7, and days matching when day of month *or* weekday
 //! matches if both are given; six or seven fields with seconds first and years last; `@hourly` and its like. Weekday

@@ -1,6 +1,5 @@
-//! When what is fetched, and what the machine-readable lists of a site say. In: the settings of a site, what came of
-//! a visit, the bytes of sitemaps and feeds, and the time. Out: run times, the next state of a URL record, links.
-//! Pure: never fetches, never reads a clock, never writes.
+//! Decides when pages are fetched, and reads the machine-readable lists of a site: run times of sites, the next state
+//! of a URL record, the links of sitemaps and feeds. Pure: never fetches, never reads a clock, never writes.
 
 mod cron;
 mod lists;

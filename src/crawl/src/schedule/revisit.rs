@@ -1,5 +1,5 @@
-//! What follows from a visit. In: the record of a URL, what came of the visit, the time. Out: the record's next
-//! state, with the time of the next visit, and whether its document leaves the index.
+//! Decides what follows from a visit: [`revisit`] returns the next state of the URL's record, with the time of the next
+//! visit, and whether its document leaves the index.
 //!
 //! Hubs wait for the next cycle of their site, and longer the longer they brought nothing. Articles are looked at
 //! again after an interval that shrinks when they change and grows when they do not.
@@ -10,11 +10,11 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::outcome::VisitOutcome;
+use crate::DAY_MS;
+use crate::outcome::{Truncation, VisitOutcome};
 use crate::store::{UrlClass, UrlRecord, UrlState, Visit};
 
 const HOUR_MS: i64 = 3_600_000;
-const DAY_MS: i64 = 24 * HOUR_MS;
 /// A page that always fails is asked for once a week.
 const MAX_RETRY_MS: i64 = 7 * DAY_MS;
 /// A refusal (robots.txt) is looked at again after this.
@@ -100,6 +100,8 @@ pub struct Finding {
     pub status: Option<u16>,
     /// Why there is no page, for the record: where none was asked for, where none came, or where it was not taken.
     pub reason: String,
+    /// Where the body ended, if it ended too early.
+    pub truncation: Option<Truncation>,
     /// Where a redirect leads.
     pub target: Option<String>,
     /// What it shows of a document: a page that came, or the target of a redirect.
@@ -117,6 +119,7 @@ impl Finding {
             outcome,
             status,
             reason: reason.into(),
+            truncation: None,
             target: None,
             shown: Shown::Nothing,
             retry_after_ms: None,
@@ -125,7 +128,7 @@ impl Finding {
     }
 }
 
-/// What a page that came says of itself.
+/// What a page that came states of itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PageFacts {
     /// What it is.
@@ -186,6 +189,7 @@ pub fn revisit(config: &Config, record: &UrlRecord, finding: &Finding, now_ms: i
     let visit = &mut next.visit;
     visit.fetched_ms = Some(now_ms);
     visit.error = None;
+    visit.truncation = finding.truncation;
     visit.status = finding.status;
     if let Shown::Wall {
         answer,
@@ -204,8 +208,10 @@ pub fn revisit(config: &Config, record: &UrlRecord, finding: &Finding, now_ms: i
         }
         VisitOutcome::NotModified => {
             // What was said of the page still holds.
-            let said = record.visit.error.clone();
-            visit.error = said.filter(|_| record.visit.state == UrlState::Fetched);
+            if record.visit.state == UrlState::Fetched {
+                visit.error.clone_from(&record.visit.error);
+                visit.truncation = record.visit.truncation;
+            }
             reached(visit);
             unchanged(config, visit, now_ms);
         }

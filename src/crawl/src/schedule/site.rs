@@ -37,7 +37,7 @@ pub struct Site {
     pub scope: Scope,
     /// Lexicons that its pages are cut with, by name; files in the lexicon directory.
     pub lexicons: Vec<String>,
-    /// Synonyms that searches find as well, by name; files beside the configuration.
+    /// Synonyms that searches find as well, by name; files next to the configuration.
     pub synonyms: Vec<String>,
     /// Pages fetched in one cycle; the rest waits for the next one. No limit if left out.
     pub max_pages_per_cycle: Option<i64>,

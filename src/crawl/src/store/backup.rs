@@ -1,5 +1,4 @@
-//! Copies of the store: made while it is in use, and put in its place again. In: a data folder and a file. Out: the file, a
-//! SQLite database that is whole and checked; or the folder with the store of the file in it.
+//! Copies of the store: made while it is in use, and restored. A backup is one SQLite file that is whole and checked.
 //!
 //! A copy holds everything that cannot be made again: documents with their versions, addresses with their next visits,
 //! takedowns, templates, topics, and what people decided about terms. It takes the state of one moment, however long the
@@ -14,15 +13,16 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_iter};
 
-use super::documents::new_history;
+use super::documents::{PRESENT, new_history};
 use super::error::{Result, StoreError};
 use super::open::{DATABASE, Reader, Store, lock};
+use super::record::{UrlClass, UrlState};
 use super::{TermList, schema, sql};
 
 /// Pages copied at once, between two reports of how far it is: 16 MiB.
 const PAGES: i32 = 4_096;
 
-/// The rights of a folder that a file can have as well.
+/// The rights of a directory that a file can have as well.
 const FILE_MODE: u32 = 0o666;
 
 /// What a copy of a store holds.
@@ -47,7 +47,7 @@ pub struct CopyProgress {
     pub all: u64,
 }
 
-/// Writes a copy of the store, as it is now, to `file`, beside a daemon or without one. Takes the place of a file that
+/// Writes a copy of the store, as it is now, to `file`, next to a daemon or without one. Takes the place of a file that
 /// is there. `each` is told how far it is.
 pub fn back_up(
     reader: &Reader,
@@ -87,7 +87,7 @@ fn copy_to(
     let mut copy = Connection::open(draft).map_err(failed)?;
     copy_pages(&snapshot, &mut copy, each).map_err(failed)?;
     drop(snapshot);
-    // A file alone, without the log beside it that a database in use has.
+    // A file alone, without the log next to it that a database in use has.
     copy.pragma_update(None, "journal_mode", "delete")
         .map_err(failed)?;
     let folder = reader.path().parent().unwrap_or(Path::new("."));
@@ -162,7 +162,7 @@ pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salv
     replace(dir, fill)
 }
 
-/// Has a store made beside the one in `dir`, and puts it in its place in one step.
+/// Has a store made next to the one in `dir`, and puts it in its place in one step.
 fn replace<T>(dir: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<(Option<PathBuf>, T)> {
     fs::create_dir_all(dir).map_err(|e| StoreError::io(dir, e))?;
     let held = lock(dir)?;
@@ -205,13 +205,13 @@ fn begin_new_history(draft: &Path, last_known: i64) -> Result<()> {
     Ok(())
 }
 
-/// Lets those read a file who may read its folder: copies are for their owner alone, the store is for its group too.
+/// Lets those read a file who may read its directory: copies are for their owner alone, the store is for its group too.
 pub(super) fn open_like_folder(file: &Path, folder: &Path) -> io::Result<()> {
     let mode = folder.metadata()?.mode() & FILE_MODE;
     fs::set_permissions(file, fs::Permissions::from_mode(mode))
 }
 
-/// What an administrator made in the data folder of a service belongs to the service.
+/// What an administrator made in the data directory of a service belongs to the service.
 pub(super) fn give_to_owner(dir: &Path) -> io::Result<()> {
     let folder = dir.metadata()?;
     for entry in fs::read_dir(dir)? {
@@ -224,7 +224,7 @@ pub(super) fn give_to_owner(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Closes the store that is about to be replaced, so that nothing of it stays in a log beside it. Gives the number of its
+/// Closes the store that is about to be replaced, so that nothing of it stays in a log next to it. Gives the number of its
 /// last change; none if there is no store.
 fn end_of_old_store(path: &Path) -> Result<Option<i64>> {
     if !path.try_exists().map_err(|e| StoreError::io(path, e))? {
@@ -288,7 +288,10 @@ fn checked(copy: &Connection, path: &Path) -> Result<BackupFacts> {
     }
     let number = |sql: &str| copy.query_row(sql, [], |row| row.get::<_, i64>(0));
     Ok(BackupFacts {
-        documents: number("SELECT count(*) FROM document WHERE state = 0").map_err(failed)?,
+        documents: number(&format!(
+            "SELECT count(*) FROM document WHERE state = {PRESENT}"
+        ))
+        .map_err(failed)?,
         urls: number("SELECT count(*) FROM url").map_err(failed)?,
         last_change: number("SELECT coalesce(max(value), 0) FROM meta WHERE name = 'document_seq'")
             .map_err(failed)?,
@@ -352,14 +355,20 @@ pub(super) const TABLES: [&str; 14] = [
 
 /// After the copy: no watermark of a set that is not there, a page without its document is fetched again, no page answers
 /// "not modified" whose links may be lost, and the counts are those of the rows.
-const REPAIR: &str = "
+fn repair() -> String {
+    let article = UrlClass::Article as i64;
+    let states =
+        UrlState::ALL.map(|state| format!("WHEN {} THEN '{}' ", state as i64, state.as_str()));
+    let states = states.concat();
+    format!(
+        "
 DELETE FROM meta WHERE name = 'seen_upto';
 UPDATE url SET etag = NULL, last_modified = NULL;
-UPDATE url SET digest = NULL WHERE class < 4;
+UPDATE url SET digest = NULL WHERE class < {article};
 UPDATE url SET documented = 0, digest = NULL, content = NULL,
   due_ms = coalesce(fetched_ms, first_seen_ms)
   WHERE documented = 1 AND NOT EXISTS
-    (SELECT 1 FROM document WHERE document.fingerprint = url.hash AND document.state = 0);
+    (SELECT 1 FROM document WHERE document.fingerprint = url.hash AND document.state = {PRESENT});
 UPDATE host SET next_due_ms = (SELECT min(due_ms) FROM url WHERE url.host_id = host.id);
 REPLACE INTO meta (name, value)
   SELECT 'url_id', max(coalesce((SELECT max(id) FROM url), 0),
@@ -375,9 +384,10 @@ INSERT INTO counter (site_id, name, value)
 INSERT INTO counter (site_id, name, value)
   SELECT site_id, 'unconfirmed', count(*) FROM url WHERE documented = 1 AND confirmed_ms < fetched_ms GROUP BY site_id;
 INSERT INTO counter (site_id, name, value)
-  SELECT site_id, CASE state WHEN 0 THEN 'new' WHEN 1 THEN 'fetched' WHEN 2 THEN 'redirect' WHEN 3 THEN 'gone'
-    WHEN 4 THEN 'failed' ELSE 'refused' END, count(*) FROM url GROUP BY site_id, state;
-";
+  SELECT site_id, CASE state {states} END, count(*) FROM url GROUP BY site_id, state;
+"
+    )
+}
 
 /// What was copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -395,7 +405,7 @@ pub(super) fn salvage(old: &Connection, store: &Connection) -> rusqlite::Result<
     for table in TABLES {
         copy_table(old, &tx, table, &mut done)?;
     }
-    tx.execute_batch(REPAIR)?;
+    tx.execute_batch(&repair())?;
     tx.commit()?;
     Ok(done)
 }

@@ -19,16 +19,16 @@ use super::error::{Result, StoreError};
 use super::keys::{meta, set_meta};
 use super::open::Reader;
 use super::place::StorePlace;
-use super::record::{Batch, NewUrl, UrlId};
+use super::record::{Batch, NewUrl, UrlClass, UrlId, UrlState};
 use super::sql::{self, Connection, Gained, NONE, NOW_MS, Row, list, params};
 
-/// In the data folder: the name of this node, by which it knows the place that it had before a crash as its own.
+/// In the data directory: the name of this node, by which it knows the place that it had before a crash as its own.
 const FILE: &str = "node";
 
 /// A node, as the database knows it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NodeRecord {
-    /// Name of its data folder.
+    /// Name of its data directory.
     pub id: String,
     /// Name of its machine.
     pub host: String,
@@ -68,7 +68,7 @@ pub struct SiteDifferences {
 
 impl SiteDifferences {
     /// Those of these nodes, as far as they crawl now.
-    pub fn of(nodes: &[NodeRecord]) -> Self {
+    pub fn from_nodes(nodes: &[NodeRecord]) -> Self {
         let crawling = nodes.iter().filter(|node| node.crawls && node.lease_ms > 0);
         let sites: Vec<&str> = crawling.filter_map(|node| node.sites.as_deref()).collect();
         let mut lines: BTreeMap<&str, usize> = BTreeMap::new();
@@ -223,10 +223,13 @@ impl Cluster<'_> {
     pub fn catch_up_cycles(&self, parts: &Partitions, rank: u8, now_ms: i64) -> Result<usize> {
         let of_parts = parts.condition("id");
         let due = format!(
-            "UPDATE url SET due_ms = ?1, rank = ?2 FROM site WHERE site.id = url.site_id AND class < 4 AND state <> 3 \
+            "UPDATE url SET due_ms = ?1, rank = ?2 FROM site WHERE site.id = url.site_id AND class < {article} AND state <> {gone} \
              AND (due_ms IS NULL OR due_ms > ?1) AND fetched_ms < site.last_cycle_ms \
-             AND (class = 0 OR fetched_ms + interval_ms <= ?1){} RETURNING host_id",
-            parts.condition("url.id")
+             AND (class = {seed} OR fetched_ms + interval_ms <= ?1){} RETURNING host_id",
+            parts.condition("url.id"),
+            article = UrlClass::Article as i64,
+            gone = UrlState::Gone as i64,
+            seed = UrlClass::Seed as i64,
         );
         self.0.write(|tx| {
             let hosts: Vec<i64> = tx.rows(&due, super::sql::params![now_ms, rank], |row| row.get(0))?;
@@ -618,7 +621,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_addresses_and_sites_belong_to_whoever_has_their_partition() {
+    fn partitions_own_rows() {
         let news = CrawlUri::parse("http://news.example.com/1").unwrap();
         let www = CrawlUri::parse("https://www.example.com/2").unwrap();
         let part = partition(&news);

@@ -1,5 +1,5 @@
-//! The one transaction of the crawl. In: a [`Batch`]. Out: a [`Committed`] after it is durable, or an error after
-//! which nothing of it is there and the same batch may be tried again.
+//! The one transaction of the crawl: writes a [`Batch`] and returns a [`Committed`] after it is durable, or an error
+//! after which nothing of it is stored and the same batch may be tried again.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -20,7 +20,7 @@ use super::sql::{self, Connection, Row, Value, list, params};
 use super::urls::{earliest_due, known_at_once};
 use super::{cluster, urls};
 
-/// Ids kept by name; above it the cache starts anew. About 100 bytes each.
+/// Ids kept by name; above it the cache starts again. About 100 bytes each.
 const CACHE_HOSTS: usize = 100_000;
 
 /// A transaction that another node's stood in the way of is tried again at once so often.
@@ -32,7 +32,7 @@ const AT_ONCE: usize = 256;
 const UPDATE_URL: &str = "UPDATE url SET state = ?2, class = ?3, due_ms = ?4, rank = ?5, interval_ms = ?6, status = ?7, etag = ?8, \
      last_modified = ?9, digest = ?10, fetched_ms = ?11, changed_ms = ?12, not_found_since_ms = ?13, unchanged = ?14, \
      errors = ?15, documented = ?16, target = ?17, error = ?18, content = ?19, alias_of = ?20, \
-     confirmed_ms = ?21, answer = ?22, crashes = 0 WHERE id = ?1";
+     confirmed_ms = ?21, answer = ?22, cut_failure = ?23, cut_bytes = ?24, crashes = 0 WHERE id = ?1";
 
 const UPDATE_HOST: &str = "UPDATE host SET not_before_ms = ?2, cause = ?3, backoff_level = ?4, trouble_ms = ?5, errors = ?6, \
      last_error = ?7, crawl_delay_ms = ?8, elapsed_ms = ?9, ip = ?10, fetched = ?11, cycle_ms = ?12, cycle_pages = ?13 \
@@ -94,7 +94,7 @@ impl Store {
         result
     }
 
-    /// The record of an address, quicker than beside the writing side.
+    /// The record of an address, quicker than next to the writing side.
     pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>> {
         match self.find(uri)? {
             Some(id) => self.url(id),
@@ -128,7 +128,7 @@ impl Store {
     }
 }
 
-/// One open transaction, and what it changes beside the rows of its pages.
+/// One open transaction, and what it changes next to the rows of its pages.
 struct Writing<'a> {
     conn: &'a Connection,
     log: Log<'a>,
@@ -138,7 +138,7 @@ struct Writing<'a> {
     compressor: &'a mut Compressor,
     now_ms: i64,
     done: Committed,
-    before: HashMap<UrlId, Before>,
+    before: HashMap<UrlId, PreviousVisit>,
     due: HashMap<HostId, i64>,
     counters: HashMap<SiteId, HashMap<Cow<'static, str>, i64>>,
 }
@@ -212,7 +212,7 @@ impl<'a> Writing<'a> {
         let Some(before) = self.before.get_mut(&page.id) else {
             return Ok(false);
         };
-        let after = Before::after(before.site, v);
+        let after = PreviousVisit::after(before.site, v);
         let added = after.counted();
         let before = std::mem::replace(before, after);
         self.conn.put(
@@ -240,6 +240,8 @@ impl<'a> Writing<'a> {
                 v.alias_of,
                 v.confirmed_ms,
                 v.answer.map(u64::cast_signed),
+                v.truncation.map(|t| t.failure.as_str()),
+                v.truncation.map(|t| t.wire_bytes.cast_signed()),
             ],
         )?;
         if let Some(due_ms) = v.due_ms {
@@ -260,14 +262,14 @@ impl<'a> Writing<'a> {
             self.documents.push((*fingerprint, Ending::Op(op)));
         }
         for &id in &page.yielding {
-            self.give_way(id, page.id, before.site)?;
+            self.supersede(id, page.id, before.site)?;
         }
         self.release(page, &before)?;
         Ok(true)
     }
 
-    fn give_way(&mut self, id: UrlId, primary: UrlId, site: SiteId) -> Result<()> {
-        let Some(gave) = urls::give_way(self.conn, id, primary)? else {
+    fn supersede(&mut self, id: UrlId, primary: UrlId, site: SiteId) -> Result<()> {
+        let Some(gave) = urls::supersede(self.conn, id, primary)? else {
             return Ok(());
         };
         for (name, amount) in gave.before.counted() {
@@ -276,7 +278,7 @@ impl<'a> Writing<'a> {
         if let Some(before) = self.before.get_mut(&id) {
             (before.documented, before.content) = (false, None);
         }
-        self.documents.push((gave.fingerprint, Ending::GaveWay));
+        self.documents.push((gave.fingerprint, Ending::Superseded));
         Ok(())
     }
 
@@ -294,7 +296,7 @@ impl<'a> Writing<'a> {
         for (fingerprint, ending) in std::mem::take(&mut self.documents) {
             match ending {
                 Ending::Op(op) => self.log.put(fingerprint, op, self.compressor)?,
-                Ending::GaveWay => self.log.end(fingerprint)?,
+                Ending::Superseded => self.log.end(fingerprint)?,
             }
         }
         self.log.note_last()
@@ -306,18 +308,18 @@ impl<'a> Writing<'a> {
             let ids = list(pages.iter().map(|page| page.id));
             let sql = format!(
                 "SELECT {}, id FROM url WHERE id IN ({ids})",
-                Before::COLUMNS
+                PreviousVisit::COLUMNS
             );
             let rows = self
                 .conn
-                .query_once(&sql, |row| Ok((row.get(6)?, Before::read(row)?)))?;
+                .query_once(&sql, |row| Ok((row.get(6)?, PreviousVisit::read(row)?)))?;
             self.before.extend(rows);
         }
         Ok(())
     }
 
     /// Pages that stood for what this page's document was.
-    fn release(&mut self, page: &FinishedPage, before: &Before) -> Result<()> {
+    fn release(&mut self, page: &FinishedPage, before: &PreviousVisit) -> Result<()> {
         let content = page.visit.content.map(u64::cast_signed);
         if !before.documented || (page.visit.documented && before.content == content) {
             return Ok(());
@@ -363,7 +365,7 @@ impl<'a> Writing<'a> {
         *earliest = due_ms.min(*earliest);
     }
 
-    /// What the new URLs change beside their own rows.
+    /// What the new URLs change next to their own rows.
     fn count_inserted(&mut self) {
         let inserted = std::mem::take(&mut self.done.inserted);
         for of_host in inserted.chunk_by(|a, b| (a.host, a.site) == (b.host, b.site)) {
@@ -420,11 +422,11 @@ impl<'a> Writing<'a> {
 enum Ending<'a> {
     Op(&'a DocOp),
     /// Its page gave way to another address of the same document.
-    GaveWay,
+    Superseded,
 }
 
 /// What a page was before its visit.
-pub(super) struct Before {
+pub(super) struct PreviousVisit {
     pub(super) site: SiteId,
     pub(super) state: UrlState,
     pub(super) documented: bool,
@@ -433,13 +435,13 @@ pub(super) struct Before {
     pub(super) confirmed_ms: Option<i64>,
 }
 
-impl Before {
+impl PreviousVisit {
     /// The columns that [`read`](Self::read) reads.
     pub(super) const COLUMNS: &str =
         "site_id, state, documented, content, fetched_ms, confirmed_ms";
 
     pub(super) fn read(row: &Row<'_>) -> rusqlite::Result<Self> {
-        Ok(Before {
+        Ok(PreviousVisit {
             site: row.get(0)?,
             state: row.get(1)?,
             documented: row.get(2)?,
@@ -451,7 +453,7 @@ impl Before {
 
     /// What the page is to be after a visit.
     pub(super) fn after(site: SiteId, visit: &Visit) -> Self {
-        Before {
+        PreviousVisit {
             site,
             state: visit.state,
             documented: visit.documented,

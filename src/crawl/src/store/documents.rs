@@ -25,11 +25,10 @@ use super::keys::{meta, set_meta};
 use super::open::{FORGOTTEN_SEQ, LAST_SEQ, Reader, Store};
 use super::record::Retention;
 use super::sql::{self, ALL, Connection, NONE, Row, Value, list, params, stored};
+use crate::DAY_MS;
 
 /// Rows looked at in one step of forgetting, so that no transaction is long.
 const FORGOTTEN_AT_ONCE: i64 = 500;
-
-const DAY_MS: i64 = 86_400_000;
 
 /// State of a row: the present version, a version before it, or that the document is gone.
 pub(super) const PRESENT: i64 = 0;

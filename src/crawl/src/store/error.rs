@@ -1,5 +1,5 @@
-//! What can go wrong with the store. In: errors of the database and of the file system. Out: [`StoreError`] with the
-//! file and the mend in its message.
+//! What can go wrong with the store. [`StoreError`] names the file and the repair in its message; callers decide by its
+//! variants.
 
 use std::path::{Path, PathBuf};
 
@@ -29,7 +29,7 @@ pub enum StoreError {
         "no crawl data at {path}: run `taojin crawl` or `taojin run` first, or name the right --data-dir"
     )]
     Missing {
-        /// The database file that was looked for.
+        /// The database file that was searched for.
         path: PathBuf,
     },
     /// The file is not our database, or its pages are damaged.
@@ -43,7 +43,7 @@ pub enum StoreError {
         /// What SQLite says.
         detail: String,
     },
-    /// The database holds nothing, and the index beside it was made from one that did.
+    /// The database holds nothing, and the index next to it was made from one that did.
     #[error(
         "{path} is new and empty, but the index in {index} was made from a store with {changes} changes: if the store was lost, \
          put a copy in its place with `taojin restore --replace FILE`; to start over without it, remove {index}"
@@ -51,7 +51,7 @@ pub enum StoreError {
     Lost {
         /// The database file.
         path: PathBuf,
-        /// Folder of the index.
+        /// Directory of the index.
         index: PathBuf,
         /// Number of the last change that the index has.
         changes: u64,
@@ -176,7 +176,7 @@ impl StoreError {
     }
 
     fn postgres(path: PathBuf, source: &tokio_postgres::Error) -> Self {
-        let detail = sql::in_words(source);
+        let detail = sql::describe(source);
         match source.code() {
             Some(code) if *code == SqlState::DISK_FULL => StoreError::Full { path },
             Some(code) if *code == SqlState::INSUFFICIENT_PRIVILEGE => StoreError::Unfit {

@@ -1,14 +1,13 @@
-//! Deliveries to the followers of topics. In: documents of a topic that are new, changed or gone, and how sending them went.
-//! Out: the next delivery, the same one until it is settled, so that a receiver that gets it twice can see that it did.
-//! Never sends anything itself.
+//! Deliveries to the followers of topics: collects the documents of a topic that are new, changed or gone, and returns
+//! the next delivery, the same one until it is settled, so that a receiver that gets it twice can notice. Never sends
+//! anything itself.
 //!
-//! What happens to one document that a follower is told of. In: that it is a hit, or none any more. Out: whether it waits to be
-//! told, and as what. Never numbers a delivery.
+//! Each hit has a [`DeliveryState`]: whether it waits to be sent, and as what.
 
 use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use super::documents::{Change, LastKnown};
+use super::documents::{Change, GONE, LastKnown, PRESENT};
 use super::error::Result;
 use super::open::Reader;
 use super::place::StorePlace;
@@ -22,6 +21,17 @@ const WAITING_MAX: i64 = 10_000;
 /// Changes of the log after which it is noted that they were looked at although there was nothing in them: what was not
 /// noted is looked at again after a restart.
 const NOTED_EVERY: i64 = 10_000;
+
+/// `follow_hit.state`: it is in no delivery that is settled.
+const WAITING: i64 = 0;
+/// `follow_hit.state`: the follower has it.
+const TOLD: i64 = 1;
+/// `follow_hit.state`: it is not sent any more.
+const GIVEN_UP: i64 = 2;
+/// `follow_hit.change` and `follow_hit.later`.
+const NEW: i64 = Change::New as i64;
+const CHANGED: i64 = Change::Changed as i64;
+const DELETED: i64 = Change::Deleted as i64;
 
 /// How far the hits of a topic have been collected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -80,10 +90,12 @@ pub struct Follows {
 impl FollowRecord {
     /// How telling the followers stands, by name of the topic.
     pub fn list(reader: &Reader) -> Result<Vec<Self>> {
-        let sql = "SELECT name, told, given_up, tries, next_ms, told_ms, last_error, \
-                   (SELECT count(*) FROM follow_hit WHERE follow = name AND state = 0) \
-                   FROM follow ORDER BY name";
-        reader.rows(sql, NONE, |row| {
+        let sql = format!(
+            "SELECT name, told, given_up, tries, next_ms, told_ms, last_error, \
+                   (SELECT count(*) FROM follow_hit WHERE follow = name AND state = {WAITING}) \
+                   FROM follow ORDER BY name"
+        );
+        reader.rows(&sql, NONE, |row| {
             Ok(FollowRecord {
                 name: row.get(0)?,
                 told: row.get::<i64>(1)?.unsigned_abs(),
@@ -145,7 +157,7 @@ impl Follows {
         name: &str,
         fingerprints: &[u64],
         reached: FollowMark,
-        told: Told,
+        told: NotifyOn,
     ) -> Result<usize> {
         let nothing = |conn: &Connection| -> Result<bool> {
             let seq: Option<i64> =
@@ -180,16 +192,18 @@ impl Follows {
     }
 
     /// Looks for documents that the follower was told of and that are gone since the last time. How many there are.
-    pub fn gone(&self, name: &str, told: Told) -> Result<usize> {
+    pub fn gone(&self, name: &str, told: NotifyOn) -> Result<usize> {
         let looked = self.last_of_log(name)?;
         let Some((after, last)) = looked.filter(|(after, last)| after < last) else {
             return Ok(0);
         };
         let ended: Vec<i64> = self.read(|conn| {
             conn.rows(
-                "SELECT d.fingerprint FROM document d JOIN follow_hit h \
+                &format!(
+                    "SELECT d.fingerprint FROM document d JOIN follow_hit h \
                  ON h.follow = ?1 AND h.fingerprint = d.fingerprint \
-                 WHERE d.seq > ?2 AND d.seq <= ?3 AND d.state = 2 ORDER BY d.seq",
+                 WHERE d.seq > ?2 AND d.seq <= ?3 AND d.state = {GONE} ORDER BY d.seq"
+                ),
                 params![name, after, last],
                 |row| row.get(0),
             )
@@ -217,7 +231,9 @@ impl Follows {
     pub fn next(&self, name: &str, limit: usize) -> Result<Option<Delivery>> {
         self.write(|tx| {
             let begun: Option<i64> = tx.query_row(
-                "SELECT min(delivery) FROM follow_hit WHERE follow = ?1 AND state = 0",
+                &format!(
+                    "SELECT min(delivery) FROM follow_hit WHERE follow = ?1 AND state = {WAITING}"
+                ),
                 [name],
                 |row| row.get(0),
             )?;
@@ -226,8 +242,10 @@ impl Follows {
                 None => begin_delivery(tx, name, sql::limit(limit))?,
             };
             let hits: Vec<DeliveredHit> = tx.rows(
-                "SELECT fingerprint, change FROM follow_hit \
-                     WHERE follow = ?1 AND state = 0 AND delivery = ?2 ORDER BY id",
+                &format!(
+                    "SELECT fingerprint, change FROM follow_hit \
+                     WHERE follow = ?1 AND state = {WAITING} AND delivery = ?2 ORDER BY id"
+                ),
                 params![name, number],
                 |row| {
                     Ok(DeliveredHit {
@@ -243,7 +261,7 @@ impl Follows {
     /// The delivery arrived.
     pub fn told(&self, name: &str, number: i64, now_ms: i64) -> Result<()> {
         self.write(|tx| {
-            let told = settle(tx, name, number, 1)?;
+            let told = settle(tx, name, number, TOLD)?;
             tx.execute(
                 "UPDATE follow SET told = told + ?2, told_ms = ?3, tries = 0, next_ms = 0, \
                  last_error = NULL WHERE name = ?1",
@@ -267,7 +285,7 @@ impl Follows {
     /// The delivery is not tried any more.
     pub fn give_up(&self, name: &str, number: i64, error: &str) -> Result<()> {
         self.write(|tx| {
-            let lost = settle(tx, name, number, 2)?;
+            let lost = settle(tx, name, number, GIVEN_UP)?;
             tx.execute(
                 "UPDATE follow SET given_up = given_up + ?2, tries = 0, next_ms = 0, \
                  last_error = ?3 WHERE name = ?1",
@@ -306,37 +324,43 @@ impl Follows {
 fn begin_delivery(tx: &Connection, name: &str, limit: i64) -> Result<i64> {
     let number: i64 = tx
         .row(
-            "UPDATE follow SET deliveries = deliveries + 1 WHERE name = ?1 AND EXISTS \
-             (SELECT 1 FROM follow_hit WHERE follow = ?1 AND state = 0) RETURNING deliveries",
+            &format!("UPDATE follow SET deliveries = deliveries + 1 WHERE name = ?1 AND EXISTS \
+             (SELECT 1 FROM follow_hit WHERE follow = ?1 AND state = {WAITING}) RETURNING deliveries"),
             [name],
             |row| row.get(0),
         )?
         .unwrap_or_default();
     tx.execute(
-        "UPDATE follow_hit SET delivery = ?2 WHERE id IN (SELECT id FROM follow_hit \
-         WHERE follow = ?1 AND state = 0 AND delivery IS NULL ORDER BY id LIMIT ?3)",
+        &format!(
+            "UPDATE follow_hit SET delivery = ?2 WHERE id IN (SELECT id FROM follow_hit \
+         WHERE follow = ?1 AND state = {WAITING} AND delivery IS NULL ORDER BY id LIMIT ?3)"
+        ),
         params![name, number, limit],
     )?;
     Ok(number)
 }
 
-/// Settles a delivery: its documents were told (`state` 1) or given up (2). What happened to them meanwhile waits next.
+/// Settles a delivery: its documents were told ([`TOLD`]) or given up ([`GIVEN_UP`]). What happened to them meanwhile waits next.
 fn settle(tx: &Connection, name: &str, number: i64, state: i64) -> Result<i64> {
     let settled = tx.execute(
-        "UPDATE follow_hit SET state = ?3, known = CASE WHEN CAST(?3 AS BIGINT) = 1 THEN 1 ELSE known END \
-         WHERE follow = ?1 AND state = 0 AND delivery = ?2",
+        &format!("UPDATE follow_hit SET state = ?3, known = CASE WHEN CAST(?3 AS BIGINT) = {TOLD} THEN 1 ELSE known END \
+         WHERE follow = ?1 AND state = {WAITING} AND delivery = ?2"),
         params![name, number, state],
     )?;
     // Who knows that a document is gone, or never heard of it, has forgotten it: if it comes back, it is new.
     tx.execute(
-        "DELETE FROM follow_hit WHERE follow = ?1 AND delivery = ?2 AND \
-         ((change = 2 AND later IS NULL) OR (later = 2 AND known = 0))",
+        &format!(
+            "DELETE FROM follow_hit WHERE follow = ?1 AND delivery = ?2 AND \
+         ((change = {DELETED} AND later IS NULL) OR (later = {DELETED} AND known = 0))"
+        ),
         params![name, number],
     )?;
     tx.execute(
-        "UPDATE follow_hit SET state = 0, delivery = NULL, later = NULL, \
-         change = CASE WHEN change = 2 OR known = 0 THEN 0 ELSE later END \
-         WHERE follow = ?1 AND delivery = ?2 AND later IS NOT NULL",
+        &format!(
+            "UPDATE follow_hit SET state = {WAITING}, delivery = NULL, later = NULL, \
+         change = CASE WHEN change = {DELETED} OR known = 0 THEN {NEW} ELSE later END \
+         WHERE follow = ?1 AND delivery = ?2 AND later IS NOT NULL"
+        ),
         params![name, number],
     )?;
     Ok(sql::limit(settled))
@@ -345,13 +369,13 @@ fn settle(tx: &Connection, name: &str, number: i64, state: i64) -> Result<i64> {
 /// Forgets what was told longest ago, and gives up what has waited longest, beyond the limits.
 fn bound(tx: &Connection, name: &str) -> Result<()> {
     tx.execute(
-        "DELETE FROM follow_hit WHERE id IN (SELECT id FROM follow_hit \
-         WHERE follow = ?1 AND state <> 0 ORDER BY id DESC LIMIT 9223372036854775807 OFFSET ?2)",
+        &format!("DELETE FROM follow_hit WHERE id IN (SELECT id FROM follow_hit \
+         WHERE follow = ?1 AND state <> {WAITING} ORDER BY id DESC LIMIT 9223372036854775807 OFFSET ?2)"),
         params![name, TOLD_KEPT],
     )?;
     let lost = tx.execute(
-        "UPDATE follow_hit SET state = 2 WHERE id IN (SELECT id FROM follow_hit \
-         WHERE follow = ?1 AND state = 0 ORDER BY id DESC LIMIT 9223372036854775807 OFFSET ?2)",
+        &format!("UPDATE follow_hit SET state = {GIVEN_UP} WHERE id IN (SELECT id FROM follow_hit \
+         WHERE follow = ?1 AND state = {WAITING} ORDER BY id DESC LIMIT 9223372036854775807 OFFSET ?2)"),
         params![name, WAITING_MAX],
     )?;
     tx.execute(
@@ -363,7 +387,7 @@ fn bound(tx: &Connection, name: &str) -> Result<()> {
 
 /// What a follower wants to be told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Told {
+pub struct NotifyOn {
     /// Documents that are hits for the first time.
     pub new: bool,
     /// Hits that were told and have changed since.
@@ -372,9 +396,9 @@ pub struct Told {
     pub gone: bool,
 }
 
-impl Told {
+impl NotifyOn {
     /// Everything.
-    pub const ALL: Told = Told {
+    pub const ALL: NotifyOn = NotifyOn {
         new: true,
         changed: true,
         gone: true,
@@ -382,36 +406,36 @@ impl Told {
 }
 
 /// Notes that a document is a hit, new or changed. Gives 1 if there is something to tell.
-pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> Result<usize> {
+pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: NotifyOn) -> Result<usize> {
     let of = params![name, fingerprint];
-    match standing(tx, name, fingerprint)? {
+    match delivery_state(tx, name, fingerprint)? {
         None if told.new => tx.execute(
-            "INSERT INTO follow_hit (follow, fingerprint, state, change) VALUES (?1, ?2, 0, 0)",
+            &format!("INSERT INTO follow_hit (follow, fingerprint, state, change) VALUES (?1, ?2, {WAITING}, {NEW})"),
             of,
         ),
         // Taken as known, so that its changes can be told.
         None => {
             tx.execute(
-                "INSERT INTO follow_hit (follow, fingerprint, state, known) VALUES (?1, ?2, 1, 1)",
+                &format!("INSERT INTO follow_hit (follow, fingerprint, state, known) VALUES (?1, ?2, {TOLD}, 1)"),
                 of,
             )?;
             Ok(0)
         }
         // It waits: what is told is what it says when it is sent. One that was gone is there again.
-        Some(Standing::Waiting) => {
+        Some(DeliveryState::Waiting) => {
             tx.execute(
-                "UPDATE follow_hit SET change = 1 \
-                 WHERE follow = ?1 AND fingerprint = ?2 AND change = 2",
+                &format!("UPDATE follow_hit SET change = {CHANGED} \
+                 WHERE follow = ?1 AND fingerprint = ?2 AND change = {DELETED}"),
                 of,
             )?;
             Ok(0)
         }
-        Some(Standing::Sent) if told.changed => tx.execute(
-            "UPDATE follow_hit SET later = 1 WHERE follow = ?1 AND fingerprint = ?2",
+        Some(DeliveryState::Sent) if told.changed => tx.execute(
+            &format!("UPDATE follow_hit SET later = {CHANGED} WHERE follow = ?1 AND fingerprint = ?2"),
             of,
         ),
-        Some(Standing::Settled { known: true }) if told.changed => again(tx, of, Change::Changed),
-        Some(Standing::Settled { known: false }) if told.changed && told.new => {
+        Some(DeliveryState::Settled { known: true }) if told.changed => again(tx, of, Change::Changed),
+        Some(DeliveryState::Settled { known: false }) if told.changed && told.new => {
             again(tx, of, Change::New)
         }
         Some(_) => Ok(0),
@@ -419,31 +443,35 @@ pub(super) fn hit(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> 
 }
 
 /// Notes that a document is gone, or no hit any more. Gives 1 if there is something to tell.
-pub(super) fn gone(tx: &Connection, name: &str, fingerprint: i64, told: Told) -> Result<usize> {
+pub(super) fn gone(tx: &Connection, name: &str, fingerprint: i64, told: NotifyOn) -> Result<usize> {
     let of = params![name, fingerprint];
-    let sql = match standing(tx, name, fingerprint)? {
-        Some(Standing::Settled { known: true }) if told.gone => {
+    let sql = match delivery_state(tx, name, fingerprint)? {
+        Some(DeliveryState::Settled { known: true }) if told.gone => {
             return again(tx, of, Change::Deleted);
         }
-        Some(Standing::Sent) if told.gone => {
-            "UPDATE follow_hit SET later = 2 WHERE follow = ?1 AND fingerprint = ?2"
+        Some(DeliveryState::Sent) if told.gone => {
+            format!(
+                "UPDATE follow_hit SET later = {DELETED} WHERE follow = ?1 AND fingerprint = ?2"
+            )
         }
-        Some(Standing::Waiting) if told.gone => {
+        Some(DeliveryState::Waiting) if told.gone => {
             tx.execute(
-                "UPDATE follow_hit SET change = 2 \
-                 WHERE follow = ?1 AND fingerprint = ?2 AND known = 1",
+                &format!(
+                    "UPDATE follow_hit SET change = {DELETED} \
+                 WHERE follow = ?1 AND fingerprint = ?2 AND known = 1"
+                ),
                 of,
             )?;
-            "DELETE FROM follow_hit WHERE follow = ?1 AND fingerprint = ?2 AND known = 0"
+            "DELETE FROM follow_hit WHERE follow = ?1 AND fingerprint = ?2 AND known = 0".to_owned()
         }
-        Some(Standing::Sent) | None => return Ok(0),
-        Some(_) => "DELETE FROM follow_hit WHERE follow = ?1 AND fingerprint = ?2",
+        Some(DeliveryState::Sent) | None => return Ok(0),
+        Some(_) => "DELETE FROM follow_hit WHERE follow = ?1 AND fingerprint = ?2".to_owned(),
     };
-    tx.execute(sql, of)
+    tx.execute(&sql, of)
 }
 
 /// How it stands with telling one document.
-enum Standing {
+enum DeliveryState {
     /// In no delivery yet.
     Waiting,
     /// In a delivery that is not settled.
@@ -452,16 +480,16 @@ enum Standing {
     Settled { known: bool },
 }
 
-fn standing(tx: &Connection, name: &str, fingerprint: i64) -> Result<Option<Standing>> {
+fn delivery_state(tx: &Connection, name: &str, fingerprint: i64) -> Result<Option<DeliveryState>> {
     tx.row(
         "SELECT state, delivery, known FROM follow_hit WHERE follow = ?1 AND fingerprint = ?2",
         params![name, fingerprint],
         |row| {
             let (state, delivery): (i64, Option<i64>) = (row.get(0)?, row.get(1)?);
             Ok(match (state, delivery) {
-                (0, None) => Standing::Waiting,
-                (0, Some(_)) => Standing::Sent,
-                _ => Standing::Settled { known: row.get(2)? },
+                (WAITING, None) => DeliveryState::Waiting,
+                (WAITING, Some(_)) => DeliveryState::Sent,
+                _ => DeliveryState::Settled { known: row.get(2)? },
             })
         },
     )
@@ -471,7 +499,7 @@ fn standing(tx: &Connection, name: &str, fingerprint: i64) -> Result<Option<Stan
 fn again(tx: &Connection, of: &[&dyn ToSql], change: Change) -> Result<usize> {
     let change = change as i64;
     let sql = format!(
-        "UPDATE follow_hit SET id = (SELECT max(id) + 1 FROM follow_hit), state = 0, \
+        "UPDATE follow_hit SET id = (SELECT max(id) + 1 FROM follow_hit), state = {WAITING}, \
          delivery = NULL, change = {change} WHERE follow = ?1 AND fingerprint = ?2"
     );
     tx.execute(&sql, of)
@@ -483,16 +511,18 @@ pub(super) fn lost(
     name: &str,
     hits: &[u64],
     reached: FollowMark,
-    told: Told,
+    told: NotifyOn,
 ) -> Result<Vec<i64>> {
     if !told.gone {
         return Ok(Vec::new());
     }
     let hits: HashSet<i64> = hits.iter().map(|hit| hit.cast_signed()).collect();
-    let sql = "SELECT d.fingerprint FROM follow f JOIN document d ON d.seq > f.seq AND d.seq <= ?2 \
+    let sql = format!(
+        "SELECT d.fingerprint FROM follow f JOIN document d ON d.seq > f.seq AND d.seq <= ?2 \
          JOIN follow_hit h ON h.follow = f.name AND h.fingerprint = d.fingerprint \
-         WHERE f.name = ?1 AND d.state = 0 ORDER BY d.seq";
-    let changed: Vec<i64> = tx.rows(sql, params![name, reached.seq.cast_signed()], |row| {
+         WHERE f.name = ?1 AND d.state = {PRESENT} ORDER BY d.seq"
+    );
+    let changed: Vec<i64> = tx.rows(&sql, params![name, reached.seq.cast_signed()], |row| {
         row.get(0)
     })?;
     Ok(changed

@@ -1,7 +1,7 @@
-//! Which pages are being visited, in a small file that outlives the process: a page that takes the process down with it is
-//! counted, however soon after its lease that happens. In: the row number of a page before anything of it is read. Out:
-//! after an unclean stop, the pages whose visits did not end. Nothing is synced to the disk: a loss of power is no page's
-//! fault.
+//! Records which pages are being visited, in a small file that outlives the process: a page that takes the process down
+//! with it is counted, however soon after its lease that happens. Call [`InFlight::begin`] before anything of a page is
+//! read; after an unclean stop the file names the pages whose visits did not end. Nothing is synced to the disk: a loss
+//! of power is no page's fault.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::record::UrlId;
 
-/// In the data folder: one row number of eight bytes for each visit under way, 0 where there is none.
+/// In the data directory: one row number of eight bytes for each visit under way, 0 where there is none.
 const FILE: &str = "in_flight";
 
 const SLOT_BYTES: u64 = 8;
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_could_not_be_opened_at_first_is_written_as_soon_as_it_can() {
+    fn in_flight_file_opens_later() {
         let place = tempfile::tempdir().unwrap();
         let dir = place.path().join("later");
         let list = InFlight::open(&dir);

@@ -1,5 +1,5 @@
-//! Which addresses have a record: the exact set behind the frontier's filter. In: the fingerprint of each new address.
-//! Out: the row that has it. Never takes an address for new that has a row.
+//! The exact set of URLs that have a record, behind the frontier's filter: finds the row of a fingerprint. Never takes
+//! a URL for new that has a row.
 //!
 //! A log-structured merge tree (O'Neil et al. 1996). The fingerprints of the newest rows stand in memory, those of all
 //! rows up to a watermark in sorted runs (see `runs`). When there are enough of the newest, they are sorted and become
@@ -7,7 +7,7 @@
 //! a fingerprint is written once and again each time that the set has grown fourfold, side by side with others. Each by
 //! itself in an index, it would cost a page read and written as soon as the index outgrows the cache.
 //!
-//! After a crash the fingerprints beyond the watermark are read from the rows, and what was half merged begins anew.
+//! After a crash the fingerprints beyond the watermark are read from the rows, and what was half merged begins again.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -200,7 +200,7 @@ impl Keys {
         self.begin();
     }
 
-    /// Nothing of the open transaction is there: what was being written begins anew.
+    /// Nothing of the open transaction is there: what was being written begins again.
     pub(super) fn undo(&mut self) {
         for hash in self.open.drain(..) {
             self.newest.remove(&hash);
@@ -319,13 +319,13 @@ pub(super) fn watermark(conn: &rusqlite::Connection) -> rusqlite::Result<UrlId> 
         .query_row([], |row| row.get(0))
 }
 
-/// A number that is kept beside the tables; 0 where it never was.
+/// A number that is kept next to the tables; 0 where it never was.
 pub(super) fn meta(conn: &Connection, name: &str) -> Result<i64> {
     let sql = "SELECT coalesce(max(value), 0) FROM meta WHERE name = ?1";
     conn.query_row(sql, [name], |row| row.get(0))
 }
 
-/// Keeps a number beside the tables.
+/// Keeps a number next to the tables.
 pub(super) fn set_meta(conn: &Connection, name: &str, value: i64) -> Result<()> {
     conn.put(SET_META, params![name, value])
 }

@@ -1,11 +1,11 @@
 //! The one durable thing, from which all else is derived: what is known of every URL and host, which of them are due,
-//! and the log of documents. In: finished pages and new URLs in batches, one
-//! transaction each. Out: records, due URLs, changes of documents, counts. Never knows a stage's algorithm: what is due
-//! when, and what is worth fetching first, is decided by `schedule` and `frontier` and only kept here.
+//! and the log of documents. Finished pages and new URLs are written in batches, one transaction each. Never knows a
+//! stage's algorithm: what is due when, and what is worth fetching first, is decided by `schedule` and `frontier` and
+//! only stored here.
 //!
 //! SQLite in WAL mode with `synchronous=FULL`: what [`Store::commit`] returned from survives `kill -9` and loss of
 //! power. One process holds the writing side (a lock file refuses a second one); any number of readers stand
-//! beside it. The SQL is plain, so that PostgreSQL runs it too; there any number of nodes write, each to its own partitions.
+//! next to it. The SQL is plain, so that PostgreSQL runs it too; there any number of nodes write, each to its own partitions.
 
 mod backup;
 mod cluster;
@@ -43,7 +43,7 @@ pub use documents::{
     PackedBody,
 };
 pub use error::StoreError;
-pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows, Told};
+pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows, NotifyOn};
 pub use in_flight::{InFlight, UnderWay};
 pub use moving::{Copied, DocumentCopy, MovedRows, export, import};
 pub use open::{Reader, Store};

@@ -1,9 +1,8 @@
-//! A store moves from a file into PostgreSQL and back. In: a data folder and an empty database, or the other way round. Out: the
-//! same records in the other place. Either everything moves or nothing does: into a database in one transaction, into a folder
-//! under another name first, and what moves is of one moment.
+//! Moves a store from a file into PostgreSQL and back, with the same records. Either everything moves or nothing does:
+//! into a database in one transaction, into a directory under another name first, and what moves is of one moment.
 //!
 //! Rows of addresses and hosts get new numbers, since those of PostgreSQL begin with their partition. The numbers of documents and
-//! the name of the store stay: a search index beside it goes on, and so does whoever reads the log of documents.
+//! the name of the store stay: a search index next to it goes on, and so does whoever reads the log of documents.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -15,7 +14,7 @@ use taojin_uri::CrawlUri;
 
 use super::backup::{CopyProgress, TABLES, give_to_owner, open_like_folder, sync_folder};
 use super::cluster::{first_row, partition};
-use super::documents::{DocumentRow, GONE, PRESENT};
+use super::documents::{DocumentRow, GONE, PRESENT, REPLACED};
 use super::error::{Result, StoreError};
 use super::keys::{meta, set_meta};
 use super::open::{CLOCK, DATABASE, FORGOTTEN_SEQ, LAST_SEQ, Reader, Store, configure, lock};
@@ -31,7 +30,7 @@ const STEP: u64 = 1_000;
 const FETCHED: [usize; 2] = [2_000, 100];
 /// Statements that go to PostgreSQL together: a body of a document may have megabytes.
 const TOGETHER: u64 = 200;
-/// The folder in which a store from PostgreSQL is made, beside where it goes.
+/// The directory in which a store from PostgreSQL is made, next to where it goes.
 const DRAFT: &str = "export.part";
 /// Tables whose rows PostgreSQL numbers by itself.
 const IDENTITIES: [&str; 4] = ["site", "follow_hit", "template", "template_page"];
@@ -56,12 +55,12 @@ pub struct MovedRows(pub BTreeMap<&'static str, u64>);
 
 impl MovedRows {
     /// Rows of one table.
-    pub fn of(&self, table: &str) -> u64 {
+    pub fn rows_of(&self, table: &str) -> u64 {
         self.0.get(table).copied().unwrap_or_default()
     }
 }
 
-/// Copies the store in the folder `dir`, which no process may have open, into the empty database of `place`. The file stays as it
+/// Copies the store in the directory `dir`, which no process may have open, into the empty database of `place`. The file stays as it
 /// is. Repeat it where it was broken off: nothing of it is there then.
 pub fn import(
     dir: &Path,
@@ -171,7 +170,7 @@ fn number_by_partition(file: &Connection) -> Result<BTreeMap<i64, i64>> {
     Ok(last)
 }
 
-/// Copies the store in the database of `place`, with which no node may crawl, into the folder `dir`, which has none yet. The
+/// Copies the store in the database of `place`, with which no node may crawl, into the directory `dir`, which has none yet. The
 /// database stays as it is.
 pub fn export(
     place: &StorePlace,
@@ -530,7 +529,7 @@ impl DocumentCopy {
 fn put(tx: &Connection, row: &DocumentRow) -> Result<()> {
     let fingerprint = row.fingerprint.cast_signed();
     tx.put(
-        "DELETE FROM document WHERE fingerprint = ?1 AND state <> 1",
+        &format!("DELETE FROM document WHERE fingerprint = ?1 AND state <> {REPLACED}"),
         [fingerprint],
     )?;
     let (state, ended_ms) = match row.body {

@@ -1,5 +1,5 @@
-//! Opening the store. In: where it is. Out: [`Store`], the one writing side, or [`Reader`], any number of
-//! which may stand beside it in this or another process. Never waits for a lock that another daemon holds.
+//! Opens the store: [`Store`] is the one writing side, a [`Reader`] may exist any number of times, in this or another
+//! process. Never waits for a lock that another daemon holds.
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
@@ -65,7 +65,7 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// Opens the database for reading only, beside a daemon or without one.
+    /// Opens the database for reading only, next to a daemon or without one.
     pub fn open(place: impl Into<StorePlace>) -> Result<Self> {
         Self::open_as(&place.into(), OpenFlags::SQLITE_OPEN_READ_ONLY)
     }
@@ -138,7 +138,7 @@ impl Reader {
         let Some(server) = place.server()? else {
             return Self::connect_to_file(place.dir.join(DATABASE), flags);
         };
-        let conn = Postgres::connect(&server.way, &place.lease);
+        let conn = Postgres::connect(&server.connector, &place.lease);
         let conn = conn.map_err(|e| StoreError::sql(&server.at, e))?;
         Ok(Reader {
             conn: Connection::to_server(conn, server.at),
@@ -215,7 +215,7 @@ impl Deref for Store {
 }
 
 impl Store {
-    /// Takes the lock of the data folder (made if missing) and opens or creates the database.
+    /// Takes the lock of the data directory (made if missing) and opens or creates the database.
     pub fn open(place: impl Into<StorePlace>) -> Result<Self> {
         let place = place.into();
         let dir = &place.dir;
@@ -242,7 +242,7 @@ impl Store {
         Ok(store)
     }
 
-    /// Reads anew what is kept in memory.
+    /// Reads again what is kept in memory.
     fn reload(&mut self) -> Result<()> {
         self.caches = Caches::default();
         self.document_seq = self.last_document_seq()?;
@@ -288,7 +288,7 @@ impl Store {
         Purge(self)
     }
 
-    /// Opens the deliveries to followers, to be written beside the crawl.
+    /// Opens the deliveries to followers, to be written next to the crawl.
     pub fn follows(&self) -> Result<Follows> {
         Follows::open(&self.place)
     }
@@ -376,7 +376,7 @@ fn connect_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<rusqlite::Con
     Ok(conn)
 }
 
-/// Whether nobody writes to the database, and this user could not make the files beside it that reading wants otherwise: a
+/// Whether nobody writes to the database, and this user could not make the files next to it that reading wants otherwise: a
 /// member of the service's group while the service does not run.
 fn is_at_rest(path: &Path) -> bool {
     let folder = path.parent().unwrap_or(Path::new("."));
@@ -405,7 +405,7 @@ pub(super) fn configure(conn: &Connection) -> Result<()> {
     conn.wrap(conn.sqlite().map_or(Ok(()), configure))
 }
 
-/// Takes the folder for this process, until the file is closed.
+/// Takes the directory for this process, until the file is closed.
 ///
 /// A child that this process is starting holds its parent's locks until it runs its own program. A lock in this process' name is
 /// therefore waited for, [`FORK_WAITS`] times; another process' is not.

@@ -1,8 +1,7 @@
-//! Where a store is. In: the data folder, and the address of a PostgreSQL database where one holds the state. Out:
-//! [`StorePlace`].
+//! Where a store is: a [`StorePlace`] names the data directory and, for a shared store, the PostgreSQL database.
 //!
-//! The PostgreSQL database of a store, as an operator sees it before anything crawls. In: where it is. Out: its tables, made if
-//! they are missing; what was found out about it.
+//! [`DatabaseFacts`] describe that database to an operator before anything crawls, and create its tables if they are
+//! missing.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,16 +14,16 @@ use tokio_postgres::config::Host;
 use super::error::{Result, StoreError};
 use super::open::Reader;
 use super::schema;
-use super::sql::{NONE, NodeLease, Way};
+use super::sql::{NONE, NodeLease, PgConnector};
 
 /// Where PostgreSQL listens unless it is told otherwise.
 const DEFAULT_PORT: u16 = 5432;
 
-/// Folder of the copy of the documents, in the data folder.
+/// Directory of the copy of the documents, in the data directory.
 const COPY: &str = "documents";
 
-/// Where a store is: a file in the data folder, or a PostgreSQL database. The small files of this machine (lock, filter of
-/// seen addresses, pages being visited) stand in the data folder either way.
+/// Where a store is: a file in the data directory, or a PostgreSQL database. The small files of this machine (lock, filter of
+/// seen addresses, pages being visited) stand in the data directory either way.
 #[derive(Debug, Clone)]
 pub struct StorePlace {
     pub(super) dir: PathBuf,
@@ -56,7 +55,7 @@ impl Default for Duties {
 /// A PostgreSQL database.
 #[derive(Debug, Clone)]
 pub(super) struct Server {
-    pub(super) way: Way,
+    pub(super) connector: PgConnector,
     /// As it is told in messages.
     pub(super) at: PathBuf,
 }
@@ -98,7 +97,7 @@ impl StorePlace {
         self.duties
     }
 
-    /// The data folder.
+    /// The data directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -140,7 +139,7 @@ impl StorePlace {
         }
         let mut config: Config = url
             .parse()
-            .map_err(|e| unusable(super::sql::in_words(&e)))?;
+            .map_err(|e| unusable(super::sql::describe(&e)))?;
         if config.get_password().is_some() {
             return Err(unusable(
                 "put the password into store.password_file".to_owned(),
@@ -164,8 +163,8 @@ impl StorePlace {
             [port, ..] => format!(":{port}"),
         };
         let at = PathBuf::from(format!("postgres://{host}{port}/{database}"));
-        let way = Way::new(config, self.ca_file.as_deref()).map_err(unusable)?;
-        Ok(Some(Server { way, at }))
+        let connector = PgConnector::new(config, self.ca_file.as_deref()).map_err(unusable)?;
+        Ok(Some(Server { connector, at }))
     }
 }
 

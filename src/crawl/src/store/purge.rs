@@ -1,10 +1,10 @@
-//! Taking out what was crawled. In: an address or the name of a site. Out: nothing of it is left in the store, and the
-//! log of documents says that they are gone. An address that was taken down is remembered, so that no link brings it
-//! back. Archives (WARC) are files of their own and stay as they are.
+//! Removes what was crawled of a URL or a site. Nothing of it is left in the store, and the log of documents records
+//! that they are gone. A URL that was taken down is remembered, so that no link brings it back. Archives (WARC) are
+//! files of their own and stay as they are.
 
 use taojin_uri::CrawlUri;
 
-use super::commit::Before;
+use super::commit::PreviousVisit;
 use super::documents::Log;
 use super::error::Result;
 use super::keys::{Keys, NEWEST};
@@ -61,10 +61,11 @@ impl Purge<'_> {
                     })?;
                 let visit = &record.visit;
                 tx.execute("UPDATE url SET state = ?2, due_ms = NULL, etag = NULL, last_modified = NULL, digest = NULL, \
-                     content = NULL, documented = 0, target = NULL, alias_of = NULL, error = NULL, answer = NULL WHERE id = ?1", params![record.id, UrlState::Refused])?;
+                     content = NULL, documented = 0, target = NULL, alias_of = NULL, error = NULL, answer = NULL, \
+                     cut_failure = NULL, cut_bytes = NULL WHERE id = ?1", params![record.id, UrlState::Refused])?;
                 count(tx, site, visit.state.as_str(), -1)?;
                 count(tx, site, UrlState::Refused.as_str(), 1)?;
-                for (name, amount) in Before::after(site, visit).counted() {
+                for (name, amount) in PreviousVisit::after(site, visit).counted() {
                     count(tx, site, name, -amount)?;
                 }
                 if visit.documented {
@@ -170,7 +171,7 @@ impl Purge<'_> {
         self.0.conn.wrap(self.0.conn.sqlite().map_or(Ok(()), begin))
     }
 
-    /// Afterwards nothing of the deleted rows is left in the files, unless a reader that is under way needs the log beside the
+    /// Afterwards nothing of the deleted rows is left in the files, unless a reader that is under way needs the log next to the
     /// database: then it is overwritten in its turn. A failure (full disk) is only told: the rows are gone whatever it says.
     fn end_overwriting(&self) {
         let Some(file) = self.0.conn.sqlite() else {
@@ -256,7 +257,7 @@ fn forget_some(
     Ok(doomed)
 }
 
-/// What a site has beside its URLs; with `keep` it stays as one that was crawled and has nothing.
+/// What a site has next to its URLs; with `keep` it stays as one that was crawled and has nothing.
 fn end_site(tx: &Connection, site: SiteId, keep: bool) -> Result<()> {
     tx.execute("DELETE FROM host_site WHERE site_id = ?1", [site])?;
     tx.execute("DELETE FROM counter WHERE site_id = ?1", [site])?;

@@ -10,6 +10,7 @@ use taojin_uri::CrawlUri;
 
 use super::documents::DocOp;
 use super::sql::stored;
+use crate::outcome::Truncation;
 
 stored!(UrlClass, UrlState, Cause);
 
@@ -66,8 +67,6 @@ pub enum UrlState {
     Refused => "refused",
 }
 }
-
-impl UrlState {}
 
 /// How long the history of documents is kept. The present version of a document always is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,6 +137,8 @@ pub struct Visit {
     pub target: Option<String>,
     /// The last error in words. Of a page that was fetched: why it has no document, or what is wrong with its body.
     pub error: Option<String>,
+    /// Where the body of the last response ended too early.
+    pub truncation: Option<Truncation>,
 }
 
 impl Visit {
@@ -371,7 +372,7 @@ pub struct Batch {
     pub site_errors: BTreeMap<Arc<str>, String>,
     /// Changed host records (frontier).
     pub hosts: Vec<HostRecord>,
-    /// Hosts whose `next_due_ms` is to be computed anew from their due URLs, but no earlier than the time given
+    /// Hosts whose `next_due_ms` is to be computed again from their due URLs, but no earlier than the time given
     /// (frontier).
     pub reschedule: Vec<(HostId, i64)>,
     /// URLs that are not fetched now and when they are due instead; [`HELD_MS`](super::HELD_MS) where their site is not crawled at

@@ -1,6 +1,6 @@
-//! Fingerprints in sorted runs: the tables `seen` and `seen_run`. In: fingerprints with their rows, sorted. Out: the row
-//! of a fingerprint, all of them in order, larger runs made of smaller ones. Never changes a block that is written,
-//! unless an address is forgotten.
+//! Fingerprints in sorted runs: the tables `seen` and `seen_run`. Finds the row of a fingerprint, iterates over all of
+//! them in order, and merges small runs into larger ones. Never changes a block that is written, unless a URL is
+//! forgotten.
 //!
 //! A run is written once, from its first block to its last, and blocks lie side by side in the table: sequential writes,
 //! however many fingerprints there are. A block holds up to 300 entries of 13 bytes, the fingerprint and the row in five

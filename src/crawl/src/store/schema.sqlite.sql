@@ -64,6 +64,9 @@ CREATE TABLE url (
   documented INTEGER NOT NULL DEFAULT 0,
   target TEXT,
   error TEXT,
+  -- Word of the failure and number of the byte at which the body of the last response ended too early.
+  cut_failure TEXT,
+  cut_bytes BIGINT,
   content BIGINT,
   alias_of BIGINT,
   -- When the page last showed its document, and a digest of what it shows instead.

@@ -1,8 +1,7 @@
-//! Sites as the store knows them: cycles, pausing, forgetting. In: a site's name. Out: records and how many URLs
-//! were touched. Settings of sites are not kept here.
+//! Sites as the store knows them: cycles, pausing, forgetting. Settings of sites are not kept here.
 //!
-//! Numbers for status pages. Out: counts that are kept up by every commit, so that asking costs the same at ten
-//! URLs and at ten million.
+//! Every commit keeps up the counts for status pages, so that reading them costs the same at ten URLs and at ten
+//! million.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +10,7 @@ use super::cluster::Partitions;
 use super::commit::site_id;
 use super::error::Result;
 use super::open::{Reader, Store};
-use super::record::{HELD_MS, SiteId, SiteRecord, UrlId};
+use super::record::{HELD_MS, SiteId, SiteRecord, UrlClass, UrlId, UrlState};
 use super::sql::{Connection, NONE, Row, ToSql, params};
 use super::urls::RANKS;
 
@@ -57,10 +56,13 @@ impl Store {
         self.write(|tx| {
             // A seed is asked for in every cycle; the others may have a longer interval when they bring nothing.
             let lists_due = format!(
-                "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class < 4 AND state <> 3 \
+                "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class < {article} AND state <> {gone} \
                  AND (due_ms IS NULL OR due_ms > ?2) \
-                 AND (class = 0 OR fetched_ms IS NULL OR fetched_ms + interval_ms <= ?2){}",
-                parts.condition("id")
+                 AND (class = {seed} OR fetched_ms IS NULL OR fetched_ms + interval_ms <= ?2){}",
+                parts.condition("id"),
+                article = UrlClass::Article as i64,
+                gone = UrlState::Gone as i64,
+                seed = UrlClass::Seed as i64,
             );
             let due = tx.execute(&lists_due, params![site, now_ms, rank])?;
             resume(tx, site, parts, now_ms)?;
@@ -85,9 +87,9 @@ impl Store {
         let site = self.add_site(name)?;
         self.write(|tx| {
             let due = tx.execute(
-                "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class = 4 AND due_ms > ?2 \
+                "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class = ?4 AND due_ms > ?2 \
                  AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
-                params![site, now_ms, rank],
+                params![site, now_ms, rank, UrlClass::Article],
             )?;
             wake_hosts(tx, site, &Partitions::ALL, now_ms)?;
             Ok(due)

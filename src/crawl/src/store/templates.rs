@@ -1,7 +1,6 @@
-//! Templates of sites and the pages they are learned from. In: bytes that the learner made. Out: the same, by site. Never
-//! looks into them.
+//! Stores templates of sites and the pages they are learned from, as bytes that only the learner understands.
 //!
-//! [`TemplateStore`] writes beside the daemon: its transactions are small, SQLite lets them wait for each other, and each
+//! [`TemplateStore`] writes next to the daemon: its transactions are small, SQLite lets them wait for each other, and each
 //! raises a number that tells everybody else to read again. So a person can label a region while the daemon crawls.
 
 use std::collections::{BTreeMap, HashSet};
@@ -169,7 +168,7 @@ pub struct NewTemplate {
     pub saved: Vec<i64>,
 }
 
-/// The writing side of templates. Any number may stand beside the daemon.
+/// The writing side of templates. Any number may stand next to the daemon.
 #[derive(Debug)]
 pub struct TemplateStore {
     reader: Reader,

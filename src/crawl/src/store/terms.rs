@@ -1,7 +1,7 @@
-//! The review list of domain terms. In: terms that were found and what was decided about them. Out: the list, best
-//! first. Never knows how terms are found, and never holds what is in use: that is the lexicon file.
+//! The review list of domain terms: those that were found, best first, and what was decided about them. Never knows how
+//! terms are found, and never holds what is in use: that is the lexicon file.
 //!
-//! It is a database of its own, `terms.sqlite`, and not a table beside the crawl's: a review goes on in the command
+//! It is a database of its own, `terms.sqlite`, and not a table next to the crawl's: a review goes on in the command
 //! line and in the web page while the daemon runs, whose database has one writer; and an index that was imported has
 //! no crawl. The write lock of this database also stands for the lexicon file: who edits that file holds it
 //! ([`TermList::alone`]), so that no two processes write it at the same time.
@@ -167,11 +167,11 @@ impl TermList {
     /// with the mark up to which was looked.
     pub fn propose(&mut self, found: &[TermRecord], mark: TermMark) -> Result<()> {
         self.reader.write(|tx| {
-            tx.execute("UPDATE term SET documents = -1 WHERE state = 0", NONE)?;
+            tx.execute("UPDATE term SET documents = -1 WHERE state = ?1", [TermState::Proposed])?;
             for term in found {
                 tx.execute(
                     "INSERT INTO term (normal, term, termhood, occurrences, documents, facts, state, found_ms)
-                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, 0, ?7)
+                     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?8, ?7)
                      ON CONFLICT (normal) DO UPDATE SET term = excluded.term, termhood = excluded.termhood,
                        occurrences = excluded.occurrences, documents = excluded.documents, facts = excluded.facts",
                     params![
@@ -181,11 +181,12 @@ impl TermList {
                         term.occurrences.cast_signed(),
                         term.documents.cast_signed(),
                         term.facts,
-                        mark.at_ms
+                        mark.at_ms,
+                        TermState::Proposed
                     ],
                 )?;
             }
-            tx.execute("DELETE FROM term WHERE state = 0 AND documents = -1", NONE)?;
+            tx.execute("DELETE FROM term WHERE state = ?1 AND documents = -1", [TermState::Proposed])?;
             set_meta(tx, "seq", mark.seq.cast_signed())?;
             set_meta(tx, "at_ms", mark.at_ms)
         })

@@ -10,8 +10,10 @@ use std::sync::Arc;
 
 use taojin_uri::CrawlUri;
 
+use crate::outcome::{Failure, Truncation};
+
 use super::cluster::{Partition, Partitions, first_row, given};
-use super::commit::Before;
+use super::commit::PreviousVisit;
 use super::error::Result;
 use super::keys::{find_beside, watermark};
 use super::open::Reader;
@@ -28,7 +30,7 @@ const EACH_RANK: &str = "WITH RECURSIVE ranks (rank) AS \
 
 const URL_COLUMNS: &str = "id, host_id, url, coalesce((SELECT name FROM site WHERE site.id = site_id), ''), class, state, rank, due_ms, hops, redirects, via, first_seen_ms, crashes, \
      interval_ms, status, etag, last_modified, digest, fetched_ms, changed_ms, not_found_since_ms, unchanged, errors, \
-     documented, target, error, content, alias_of, confirmed_ms, answer";
+     documented, target, error, content, alias_of, confirmed_ms, answer, cut_failure, cut_bytes";
 
 /// The first so many due URLs of a rank of a host.
 const DUE: &str = "SELECT due_ms, id FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 \
@@ -265,8 +267,21 @@ fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
             alias_of: row.get(27)?,
             confirmed_ms: row.get(28)?,
             answer: row.get::<Option<i64>>(29)?.map(i64::cast_unsigned),
+            truncation: truncation(row)?,
         },
     }))
+}
+
+fn truncation(row: &Row<'_>) -> rusqlite::Result<Option<Truncation>> {
+    let failure = row.get::<Option<String>>(30)?;
+    let failure = failure.and_then(|word| Failure::parse(&word));
+    let wire_bytes = row.get::<Option<i64>>(31)?.map(i64::cast_unsigned);
+    Ok(failure
+        .zip(wire_bytes)
+        .map(|(failure, wire_bytes)| Truncation {
+            failure,
+            wire_bytes,
+        }))
 }
 
 const HOST_COLUMNS: &str = "id, authority, next_due_ms, not_before_ms, cause, backoff_level, trouble_ms, errors, last_error, \
@@ -538,24 +553,28 @@ impl Reader {
 }
 
 /// What a page was before it gave way.
-pub(super) struct GaveWay {
+pub(super) struct SupersededDocument {
     pub(super) fingerprint: u64,
-    pub(super) before: Before,
+    pub(super) before: PreviousVisit,
 }
 
 /// Page `id` no longer has a document of its own: it and all that stood for it stand for `primary` now. None if it had
 /// no document.
-pub(super) fn give_way(conn: &Connection, id: UrlId, primary: UrlId) -> Result<Option<GaveWay>> {
+pub(super) fn supersede(
+    conn: &Connection,
+    id: UrlId,
+    primary: UrlId,
+) -> Result<Option<SupersededDocument>> {
     let before = conn.row(
         &format!(
             "SELECT {}, hash FROM url WHERE id = ?1 AND documented = 1",
-            Before::COLUMNS
+            PreviousVisit::COLUMNS
         ),
         [id],
         |row| {
-            Ok(GaveWay {
+            Ok(SupersededDocument {
                 fingerprint: row.get::<i64>(6)?.cast_unsigned(),
-                before: Before::read(row)?,
+                before: PreviousVisit::read(row)?,
             })
         },
     )?;

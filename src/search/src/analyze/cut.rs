@@ -1,11 +1,11 @@
-//! Cutting. In: text in normal form. Out: spans of it, in order of their place: grams (CJK bigrams, whole Latin
-//! and digit runs) and words (dictionary words and domain terms). Places are counted in characters, so that a
-//! phrase of grams is the literal text. Never looks at what a word means.
+//! Cuts text in normal form into spans, in order of their place: grams (CJK bigrams, whole Latin and digit runs) and
+//! words (dictionary words and domain terms). Places are counted in characters, so that a phrase of grams is the
+//! literal text. Never looks at what a word means.
 //!
 //! Each two neighbouring CJK characters are a gram, a CJK character without such a neighbour is one alone. So a
 //! literal text of two or more characters is a chain of grams at known distances, and one character is the
-//! begin or the end of grams. A CJK character right beside a Latin or digit run is a gram of its own as well, so
-//! that `Brent原` is found in `Brent原油`. So is a mark beside such a run: `3.5%` is not `3-5`.
+//! begin or the end of grams. A CJK character right next to a Latin or digit run is a gram of its own as well, so
+//! that `Brent原` is found in `Brent原油`. So is a mark next to such a run: `3.5%` is not `3-5`.
 
 use std::borrow::Cow;
 
@@ -20,13 +20,13 @@ pub struct Word {
     pub end: usize,
     /// Place of the first character, counted in characters.
     pub place: usize,
-    /// Stands inside or beside another gram: the letters of a mixed run, a character or a mark next to a run.
+    /// Stands inside or next to another gram: the letters of a mixed run, a character or a mark next to a run.
     pub part: bool,
 }
 
 impl Word {
     /// The piece itself.
-    pub fn of<'t>(&self, text: &'t str) -> &'t str {
+    pub fn slice_of<'t>(&self, text: &'t str) -> &'t str {
         text.get(self.start..self.end).unwrap_or_default()
     }
 }
@@ -113,7 +113,7 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
     }
 }
 
-/// A CJK character with the next one, up to `end`, or alone where none stands beside it; beside a run also alone.
+/// A CJK character with the next one, up to `end`, or alone where none stands next to it; next to a run also alone.
 fn push_held((word, before): (Word, Class), next: Class, end: usize, out: &mut Vec<Word>) {
     let beside_run = match next {
         Class::Cjk => before == Class::Run,
@@ -138,7 +138,7 @@ fn push_run(text: &str, run: Word, out: &mut Vec<Word>) {
     let mut from = (start, place);
     let mut digits = None;
     let mut at = (start, place);
-    for c in run.of(text).chars() {
+    for c in run.slice_of(text).chars() {
         let digit = c.is_numeric();
         if digits.is_some_and(|before| before != digit) {
             out.push(Word {
@@ -173,7 +173,7 @@ pub(crate) fn gram_terms(text: &str) -> Vec<(usize, Cow<'_, str>)> {
         .iter()
         .filter(|word| word.end - word.start <= MAX_GRAM_BYTES);
     short
-        .map(|word| (word.place, gram_term(word.of(text))))
+        .map(|word| (word.place, gram_term(word.slice_of(text))))
         .collect()
 }
 
@@ -224,11 +224,11 @@ pub fn gram_phrase(text: &str) -> GramPhrase<'_> {
     let mut all = Vec::new();
     grams(text, &mut all);
     let all = smallest(&all, text);
-    let marks = |word: &Word| word.of(text).chars().next().map(class) == Some(Class::Other);
+    let marks = |word: &Word| word.slice_of(text).chars().next().map(class) == Some(Class::Other);
     if let [only] = all.as_slice()
-        && is_single(only.of(text))
+        && is_single(only.slice_of(text))
     {
-        return GramPhrase::Single(only.of(text));
+        return GramPhrase::Single(only.slice_of(text));
     }
     let mut chain = Vec::with_capacity(all.len());
     for (index, word) in all.iter().enumerate() {
@@ -237,21 +237,21 @@ pub fn gram_phrase(text: &str) -> GramPhrase<'_> {
         let beside = before.is_some_and(|before| before.end == word.start && !marks(before))
             || next.is_some_and(|next| next.start == word.end && !marks(next));
         let inner = word.start > 0 && word.end < text.len();
-        if !is_single(word.of(text)) || beside || inner {
-            chain.push((word.place, word.of(text)));
+        if !is_single(word.slice_of(text)) || beside || inner {
+            chain.push((word.place, word.slice_of(text)));
         }
     }
     match (chain.is_empty(), all.first()) {
         (true, None) => GramPhrase::Nothing,
-        (true, Some(first)) => GramPhrase::Single(first.of(text)),
+        (true, Some(first)) => GramPhrase::Single(first.slice_of(text)),
         (false, _) => GramPhrase::Chain(chain),
     }
 }
 
 /// The grams that a longer text around this one has as well: of a mixed run its letters and its digits, because
-/// the run may go on (`su` in `su7`), and no single characters beside a run that a pair covers.
+/// the run may go on (`su` in `su7`), and no single characters next to a run that a pair covers.
 fn smallest(all: &[Word], text: &str) -> Vec<Word> {
-    let cjk = |word: &Word| word.of(text).chars().next().is_some_and(is_cjk);
+    let cjk = |word: &Word| word.slice_of(text).chars().next().is_some_and(is_cjk);
     let kept = |(index, word): (usize, &Word)| {
         let split = all
             .get(index + 1)
@@ -277,7 +277,7 @@ pub fn whole_grams(text: &str) -> Vec<&str> {
     grams(text, &mut all);
     all.iter()
         .filter(|word| !word.part)
-        .map(|word| word.of(text))
+        .map(|word| word.slice_of(text))
         .filter(|gram| !is_single(gram))
         .collect()
 }
@@ -296,11 +296,15 @@ pub(crate) fn words(text: &str, dictionary: &Jieba) -> Vec<Word> {
         let run = !cjk && token.word.chars().all(is_run);
         match out.last_mut() {
             // Letters outside ASCII arrive one by one: join what belongs together.
-            Some(last) if run && last.end == word.start && !last.of(text).chars().any(is_cjk) => {
+            Some(last)
+                if run && last.end == word.start && !last.slice_of(text).chars().any(is_cjk) =>
+            {
                 last.end = word.end;
             }
             // A term that begins with letters (`lng船`) is not in a longer run of them (`flng船`).
-            Some(last) if cjk && last.end == word.start && last.of(text).chars().all(is_run) => {
+            Some(last)
+                if cjk && last.end == word.start && last.slice_of(text).chars().all(is_run) =>
+            {
                 let lead = token.word.chars().take_while(|c| is_run(*c));
                 for c in lead {
                     word.start += c.len_utf8();

@@ -1,5 +1,5 @@
-//! The dictionary text is cut with. In: lexicons. Out: a [`Dictionary`] that never changes, and an [`Analyzer`]
-//! that hands out the current one and can be given another while searches and indexing go on.
+//! The dictionary that text is cut with: a [`Dictionary`] of lexicons never changes, and an [`Analyzer`] holds the
+//! current one, which can be replaced while searches and indexing continue.
 //!
 //! Function words ([`is_stop_word`]) are indexed and ranked like others, but are neither demanded nor marked.
 
@@ -185,7 +185,7 @@ pub struct Analyzer {
     current: Arc<Mutex<Current>>,
 }
 
-/// Adding the terms of large lexicons takes hundredths of a second: a crawl that nobody searches beside needs none.
+/// Adding the terms of large lexicons takes hundredths of a second: a crawl that nobody searches next to needs none.
 #[derive(Debug)]
 enum Current {
     Made(Arc<Dictionary>),

@@ -1,6 +1,6 @@
 //! The general dictionary without loading it: the words of jieba and the variants of `index/variants.txt` in normal
-//! form, some 350,000, with their frequencies. In: a word, or a text. Out: the frequency of the word, or a jieba with
-//! the words of the text alone, which cuts it as the whole one would.
+//! form, some 350,000, with their frequencies. Returns the frequency of a word, or a jieba with the words of one text
+//! alone, which cuts it as the whole one would.
 //!
 //! jieba itself takes a tenth of a second to load, longer than a search. The table of its words (`build.rs` makes it
 //! from its own dictionary) is a finite state transducer that lies in the program as it is used.

@@ -59,7 +59,7 @@ fn assert_same_words(words: &Words, jieba: &Jieba) {
 }
 
 #[test]
-fn the_general_dictionary_is_that_of_jieba_and_the_variants() {
+fn general_dictionary_equals_jieba() {
     assert_same_words(&GENERAL, &JIEBA);
     assert_eq!(GENERAL.frequency(""), None);
     assert_eq!(GENERAL.frequency("顺北八十四斜井"), None);
@@ -67,7 +67,7 @@ fn the_general_dictionary_is_that_of_jieba_and_the_variants() {
 }
 
 #[test]
-fn terms_are_added_as_jieba_adds_them() {
+fn general_added_terms_equal_jieba() {
     let (terms, jieba, words) = &*WITH_TERMS;
     assert_same_words(words, jieba);
     for term in terms {
@@ -85,7 +85,7 @@ fn tokens(jieba: &Jieba, text: &str) -> Vec<(usize, usize)> {
 }
 
 #[test]
-fn texts_are_cut_as_with_all_words() {
+fn general_cut_equals_whole() {
     let (_, jieba, words) = &*WITH_TERMS;
     for text in [
         "",
@@ -101,7 +101,7 @@ fn texts_are_cut_as_with_all_words() {
     }
 }
 
-/// Words, terms, and what may stand between and beside them.
+/// Words, terms, and what may stand between and next to them.
 fn mixed_text() -> impl Strategy<Value = String> {
     let word = any::<prop::sample::Index>();
     let piece = prop_oneof![
@@ -119,7 +119,7 @@ fn mixed_text() -> impl Strategy<Value = String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
     #[test]
-    fn odd_texts_are_cut_as_with_all_words(text in mixed_text()) {
+    fn general_odd_cut_equals_whole(text in mixed_text()) {
         let (_, jieba, words) = &*WITH_TERMS;
         prop_assert_eq!(tokens(&words.jieba([text.as_str()]), &text), tokens(jieba, &text));
         prop_assert_eq!(tokens(&GENERAL.jieba([text.as_str()]), &text), tokens(&JIEBA, &text));
@@ -127,7 +127,7 @@ proptest! {
 }
 
 #[test]
-fn a_search_does_not_load_jieba() {
+fn search_loads_no_jieba() {
     let lexicons = [Lexicon::builtin("oil-gas").expect("built in")];
     let dictionary = Dictionary::new(&lexicons);
     let query = "页岩气水平井压裂技术的最新进展";
@@ -145,7 +145,7 @@ fn a_search_does_not_load_jieba() {
 }
 
 #[test]
-fn who_cuts_many_short_texts_loads_jieba_once() {
+fn many_cuts_load_jieba_once() {
     let dictionary = Dictionary::new(&[]);
     let headline = "川南页岩气水平井分段压裂产量创新高";
     let cuts = (1..)

@@ -1,6 +1,6 @@
-//! Lexicons of a domain. In: text with one term a line, `#` starting a comment, an optional part-of-speech tag
-//! after a tab or space; `-` before a term takes it out of the lexicons before this one. Out: [`Lexicon`], or the
-//! text with a term more or less. Never reads a file: who configures lexicons also opens them.
+//! Lexicons of a domain: text with one term a line, `#` starting a comment, an optional part-of-speech tag after a tab
+//! or space; `-` before a term takes it out of the lexicons before this one. Parses a [`Lexicon`] and edits its text
+//! term by term. Never reads a file: whoever configures lexicons also opens them.
 
 use super::normalize::normalize;
 

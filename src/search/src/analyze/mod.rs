@@ -1,5 +1,5 @@
-//! Text as the search sees it. In: text of a document or of a query. Out: its normal form, and the words and
-//! grams it is cut into. Never does I/O (lexicons arrive as text), never knows a page.
+//! Text as the search sees it: the normal form of a text of a document or of a query, and the words and grams it is cut
+//! into. Never does I/O (lexicons arrive as text), never knows a page.
 
 mod cut;
 mod dictionary;

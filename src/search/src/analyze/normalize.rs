@@ -1,8 +1,7 @@
-//! One spelling for texts that mean the same. In: any text. Out: its normal form (NFKC, lower case, simplified
-//! characters, single spaces, nothing invisible) and, when asked for, the way back to the original bytes.
-//! Never depends on more than one combining sequence at a time, so a part of a text has the same form alone as
-//! in its place: that is what makes literal search complete. For the same reason characters are simplified one
-//! by one and not by phrase.
+//! One spelling for texts that mean the same: the normal form (NFKC, lower case, simplified characters, single spaces,
+//! nothing invisible) of any text and, on request, the way back to the original bytes. Never depends on more than one
+//! combining sequence at a time, so a part of a text has the same form alone as in its place: that is what makes
+//! literal search complete. For the same reason characters are simplified one by one and not by phrase.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;

@@ -1,8 +1,7 @@
-//! Single characters that are words of their own: what pairs of characters do not hold (`油 价`). In: a text in normal
-//! form. Out: those characters. A character stands alone where it makes no word of the general dictionary with either
-//! neighbour. That needs no cutting: whether two characters are a word is asked once and remembered. It ranks as well as
-//! what a cut of the whole text leaves alone. Never knows a lexicon: what stands in the index must not depend on one,
-//! because a lexicon changes.
+//! Finds single characters that are words of their own: what pairs of characters do not hold (`油 价`). A character is
+//! one where it makes no word of the general dictionary with either neighbour. That needs no cutting: whether two
+//! characters are a word is looked up once and remembered. It ranks as well as what a cut of the whole text leaves
+//! alone. Never knows a lexicon: what is stored in the index must not depend on one, because a lexicon changes.
 
 use super::cut::is_cjk;
 use super::dictionary::is_general_word;
@@ -53,7 +52,7 @@ impl Default for Singles {
 
 impl Singles {
     /// The single characters of a text in normal form, in order. Whatever the lexicons say, they are the same.
-    pub fn of(&mut self, normal: &str) -> String {
+    pub fn find_in(&mut self, normal: &str) -> String {
         let mut out = String::new();
         let alone = |letter: Letter| normal.get(letter.start..letter.end).unwrap_or_default();
         let mut held: Option<Letter> = None;

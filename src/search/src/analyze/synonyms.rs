@@ -1,6 +1,6 @@
-//! Words that mean the same. In: text with a group of words on each line, separated by commas; `a, b => c` lets who
-//! asks for `a` or `b` find `c` as well, but not the other way; `#` begins a comment. Out: [`Synonyms`], which say what
-//! else to look for. Never reads a file: who configures synonyms also opens them.
+//! Words that mean the same. Each line has a group of words, separated by commas; with `a, b => c` a search for `a` or
+//! `b` finds `c` as well, but not the other way; `#` begins a comment. [`Synonyms`] return what else to search for.
+//! Never reads a file: whoever configures synonyms also opens them.
 
 use std::collections::BTreeMap;
 
@@ -14,13 +14,13 @@ const BUILTIN: &[(&str, &str)] = &[("oil-gas", include_str!("../../../../index/s
 
 /// Longest word in characters: longer ones are sentences.
 const MAX_WORD_CHARS: usize = 40;
-/// Most words of one line: each of them is looked for with every other one.
+/// Most words of one line: each of them is searched for with every other one.
 const MAX_GROUP: usize = 12;
 /// Most words of one file: they are held in memory.
 const MAX_WORDS: usize = 50_000;
 /// Words that a text may be cut into for one of these: `liquefied natural gas` has three.
 const MAX_PARTS: usize = 5;
-/// Most words looked for beside one: files add up.
+/// Most words searched for next to one: files add up.
 const MAX_OTHERS: usize = 16;
 
 /// Why a text has no synonyms in it.
@@ -41,7 +41,7 @@ pub enum SynonymsError {
     Unknown(String),
 }
 
-/// A word and what is looked for beside it.
+/// A word and what is searched for next to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Expanded {
     /// As it stands in the query, in normal form.
@@ -50,7 +50,7 @@ pub struct Expanded {
     pub also: Vec<String>,
 }
 
-/// What to look for beside each word.
+/// What to look for next to each word.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Synonyms {
     /// By the word in normal form; in order, so that equal files make equal synonyms.
@@ -210,7 +210,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wrong_line_is_named_with_what_is_wrong() {
+    fn synonyms_error_names_line() {
         for (text, line, said) in [
             ("CO2, 二氧化碳\n天然气", 2, "stands alone"),
             ("# 气\n\n气, 天然气", 3, "one character"),
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn files_add_up_and_the_built_in_ones_are_right() {
+    fn synonyms_files_add_up() {
         let one = Synonyms::parse("a", "LNG, 液化天然气").unwrap();
         let two = Synonyms::parse("b", "ＬＮＧ，液化氣").unwrap();
         let merged = Synonyms::merged([one, two]);

@@ -60,7 +60,7 @@ fn places_are_found_again() {
 
 proptest! {
     #[test]
-    fn offsets_stand_on_characters_and_rise(text in odd_text()) {
+    fn normalize_offsets_rise(text in odd_text()) {
         let normal = Normalized::new(&text);
         prop_assert_eq!(normal.text(), normalize(&text));
         let ends: Vec<usize> = normal.text().char_indices().map(|(i, _)| i).chain([normal.text().len()]).collect();
@@ -78,7 +78,7 @@ proptest! {
     }
 
     #[test]
-    fn normal_form_is_final_and_composed(text in odd_text()) {
+    fn normalize_is_idempotent(text in odd_text()) {
         let once = normalize(&text).into_owned();
         prop_assert!(!once.contains("  "));
         let lower: String = text.nfkc().flat_map(char::to_lowercase).collect();
@@ -87,7 +87,7 @@ proptest! {
     }
 
     #[test]
-    fn a_part_has_the_same_form_alone(a in "[石油頁岩a-z0-9，。]{0,9}", b in "[頁氣A-Z著，。]{1,9}", c in "[乾隆x，]{0,9}") {
+    fn normalize_part_is_stable(a in "[石油頁岩a-z0-9，。]{0,9}", b in "[頁氣A-Z著，。]{1,9}", c in "[乾隆x，]{0,9}") {
         let whole = normalize(&format!("{a}{b}{c}")).into_owned();
         prop_assert!(whole.contains(normalize(&b).as_ref()));
     }
@@ -121,7 +121,7 @@ proptest! {
 fn grams_of(text: &str) -> Vec<(usize, &str)> {
     let mut words = Vec::new();
     cut::grams(text, &mut words);
-    words.iter().map(|w| (w.place, w.of(text))).collect()
+    words.iter().map(|w| (w.place, w.slice_of(text))).collect()
 }
 
 #[test]
@@ -180,7 +180,7 @@ fn literal_texts_as_grams() {
 proptest! {
     /// What a literal text demands, every text that contains it has, at the same distances.
     #[test]
-    fn literal_texts_are_found_in_their_place(
+    fn grams_find_literal_text(
         before in "[石油ab12 .%,，]{0,4}", text in "[石油a1.%，-]{1,8}", after in "[石油ab12 .%,，]{0,4}",
     ) {
         let whole = normalize(&format!("{before}{text}{after}")).into_owned();
@@ -205,13 +205,13 @@ proptest! {
 
     /// What is remembered changes no answer.
     #[test]
-    fn singles_make_no_word_with_a_neighbour(text in "[的油价副总统会石气在一了不起aあ，〇㐀]{0,12}") {
+    fn singles_exclude_pairs(text in "[的油价副总统会石气在一了不起aあ，〇㐀]{0,12}") {
         static SINGLES: LazyLock<Mutex<Singles>> = LazyLock::new(Mutex::default);
         let mut full = Singles::default();
-        full.of(&(0x4E00..0x6000).filter_map(char::from_u32).collect::<String>());
+        full.find_in(&(0x4E00..0x6000).filter_map(char::from_u32).collect::<String>());
         let expected = singles_by_hand(&text);
-        prop_assert_eq!(&SINGLES.lock().unwrap().of(&text), &expected);
-        prop_assert_eq!(&full.of(&text), &expected);
+        prop_assert_eq!(&SINGLES.lock().unwrap().find_in(&text), &expected);
+        prop_assert_eq!(&full.find_in(&text), &expected);
     }
 }
 
@@ -244,15 +244,19 @@ fn characters_that_stand_alone() {
         ("co2。", ""),
         ("买車", "买車"),
     ] {
-        assert_eq!(singles.of(text), alone, "{text}");
-        assert_eq!(singles.of(text), alone, "{text} again");
+        assert_eq!(singles.find_in(text), alone, "{text}");
+        assert_eq!(singles.find_in(text), alone, "{text} again");
     }
 }
 
 #[test]
 fn domain_terms_stay_whole() {
     let words = |text: &'static str| -> Vec<&'static str> {
-        DICTIONARY.words(text).iter().map(|w| w.of(text)).collect()
+        DICTIONARY
+            .words(text)
+            .iter()
+            .map(|w| w.slice_of(text))
+            .collect()
     };
     assert_eq!(words("旋转导向系统国产化"), ["旋转导向系统", "国产化"]);
     assert_eq!(words("co2驱油与lng接收站"), ["co2驱油", "与", "lng接收站"]);
@@ -305,7 +309,7 @@ fn a_dictionary_can_be_replaced() {
 }
 
 #[test]
-fn a_lexicon_is_edited_and_its_comments_stay() {
+fn lexicon_edit_keeps_comments() {
     let text = "# 井\n顺北八十四斜井\tnz # 新\n頁岩氣\n-原油\n";
     let edit = |add: &[&str], remove: &[&str], without: &[&str]| edited(text, add, remove, without);
     assert_eq!(edit(&[], &[], &[]), text);
@@ -326,7 +330,7 @@ fn a_lexicon_is_edited_and_its_comments_stay() {
 }
 
 #[test]
-fn a_later_lexicon_takes_terms_out() {
+fn lexicon_later_removes_terms() {
     let first = Lexicon::parse("a", "顺北八十四斜井\n超深井").unwrap();
     let second = Lexicon::parse("b", "- 超深井").unwrap();
     let dictionary = Dictionary::new(&[first.clone(), second.clone()]);

@@ -1,6 +1,6 @@
-//! The two tokenizers of the index. In: text in normal form, or the characters of [`super::Singles`]. Out: tokens of
-//! [`super::cut`] as tantivy wants them, their positions counted in characters. Never normalises and never cuts into
-//! words: the writer does that once for all fields, beside the thread that these run in.
+//! The two tokenizers of the index: make tokens for tantivy from text in normal form, or from the characters of
+//! [`super::Singles`], with positions counted in characters. Never normalise and never cut into words: the writer does
+//! that once for all fields, next to the thread that these run in.
 //!
 //! Grams hold every word of two or more characters, in any lexicon, as a pair or a phrase of pairs. What they do
 //! not hold is a single character that is a word of its own (`油 价`): that is the second tokenizer's work.
@@ -63,7 +63,7 @@ impl Grams<'_> {
         (self.at, self.filled) = (0, 0);
         let short = |word: &&Word| word.end - word.start <= MAX_GRAM_BYTES;
         for (token, word) in self.ready.iter_mut().zip(self.rest.by_ref().filter(short)) {
-            let gram = word.of(self.text);
+            let gram = word.slice_of(self.text);
             token.text.clear();
             token.text.push_str(gram);
             token.text.push_str(gram_fill(gram));

@@ -1,6 +1,6 @@
-//! The terms of the lexicons as they are typed, in characters or in pinyin. In: the terms of a dictionary. Out: terms by what
-//! they begin with, sound like or look like. A character with several readings has its most common one; none is guessed from
-//! the context. Never looks at documents.
+//! Looks up the terms of a dictionary by what they begin with, sound like or look like, typed in characters or in
+//! pinyin. A character with several readings has its most common one; none is guessed from the context. Never looks at
+//! documents.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use pinyin::ToPinyin;
 
 use super::cut::is_cjk;
 
-/// Longest term that is looked for by its sound, in characters.
+/// Longest term that is searched for by its sound, in characters.
 const MAX_SOUNDING_CHARS: usize = 10;
 /// Longest text that is read as pinyin, in letters.
 const MAX_SPELT_LETTERS: usize = 48;

@@ -1,4 +1,4 @@
-//! What a person is told beside the hits. While typing: terms of the lexicons that begin so, typed in characters, syllables or
+//! What a person is told next to the hits. While typing: terms of the lexicons that begin so, typed in characters, syllables or
 //! first letters, and titles that contain it ([`Suggestion`]). Of a query that no document fits: one that some do, with
 //! pinyin and misspelled words replaced by what sounds or looks like them; a word that some document has is never
 //! replaced. Of a hit: what it holds of the query ([`Reason`]).
@@ -161,9 +161,9 @@ pub(crate) fn literal(text: &str, target: Target) -> Query {
 const MAX_PIECE_CHARS: usize = 16;
 /// Pieces of a query that are corrected; a query with more is a text.
 const MAX_PIECES: usize = 4;
-/// Nearest documents in which a piece is looked for.
+/// Nearest documents in which a piece is searched for.
 const NEAREST: usize = 10;
-/// Characters of a document in which a piece is looked for.
+/// Characters of a document in which a piece is searched for.
 const HEAD_CHARS: usize = 2_000;
 
 impl Reader {
@@ -399,7 +399,7 @@ pub fn reasons(query: &Query, dictionary: &Dictionary, found: &FoundDocument) ->
     for asked in &asked {
         let normal = normalize(asked);
         for word in dictionary.words(&normal) {
-            let word = word.of(&normal).to_owned();
+            let word = word.slice_of(&normal).to_owned();
             if !is_stop_word(&word) && !words.contains(&word) && words.len() < MAX_WORDS {
                 words.push(word);
             }

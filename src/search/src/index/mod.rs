@@ -1,6 +1,6 @@
-//! The search index. In: documents with their fingerprint and the number of their last change. Out: ranked documents for a
-//! [`Query`], soon after their commit, also in another process. Never parses a query language and never reads
-//! HTML; the only place beside the tokenizers that knows tantivy.
+//! The search index: takes documents with their fingerprint and the number of their last change, and returns ranked
+//! documents for a [`Query`], soon after their commit, also in another process. Never parses a query language and never
+//! reads HTML; next to the tokenizers the only place that knows tantivy.
 
 mod duplicates;
 mod facets;
@@ -29,11 +29,11 @@ pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};
 pub(crate) use rank::clauses::expanded;
 pub use rank::labels::{is_comparison, is_notice_label};
 pub use reader::{Reader, SiteTitles, Watermark};
-pub use schema::{FORMAT, Noted, refuse_newer};
+pub use schema::{CommitPayload, FORMAT, refuse_newer};
 pub use search::{Facets, Found, FoundDocument, SiteCount, Weaker};
-pub use stop::{MAX_SINGLE_CHARACTERS, Stop};
+pub use stop::{CancellationToken, MAX_SINGLE_CHARACTERS};
 pub use storage::folder::check_files;
-pub use storage::left_out::{AllLeftOut, LeftOut, caught};
+pub use storage::left_out::{SkippedDocument, SkippedDocuments, caught};
 pub use storage::rebuild::{
     can_be_searched, clear_fresh, committed_seq, complete_swap, fresh_dir, noted, put_aside,
     put_in_place, remove,
@@ -44,7 +44,7 @@ pub use stored::{DocumentSource, SourceError, StoredDocument, parse_published};
 /// Why the index cannot be opened, written or searched.
 #[derive(Debug, thiserror::Error)]
 pub enum IndexError {
-    /// There is no index in the folder.
+    /// There is no index in the directory.
     #[error("no search index in {}: nothing was crawled or imported into this data folder yet; fill it with `taojin crawl`, name another with --data-dir, or look at `taojin demo` first", .0.display())]
     Missing(PathBuf),
     /// Another process or writer has it open for writing.
@@ -53,7 +53,7 @@ pub enum IndexError {
     /// It was made by a version that cuts or keeps text in another way.
     #[error("the search index in {} has format {found}, this taojin writes format {FORMAT}; mend: taojin reindex", dir.display())]
     Format {
-        /// Folder of the index.
+        /// Directory of the index.
         dir: PathBuf,
         /// What was found there.
         found: String,
@@ -64,18 +64,20 @@ pub enum IndexError {
          on with this one, move that folder away and run `taojin reindex`: the store has every document", dir.display()
     )]
     Newer {
-        /// Folder of the index.
+        /// Directory of the index.
         dir: PathBuf,
         /// What was found there.
         found: u64,
     },
-    /// The folder or a file in it cannot be read, or does not hold what it should.
+    /// The directory or a file in it cannot be read, or does not hold what it should.
     #[error("the search index in {} cannot be read: {cause}", dir.display())]
     Unreadable {
-        /// Folder of the index.
+        /// Directory of the index.
         dir: PathBuf,
         /// What stood in the way.
         cause: String,
+        /// The system refused, as it does when a disk is full or fails: the index may be in order.
+        is_refusal: bool,
     },
     /// The documents of another store are in it.
     #[error("the search index in {} was not made from this store; mend: taojin reindex", .0.display())]
@@ -88,7 +90,7 @@ pub enum IndexError {
         /// Single characters in the query.
         found: usize,
     },
-    /// The search was ended by its [`Stop`]: there is no answer, not even a part of one.
+    /// The search was ended by its [`CancellationToken`]: there is no answer, not even a part of one.
     #[error("the search was stopped before it was done")]
     Stopped,
     /// The engine that keeps the index does not do what it was asked for.
@@ -110,7 +112,7 @@ pub enum IndexError {
     /// There is no room on the disk to write.
     #[error("the search index in {} cannot be written, the disk or a quota is full ({cause}): make room", dir.display())]
     Full {
-        /// Folder of the index.
+        /// Directory of the index.
         dir: PathBuf,
         /// What failed.
         cause: String,
@@ -118,7 +120,7 @@ pub enum IndexError {
     /// Writing or searching failed half-way.
     #[error("the search index in {} failed: {cause}", dir.display())]
     Failed {
-        /// Folder of the index.
+        /// Directory of the index.
         dir: PathBuf,
         /// What failed.
         cause: String,
@@ -130,24 +132,12 @@ impl IndexError {
     pub fn is_transient(&self) -> bool {
         match self {
             IndexError::Locked(_) | IndexError::Full { .. } | IndexError::Remote { .. } => true,
-            IndexError::Unreadable { dir, cause } => {
-                is_refusal(cause) || std::fs::read_dir(dir).is_err()
-            }
+            IndexError::Unreadable {
+                dir, is_refusal, ..
+            } => *is_refusal || std::fs::read_dir(dir).is_err(),
             _ => false,
         }
     }
-}
-
-/// Errors of the system that say nothing against the index: interrupted, I/O error, try again, no memory, no permission, too
-/// many open files (two), no space, read-only, over quota.
-const REFUSALS: [u32; 10] = [4, 5, 11, 12, 13, 23, 24, 28, 30, 122];
-
-/// Whether the cause of an error is that the system refused, as it does when a disk is full or fails.
-fn is_refusal(cause: &str) -> bool {
-    let says = |code: &u32| {
-        cause.contains(&format!("os error {code})")) || cause.contains(&format!("code: {code},"))
-    };
-    REFUSALS.iter().any(says) || cause.contains("permission denied")
 }
 
 /// Memory of the indexing thread: some 20,000 news articles a segment, less makes more merges. Only a large import

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::stop::Stop;
+use super::stop::CancellationToken;
 
 /// Where a clause looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -189,7 +189,7 @@ pub struct Query {
     /// Whether [`super::Found::facets`] are wanted.
     pub facets: bool,
     /// Ends the search before it is done.
-    pub stop: Stop,
+    pub stop: CancellationToken,
     /// Results to skip.
     pub offset: usize,
     /// Results wanted.
@@ -265,7 +265,7 @@ impl Default for Query {
             half_life_ms: 0,
             grouped: false,
             facets: false,
-            stop: Stop::default(),
+            stop: CancellationToken::default(),
             offset: 0,
             limit: Self::DEFAULT_LIMIT,
         }

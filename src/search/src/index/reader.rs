@@ -1,4 +1,4 @@
-//! An index open for reading. Out: documents by their identity, all documents, those that came since a [`Watermark`], counts
+//! An index open for reading: documents by their identity, all documents, those that came since a [`Watermark`], counts
 //! and sizes; [`super::search`] ranks. [`SiteTitles`] are what readers call sites. Never writes.
 
 use std::fmt;
@@ -154,7 +154,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The words of a query for which others are looked for as well.
+    /// The words of a query for which others are searched for as well.
     pub fn expanded(&self, query: &Query) -> Vec<Expanded> {
         expanded(query, &self.analyzer().dictionary())
     }

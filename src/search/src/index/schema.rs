@@ -1,17 +1,20 @@
 //! The fields of the index and the version of its format. [`Column`] is the one table of fields that both engines go by;
 //! `check_format` tells whether an index that is there has them.
 
+use std::fmt;
+use std::io::{self, ErrorKind};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use tantivy::directory::error::{LockError, OpenDirectoryError, OpenReadError, OpenWriteError};
 use tantivy::schema::{
     FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions,
 };
-use tantivy::{Index, Term};
+use tantivy::{Index, TantivyError, Term};
 
 use super::IndexError;
 use super::storage::folder::META;
-use super::storage::left_out::AllLeftOut;
+use super::storage::left_out::SkippedDocuments;
 use crate::analyze::{GRAMS, SINGLES};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
@@ -193,9 +196,9 @@ fn text(tokenizer: &str, option: IndexRecordOption) -> TextOptions {
     )
 }
 
-/// What the last commit of an index says of itself.
+/// What the last commit of an index states of itself.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Noted {
+pub struct CommitPayload {
     /// Number of the last change of a document that the index holds.
     pub seq: u64,
     /// [`FORMAT`] of the program that made it.
@@ -205,8 +208,8 @@ pub struct Noted {
     /// Version of the program that wrote it.
     pub program: String,
     /// Documents that could not be indexed.
-    #[serde(default, skip_serializing_if = "AllLeftOut::is_empty")]
-    pub left_out: AllLeftOut,
+    #[serde(default, skip_serializing_if = "SkippedDocuments::is_empty")]
+    pub left_out: SkippedDocuments,
 }
 
 /// Version of this program.
@@ -233,7 +236,7 @@ fn format_in(dir: &Path) -> Option<u64> {
 }
 
 /// What the last commit says, if this program knows the format.
-pub(crate) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
+pub(crate) fn check_format(dir: &Path, index: &Index) -> Result<CommitPayload, IndexError> {
     let noted = noted_by(dir, index)?;
     match noted.format {
         FORMAT if index.schema() == schema() => Ok(noted),
@@ -242,12 +245,12 @@ pub(crate) fn check_format(dir: &Path, index: &Index) -> Result<Noted, IndexErro
     }
 }
 
-fn noted_by(dir: &Path, index: &Index) -> Result<Noted, IndexError> {
+fn noted_by(dir: &Path, index: &Index) -> Result<CommitPayload, IndexError> {
     let meta = index.load_metas().map_err(|e| unreadable(dir, e))?;
     match &meta.payload {
-        None if meta.segments.is_empty() => Ok(Noted {
+        None if meta.segments.is_empty() => Ok(CommitPayload {
             format: FORMAT,
-            ..Noted::default()
+            ..CommitPayload::default()
         }),
         None => Err(other_format(dir, "unknown")),
         Some(text) => serde_json::from_str(text).map_err(|_| other_format(dir, "unknown")),
@@ -261,17 +264,76 @@ fn other_format(dir: &Path, found: impl std::fmt::Display) -> IndexError {
     }
 }
 
-/// Why an index cannot be opened.
-pub(crate) fn unreadable(dir: &Path, cause: impl std::fmt::Display) -> IndexError {
-    let cause = cause.to_string();
-    let cause = if cause.contains("PermissionDenied") {
-        "permission denied; run it with sudo, or join the group that the index belongs to"
-            .to_owned()
-    } else {
-        cause
-    };
+/// Codes of the system that say nothing against the index: interrupted, I/O error, try again, no memory, no permission, too
+/// many open files (two), no space, read-only, over quota.
+const REFUSALS: [i32; 10] = [4, 5, 11, 12, 13, 23, 24, 28, 30, 122];
+
+/// Returns why an index cannot be opened.
+pub(crate) fn unreadable(dir: &Path, cause: impl Cause) -> IndexError {
+    let io = cause.io();
+    let is_denied = io.is_some_and(|io| io.kind() == ErrorKind::PermissionDenied);
+    let is_refusal = io
+        .and_then(io::Error::raw_os_error)
+        .is_some_and(|code| REFUSALS.contains(&code));
     IndexError::Unreadable {
         dir: dir.to_owned(),
-        cause,
+        cause: if is_denied {
+            "permission denied; run it with sudo, or join the group that the index belongs to"
+                .to_owned()
+        } else {
+            cause.to_string()
+        },
+        is_refusal: is_refusal || is_denied,
+    }
+}
+
+/// What an index can fail with, and the error of the system in it: tantivy's errors do not give theirs as their `source`.
+pub(crate) trait Cause: fmt::Display {
+    fn io(&self) -> Option<&io::Error>;
+}
+
+impl Cause for io::Error {
+    fn io(&self) -> Option<&io::Error> {
+        Some(self)
+    }
+}
+
+impl Cause for String {
+    fn io(&self) -> Option<&io::Error> {
+        None
+    }
+}
+
+impl Cause for OpenReadError {
+    fn io(&self) -> Option<&io::Error> {
+        match self {
+            OpenReadError::IoError { io_error, .. } => Some(io_error),
+            _ => None,
+        }
+    }
+}
+
+impl Cause for OpenDirectoryError {
+    fn io(&self) -> Option<&io::Error> {
+        match self {
+            OpenDirectoryError::IoError { io_error, .. }
+            | OpenDirectoryError::FailedToCreateTempDir(io_error) => Some(io_error),
+            _ => None,
+        }
+    }
+}
+
+impl Cause for TantivyError {
+    fn io(&self) -> Option<&io::Error> {
+        match self {
+            TantivyError::IoError(io)
+            | TantivyError::LockFailure(LockError::IoError(io), _)
+            | TantivyError::OpenWriteError(OpenWriteError::IoError { io_error: io, .. }) => {
+                Some(io)
+            }
+            TantivyError::OpenDirectoryError(error) => error.io(),
+            TantivyError::OpenReadError(error) => error.io(),
+            _ => None,
+        }
     }
 }

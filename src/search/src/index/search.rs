@@ -1,6 +1,6 @@
-//! Searching. In: a [`Query`]. Out: the stored documents that fit, ranked, with counts for filters. Reprints are one hit, the
-//! one of them that fits the query best, and the first page is shared among sites; that never changes which documents
-//! fit. Never writes.
+//! Searches: returns the stored documents that fit a [`Query`], ranked, with counts for filters. Reprints are one hit,
+//! the one of them that fits the query best, and the first page is shared among sites; that never changes which
+//! documents fit. Never writes.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -278,7 +278,7 @@ impl<'r> Search<'r> {
         }
         Ok(Facets {
             sites,
-            dates: Dates::of(&days),
+            dates: Dates::from_days(&days),
             related: self.reader.related(self.view, self.query, &documents)?,
         })
     }

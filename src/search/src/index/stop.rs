@@ -1,5 +1,5 @@
-//! Stopping a search that nobody waits for any more, and refusing one that costs too much. In: a [`Stop`] that stands in
-//! the query. Out: an error in place of an answer; never a part of one that looks whole.
+//! Cancels a search that nobody waits for any more, and refuses one that costs too much. A query carries a
+//! [`CancellationToken`]; a cancelled search returns an error, never a part of a result that looks whole.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -18,23 +18,23 @@ use crate::analyze::{GramPhrase, gram_phrase, normalize};
 /// each field. Who looks for eight of them at once means a word.
 pub const MAX_SINGLE_CHARACTERS: usize = 8;
 
-/// Documents looked at between two looks at the [`Stop`]: some ten thousandths of a second.
+/// Documents looked at between two looks at the [`CancellationToken`]: some ten thousandths of a second.
 const LOOK_EVERY: u32 = 4_096;
 
 /// A switch that ends the searches it was given to. Clones are the same switch.
 #[derive(Debug, Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub struct CancellationToken(Arc<AtomicBool>);
 
 /// Two queries ask the same, whoever can stop them.
-impl PartialEq for Stop {
-    fn eq(&self, _: &Stop) -> bool {
+impl PartialEq for CancellationToken {
+    fn eq(&self, _: &CancellationToken) -> bool {
         true
     }
 }
 
-impl Eq for Stop {}
+impl Eq for CancellationToken {}
 
-impl Stop {
+impl CancellationToken {
     /// Ends the searches.
     pub fn stop(&self) {
         self.0.store(true, Ordering::Relaxed);
@@ -46,8 +46,8 @@ impl Stop {
     }
 
     /// A collector that obeys this.
-    pub(crate) fn with<C: Collector>(&self, inner: C) -> Stoppable<'_, C> {
-        Stoppable { inner, stop: self }
+    pub(crate) fn with<C: Collector>(&self, inner: C) -> CancellableCollector<'_, C> {
+        CancellableCollector { inner, stop: self }
     }
 
     pub(crate) fn check(&self) -> tantivy::Result<()> {
@@ -60,7 +60,7 @@ impl Stop {
 }
 
 impl Query {
-    /// How many single characters are looked for literally (see [`MAX_SINGLE_CHARACTERS`]).
+    /// How many single characters are searched for literally (see [`MAX_SINGLE_CHARACTERS`]).
     pub fn single_characters(&self) -> usize {
         let clauses = self.groups.iter().flat_map(Group::leaves);
         let single = clauses.filter(|clause| {
@@ -74,12 +74,12 @@ impl Query {
 }
 
 /// A collector that ends with an error once its search is stopped.
-pub(crate) struct Stoppable<'a, C> {
+pub(crate) struct CancellableCollector<'a, C> {
     inner: C,
-    stop: &'a Stop,
+    stop: &'a CancellationToken,
 }
 
-impl<C: Collector> Collector for Stoppable<'_, C> {
+impl<C: Collector> Collector for CancellableCollector<'_, C> {
     type Fruit = C::Fruit;
     type Child = C::Child;
 
@@ -120,7 +120,7 @@ impl<C: Collector> Collector for Stoppable<'_, C> {
     }
 }
 
-impl<C: Collector> Stoppable<'_, C> {
+impl<C: Collector> CancellableCollector<'_, C> {
     fn scored(
         &self,
         child: &mut C::Child,
@@ -172,14 +172,14 @@ impl<C: Collector> Stoppable<'_, C> {
 
 /// A query that is dear to begin with in each segment, and is not begun once its search is stopped.
 #[derive(Debug, Clone)]
-pub(crate) struct Dear {
+pub(crate) struct CancellableQuery {
     pub(crate) inner: Arc<dyn TantivyQuery>,
-    pub(crate) stop: Stop,
+    pub(crate) stop: CancellationToken,
 }
 
-impl TantivyQuery for Dear {
+impl TantivyQuery for CancellableQuery {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
-        Ok(Box::new(DearWeight {
+        Ok(Box::new(CancellableWeight {
             inner: self.inner.weight(scoring)?,
             stop: self.stop.clone(),
         }))
@@ -190,12 +190,12 @@ impl TantivyQuery for Dear {
     }
 }
 
-struct DearWeight {
+struct CancellableWeight {
     inner: Box<dyn Weight>,
-    stop: Stop,
+    stop: CancellationToken,
 }
 
-impl Weight for DearWeight {
+impl Weight for CancellableWeight {
     fn scorer(&self, segment: &SegmentReader, boost: Score) -> tantivy::Result<Box<dyn Scorer>> {
         self.stop.check()?;
         self.inner.scorer(segment, boost)

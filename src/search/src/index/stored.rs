@@ -1,6 +1,5 @@
-//! A document as the store keeps it and as the index takes it. In: a document and its identity. Out: the values of all
-//! fields. The index holds no text: it asks a [`DocumentSource`] for what it shows and for what it compares. Never decides
-//! what is worth indexing.
+//! A document as the store keeps it and as the index takes it. The index holds no text: it reads from a
+//! [`DocumentSource`] what it shows and what it compares. Never decides what is worth indexing.
 
 use std::borrow::Cow;
 
@@ -79,7 +78,7 @@ impl StoredDocument {
         out.add_bool(Column::Original.field(), is_original(document, site));
         out.add_text(Column::Kind.field(), document.kind.name());
         let mut add_text = |columns: TextColumns, text: &str| {
-            out.add_text(columns.singles.field(), singles.of(text));
+            out.add_text(columns.singles.field(), singles.find_in(text));
             out.add_text(columns.grams.field(), text);
         };
         if let Some(title) = &document.title {

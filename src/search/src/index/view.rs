@@ -1,5 +1,5 @@
-//! One state of an index, as the search sees it, whoever keeps the index. In: plans. Out: documents by their place in this
-//! state, and counts.
+//! One state of an index, whichever engine keeps it: a [`View`] takes plans and returns documents by their place in
+//! this state, and counts.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use super::IndexError;
 use super::rank::plan::Plan;
 use super::reader::Watermark;
 use super::schema::Column;
-use super::stop::Stop;
+use super::stop::CancellationToken;
 
 /// How many documents there are, and how many of them have a term.
 pub(crate) trait Statistics {
@@ -43,7 +43,7 @@ pub(crate) struct Wanted<'a> {
     pub(crate) counts: bool,
     /// Where a day begins.
     pub(crate) utc_offset_minutes: i32,
-    pub(crate) stop: &'a Stop,
+    pub(crate) stop: &'a CancellationToken,
 }
 
 /// A document's place and score.
@@ -88,16 +88,24 @@ pub(crate) trait View {
         plan: &Plan,
         groups: &[u64],
         without: &[DocAddress],
-        stop: &Stop,
+        stop: &CancellationToken,
     ) -> Result<Vec<(u64, Precedence)>, IndexError>;
 
     /// The groups of reprints with more than one document that a plan fits, and how many; at most `limit`, most first.
-    fn groups(&self, plan: &Plan, limit: usize, stop: &Stop)
-    -> Result<Vec<(u64, u64)>, IndexError>;
+    fn groups(
+        &self,
+        plan: &Plan,
+        limit: usize,
+        stop: &CancellationToken,
+    ) -> Result<Vec<(u64, u64)>, IndexError>;
 
     /// About so many of the documents that a plan fits, spread evenly over them.
-    fn sample(&self, plan: &Plan, count: usize, stop: &Stop)
-    -> Result<Vec<DocAddress>, IndexError>;
+    fn sample(
+        &self,
+        plan: &Plan,
+        count: usize,
+        stop: &CancellationToken,
+    ) -> Result<Vec<DocAddress>, IndexError>;
 
     /// Calls `each` with every document that a plan fits and that came after `after`, in no order, until it returns false;
     /// then gives false.

@@ -1,5 +1,5 @@
-//! Dates as people give them, in a query, a parameter or an option. In: text. Out: the moment a range begins or
-//! ends, Unix milliseconds. Never guesses; never reads a clock.
+//! Parses dates as people write them, in a query, a parameter or an option, into the moment at which a range begins or
+//! ends, in Unix milliseconds. Never guesses; never reads a clock.
 
 use chrono::{DateTime, Datelike, Days, FixedOffset, Months, NaiveDate, TimeZone};
 

@@ -1,6 +1,5 @@
-//! Where a query's words stand in a text. In: the query and any text. Out: the text with the places to mark, or
-//! its best part. Works on the original text through the offset map of its normal form: `页岩气` marks `頁岩氣`.
-//! Reads a bounded part of a text and needs no index.
+//! Finds the words of a query in a text: the places to mark, or its best part. Works on the original text through the
+//! offset map of its normal form: `页岩气` marks `頁岩氣`. Reads a bounded part of a text and needs no index.
 
 use std::ops::Range;
 
@@ -139,7 +138,7 @@ fn plain(text: &str, dictionary: &Dictionary, needles: &mut Vec<Needle>, grams: 
         let piece = piece.trim_matches(|c: char| !c.is_alphanumeric());
         push(needles, piece);
         for word in dictionary.words(piece) {
-            let word = word.of(piece);
+            let word = word.slice_of(piece);
             let alone = word.chars().nth(1).is_none();
             if !alone && !is_stop_word(word) {
                 push(needles, word);

@@ -1,5 +1,5 @@
-//! The query language. In: what a person typed. Out: a [`Query`] for the index, and notes on what was taken as
-//! text although it looks like syntax. Never fails: odd text is searched literally.
+//! The query language. [`parse`] turns typed text into a [`Query`] for the index, with notes on what was taken as text
+//! although it looks like syntax. Never fails: odd text is searched literally.
 //!
 //! ```text
 //! 页岩气 开发            words: a document has all of a few, most of many

@@ -1,5 +1,5 @@
-//! A query cut into pieces. In: what was typed. Out: words and phrases with their signs and fields, operators and
-//! parentheses, each with its place. Never decides what an operator joins.
+//! Cuts a query into pieces: words and phrases with their signs and fields, operators and parentheses, each with its
+//! place. Never decides what an operator joins.
 
 use std::ops::Range;
 

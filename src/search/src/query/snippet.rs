@@ -1,5 +1,5 @@
-//! Cutting a snippet. In: a text, its hits and how wide it may be. Out: a part of the text, at sentences where
-//! that is possible. Never cuts a character from its combining marks, nor a Latin word or a number.
+//! Cuts a snippet of a given width around the hits in a text, at sentences where that is possible. Never cuts a
+//! character from its combining marks, nor a Latin word or a number.
 
 use std::ops::Range;
 

@@ -1,10 +1,10 @@
-//! The pieces of a query put together. In: pieces. Out: a tree of what is joined by what, and remarks on what joins
-//! nothing. Never fails: what joins nothing is text.
+//! Joins the pieces of a query into a tree, with remarks on operators that join nothing. Never fails: what joins
+//! nothing is text.
 //!
 //! `NEAR` binds first, then `AND`, then `OR`, and a blank last: `进口 LNG OR 管道气` asks for 进口 and one of the others.
 //!
-//! It also makes a query wider. In: what a person typed. Out: its parts that narrow the result, and the query without its quotes
-//! or its dates.
+//! It also widens a query: it lists the parts that narrow the result, and returns the query without its quotes or its
+//! dates.
 
 use std::ops::Range;
 
@@ -27,7 +27,7 @@ pub(super) enum Node {
     Not(Box<Node>),
     /// This, whatever the other words are.
     Needed(Box<Node>),
-    /// Looked for here.
+    /// Searched for here.
     In(Target, Box<Node>),
     Near(Text, Text, u32),
 }
@@ -117,7 +117,7 @@ impl Joiner<'_> {
         before.map_or(0, |placed| placed.at.end)
     }
 
-    /// What stands beside each other, up to the end or the closing parenthesis.
+    /// What stands next to each other, up to the end or the closing parenthesis.
     fn beside(&mut self) -> Option<Node> {
         let mut all = Vec::new();
         while !matches!(self.piece(0), None | Some(Piece::Close)) {

@@ -1,7 +1,6 @@
-//! Candidates. In: a corpus. Out: every run of words that may be a term, with what was measured of it.
-//! Never judges by one measure alone.
+//! Candidates: every run of words that may be a term, with what was measured of it. Never judges by one measure alone.
 //!
-//! Termhood. In: what was measured of a candidate. Out: how likely it is a term, 0 to 1.
+//! Termhood is how likely a candidate is a term, 0 to 1.
 //!
 //! A logistic model of the measures: `1 / (1 + exp(−s))` with `s` a sum of weights. The weights were fitted to the
 //! author keywords of 2,000 Chinese abstracts of all fields (CSL) and rounded; two are set by hand where keywords of

@@ -1,5 +1,5 @@
-//! Texts as numbers. In: texts. Out: their words, tagged, each sentence once, without boilerplate, and where each
-//! sentence came from. Never keeps more than it was allowed to read.
+//! Texts as numbers: their words, tagged, each sentence once, without boilerplate, and where each sentence came from.
+//! Never keeps more than it was allowed to read.
 //!
 //! What is no prose (footers, licence words, source lines) is told by the words of `index/boilerplate.txt`; the extraction
 //! has taken off what its place in the page gives away.
@@ -204,7 +204,7 @@ impl Reading<'_> {
         let id = u32::try_from(self.corpus.words.len()).unwrap_or(u32::MAX);
         self.corpus.words.push(Word {
             text: text.into(),
-            hash: Hash::of(text),
+            hash: Hash::new(text),
             chars: u32::try_from(text.chars().count()).unwrap_or(u32::MAX),
             count: 1,
             source: (names_source_before(text), names_source_after(text)),

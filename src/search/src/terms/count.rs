@@ -1,9 +1,9 @@
-//! Counting. In: a corpus. Out: every run of words that fits a pattern and occurs often enough, with its counts.
-//! Two passes: the first counts into a fixed table of small counters, so that the second need only remember what can
-//! be frequent; most runs of words occur once and would fill the memory.
+//! Counts every run of words that fits a pattern and occurs often enough. The first of two passes counts into a fixed
+//! table of small counters, so that the second need only remember what can be frequent; most runs of words occur once
+//! and would fill the memory.
 //!
-//! What surrounds candidates. In: a corpus and its candidates. Out: for each the entropy of what stands before and
-//! behind it: what can be followed by anything is a unit, what is always followed by the same is a part.
+//! For each candidate it also measures the entropy of its neighbours before and behind: what can be followed by
+//! anything is a unit, what is always followed by the same is a part.
 //!
 //! `H = −Σ p(x) log2 p(x)` over the neighbouring characters `x`; the end of a sentence, and each mark or number, is a
 //! neighbour of its own kind.
@@ -41,7 +41,7 @@ pub(super) struct Count {
     pub(super) free_sides: u32,
     /// Documents in which it stands at an edge.
     pub(super) edges: u32,
-    /// Occurrences beside a word that makes it the source of the text.
+    /// Occurrences next to a word that makes it the source of the text.
     pub(super) sources: u32,
     /// Where it first stands, and in how many words.
     pub(super) first: u32,

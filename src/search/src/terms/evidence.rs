@@ -1,5 +1,5 @@
-//! Evidence. In: the best candidates and where they stand. Out: the sentences a reviewer decides by, and the way each
-//! term is mostly written there. Never more than a few sentences for each.
+//! Collects evidence for the best candidates: the sentences a reviewer decides by, and the way each term is mostly
+//! written there. Never more than a few sentences for each.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

@@ -19,7 +19,7 @@ pub(super) struct Hash {
 impl Hash {
     pub(super) const EMPTY: Self = Self { value: 0, power: 1 };
 
-    pub(super) fn of(text: &str) -> Self {
+    pub(super) fn new(text: &str) -> Self {
         text.chars().fold(Self::EMPTY, |hash, c| {
             hash.join(Self {
                 value: u64::from(c) + 1,

@@ -1,5 +1,5 @@
-//! Domain terms by themselves. In: texts of one field, as they were extracted. Out: [`Found`] terms, best first, each
-//! with its [`Candidate::termhood`] and sentences that show its use. Never does I/O, never decides what is accepted.
+//! Extracts the domain terms of texts of one field, best first, each with its [`Candidate::termhood`] and sentences
+//! that show its use. Never does I/O, never decides what is accepted.
 //!
 //! ```text
 //!  texts ─▶ sentences, each once, no boilerplate ─▶ tagged words ─▶ runs that fit a part-of-speech pattern
@@ -39,7 +39,7 @@ const DEFAULT_MAX_CHARS: usize = 16_000_000;
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// File of the terms that were accepted, one a line; you may edit it, it is read again within seconds. Relative
-    /// to this file; empty: `terms.txt` in the data folder.
+    /// to this file; empty: `terms.txt` in the data directory.
     pub lexicon: String,
     /// Whether the daemon looks for new terms after each crawl. It works at most half of the time on one core.
     pub after_crawl: bool,

@@ -1,5 +1,4 @@
-//! Nesting. In: candidates with their counts. Out: their C-value: how much each stands on its own and is not only
-//! part of longer ones.
+//! Computes the C-value of candidates: how much each is used on its own and is not only part of longer ones.
 //!
 //! C-value (Frantzi, Ananiadou, Mima: Automatic recognition of multi-word terms, IJDL 3, 2000):
 //! `C(a) = log2|a| · (f(a) − t(a) / c(a))`, where `c(a)` is the number of longer candidates that hold `a` and `t(a)` how
@@ -43,7 +42,7 @@ pub fn c_values(candidates: &[(&str, u32)], nesting: Nesting) -> Vec<Nested> {
     let by_hash: ByHash<usize> = candidates
         .iter()
         .enumerate()
-        .map(|(index, (text, _))| (Hash::of(text).value, index))
+        .map(|(index, (text, _))| (Hash::new(text).value, index))
         .collect();
     // Occurrences in longer candidates, and how many of these there are.
     let mut within: Vec<(f64, u32)> = vec![(0.0, 0); candidates.len()];
@@ -82,7 +81,7 @@ fn parts(text: &[char], by_hash: &ByHash<usize>) -> Vec<usize> {
     for start in 0..text.len() {
         let mut hash = Hash::EMPTY;
         for (end, c) in text.iter().enumerate().skip(start) {
-            hash = hash.join(Hash::of(c.encode_utf8(&mut [0; 4])));
+            hash = hash.join(Hash::new(c.encode_utf8(&mut [0; 4])));
             let whole = start == 0 && end + 1 == text.len();
             if let (false, Some(&part)) = (whole, by_hash.get(&hash.value))
                 && !found.contains(&part)

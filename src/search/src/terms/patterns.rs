@@ -1,5 +1,5 @@
-//! Part-of-speech patterns. In: ICTCLAS tags. Out: classes of words, and how much the pattern of a run of them speaks
-//! for a term. The patterns are data: `index/term-patterns.txt`.
+//! Part-of-speech patterns: maps ICTCLAS tags to classes of words, and rates how much the pattern of a run of them
+//! speaks for a term. The patterns are data: `index/term-patterns.txt`.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -16,7 +16,7 @@ fn values(candidates: &[(&str, u32)], nesting: Nesting) -> Vec<f64> {
 
 /// Counted by hand from the definitions: two levels of nesting.
 #[test]
-fn nested_occurrences_are_counted_once_or_in_every_longer_term() {
+fn nested_term_counts() {
     let candidates = [
         ("世界石油大会", 20),
         ("石油大会", 26),
@@ -35,7 +35,7 @@ fn nested_occurrences_are_counted_once_or_in_every_longer_term() {
 }
 
 #[test]
-fn a_term_that_only_stands_in_another_is_worth_nothing() {
+fn nested_term_is_worthless() {
     let nested = c_values(&[("油气田", 7), ("油气", 7)], Nesting::Frantzi);
     assert_eq!((nested[1].c_value, nested[1].share), (0.0, 1.0));
     assert_eq!(nested[0].share, 0.0);
@@ -88,7 +88,7 @@ fn boilerplate_is_cut_off() {
 }
 
 #[test]
-fn patterns_are_read_from_the_file() {
+fn term_patterns_are_read() {
     let of = |tags: &[&str]| {
         tags.iter()
             .fold(Pattern::default(), |p, tag| p.with(class_of(tag)))
@@ -127,7 +127,7 @@ fn found(texts: &[Text], dictionary: &Dictionary) -> Vec<Found> {
 }
 
 #[test]
-fn a_term_is_found_with_its_evidence_and_footers_are_not() {
+fn term_found_with_evidence() {
     let found = found(&articles(), &Dictionary::new(&[]));
     let names: Vec<&str> = found.iter().map(|found| found.term.as_str()).collect();
     assert!(names.contains(&"水平井压裂液"), "{names:?}");
@@ -157,7 +157,7 @@ fn a_term_is_found_with_its_evidence_and_footers_are_not() {
 }
 
 #[test]
-fn a_known_term_is_not_found_again_and_reprints_count_once() {
+fn known_term_is_skipped() {
     let lexicon = Lexicon::parse("t", "水平井压裂液").unwrap();
     let known = found(&articles(), &Dictionary::new(&[lexicon]));
     assert!(known.iter().all(|found| found.term != "水平井压裂液"));
@@ -173,7 +173,7 @@ fn a_known_term_is_not_found_again_and_reprints_count_once() {
 }
 
 #[test]
-fn terms_are_shown_as_they_are_written() {
+fn term_keeps_spelling() {
     let texts: Vec<Text> = (0..4)
         .map(|n| {
             text(
@@ -211,7 +211,7 @@ fn who_asks_can_stop_it() {
 }
 
 #[test]
-fn settings_that_find_nothing_are_refused() {
+fn terms_config_is_checked() {
     assert_eq!(Config::default().problem(), None);
     let bold = Config {
         accept_above: Some(1.5),
@@ -233,9 +233,9 @@ fn settings_that_find_nothing_are_refused() {
 
 proptest! {
     #[test]
-    fn a_hash_of_parts_is_that_of_the_whole(a in "\\PC{0,12}", b in "\\PC{0,12}") {
-        let joined = Hash::of(&a).join(Hash::of(&b));
-        prop_assert_eq!(joined, Hash::of(&format!("{a}{b}")));
+    fn hash_of_parts_equals_whole(a in "\\PC{0,12}", b in "\\PC{0,12}") {
+        let joined = Hash::new(&a).join(Hash::new(&b));
+        prop_assert_eq!(joined, Hash::new(&format!("{a}{b}")));
     }
 
     #[test]

@@ -5,7 +5,7 @@
 
 use std::fmt::Display;
 
-use taojin_search::index::{MAX_SINGLE_CHARACTERS, Match, Sort, Stop};
+use taojin_search::index::{CancellationToken, MAX_SINGLE_CHARACTERS, Match, Sort};
 use taojin_search::query::dates::{Calendar, period_ms};
 use taojin_search::query::parse;
 
@@ -116,7 +116,7 @@ impl Params {
             facets,
             as_typed: self.as_typed,
             corrected: !self.uncorrected,
-            stop: Stop::default(),
+            stop: CancellationToken::default(),
         }
     }
 

@@ -11,8 +11,9 @@ use serde::{Serialize, Serializer};
 use taojin_extract::{Document, Meta};
 use taojin_search::analyze::Expanded;
 use taojin_search::index::{
-    Clause, DateUnit, Facets, Filter, Form, FoundDocument, Group, IndexError, Match, Query, Reader,
-    Reason, SiteTitles, Sort, Stop, StoredDocument, Suggestion, Target, parse_published, reasons,
+    CancellationToken, Clause, DateUnit, Facets, Filter, Form, FoundDocument, Group, IndexError,
+    Match, Query, Reader, Reason, SiteTitles, Sort, StoredDocument, Suggestion, Target,
+    parse_published, reasons,
 };
 use taojin_search::query::dates::Calendar;
 use taojin_search::query::highlight::Highlighter;
@@ -62,7 +63,7 @@ pub struct SearchRequest {
     /// Whether a query that finds nothing may be answered by one that sounds or looks like it.
     pub corrected: bool,
     /// Ends the search when nobody waits for it any more.
-    pub stop: Stop,
+    pub stop: CancellationToken,
 }
 
 /// One hit of a search.

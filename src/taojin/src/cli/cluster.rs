@@ -225,13 +225,13 @@ fn with_bar(
 fn describe(moved: &MovedRows) -> String {
     format!(
         "{} addresses of {} hosts, {} versions of documents, {} sites, {} templates, {} followed topics, {} takedowns",
-        moved.of("url"),
-        moved.of("host"),
-        moved.of("document"),
-        moved.of("site"),
-        moved.of("template"),
-        moved.of("follow"),
-        moved.of("takedown"),
+        moved.rows_of("url"),
+        moved.rows_of("host"),
+        moved.rows_of("document"),
+        moved.rows_of("site"),
+        moved.rows_of("template"),
+        moved.rows_of("follow"),
+        moved.rows_of("takedown"),
     )
 }
 
@@ -250,7 +250,7 @@ struct ClusterView {
 fn status(reader: &Reader, json: bool) -> anyhow::Result<ExitCode> {
     let nodes = reader.cluster().nodes()?;
     let status = ClusterView {
-        differences: SiteDifferences::of(&nodes),
+        differences: SiteDifferences::from_nodes(&nodes),
         waiting: reader.cluster().waiting()?,
         nodes,
     };

@@ -313,7 +313,7 @@ impl Reading<'_> {
             Some(Failure::Bomb) => {
                 return Err(InputError::Bomb(limits.max_ratio).into());
             }
-            _ => anyhow::bail!("{}", fetched.in_words()),
+            _ => anyhow::bail!("{}", fetched.describe()),
         };
         if body.is_empty() {
             return Err(InputError::Empty.into());

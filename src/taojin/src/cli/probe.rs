@@ -177,9 +177,9 @@ async fn follow(fetcher: &Fetcher, seed: &CrawlUri) -> anyhow::Result<Result<Fol
             VisitOutcome::Page => return Ok(Ok((uri, fetched, body))),
             VisitOutcome::Redirect => uri = fetched.head.location.unwrap_or(uri),
             VisitOutcome::AddressRefused => {
-                bail_usage!("{uri}: {}", fetched.in_words());
+                bail_usage!("{uri}: {}", fetched.describe());
             }
-            _ => return Ok(Err(format!("{uri}: {}", fetched.in_words()))),
+            _ => return Ok(Err(format!("{uri}: {}", fetched.describe()))),
         }
     }
     Ok(Err(format!("{seed}: it redirects without end")))

@@ -132,7 +132,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         answer.refused_by = Some("taken down by the operator".to_owned());
         answer.queue = Some("is not fetched again".to_owned());
     }
-    let host = Explanation::of(
+    let host = Explanation::for_host(
         &reader,
         &loaded.config.frontier,
         uri.authority(),
@@ -376,7 +376,7 @@ async fn fetch(fetcher: &Fetcher, mut uri: CrawlUri) -> anyhow::Result<Vec<u8>> 
             VisitOutcome::NotFound | VisitOutcome::Gone | VisitOutcome::Denied => {
                 return Ok(Vec::new());
             }
-            _ => anyhow::bail!("{uri}: {}", fetched.in_words()),
+            _ => anyhow::bail!("{uri}: {}", fetched.describe()),
         }
     }
     anyhow::bail!("{uri}: too many redirects, the crawler takes it for no file at all")

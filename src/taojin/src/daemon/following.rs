@@ -20,7 +20,7 @@ use super::{Shared, now_ms};
 use crate::config::LoadedConfig;
 use crate::documents::{IndexAt, http_client, unpack};
 use crate::serve::{self, DocumentHit, Follow, Marked, Tell, metrics, signature};
-use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, Told};
+use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, NotifyOn};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{Reader, SiteTitles, Watermark};
 
@@ -197,7 +197,7 @@ impl Topic {
         // An import of that many at once is told of in part: the rest is in the feed and in the search.
         let whole = reached != after;
         let reached = if whole { reached } else { present };
-        let told = Told {
+        let told = NotifyOn {
             // Which hits are none any more is known only when all were checked.
             gone: told.gone && whole,
             ..told
@@ -215,9 +215,9 @@ impl Topic {
     }
 
     /// What the follower wants to be told of.
-    fn notify_on(&self) -> Told {
+    fn notify_on(&self) -> NotifyOn {
         let wants = |tell| self.follow.tell.contains(&tell);
-        Told {
+        NotifyOn {
             new: wants(Tell::New),
             changed: wants(Tell::Changed),
             gone: wants(Tell::Gone),

@@ -19,7 +19,9 @@ use crate::config::LoadedConfig;
 use taojin_crawl::store::StorePlace;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::remote::{Body, RemoteIndex, Transport};
-use taojin_search::index::{self, AllLeftOut, IndexError, Noted, Reader, Stop};
+use taojin_search::index::{
+    self, CancellationToken, CommitPayload, IndexError, Reader, SkippedDocuments,
+};
 
 /// An index in an engine, and how it is made there.
 #[derive(Clone)]
@@ -71,7 +73,7 @@ impl IndexAt {
     }
 
     /// What the last commit of the index says; the default where there is none.
-    pub(crate) fn noted(&self) -> Result<Noted, IndexError> {
+    pub(crate) fn noted(&self) -> Result<CommitPayload, IndexError> {
         match &self.remote {
             None => Ok(index::noted(&self.dir).unwrap_or_default()),
             Some(remote) => Ok(remote.index.state()?.into()),
@@ -90,7 +92,7 @@ impl IndexAt {
     }
 
     /// The documents that the index could not take.
-    pub(crate) fn left_out(&self) -> AllLeftOut {
+    pub(crate) fn left_out(&self) -> SkippedDocuments {
         self.noted().unwrap_or_default().left_out
     }
 }
@@ -191,7 +193,7 @@ impl Transport for HttpTransport {
         method: &str,
         path: &str,
         body: Body<'_>,
-        stop: &Stop,
+        stop: &CancellationToken,
     ) -> Result<(u16, Value), String> {
         let request = self.request(method, path, body)?;
         let (answered, answer) = channel();

@@ -34,7 +34,7 @@ const BROTLI: &[u8] = &[
 ];
 
 #[tokio::test]
-async fn every_coding_gives_the_page_and_its_size_on_the_wire() {
+async fn body_every_coding_is_decoded() {
     let page = "石油".repeat(3).into_bytes();
     let zlib = zlib(&page);
     let raw = zlib[2..zlib.len() - 4].to_vec();
@@ -63,7 +63,7 @@ async fn every_coding_gives_the_page_and_its_size_on_the_wire() {
 }
 
 #[tokio::test]
-async fn a_compressed_page_cut_short_is_no_page() {
+async fn body_cut_coding_is_truncated() {
     let page = "石油".repeat(3000).into_bytes();
     let zstd = zstd::encode_all(page.as_slice(), 3).unwrap();
     for (coding, whole) in [
@@ -83,7 +83,7 @@ async fn a_compressed_page_cut_short_is_no_page() {
 }
 
 #[tokio::test]
-async fn bombs_and_giants_are_stopped_early() {
+async fn body_bombs_stop_early() {
     let zeros = vec![0u8; 20 << 20];
     let zstd = zstd::encode_all(zeros.as_slice(), 3).unwrap();
     for (coding, bomb) in [("gzip", gzip(&zeros)), ("zstd", zstd)] {
@@ -156,7 +156,7 @@ impl Sink for Enough {
 }
 
 #[tokio::test]
-async fn a_sink_that_has_enough_ends_the_fetch() {
+async fn body_sink_ends_fetch() {
     let steps = vec![
         Step::Send(b"HTTP/1.1 200 OK\r\nContent-Length: 999999\r\n\r\n".to_vec()),
         Step::Send(vec![b'x'; 1000]),
@@ -218,7 +218,7 @@ impl Sink for Wire {
 }
 
 #[tokio::test]
-async fn bytes_behind_the_end_of_a_compressed_page_are_not_read_without_end() {
+async fn body_trailing_bytes_are_bounded() {
     let page = "石油".repeat(3).into_bytes();
     let zlib = zlib(&page);
     let raw = zlib[2..zlib.len() - 4].to_vec();
@@ -244,7 +244,7 @@ async fn bytes_behind_the_end_of_a_compressed_page_are_not_read_without_end() {
 }
 
 #[tokio::test]
-async fn codings_that_say_nothing_at_length_are_too_large() {
+async fn body_empty_coding_is_bounded() {
     // a stored block of no bytes; a frame that decoders skip; a member of gzip that holds nothing
     let empty_block = [0, 0, 0, 0xff, 0xff].to_vec();
     let mut skipped = [0x50, 0x2a, 0x4d, 0x18, 0, 0x10, 0, 0].to_vec();
@@ -274,7 +274,7 @@ async fn codings_that_say_nothing_at_length_are_too_large() {
 }
 
 #[tokio::test]
-async fn headers_chunks_and_trailers_without_end_are_hung_up_on() {
+async fn endless_headers_end_fetch() {
     let chunked =
         "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nTransfer-Encoding: chunked\r\n\r\n";
     for (name, first, again) in [

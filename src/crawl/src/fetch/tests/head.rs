@@ -1,7 +1,7 @@
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 
 use super::server::uri;
-use crate::fetch::request::Asked;
+use crate::fetch::request::HeadContext;
 use crate::fetch::{ContentClass, Head};
 
 const NOW_MS: i64 = 1_700_000_000_000; // 2023-11-14 22:13:20 UTC
@@ -13,7 +13,7 @@ fn read(lines: &[(&str, &[u8])]) -> Head {
         headers.append(name, HeaderValue::from_bytes(value).unwrap());
     }
     let uri = uri("http://h.example/a/b?c");
-    let asked = Asked {
+    let asked = HeadContext {
         uri: &uri,
         agent: "taojin",
         now_ms: NOW_MS,
@@ -23,7 +23,7 @@ fn read(lines: &[(&str, &[u8])]) -> Head {
 }
 
 #[test]
-fn retry_after_is_read_in_both_forms_and_bounded() {
+fn head_retry_after_forms() {
     let rows: &[(&[u8], Option<i64>)] = &[
         (b"", None),
         (b"soon", None),
@@ -54,7 +54,7 @@ fn retry_after_is_read_in_both_forms_and_bounded() {
 type RobotsTag = (&'static [&'static [u8]], (bool, bool));
 
 #[test]
-fn robots_tags_count_when_they_are_for_us() {
+fn head_robots_tags() {
     let rows: &[RobotsTag] = &[
         (&[], (false, false)),
         (&[b"index, follow"], (false, false)),
@@ -81,7 +81,7 @@ fn robots_tags_count_when_they_are_for_us() {
 }
 
 #[test]
-fn types_are_classed_and_charsets_found() {
+fn head_type_and_charset() {
     use ContentClass::{Feed, Html, Other, Text, Unknown, Xml};
     let rows = [
         ("text/html", Html, None),
@@ -113,7 +113,7 @@ fn types_are_classed_and_charsets_found() {
 }
 
 #[test]
-fn locations_are_resolved_whatever_bytes_they_have() {
+fn head_location_is_resolved() {
     let rows: &[(&[u8], Option<&str>)] = &[
         (b"", Some("http://h.example/a/b?c")),
         (b"d", Some("http://h.example/a/d")),
@@ -140,7 +140,7 @@ fn locations_are_resolved_whatever_bytes_they_have() {
 }
 
 #[test]
-fn values_too_long_to_be_honest_are_dropped() {
+fn head_long_values_are_dropped() {
     let tag = vec![b'a'; 1025];
     assert_eq!(read(&[("etag", &tag)]).etag, None);
     assert_eq!(

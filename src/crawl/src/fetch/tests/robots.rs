@@ -3,11 +3,22 @@ use proptest::prelude::*;
 use super::server::uri;
 use crate::fetch::Robots;
 
-/// robots.txt, agent, path, allowed.
-pub(super) type Case = (&'static str, &'static str, &'static str, bool);
+/// robots.txt, path, allowed.
+pub(super) type Case<'a> = (&'a str, &'a str, bool);
 
 pub(super) fn check(cases: &[Case]) {
-    for &(file, agent, path, allowed) in cases {
+    check_as("taojin", cases);
+}
+
+/// The same of rules for everybody.
+fn check_rules(cases: &[Case]) {
+    for &(rules, path, allowed) in cases {
+        check(&[(&format!("user-agent: *\n{rules}"), path, allowed)]);
+    }
+}
+
+fn check_as(agent: &str, cases: &[Case]) {
+    for &(file, path, allowed) in cases {
         let robots = Robots::parse(file.as_bytes(), agent);
         let page = format!("http://h.example{path}");
         let written = robots.decide_written(&page);
@@ -26,178 +37,94 @@ pub(super) fn check(cases: &[Case]) {
 }
 
 #[test]
-fn files_without_a_rule_for_us_allow_everything() {
+fn robots_without_rules_allow() {
     check(&[
-        ("", "taojin", "/", true),
-        ("\n\n# nothing\n", "taojin", "/", true),
-        ("disallow: /\n", "taojin", "/", true),
-        ("user-agent: other\ndisallow: /\n", "taojin", "/", true),
-        ("user-agent: taojin\ndisallow:\n", "taojin", "/", true),
-        ("user-agent: *\nnoindex: /\n", "taojin", "/", true),
-        (
-            "<html><body>404: not found</body></html>",
-            "taojin",
-            "/",
-            true,
-        ),
+        ("", "/", true),
+        ("\n\n# nothing\n", "/", true),
+        ("disallow: /\n", "/", true),
+        ("user-agent: other\ndisallow: /\n", "/", true),
+        ("user-agent: taojin\ndisallow:\n", "/", true),
+        ("user-agent: *\nnoindex: /\n", "/", true),
+        ("<html><body>404: not found</body></html>", "/", true),
         (
             "user-agent: *\ndisallow: /\n\nuser-agent: taojin\nallow: /x\n",
-            "taojin",
             "/y",
             true,
         ),
-        ("user-agent: taojin disallow: /\n", "taojin", "/", true),
-        ("user-agent: *\nplease disallow: /\n", "taojin", "/", true),
-        ("user-agent: *\ndisallow / now\n", "taojin", "/", true),
+        ("user-agent: taojin disallow: /\n", "/", true),
+        ("user-agent: *\nplease disallow: /\n", "/", true),
+        ("user-agent: *\ndisallow / now\n", "/", true),
     ]);
 }
 
 #[test]
-fn groups_are_found_by_the_product_token_and_merged() {
+fn robots_group_by_token() {
     check(&[
-        ("user-agent: TaoJin\ndisallow: /\n", "taojin", "/", false),
-        (
-            "user-agent: taojin/0.1 (x)\ndisallow: /\n",
-            "taojin",
-            "/",
-            false,
-        ),
-        (
-            "user-agent: taojin news\ndisallow: /\n",
-            "taojin",
-            "/",
-            false,
-        ),
-        ("user-agent: taojinnews\ndisallow: /\n", "taojin", "/", true),
-        ("user-agent: tao\ndisallow: /\n", "taojin", "/", true),
-        ("user-agent: * x\ndisallow: /\n", "taojin", "/", false),
-        ("user-agent: *x\ndisallow: /\n", "taojin", "/", true),
+        ("user-agent: TaoJin\ndisallow: /\n", "/", false),
+        ("user-agent: taojin/0.1 (x)\ndisallow: /\n", "/", false),
+        ("user-agent: taojin news\ndisallow: /\n", "/", false),
+        ("user-agent: taojinnews\ndisallow: /\n", "/", true),
+        ("user-agent: tao\ndisallow: /\n", "/", true),
+        ("user-agent: * x\ndisallow: /\n", "/", false),
+        ("user-agent: *x\ndisallow: /\n", "/", true),
         (
             "user-agent: a\nuser-agent: taojin\ndisallow: /\n",
-            "taojin",
             "/",
             false,
-        ),
-        // two groups of one agent count as one, whatever stands between
-        (
-            "user-agent: taojin\ndisallow: /a\nuser-agent: b\ndisallow: /\nuser-agent: taojin\ndisallow: /b\n",
-            "taojin",
-            "/b",
-            false,
-        ),
-        (
-            "user-agent: taojin\ndisallow: /a\nuser-agent: b\ndisallow: /\nuser-agent: taojin\ndisallow: /b\n",
-            "taojin",
-            "/a",
-            false,
-        ),
-        (
-            "user-agent: taojin\ndisallow: /a\nuser-agent: b\ndisallow: /\nuser-agent: taojin\ndisallow: /b\n",
-            "taojin",
-            "/c",
-            true,
         ),
         // the group of all counts only without one of our own
         (
             "user-agent: *\ndisallow: /\nuser-agent: taojin\ndisallow: /a\n",
-            "taojin",
             "/b",
             true,
         ),
         (
             "user-agent: taojin\ndisallow: /a\nuser-agent: *\ndisallow: /\n",
-            "taojin",
             "/b",
             true,
-        ),
-        (
-            "user-agent: taojin\ndisallow: /a\nuser-agent: *\ndisallow: /\n",
-            "other",
-            "/b",
-            false,
         ),
         // lines of other protocols do not end a group's list of agents
         (
             "user-agent: taojin\nsitemap: /s.xml\nuser-agent: *\ndisallow: /\n",
-            "taojin",
             "/",
             false,
         ),
         (
             "user-agent: taojin\ncrawl-delay: 5\nfoo: bar\nuser-agent: b\ndisallow: /\n",
-            "taojin",
             "/",
             false,
-        ),
-        (
-            "user-agent: a\ndisallow:\nuser-agent: b\ndisallow: /\n",
-            "a",
-            "/",
-            true,
         ),
     ]);
 }
 
 #[test]
-fn the_longest_match_decides_and_allow_wins_a_tie() {
-    check(&[
+fn robots_groups_are_merged() {
+    let file = "user-agent: taojin\ndisallow: /a\nuser-agent: b\ndisallow: /\nuser-agent: taojin\ndisallow: /b\n";
+    check(&[(file, "/a", false), (file, "/b", false), (file, "/c", true)]);
+}
+
+#[test]
+fn robots_group_of_other_agent() {
+    let file = "user-agent: taojin\ndisallow: /a\nuser-agent: *\ndisallow: /\n";
+    check_as("other", &[(file, "/b", false)]);
+    let file = "user-agent: a\ndisallow:\nuser-agent: b\ndisallow: /\n";
+    check_as("a", &[(file, "/", true)]);
+}
+
+#[test]
+fn robots_longest_match_decides() {
+    check_rules(&[
+        ("allow: /p\ndisallow: /\n", "/page", true),
+        ("allow: /folder\ndisallow: /folder\n", "/folder/page", true),
+        ("disallow: /folder\nallow: /folder\n", "/folder/page", true),
+        ("allow: /page\ndisallow: /*.htm\n", "/page.htm", false),
+        ("allow: /$\ndisallow: /\n", "/", true),
+        ("allow: /$\ndisallow: /\n", "/page.htm", false),
+        ("allow: /a/index.html\ndisallow: /a/\n", "/a/", true),
+        ("allow: /a/index.html\ndisallow: /a/\n", "/a/b", false),
+        ("allow: /a/index.php\ndisallow: /a/\n", "/a/", false),
         (
-            "user-agent: *\nallow: /p\ndisallow: /\n",
-            "taojin",
-            "/page",
-            true,
-        ),
-        (
-            "user-agent: *\nallow: /folder\ndisallow: /folder\n",
-            "taojin",
-            "/folder/page",
-            true,
-        ),
-        (
-            "user-agent: *\ndisallow: /folder\nallow: /folder\n",
-            "taojin",
-            "/folder/page",
-            true,
-        ),
-        (
-            "user-agent: *\nallow: /page\ndisallow: /*.htm\n",
-            "taojin",
-            "/page.htm",
-            false,
-        ),
-        (
-            "user-agent: *\nallow: /$\ndisallow: /\n",
-            "taojin",
-            "/",
-            true,
-        ),
-        (
-            "user-agent: *\nallow: /$\ndisallow: /\n",
-            "taojin",
-            "/page.htm",
-            false,
-        ),
-        (
-            "user-agent: *\nallow: /a/index.html\ndisallow: /a/\n",
-            "taojin",
-            "/a/",
-            true,
-        ),
-        (
-            "user-agent: *\nallow: /a/index.html\ndisallow: /a/\n",
-            "taojin",
-            "/a/b",
-            false,
-        ),
-        (
-            "user-agent: *\nallow: /a/index.php\ndisallow: /a/\n",
-            "taojin",
-            "/a/",
-            false,
-        ),
-        (
-            "user-agent: *\ndisallow: /\nallow: /a\nallow: /a/b\ndisallow: /a/bc\n",
-            "taojin",
+            "disallow: /\nallow: /a\nallow: /a/b\ndisallow: /a/bc\n",
             "/a/bcd",
             false,
         ),
@@ -205,73 +132,33 @@ fn the_longest_match_decides_and_allow_wins_a_tie() {
 }
 
 #[test]
-fn patterns_know_two_special_characters() {
-    check(&[
-        (
-            "user-agent: *\ndisallow: /a*b\n",
-            "taojin",
-            "/aXXbYY",
-            false,
-        ),
-        (
-            "user-agent: *\ndisallow: /a*b$\n",
-            "taojin",
-            "/aXbYb",
-            false,
-        ),
-        ("user-agent: *\ndisallow: /a*b$\n", "taojin", "/aXbY", true),
-        (
-            "user-agent: *\ndisallow: *.gif$\n",
-            "taojin",
-            "/a/b.gif",
-            false,
-        ),
-        (
-            "user-agent: *\ndisallow: *.gif$\n",
-            "taojin",
-            "/a/b.gif?c",
-            true,
-        ),
-        ("user-agent: *\ndisallow: /*?\n", "taojin", "/a?b", false),
-        ("user-agent: *\ndisallow: /*?\n", "taojin", "/a", true),
-        ("user-agent: *\ndisallow: /a$b\n", "taojin", "/a$b", false),
-        ("user-agent: *\ndisallow: /a$b\n", "taojin", "/a", true),
-        ("user-agent: *\ndisallow: /a***b\n", "taojin", "/ab", false),
-        (
-            "user-agent: *\ndisallow: /*aba*ba$\n",
-            "taojin",
-            "/abba",
-            true,
-        ),
-        ("user-agent: *\ndisallow: a\n", "taojin", "/a", true),
-        ("user-agent: *\ndisallow: *a\n", "taojin", "/a", false),
-        ("user-agent: *\ndisallow: /A\n", "taojin", "/a", true),
-        ("user-agent: *\ndisallow: $\n", "taojin", "/", true),
+fn robots_pattern_wildcards() {
+    check_rules(&[
+        ("disallow: /a*b\n", "/aXXbYY", false),
+        ("disallow: /a*b$\n", "/aXbYb", false),
+        ("disallow: /a*b$\n", "/aXbY", true),
+        ("disallow: *.gif$\n", "/a/b.gif", false),
+        ("disallow: *.gif$\n", "/a/b.gif?c", true),
+        ("disallow: /*?\n", "/a?b", false),
+        ("disallow: /*?\n", "/a", true),
+        ("disallow: /a$b\n", "/a$b", false),
+        ("disallow: /a$b\n", "/a", true),
+        ("disallow: /a***b\n", "/ab", false),
+        ("disallow: /*aba*ba$\n", "/abba", true),
+        ("disallow: a\n", "/a", true),
+        ("disallow: *a\n", "/a", false),
+        ("disallow: /A\n", "/a", true),
+        ("disallow: $\n", "/", true),
     ]);
 }
 
 #[test]
-fn escapes_meet_in_one_spelling() {
-    check(&[
-        (
-            "user-agent: *\ndisallow: /石油\n",
-            "taojin",
-            "/%E7%9F%B3%E6%B2%B9",
-            false,
-        ),
-        (
-            "user-agent: *\ndisallow: /%e7%9f%b3\n",
-            "taojin",
-            "/%E7%9F%B3%E6%B2%B9",
-            false,
-        ),
-        (
-            "user-agent: *\ndisallow: /a%2fb\n",
-            "taojin",
-            "/a%2Fb",
-            false,
-        ),
-        ("user-agent: *\ndisallow: /a%2Fb\n", "taojin", "/a/b", true),
+fn robots_escapes_are_canonical() {
+    check_rules(&[
+        ("disallow: /石油\n", "/%E7%9F%B3%E6%B2%B9", false),
+        ("disallow: /%e7%9f%b3\n", "/%E7%9F%B3%E6%B2%B9", false),
+        ("disallow: /a%2fb\n", "/a%2Fb", false),
+        ("disallow: /a%2Fb\n", "/a/b", true),
     ]);
     // an address in canonical form meets what a literal comparison misses (RFC 9309 §2.2.2)
     for (pattern, path) in [
@@ -327,7 +214,7 @@ fn any_text_has_a_path() {
 }
 
 #[test]
-fn the_rule_that_decided_is_named_with_its_line() {
+fn robots_names_deciding_line() {
     let file = "# hello\r\n\r\nuser-agent: *\r\nallow: /a\r\ndisallow: /\r\ndisallow: /\r\nallow: /b/index.htm";
     let robots = Robots::parse(file.as_bytes(), "taojin");
     let rule = |path: &str| match robots.decide(&uri(&format!("http://h.example{path}"))) {
@@ -361,7 +248,7 @@ fn matches_by_positions(pattern: &[u8], path: &[u8]) -> bool {
 
 proptest! {
     #[test]
-    fn patterns_match_as_in_the_reference(pattern in "/[ab*$/]{0,9}", path in "/[ab$/]{0,12}") {
+    fn robots_pattern_matches_reference(pattern in "/[ab*$/]{0,9}", path in "/[ab$/]{0,12}") {
         let file = format!("user-agent: *\ndisallow: {pattern}\n");
         let robots = Robots::parse(file.as_bytes(), "taojin");
         let want = matches_by_positions(pattern.as_bytes(), path.as_bytes());

@@ -50,7 +50,7 @@ fn count(cache: &RobotsCache) -> usize {
 }
 
 #[tokio::test]
-async fn what_cannot_be_had_refuses_and_what_is_not_there_allows() {
+async fn robots_status_decides_access() {
     let unreachable = |retry_at_ms, word, status| Access::Unreachable {
         retry_at_ms,
         word,
@@ -103,7 +103,7 @@ async fn what_cannot_be_had_refuses_and_what_is_not_there_allows() {
 }
 
 #[tokio::test]
-async fn a_file_is_asked_for_once_a_day_however_many_ask() {
+async fn robots_cache_fetches_once_daily() {
     let (server, _) = switched(vec![file(
         "user-agent: *\ndisallow: /no\ncrawl-delay: 3\nsitemap: /s.xml",
     )])
@@ -139,7 +139,7 @@ async fn a_file_is_asked_for_once_a_day_however_many_ask() {
 }
 
 #[tokio::test]
-async fn a_stale_file_stands_in_while_its_server_fails() {
+async fn robots_cache_uses_stale_file() {
     let (server, switch) = switched(vec![
         file("user-agent: *\ndisallow: /no"),
         http("500 Oops", "", b""),
@@ -205,7 +205,7 @@ async fn redirects_are_followed_five_times() {
 }
 
 #[tokio::test]
-async fn of_an_endless_file_the_beginning_counts() {
+async fn robots_endless_file_counts() {
     let mut endless =
         b"HTTP/1.1 200 OK\r\nContent-Length: 99999999999\r\n\r\nuser-agent: *\ndisallow: /\n"
             .to_vec();
@@ -217,7 +217,7 @@ async fn of_an_endless_file_the_beginning_counts() {
 }
 
 #[tokio::test]
-async fn each_authority_has_its_own_file() {
+async fn robots_file_per_authority() {
     let server = Server::always(file("user-agent: *\ndisallow: /")).await;
     let (fetcher, cache) = (server.fetcher(), RobotsCache::new());
     let port = server.address.port();
@@ -238,7 +238,7 @@ async fn each_authority_has_its_own_file() {
 }
 
 #[tokio::test]
-async fn what_is_known_outlives_the_program_and_damage_costs_only_requests() {
+async fn robots_cache_survives_restart() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("robots.json");
     let text = "User-agent: *\nDisallow: /secret\nCrawl-delay: 3\nSitemap: /map.xml\n";
@@ -275,7 +275,7 @@ async fn what_is_known_outlives_the_program_and_damage_costs_only_requests() {
 
 /// A file that was read while the clock was a year ahead is read again, not kept for a year.
 #[tokio::test]
-async fn a_clock_that_was_ahead_keeps_no_file_for_longer_than_its_time() {
+async fn robots_cache_clock_ahead() {
     let (server, switch) = switched(vec![
         file("User-agent: *\nDisallow: /\n"),
         file("User-agent: *\nDisallow:\n"),

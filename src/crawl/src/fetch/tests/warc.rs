@@ -54,7 +54,7 @@ fn gzip(text: &str) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn what_was_fetched_can_be_replayed() {
+async fn warc_replay_equals_fetch() {
     let folder = tempfile::tempdir().unwrap();
     let mut archive = Archive::open(folder.path(), 1 << 30, "taojin/test").unwrap();
     let body = gzip("石油");
@@ -118,7 +118,7 @@ async fn what_was_fetched_can_be_replayed() {
 }
 
 #[tokio::test]
-async fn a_full_file_is_closed_and_the_next_begun() {
+async fn warc_full_file_is_closed() {
     let folder = tempfile::tempdir().unwrap();
     let mut archive = Archive::open(folder.path(), 1, "taojin/test").unwrap();
     for _ in 0..3 {
@@ -147,7 +147,7 @@ async fn a_full_file_is_closed_and_the_next_begun() {
 }
 
 #[tokio::test]
-async fn a_tail_cut_at_any_byte_costs_no_record_before_it() {
+async fn warc_cut_tail_keeps_records() {
     let folder = tempfile::tempdir().unwrap();
     let mut archive = Archive::open(folder.path(), 1 << 30, "taojin/test").unwrap();
     archived(&mut archive, http("200 OK", "", b"first"), None).await;
@@ -200,7 +200,7 @@ fn replayed(file: &[u8]) -> Option<(String, End, String)> {
 }
 
 #[test]
-fn files_of_other_writers_are_read_as_they_are() {
+fn warc_other_writers_are_read() {
     let page = |target: &str, body: &str| Some((target.to_owned(), CAME, body.to_owned()));
     let http = |headers: &str, body: &str| format!("HTTP/1.1 200 OK\r\n{headers}\r\n{body}");
     let one = |headers: &str, body: &str| warc("response", PAGE, &http(headers, body));
@@ -256,7 +256,7 @@ fn files_of_other_writers_are_read_as_they_are() {
 }
 
 #[test]
-fn rubbish_between_records_is_skipped_and_counted() {
+fn warc_rubbish_is_skipped() {
     let record = warc("metadata", PAGE, "x");
     let file = format!("{record}rubbish here\r\n{record}");
     let mut reader = WarcReader::new(std::io::Cursor::new(file.into_bytes()), 10).unwrap();
@@ -286,7 +286,7 @@ fn rubbish_between_records_is_skipped_and_counted() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_an_archive_or_none(
+    fn warc_any_bytes(
         bytes in proptest::collection::vec(any::<u8>(), 0..200),
         at in 0usize..400,
         flip in any::<u8>(),
@@ -304,7 +304,7 @@ proptest! {
 }
 
 #[test]
-fn a_record_keeps_no_more_than_its_limit_and_says_so() {
+fn warc_record_is_bounded() {
     let folder = tempfile::tempdir().unwrap();
     let mut archive = Archive::open(folder.path(), 1 << 30, "taojin/test").unwrap();
     let mut page = Vec::new();

@@ -11,7 +11,7 @@ fn day(crawl: &mut Crawl, etag: Option<&str>, changed: bool) -> usize {
         match crawl.next() {
             Next::Fetch(lease) => {
                 fetched += 1;
-                crawl.finish(&lease, &FetchReport::new(VisitOutcome::Page, 1));
+                crawl.finish(&lease, &came());
                 let visit = &mut crawl.batch.pages.last_mut().unwrap().visit;
                 visit.digest = Some(7);
                 visit.etag = etag.map(str::to_owned);
@@ -33,21 +33,19 @@ fn day(crawl: &mut Crawl, etag: Option<&str>, changed: bool) -> usize {
 
 fn met(pages: usize) -> Crawl {
     let mut crawl = Crawl::new(at_once());
-    let urls: Vec<String> = (0..pages).map(|n| format!("http://a.test/{n}")).collect();
-    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&numbered("a", 0..pages));
     crawl
 }
 
 #[test]
-fn rechecks_that_bring_nothing_are_paid_for() {
+fn recheck_without_change_costs_budget() {
     let mut crawl = met(100);
     assert_eq!(day(&mut crawl, None, false), 100);
     let second = day(&mut crawl, None, false);
     assert!((20..=22).contains(&second), "{second}");
     // What was spent outlives the process, and those that waited come first when it is given back.
     let mut crawl = crawl.reopen();
-    let more: Vec<String> = (0..60).map(|n| format!("http://b.test/{n}")).collect();
-    crawl.offer(&more.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&numbered("b", 0..60));
     let third = day(&mut crawl, None, false);
     assert!((60..=66).contains(&third), "{third}");
     // After a month everything is looked at again.
@@ -56,7 +54,7 @@ fn rechecks_that_bring_nothing_are_paid_for() {
 }
 
 #[test]
-fn rechecks_that_are_worth_it_or_cheap_never_wait() {
+fn recheck_worthwhile_never_waits() {
     for (etag, changed) in [(Some("e"), false), (None, true)] {
         let mut crawl = met(100);
         for _ in 0..4 {
@@ -66,7 +64,7 @@ fn rechecks_that_are_worth_it_or_cheap_never_wait() {
 }
 
 #[test]
-fn a_recheck_of_everything_waits_for_nothing() {
+fn recheck_everything_ignores_budget() {
     let mut crawl = met(100);
     day(&mut crawl, None, false);
     let site: Arc<str> = Arc::from("s");
@@ -88,7 +86,7 @@ fn left_out(crawl: &Crawl) -> i64 {
 }
 
 #[test]
-fn a_site_has_so_many_addresses_in_the_store_and_no_more() {
+fn site_urls_are_bounded() {
     let mut crawl = Crawl::new(Config {
         max_urls_per_site: 100,
         ..at_once()
@@ -96,9 +94,7 @@ fn a_site_has_so_many_addresses_in_the_store_and_no_more() {
     let trap = |from: usize, to: usize| -> Vec<String> {
         (from..to).map(|n| format!("http://a.test/{n}")).collect()
     };
-    let offer = |crawl: &mut Crawl, urls: &[String]| {
-        crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>())
-    };
+    let offer = |crawl: &mut Crawl, urls: &[String]| crawl.offer(urls);
     // One list passes the limit in one go.
     let report = offer(&mut crawl, &trap(0, 5_000));
     assert_eq!(report.new_urls, 100);

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_form_whose_pages_are_all_alike_is_followed_no_further() {
+fn trap_of_equal_pages_ends() {
     let mut crawl = Crawl::new(at_once());
     let month = |n: usize| {
         format!(
@@ -25,7 +25,7 @@ fn a_form_whose_pages_are_all_alike_is_followed_no_further() {
 }
 
 #[test]
-fn a_trap_is_known_after_a_crash_and_a_damaged_file_forgets_it() {
+fn trap_survives_crash() {
     let mut crawl = Crawl::new(at_once());
     let month = |n: usize| format!("http://a.test/calendar/{n}/");
     for n in 0..60 {
@@ -43,7 +43,7 @@ fn a_trap_is_known_after_a_crash_and_a_damaged_file_forgets_it() {
 }
 
 #[test]
-fn a_query_that_grows_over_the_same_page_is_followed_no_further() {
+fn trap_of_growing_query_ends() {
     let mut crawl = Crawl::new(at_once());
     for n in 0..60 {
         let text = format!("http://a.test/list?sort={n}&filter=x{n}&page={n}");
@@ -62,7 +62,7 @@ fn a_query_that_grows_over_the_same_page_is_followed_no_further() {
 }
 
 #[test]
-fn articles_of_one_form_are_no_trap_however_many() {
+fn trap_excludes_articles() {
     let mut crawl = Crawl::new(at_once());
     for n in 0..5_000u64 {
         let text = format!("http://a.test/news/{n}.html");
@@ -75,7 +75,7 @@ fn articles_of_one_form_are_no_trap_however_many() {
 }
 
 #[test]
-fn the_lists_of_an_archive_are_no_trap_while_they_lead_to_pages_that_differ() {
+fn trap_excludes_archive_lists() {
     let mut crawl = Crawl::new(at_once());
     let list = |n: u64| uri(&format!("http://a.test/list_{n}.html"));
     let day = |n: u64| uri(&format!("http://a.test/cal/{n}/"));
@@ -100,7 +100,7 @@ fn the_lists_of_an_archive_are_no_trap_while_they_lead_to_pages_that_differ() {
 }
 
 #[test]
-fn an_error_page_is_known_again_at_another_address_of_its_host() {
+fn repeats_error_page_of_host() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2", "http://b.test/1"]);
     let record = |text: &str| crawl.store.lookup(&uri(text)).unwrap().unwrap();
@@ -115,10 +115,10 @@ fn an_error_page_is_known_again_at_another_address_of_its_host() {
 }
 
 #[test]
-fn a_page_that_a_host_shows_at_many_addresses_is_followed_at_a_few_of_them() {
+fn repeats_bounds_equal_pages() {
     let mut crawl = Crawl::new(at_once());
-    let urls: Vec<String> = (0..20).map(|n| format!("http://a.test/{n}")).collect();
-    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    let urls = numbered("a", 0..20);
+    crawl.offer(&urls);
     let frontier = &mut crawl.frontier;
     let followed = urls.iter().filter(|text| {
         let record = crawl.store.lookup(&uri(text)).unwrap().unwrap();
@@ -133,13 +133,12 @@ fn a_page_that_a_host_shows_at_many_addresses_is_followed_at_a_few_of_them() {
 }
 
 #[test]
-fn what_waits_longest_gets_its_turn_before_a_flood_of_better_ones_ends() {
+fn queue_serves_oldest_in_flood() {
     let mut crawl = Crawl::new(at_once());
     crawl.batch.urls = vec![Crawl::link("http://a.test/deep", 8)];
     crawl.commit();
     crawl.now_ms += 1;
-    let flood: Vec<String> = (0..1_000).map(|i| format!("http://a.test/{i}")).collect();
-    crawl.offer(&flood.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&numbered("a", 0..1_000));
     let fetched = crawl.drain();
     assert_eq!(fetched.len(), 1_001);
     let at = fetched

@@ -11,7 +11,7 @@ fn politely() -> Config {
     }
 }
 
-fn ask(crawl: &mut Crawl, text: &str) -> Asked {
+fn ask(crawl: &mut Crawl, text: &str) -> LeaseOutcome {
     let id = crawl.store.lookup(&uri(text)).unwrap().unwrap().id;
     crawl
         .frontier
@@ -20,25 +20,30 @@ fn ask(crawl: &mut Crawl, text: &str) -> Asked {
 }
 
 #[test]
-fn what_is_asked_for_goes_first_and_the_rest_of_the_host_is_kept() {
+fn lease_now_overtakes_queue() {
     let mut crawl = Crawl::new(politely());
-    let many: Vec<String> = (0..50).map(|n| format!("http://a.test/{n}")).collect();
-    crawl.offer(&many.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&numbered("a", 0..50));
     let answered = FetchReport::new(VisitOutcome::Page, 10);
-    let Asked::Fetch(lease) = ask(&mut crawl, "http://a.test/40") else {
+    let LeaseOutcome::Fetch(lease) = ask(&mut crawl, "http://a.test/40") else {
         panic!("it may be fetched");
     };
     // One connection a host: nothing else meanwhile, whoever asks.
-    assert_eq!(ask(&mut crawl, "http://a.test/40"), Asked::UnderWay);
+    assert_eq!(ask(&mut crawl, "http://a.test/40"), LeaseOutcome::UnderWay);
     let soon = crawl.now_ms + 100;
-    assert_eq!(ask(&mut crawl, "http://a.test/41"), Asked::Later(soon));
+    assert_eq!(
+        ask(&mut crawl, "http://a.test/41"),
+        LeaseOutcome::Later(soon)
+    );
     assert!(!matches!(crawl.next(), Next::Fetch(_)));
     crawl.finish(&lease, &answered);
     let rested = crawl.now_ms + 1_000;
-    assert_eq!(ask(&mut crawl, "http://a.test/41"), Asked::Later(rested));
+    assert_eq!(
+        ask(&mut crawl, "http://a.test/41"),
+        LeaseOutcome::Later(rested)
+    );
     crawl.commit();
     crawl.now_ms = rested;
-    let Asked::Fetch(lease) = ask(&mut crawl, "http://a.test/41") else {
+    let LeaseOutcome::Fetch(lease) = ask(&mut crawl, "http://a.test/41") else {
         panic!("its host has rested");
     };
     crawl.finish(&lease, &answered);
@@ -50,13 +55,13 @@ fn what_is_asked_for_goes_first_and_the_rest_of_the_host_is_kept() {
 }
 
 #[test]
-fn what_was_taken_down_is_never_leased_and_no_link_brings_it_back() {
+fn lease_refuses_taken_down_url() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let gone = uri("http://a.test/1");
     crawl.store.purge().page(&gone, crawl.now_ms).unwrap();
     crawl.frontier.take_down([gone.fingerprint()]);
-    assert_eq!(ask(&mut crawl, "http://a.test/1"), Asked::Never);
+    assert_eq!(ask(&mut crawl, "http://a.test/1"), LeaseOutcome::Never);
     let never = uri("http://a.test/never");
     crawl.store.purge().page(&never, crawl.now_ms).unwrap();
     // As after a restart.
@@ -64,11 +69,7 @@ fn what_was_taken_down_is_never_leased_and_no_link_brings_it_back() {
     let report = crawl.offer(&["http://a.test/1", "http://a.test/never"]);
     assert_eq!(report.refused.get(&Refusal::TakenDown), Some(&2));
     let now = crawl.now_ms;
-    let site = Arc::from("s");
-    crawl
-        .frontier
-        .begin_cycle(&mut crawl.store, &site, now)
-        .unwrap();
+    crawl.begin_cycle();
     let fetched: Vec<String> = crawl.drain().into_iter().map(|(_, url)| url).collect();
     assert_eq!(fetched, ["http://a.test/2"]);
 
@@ -79,7 +80,7 @@ fn what_was_taken_down_is_never_leased_and_no_link_brings_it_back() {
 }
 
 #[test]
-fn a_site_that_the_operator_has_paused_is_not_leased_until_it_goes_on() {
+fn lease_waits_for_paused_site() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let site: Arc<str> = Arc::from("s");
@@ -89,7 +90,7 @@ fn a_site_that_the_operator_has_paused_is_not_leased_until_it_goes_on() {
         .set_operator_pause(&site, Some(now), now)
         .unwrap();
     let mut crawl = crawl.reopen();
-    assert_eq!(ask(&mut crawl, "http://a.test/1"), Asked::Never);
+    assert_eq!(ask(&mut crawl, "http://a.test/1"), LeaseOutcome::Never);
     assert!(crawl.drain().is_empty());
     crawl.store.set_operator_pause(&site, None, now).unwrap();
     let mut crawl = crawl.reopen();
@@ -97,7 +98,7 @@ fn a_site_that_the_operator_has_paused_is_not_leased_until_it_goes_on() {
 }
 
 #[test]
-fn addresses_of_a_purged_site_are_new_again() {
+fn offer_after_purge_is_new() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1"]);
     assert_eq!(crawl.drain().len(), 1);

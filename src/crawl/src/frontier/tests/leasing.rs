@@ -13,14 +13,7 @@ fn paths(fetched: &[(i64, String)]) -> Vec<&str> {
 }
 
 #[test]
-fn an_empty_frontier_is_idle() {
-    let mut crawl = Crawl::new(Config::default());
-    assert_eq!(crawl.next(), Next::Idle);
-    assert_eq!(crawl.frontier.in_flight(), 0);
-}
-
-#[test]
-fn hubs_come_first_then_links_by_depth_in_the_order_of_finding() {
+fn lease_order_hubs_then_depth() {
     let mut crawl = Crawl::new(at_once());
     let site: Arc<str> = Arc::from("s");
     crawl.batch.urls = vec![
@@ -42,7 +35,7 @@ fn hubs_come_first_then_links_by_depth_in_the_order_of_finding() {
 }
 
 #[test]
-fn a_link_of_a_hub_overtakes_a_backlog_that_is_in_memory() {
+fn lease_order_fresh_link_overtakes_backlog() {
     let mut crawl = Crawl::new(Config {
         queue_batch: 4,
         ..at_once()
@@ -52,15 +45,15 @@ fn a_link_of_a_hub_overtakes_a_backlog_that_is_in_memory() {
     crawl.commit();
     let lease = crawl.lease();
     let fresh = vec![Crawl::link("http://a.test/fresh", 1)];
-    crawl.finish_with(&lease, &FetchReport::new(VisitOutcome::Page, 1), fresh);
+    crawl.finish_with(&lease, &came(), fresh);
     crawl.commit();
     assert_eq!(crawl.lease().record.uri.as_str(), "http://a.test/fresh");
 }
 
 #[test]
-fn a_backlog_of_one_host_never_starves_another() {
+fn lease_order_starves_no_host() {
     let mut crawl = Crawl::new(at_once());
-    let big: Vec<String> = (0..300).map(|i| format!("http://big.test/{i}")).collect();
+    let big = numbered("big", 0..300);
     let mut all: Vec<&str> = big.iter().map(String::as_str).collect();
     all.extend([
         "http://small.test/1",
@@ -77,42 +70,7 @@ fn a_backlog_of_one_host_never_starves_another() {
 }
 
 #[test]
-fn more_hosts_than_fit_in_memory_all_have_their_turn() {
-    let mut crawl = Crawl::new(Config {
-        active_hosts: 3,
-        ..at_once()
-    });
-    let urls: Vec<String> = (0..20)
-        .flat_map(|h| (0..5).map(move |p| format!("http://h{h}.test/{p}")))
-        .collect();
-    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
-    assert_eq!(crawl.drain().len(), 100);
-}
-
-#[test]
-fn a_lease_is_not_given_twice_before_its_commit() {
-    let mut crawl = Crawl::new(Config {
-        connections_per_host: 10,
-        queue_batch: 2,
-        ..at_once()
-    });
-    let urls: Vec<String> = (0..9).map(|i| format!("http://a.test/{i}")).collect();
-    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
-    let leases: Vec<Lease> = (0..9).map(|_| crawl.lease()).collect();
-    let mut ids: Vec<i64> = leases.iter().map(|l| l.record.id).collect();
-    ids.sort_unstable();
-    ids.dedup();
-    assert_eq!(ids.len(), 9);
-    for lease in &leases {
-        crawl.finish(lease, &FetchReport::new(VisitOutcome::Page, 1));
-    }
-    assert_eq!(crawl.next(), Next::Idle, "finished but not committed");
-    crawl.commit();
-    assert_eq!(crawl.next(), Next::Idle);
-}
-
-#[test]
-fn released_leases_are_due_again_at_once() {
+fn release_makes_url_due() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://b.test/1"]);
     let (one, two) = (crawl.lease(), crawl.lease());
@@ -125,26 +83,6 @@ fn released_leases_are_due_again_at_once() {
     assert!(again.contains(&one.record.id) && again.contains(&two.record.id));
 }
 
-#[test]
-fn what_was_not_committed_is_fetched_again_after_a_crash_and_nothing_else() {
-    let mut crawl = Crawl::new(at_once());
-    crawl.offer(&["http://a.test/1", "http://b.test/1", "http://c.test/1"]);
-    let first = crawl.lease();
-    crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
-    let (second, _third) = (crawl.lease(), crawl.lease());
-    crawl.commit();
-    crawl.finish(&second, &FetchReport::new(VisitOutcome::Page, 1));
-    let mut crawl = crawl.reopen();
-    let again = crawl.drain();
-    assert_eq!(again.len(), 2);
-    assert!(
-        again
-            .iter()
-            .all(|(_, url)| *url != first.record.uri.as_str())
-    );
-    assert_eq!(crawl.reopen().drain().len(), 0);
-}
-
 /// The process dies while it visits this page; nothing was committed since its lease.
 fn dies_during(crawl: Crawl, lease: &Lease) -> Crawl {
     std::mem::forget(InFlight::open(crawl.store.dir()).begin(lease.record.id));
@@ -152,7 +90,7 @@ fn dies_during(crawl: Crawl, lease: &Lease) -> Crawl {
 }
 
 #[test]
-fn a_page_that_is_there_at_every_crash_goes_last_and_is_given_up_at_the_end() {
+fn crashing_page_is_given_up() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/bad", "http://a.test/good"]);
     let bad = crawl.lease();
@@ -166,7 +104,7 @@ fn a_page_that_is_there_at_every_crash_goes_last_and_is_given_up_at_the_end() {
     assert_eq!(crawl.store.url(bad.record.id).unwrap().unwrap().crashes, 3);
     let good = crawl.lease();
     assert_ne!(good.record.id, bad.record.id);
-    crawl.finish(&good, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&good, &came());
     crawl.commit();
     for _ in 3..10 {
         let lease = crawl.lease();
@@ -179,28 +117,7 @@ fn a_page_that_is_there_at_every_crash_goes_last_and_is_given_up_at_the_end() {
 }
 
 #[test]
-fn a_cycle_makes_hubs_due_again_and_articles_not() {
-    let mut crawl = Crawl::new(at_once());
-    let site: Arc<str> = Arc::from("s");
-    crawl.batch.urls = vec![
-        NewUrl::seed(uri("http://a.test/"), &site),
-        Crawl::link("http://a.test/article", 1),
-    ];
-    crawl.commit();
-    assert_eq!(crawl.drain().len(), 2);
-    crawl.now_ms += 3_600_000;
-    let due = crawl
-        .frontier
-        .begin_cycle(&mut crawl.store, &site, crawl.now_ms)
-        .unwrap();
-    assert_eq!(due, 1);
-    assert_eq!(paths(&crawl.drain()), ["/"]);
-    let record = crawl.store.site("s").unwrap().unwrap();
-    assert_eq!((record.cycles, record.last_cycle_ms.is_some()), (1, true));
-}
-
-#[test]
-fn pages_of_a_host_and_of_a_site_are_limited_until_the_next_cycle() {
+fn cycle_page_limits_hold() {
     for (of_host, of_site) in [(3, None), (1_000, Some(3))] {
         let mut crawl = Crawl::new(Config {
             pages_per_host_per_cycle: of_host,
@@ -210,47 +127,33 @@ fn pages_of_a_host_and_of_a_site_are_limited_until_the_next_cycle() {
             max_pages_per_cycle: of_site,
             ..site("s", &["*.test"])
         };
-        let name = Arc::from("s");
-        crawl
-            .frontier
-            .set_sites(&mut crawl.store, scopes(&[site]), crawl.now_ms)
-            .unwrap();
-        let urls: Vec<String> = (0..5).map(|i| format!("http://a.test/{i}")).collect();
-        crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+        crawl.set_site(site);
+        crawl.offer(&numbered("a", 0..5));
         assert_eq!(crawl.drain().len(), 3);
         crawl.now_ms += 1_000;
-        crawl
-            .frontier
-            .begin_cycle(&mut crawl.store, &name, crawl.now_ms)
-            .unwrap();
+        crawl.begin_cycle();
         assert_eq!(crawl.drain().len(), 2, "the rest comes with the next cycle");
     }
 }
 
 #[test]
-fn urls_of_a_site_that_is_taken_out_wait_until_it_comes_back() {
+fn removed_site_waits() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let other = site("other", &["b.test"]);
-    crawl
-        .frontier
-        .set_sites(&mut crawl.store, scopes(&[other]), crawl.now_ms)
-        .unwrap();
+    crawl.set_site(other);
     assert_eq!(crawl.drain().len(), 0);
     let site = site("s", &["*.test"]);
-    crawl
-        .frontier
-        .set_sites(&mut crawl.store, scopes(&[site]), crawl.now_ms)
-        .unwrap();
+    crawl.set_site(site);
     assert_eq!(crawl.drain().len(), 2);
 }
 
 #[test]
-fn a_page_that_becomes_due_later_is_waited_for() {
+fn next_waits_until_due() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1"]);
     let lease = crawl.lease();
-    crawl.finish(&lease, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&lease, &came());
     let due_ms = crawl.now_ms + 86_400_000;
     crawl.batch.pages[0].visit.due_ms = Some(due_ms);
     crawl.commit();
@@ -267,8 +170,7 @@ fn a_page_that_becomes_due_later_is_waited_for() {
 fn with_queues(queues: u32, config: Config) -> Crawl {
     let mut crawl = Crawl::new(config);
     crawl.set_queues(queues);
-    let urls: Vec<String> = (0..400).map(|n| format!("http://a.test/{n}")).collect();
-    crawl.offer(&urls.iter().map(String::as_str).collect::<Vec<_>>());
+    crawl.offer(&numbered("a", 0..400));
     crawl
 }
 
@@ -282,7 +184,7 @@ fn leases(crawl: &mut Crawl) -> Vec<Lease> {
 }
 
 #[test]
-fn each_queue_of_a_host_fetches_and_rests_by_itself() {
+fn queues_are_paced_apart() {
     assert_eq!(
         queue_name(&uri("http://a.test/x"), 1, QueueHash::Xxh3),
         "a.test"
@@ -295,7 +197,7 @@ fn each_queue_of_a_host_fetches_and_rests_by_itself() {
     let mut crawl = with_queues(4, config);
     let first = leases(&mut crawl);
     assert_eq!(first.len(), 1, "the host was never asked");
-    crawl.finish(&first[0], &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&first[0], &came());
     crawl.commit();
     // Each queue gives one page at a time, its own, and rests alone.
     let mut rests = HashMap::from([(first[0].queue.clone(), crawl.now_ms + 1_000)]);
@@ -318,7 +220,7 @@ fn each_queue_of_a_host_fetches_and_rests_by_itself() {
                     .is_none_or(|until| crawl.now_ms >= *until)
             );
             assert!(fetched.insert(lease.record.id), "twice");
-            crawl.finish(&lease, &FetchReport::new(VisitOutcome::Page, 1));
+            crawl.finish(&lease, &came());
             rests.insert(lease.queue.clone(), crawl.now_ms + 1_000);
         }
         crawl.commit();
@@ -329,7 +231,7 @@ fn each_queue_of_a_host_fetches_and_rests_by_itself() {
 }
 
 #[test]
-fn what_protects_a_host_holds_for_all_of_its_queues() {
+fn queues_share_host_backoff() {
     let busy = FetchReport {
         retry_after_ms: Some(60_000),
         ..FetchReport::new(VisitOutcome::Busy, 1)
@@ -341,7 +243,7 @@ fn what_protects_a_host_holds_for_all_of_its_queues() {
     for (report, rest_ms) in [(busy, 60_000), (slow, 5_000)] {
         let mut crawl = with_queues(8, Config::default());
         let first = crawl.lease();
-        crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
+        crawl.finish(&first, &came());
         crawl.commit();
         crawl.now_ms += 10_000;
         let all = leases(&mut crawl);
@@ -349,7 +251,7 @@ fn what_protects_a_host_holds_for_all_of_its_queues() {
         crawl.finish(&all[0], &report);
         assert!(leases(&mut crawl).is_empty(), "{report:?}");
         for lease in &all[1..] {
-            crawl.finish(lease, &FetchReport::new(VisitOutcome::Page, 1));
+            crawl.finish(lease, &came());
         }
         crawl.commit();
         crawl.now_ms += rest_ms - 1;
@@ -369,31 +271,31 @@ fn what_protects_a_host_holds_for_all_of_its_queues() {
 }
 
 #[test]
-fn a_host_rests_after_a_restart_until_all_of_its_queues_have() {
+fn queues_delay_survives_restart() {
     let config = Config {
         jitter: 0.0,
         ..Config::default()
     };
     let mut crawl = with_queues(4, config);
     let first = crawl.lease();
-    crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&first, &came());
     crawl.commit();
     let record = crawl.store.host("a.test").unwrap().unwrap();
     assert!(record.not_before_ms >= crawl.now_ms + 1_000);
 }
 
 #[test]
-fn the_number_of_queues_may_change_while_pages_are_under_way() {
+fn queues_change_under_way() {
     let mut crawl = with_queues(8, at_once());
     let first = crawl.lease();
-    crawl.finish(&first, &FetchReport::new(VisitOutcome::Page, 1));
+    crawl.finish(&first, &came());
     crawl.commit();
     let eight = leases(&mut crawl);
     assert_eq!(eight.len(), 8);
     crawl.set_queues(1);
     assert!(leases(&mut crawl).is_empty(), "eight are under way");
     for lease in &eight {
-        crawl.finish(lease, &FetchReport::new(VisitOutcome::Page, 1));
+        crawl.finish(lease, &came());
     }
     crawl.commit();
     assert_eq!(leases(&mut crawl).len(), 1);

@@ -65,22 +65,36 @@ impl Crawl {
 
     /// Each host of the site has so many queues from now on.
     fn set_queues(&mut self, queues: u32) {
-        let site = Site {
+        self.set_site(Site {
             queues,
             ..site("s", &["*.test"])
-        };
-        let set = self
-            .frontier
-            .set_sites(&mut self.store, scopes(&[site]), self.now_ms);
-        set.unwrap();
+        });
+    }
+
+    /// The only site from now on.
+    fn set_site(&mut self, site: Site) {
+        let scopes = scopes(&[site]);
+        let frontier = &mut self.frontier;
+        frontier
+            .set_sites(&mut self.store, scopes, self.now_ms)
+            .unwrap();
+    }
+
+    /// Begins a cycle of the site; how many pages are due that were not.
+    fn begin_cycle(&mut self) -> usize {
+        let frontier = &mut self.frontier;
+        frontier
+            .begin_cycle(&mut self.store, &Arc::from("s"), self.now_ms)
+            .unwrap()
     }
 
     fn link(text: &str, hops: u16) -> NewUrl {
         NewUrl::link(uri(text), &Arc::from("s"), hops)
     }
 
-    fn offer(&mut self, texts: &[&str]) -> CommitReport {
-        self.batch.urls = texts.iter().map(|t| Self::link(t, 1)).collect();
+    fn offer(&mut self, texts: &[impl AsRef<str>]) -> CommitReport {
+        let links = texts.iter().map(|text| Self::link(text.as_ref(), 1));
+        self.batch.urls = links.collect();
         self.commit()
     }
 
@@ -192,6 +206,17 @@ impl Crawl {
             now_ms,
         }
     }
+}
+
+/// Addresses of a host below `test`.
+fn numbered(host: &str, numbers: std::ops::Range<usize>) -> Vec<String> {
+    let address = |n| format!("http://{host}.test/{n}");
+    numbers.map(address).collect()
+}
+
+/// A page that came.
+fn came() -> FetchReport {
+    FetchReport::new(VisitOutcome::Page, 1)
 }
 
 /// A site of these hosts, with default rules.

@@ -78,7 +78,7 @@ impl Crawl {
 }
 
 #[test]
-fn a_link_to_another_node_s_host_is_crawled_there_once() {
+fn foreign_link_is_crawled_once() {
     let Some([mut first, mut second]) = two_nodes() else {
         return;
     };
@@ -102,7 +102,7 @@ fn a_link_to_another_node_s_host_is_crawled_there_once() {
 }
 
 #[test]
-fn links_sent_to_a_dead_node_are_crawled_by_its_successor() {
+fn foreign_link_reaches_successor() {
     let Some([mut first, second]) = two_nodes() else {
         return;
     };
@@ -120,13 +120,13 @@ fn links_sent_to_a_dead_node_are_crawled_by_its_successor() {
 }
 
 #[test]
-fn a_partition_is_handed_over_when_nothing_of_it_is_under_way_and_no_page_is_fetched_twice() {
+fn partition_hand_over_waits_for_leases() {
     let mut first = Crawl::new(at_once());
     if !first.frontier.partitions().are_shared() {
         return;
     }
     let all: Vec<String> = (0..40).map(|n| format!("http://h{n}.test/1")).collect();
-    first.offer(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    first.offer(&all);
     let under_way: Vec<Lease> = (0..40).map(|_| first.lease()).collect();
     let mut second = beside(&first);
     first.share();
@@ -162,13 +162,13 @@ fn a_partition_is_handed_over_when_nothing_of_it_is_under_way_and_no_page_is_fet
 }
 
 #[test]
-fn what_a_lost_node_had_is_gone_on_with_after_a_rest() {
+fn lost_node_is_succeeded_after_delay() {
     let mut first = Crawl::new(Config::default());
     if !first.frontier.partitions().are_shared() {
         return;
     }
     let all: Vec<String> = (0..9).map(|n| format!("http://h{n}.test/1")).collect();
-    first.offer(&all.iter().map(String::as_str).collect::<Vec<_>>());
+    first.offer(&all);
     let lost: Vec<Lease> = (0..3).map(|_| first.lease()).collect();
     let mut second = beside(&first);
     // A node that has just come takes nobody's place: the database may have been away.
@@ -200,7 +200,7 @@ fn what_a_lost_node_had_is_gone_on_with_after_a_rest() {
 }
 
 #[test]
-fn nodes_take_turns_at_a_server_whose_hosts_they_share_and_starve_nobody() {
+fn shared_ip_turns_starve_nobody() {
     let Some(mut nodes) = two_nodes() else {
         return;
     };
@@ -220,7 +220,7 @@ fn nodes_take_turns_at_a_server_whose_hosts_they_share_and_starve_nobody() {
             crawl.commit();
         }
         let more: Vec<String> = mine.iter().map(|text| format!("{text}2")).collect();
-        crawl.offer(&more.iter().map(String::as_str).collect::<Vec<_>>());
+        crawl.offer(&more);
     }
     let mut asked = [0, 0];
     let mut turns = Vec::new();
@@ -253,7 +253,7 @@ fn nodes_take_turns_at_a_server_whose_hosts_they_share_and_starve_nobody() {
 }
 
 #[test]
-fn an_address_is_one_nodes_from_the_first_question_on_and_free_when_that_node_stops() {
+fn ip_turn_ends_with_node() {
     let Some([mut first, mut second]) = two_nodes() else {
         return;
     };

@@ -46,7 +46,7 @@ fn rest(
 }
 
 #[test]
-fn the_delay_follows_the_fetch_time_within_limits() {
+fn delay_follows_fetch_time() {
     for (elapsed_ms, delay_ms) in [
         (0, 1_000),
         (100, 1_000),
@@ -65,7 +65,7 @@ fn the_delay_follows_the_fetch_time_within_limits() {
 }
 
 #[test]
-fn jitter_stays_within_its_share_and_repeats() {
+fn delay_jitter_is_bounded() {
     let config = Config::default();
     let answer = FetchReport::new(VisitOutcome::Page, 1_000);
     let run = || -> Vec<i64> {
@@ -84,7 +84,7 @@ fn jitter_stays_within_its_share_and_repeats() {
 }
 
 #[test]
-fn robots_and_site_delays_are_obeyed_to_their_limits() {
+fn delay_of_robots_and_site() {
     let answer = |crawl_delay_ms| FetchReport {
         crawl_delay_ms,
         ..report(VisitOutcome::Page)
@@ -103,7 +103,7 @@ fn robots_and_site_delays_are_obeyed_to_their_limits() {
 }
 
 #[test]
-fn throttling_doubles_and_is_forgiven_after_a_quiet_time() {
+fn backoff_doubles_then_is_forgiven() {
     let (config, mut host) = (exact(), HostRecord::default());
     let throttled = report(VisitOutcome::Busy);
     for factor in [1, 2, 4, 8] {
@@ -132,7 +132,7 @@ fn backoff_ends_at_a_day() {
 }
 
 #[test]
-fn retry_after_is_obeyed_to_a_day() {
+fn backoff_obeys_retry_after() {
     for (asked, given) in [
         (0, SECOND),
         (90 * SECOND, 90 * SECOND),
@@ -150,7 +150,7 @@ fn retry_after_is_obeyed_to_a_day() {
 }
 
 #[test]
-fn requests_that_were_under_way_count_as_one_throttling() {
+fn backoff_counts_parallel_once() {
     let (config, mut host) = (exact(), HostRecord::default());
     let now_ms = 1_800_000_000_000;
     for _ in 0..5 {
@@ -166,7 +166,7 @@ fn requests_that_were_under_way_count_as_one_throttling() {
 }
 
 #[test]
-fn an_unreachable_host_rests_longer_and_longer_until_it_answers() {
+fn backoff_of_unreachable_host() {
     let (config, mut host) = (exact(), HostRecord::default());
     for factor in [1, 2, 4] {
         let expected = (factor * 15 * MINUTE, Cause::Unreachable);
@@ -179,7 +179,7 @@ fn an_unreachable_host_rests_longer_and_longer_until_it_answers() {
 }
 
 #[test]
-fn a_host_is_parked_after_twenty_errors_in_a_row() {
+fn host_parked_after_errors() {
     let (config, mut host) = (exact(), HostRecord::default());
     for n in 1..20 {
         let (_, cause) = rest(&config, &mut host, &report(VisitOutcome::ServerError), None);
@@ -199,14 +199,14 @@ fn a_host_is_parked_after_twenty_errors_in_a_row() {
 }
 
 #[test]
-fn a_host_that_was_not_asked_needs_no_rest() {
+fn unvisited_host_has_no_delay() {
     let (config, mut host) = (exact(), HostRecord::default());
     rest(&config, &mut host, &report(VisitOutcome::Disallowed), None);
     assert_eq!(host, HostRecord::default());
 }
 
 #[test]
-fn one_connection_and_one_delay_for_each_host() {
+fn host_has_one_connection() {
     let mut crawl = Crawl::new(exact());
     crawl.offer(&["http://a.test/1", "http://a.test/2", "http://b.test/1"]);
     let both = [crawl.lease(), crawl.lease()];
@@ -226,7 +226,7 @@ fn one_connection_and_one_delay_for_each_host() {
 }
 
 #[test]
-fn hosts_on_one_address_share_its_connection_and_its_rest() {
+fn hosts_share_ip_delay() {
     let mut crawl = Crawl::new(exact());
     crawl.offer(&[
         "http://a.test/1",
@@ -258,7 +258,7 @@ fn hosts_on_one_address_share_its_connection_and_its_rest() {
 }
 
 #[test]
-fn backoff_outlives_a_crash_and_is_explained() {
+fn backoff_survives_crash() {
     let mut crawl = Crawl::new(exact());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let lease = crawl.lease();
@@ -275,20 +275,20 @@ fn backoff_outlives_a_crash_and_is_explained() {
     assert!(
         matches!(crawl.next(), Next::Wait { until_ms: u, .. } if (until_ms..=until_ms + 100).contains(&u))
     );
-    let why = Explanation::of(&crawl.store, &exact(), "a.test", None, crawl.now_ms)
+    let why = Explanation::for_host(&crawl.store, &exact(), "a.test", None, crawl.now_ms)
         .unwrap()
         .unwrap();
     assert_eq!(why.cause, Cause::RetryAfter);
     assert_eq!(why.next_fetch_ms, Some(until_ms));
     assert_eq!((why.due, why.delay_ms), (1, SECOND));
     assert_eq!(why.host.last_error.as_deref(), Some("status 429"));
-    let nobody = Explanation::of(&crawl.store, &exact(), "b.test", None, crawl.now_ms);
+    let nobody = Explanation::for_host(&crawl.store, &exact(), "b.test", None, crawl.now_ms);
     assert_eq!(nobody.unwrap(), None);
 }
 
 /// The process before may have asked any host just before its lease ended.
 #[test]
-fn after_a_takeover_each_host_rests_once_for_its_delay() {
+fn takeover_delays_each_host() {
     let mut crawl = Crawl::new(exact());
     crawl.frontier.taken_over_ms = (0..256).map(|part| (part, i64::MAX)).collect();
     crawl.offer(&["http://a.test/1"]);

@@ -46,7 +46,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_url_is_fetched_once_whatever_happens(
+    fn every_url_is_fetched_once(
         steps in steps(),
         connections in 1u32..4,
         queues in 1u32..5,

@@ -23,7 +23,7 @@ impl Crawl {
 }
 
 #[test]
-fn a_host_between_two_fetches_has_work_and_one_without_urls_has_none() {
+fn remaining_counts_host_with_urls() {
     let mut crawl = Crawl::new(Config::default());
     assert!(!crawl.has_work(60_000) && crawl.is_done(60_000));
     crawl.offer(&["http://a.test/"]);
@@ -46,7 +46,7 @@ fn a_host_between_two_fetches_has_work_and_one_without_urls_has_none() {
 }
 
 #[test]
-fn a_host_that_asks_for_a_long_rest_is_named() {
+fn remaining_names_resting_host() {
     let mut crawl = Crawl::new(Config::default());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let lease = crawl.lease();
@@ -68,7 +68,7 @@ fn a_host_that_asks_for_a_long_rest_is_named() {
 }
 
 #[test]
-fn what_comes_due_again_by_its_interval_is_work_for_another_day() {
+fn remaining_excludes_later_intervals() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1"]);
     let began_ms = crawl.now_ms;
@@ -89,7 +89,7 @@ fn what_comes_due_again_by_its_interval_is_work_for_another_day() {
 }
 
 #[test]
-fn only_the_sites_of_a_pass_are_given_out() {
+fn pass_leases_named_sites_only() {
     let mut crawl = Crawl::new(at_once());
     let sites = [
         site("s", &["a.test", "shared.test"]),
@@ -125,7 +125,7 @@ fn only_the_sites_of_a_pass_are_given_out() {
 }
 
 #[test]
-fn addresses_that_a_setting_keeps_out_are_counted_once() {
+fn refused_links_counted_once() {
     let mut crawl = Crawl::new(at_once());
     let mut site = site("s", &["*.test"]);
     site.scope.max_hops = 1;

@@ -10,7 +10,7 @@ fn check(site: &Site, text: &str) -> Result<(), Refusal> {
 }
 
 #[test]
-fn hosts_are_exact_with_port_or_a_whole_domain() {
+fn scope_host_forms() {
     let site = site("s", &["www.a.cn", "*.b.cn", "c.cn:8080"]);
     for good in [
         "http://www.a.cn/",
@@ -32,7 +32,7 @@ fn hosts_are_exact_with_port_or_a_whole_domain() {
 }
 
 #[test]
-fn paths_are_included_and_excluded_by_prefix_glob_and_expression() {
+fn scope_path_patterns() {
     let mut site = site("s", &["a.cn"]);
     site.scope.include = ["/news/", "/a/*/list", r"~^/\d{4}/"]
         .map(str::to_owned)
@@ -62,7 +62,7 @@ fn paths_are_included_and_excluded_by_prefix_glob_and_expression() {
 }
 
 #[test]
-fn a_bad_pattern_is_named_with_its_site() {
+fn scope_names_bad_pattern() {
     for (pattern, reason) in [("~[", "unclosed"), ("news", "begins with /")] {
         let mut site = site("cnpc", &["a.cn"]);
         site.scope.include = vec![pattern.to_owned()];
@@ -75,7 +75,7 @@ fn a_bad_pattern_is_named_with_its_site() {
 }
 
 #[test]
-fn traps_are_recognised_by_their_form() {
+fn scope_recognises_trap_forms() {
     let mut site = site("s", &["a.cn"]);
     site.scope.max_url_bytes = 1_000;
     let deep = format!("http://a.cn/{}", "x1/y2/z3/".repeat(7));
@@ -124,7 +124,7 @@ fn hops_and_redirects_are_bounded() {
 }
 
 #[test]
-fn refused_links_are_counted_and_not_kept() {
+fn scope_counts_refused_links() {
     let mut crawl = Crawl::new(at_once());
     let report = crawl.offer(&[
         "http://a.test/1",
@@ -142,7 +142,7 @@ fn refused_links_are_counted_and_not_kept() {
 }
 
 #[test]
-fn the_years_of_a_calendar_move_with_the_time() {
+fn scope_calendar_years_move() {
     const YEAR_MS: i64 = 31_557_600_000;
     let scope = Scope::new(&site("s", &["a.cn"])).unwrap();
     let at = |text: &str, years: i64| scope.check(&uri(text), 1, 0, NOW_MS + years * YEAR_MS);

@@ -18,7 +18,7 @@ fn links_are_new_once() {
 }
 
 #[test]
-fn a_new_link_names_the_page_it_was_found_on() {
+fn offer_names_finding_page() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://b.test/1"]);
     for links in [
@@ -27,7 +27,7 @@ fn a_new_link_names_the_page_it_was_found_on() {
     ] {
         let lease = crawl.lease();
         let links = links.iter().map(|t| Crawl::link(t, 2)).collect();
-        crawl.finish_with(&lease, &FetchReport::new(VisitOutcome::Page, 1), links);
+        crawl.finish_with(&lease, &came(), links);
     }
     let report = crawl.commit();
     assert_eq!(report.new_urls, 2);
@@ -41,7 +41,7 @@ fn a_new_link_names_the_page_it_was_found_on() {
 }
 
 #[test]
-fn a_filter_that_takes_everything_for_seen_loses_nothing() {
+fn full_filter_loses_nothing() {
     let mut crawl = Crawl::new(Config {
         seen_error: 1.0,
         seen_capacity: 1,
@@ -51,7 +51,7 @@ fn a_filter_that_takes_everything_for_seen_loses_nothing() {
         .map(|i| format!("http://h{}.test/{i}", i % 7))
         .collect();
     for chunk in urls.chunks(100) {
-        crawl.offer(&chunk.iter().map(String::as_str).collect::<Vec<_>>());
+        crawl.offer(chunk);
     }
     assert!(
         crawl.frontier.seen.false_positives > 0,
@@ -61,7 +61,7 @@ fn a_filter_that_takes_everything_for_seen_loses_nothing() {
 }
 
 #[test]
-fn false_positives_stay_below_the_total_that_was_asked_for() {
+fn filter_error_is_bounded() {
     let mut seen = Seen::new(0.001, 1_000);
     let hash = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (i << 7);
     for i in 0..50_000 {
@@ -75,7 +75,7 @@ fn false_positives_stay_below_the_total_that_was_asked_for() {
 }
 
 #[test]
-fn the_filter_is_the_same_after_a_crash() {
+fn filter_survives_crash() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let mut crawl = crawl.reopen();
@@ -84,7 +84,7 @@ fn the_filter_is_the_same_after_a_crash() {
 }
 
 #[test]
-fn the_saved_filter_is_loaded_and_completed() {
+fn saved_filter_is_completed() {
     let mut crawl = Crawl::new(at_once());
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     crawl.frontier.close(&crawl.store);

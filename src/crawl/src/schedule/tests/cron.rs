@@ -45,7 +45,7 @@ fn lines_run_when_crontab_says() {
 }
 
 #[test]
-fn a_site_has_its_own_clock() {
+fn cron_time_zone() {
     let cron = Cron::parse("0 8 * * *", "Asia/Shanghai").unwrap();
     let next = cron.next_after(at("2026-11-02T00:00:00Z")).unwrap();
     assert_eq!(
@@ -56,7 +56,7 @@ fn a_site_has_its_own_clock() {
 }
 
 #[test]
-fn daylight_saving_loses_no_run_and_makes_none() {
+fn cron_daylight_saving() {
     // Berlin skips 02:00-03:00 on 2026-03-29 and has it twice on 2026-10-25.
     let berlin = "Europe/Berlin";
     let spring = runs("30 2 * * *", berlin, "2026-03-28T12:00:00Z", 2);
@@ -75,7 +75,7 @@ fn daylight_saving_loses_no_run_and_makes_none() {
 }
 
 #[test]
-fn every_day_has_one_run_in_a_year_of_any_zone() {
+fn cron_year_in_zones() {
     for zone in [
         "America/New_York",
         "Australia/Lord_Howe",
@@ -96,7 +96,7 @@ fn every_day_has_one_run_in_a_year_of_any_zone() {
 }
 
 #[test]
-fn a_bad_line_is_named_with_its_field() {
+fn cron_error_names_field() {
     for (line, part) in [
         ("", "0 fields"),
         ("* * *", "3 fields"),
@@ -127,7 +127,7 @@ proptest::proptest! {
     })]
 
     #[test]
-    fn any_text_is_a_schedule_or_an_error(line in "[0-9*/,@a-zA-Z -]{0,30}") {
+    fn cron_any_text(line in "[0-9*/,@a-zA-Z -]{0,30}") {
         if let Ok(cron) = Cron::parse(&line, "Asia/Shanghai")
             && let Some(next) = cron.next_after(1_800_000_000_000)
         {

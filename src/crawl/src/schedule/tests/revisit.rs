@@ -100,7 +100,7 @@ fn wait(step: &(Revisit, i64)) -> Option<i64> {
 }
 
 #[test]
-fn articles_come_back_sooner_when_they_change_and_later_when_they_do_not() {
+fn article_interval_follows_changes() {
     let article = |digest| page(PageKind::Article, digest);
     let steps = go(
         record(UrlClass::Unknown),
@@ -128,7 +128,7 @@ fn articles_come_back_sooner_when_they_change_and_later_when_they_do_not() {
 }
 
 #[test]
-fn intervals_stay_between_an_hour_and_thirty_days() {
+fn article_interval_is_bounded() {
     let same: Vec<Finding> = (0..20).map(|_| page(PageKind::Article, 1)).collect();
     let steps = go(record(UrlClass::Article), &same);
     assert_eq!(wait(steps.last().unwrap()), Some(30 * DAY));
@@ -138,7 +138,7 @@ fn intervals_stay_between_an_hour_and_thirty_days() {
 }
 
 #[test]
-fn hubs_wait_for_the_cycle_and_longer_when_they_bring_nothing() {
+fn hub_interval_grows_when_quiet() {
     let same: Vec<Finding> = (0..60).map(|_| page(PageKind::Hub, 1)).collect();
     let steps = go(record(UrlClass::Unknown), &same);
     assert!(steps.iter().all(|s| s.0.visit.due_ms.is_none()));
@@ -158,7 +158,7 @@ fn hubs_wait_for_the_cycle_and_longer_when_they_bring_nothing() {
 }
 
 #[test]
-fn lists_that_come_whole_for_nothing_rest_for_longer_unless_they_were_added_to() {
+fn hub_archive_waits_longer() {
     let blind = |digest| {
         let mut found = page(PageKind::Hub, digest);
         if let Some(facts) = &mut found.page {
@@ -179,7 +179,7 @@ fn lists_that_come_whole_for_nothing_rest_for_longer_unless_they_were_added_to()
 }
 
 #[test]
-fn seeds_feeds_and_sitemaps_keep_their_class() {
+fn revisit_keeps_named_class() {
     for (class, kind, expected) in [
         (UrlClass::Seed, PageKind::Article, UrlClass::Seed),
         (UrlClass::Unknown, PageKind::Feed, UrlClass::Feed),
@@ -194,7 +194,7 @@ fn seeds_feeds_and_sitemaps_keep_their_class() {
 }
 
 #[test]
-fn gone_and_twice_not_found_a_day_apart_delete_the_document() {
+fn missing_twice_deletes_document() {
     for (first, last) in [
         (not_found(), not_found()),
         (gone(), gone()),
@@ -213,7 +213,7 @@ fn gone_and_twice_not_found_a_day_apart_delete_the_document() {
         UrlState::Gone,
         "there is nothing to lose"
     );
-    // Something else in between: the count starts anew.
+    // Something else in between: the count starts again.
     let replaced = Shown::Replaced {
         answer: 7,
         withheld: false,
@@ -229,7 +229,7 @@ fn gone_and_twice_not_found_a_day_apart_delete_the_document() {
 }
 
 #[test]
-fn what_shows_no_document_leaves_it_however_often() {
+fn unconfirmed_document_stays() {
     let wall = Shown::Wall {
         answer: 7,
         made_document: false,
@@ -260,7 +260,7 @@ fn what_shows_no_document_leaves_it_however_often() {
 }
 
 #[test]
-fn another_text_altogether_is_believed_a_day_later() {
+fn replaced_text_believed_next_day() {
     for (withheld, documented_then) in [(false, true), (true, false)] {
         let replaced = |answer| shows(Shown::Replaced { answer, withheld });
         let steps = go(documented(), &[replaced(7), replaced(8)]);
@@ -279,7 +279,7 @@ fn another_text_altogether_is_believed_a_day_later() {
 }
 
 #[test]
-fn a_document_that_was_made_of_a_wall_goes() {
+fn wall_document_is_deleted() {
     let wall = Shown::Wall {
         answer: 7,
         made_document: true,
@@ -297,7 +297,7 @@ fn a_document_that_was_made_of_a_wall_goes() {
 }
 
 #[test]
-fn a_page_that_asks_not_to_be_indexed_or_stands_elsewhere_loses_its_document_at_once() {
+fn withheld_page_deletes_document() {
     for shown in [Shown::Withheld, Shown::Elsewhere] {
         let steps = go(documented(), &[shows(shown)]);
         assert!(steps[0].0.delete && !steps[0].0.visit.documented);
@@ -306,7 +306,7 @@ fn a_page_that_asks_not_to_be_indexed_or_stands_elsewhere_loses_its_document_at_
 }
 
 #[test]
-fn an_error_page_that_never_had_a_document_is_visited_again_as_any_other() {
+fn error_page_is_revisited() {
     let errors = [1, 1, 1, 2].map(|digest| page(PageKind::Other, digest));
     for class in [UrlClass::Unknown, UrlClass::Hub] {
         for step in go(record(class), &errors) {
@@ -318,7 +318,7 @@ fn an_error_page_that_never_had_a_document_is_visited_again_as_any_other() {
 }
 
 #[test]
-fn two_not_founds_within_a_day_are_one() {
+fn missing_within_day_counts_once() {
     let mut record = record(UrlClass::Article);
     record.visit.documented = true;
     record.visit.not_found_since_ms = Some(NOW - HOUR);
@@ -328,7 +328,7 @@ fn two_not_founds_within_a_day_are_one() {
 }
 
 #[test]
-fn failures_of_the_server_never_delete() {
+fn server_failure_never_deletes() {
     let mut documented = record(UrlClass::Article);
     documented.visit.documented = true;
     for outcome in [
@@ -354,7 +354,7 @@ fn failures_of_the_server_never_delete() {
 }
 
 #[test]
-fn a_redirect_leaves_the_document_unless_it_stands_there_and_is_followed_again_later() {
+fn redirect_keeps_unconfirmed_document() {
     let to = |target: &str| Finding {
         target: Some(target.to_owned()),
         ..end(VisitOutcome::Redirect, 301)
@@ -392,13 +392,13 @@ fn a_refusal_is_no_visit() {
 }
 
 #[test]
-fn a_gone_seed_is_asked_again_in_the_next_cycle() {
+fn gone_seed_is_retried() {
     let steps = go(record(UrlClass::Seed), &[gone()]);
     assert_eq!(steps[0].0.visit.state, UrlState::Failed);
 }
 
 #[test]
-fn articles_need_no_second_visit_when_the_operator_says_so() {
+fn article_revisit_can_be_off() {
     let config = Config {
         articles: false,
         ..Config::default()

@@ -23,7 +23,7 @@ fn a_seed_is_enough() {
 }
 
 #[test]
-fn hosts_of_seeds_get_their_www_twin_but_addresses_do_not() {
+fn site_seed_www_twin() {
     let site = parse(r#"seeds = ["http://a.cn/", "http://127.0.0.1:8080/", "http://a.cn/b"]"#);
     assert_eq!(site.hosts(), ["a.cn", "www.a.cn", "127.0.0.1:8080"]);
     let text = format!("{SMALL}\n[scope]\nhosts = [\"*.B.cn\"]");
@@ -32,7 +32,7 @@ fn hosts_of_seeds_get_their_www_twin_but_addresses_do_not() {
 
 /// The list for operators has every key that a file may have, with its default.
 #[test]
-fn the_list_of_keys_is_complete() {
+fn site_keys_are_complete() {
     let text = include_str!("../../../../../config/sites.d/README.md");
     let (_, list) = text.split_once("```toml\n").unwrap();
     let (list, _) = list.split_once("```").unwrap();
@@ -60,7 +60,7 @@ fn the_list_of_keys_is_complete() {
 }
 
 #[test]
-fn every_key_survives_writing_and_reading() {
+fn site_keys_round_trip() {
     let mut site = parse(SMALL);
     site.max_pages_per_cycle = Some(100);
     site.delay_ms = Some(2_000);
@@ -70,7 +70,7 @@ fn every_key_survives_writing_and_reading() {
 }
 
 #[test]
-fn a_wrong_file_is_told_what_is_wrong() {
+fn site_error_names_problem() {
     let with = |line: &str| format!("{SMALL}\n{line}");
     for (text, parts) in [
         (String::new(), vec!["seeds", "at least one"]),

@@ -43,7 +43,7 @@ fn pages_come_with_their_dates() {
 }
 
 #[test]
-fn addresses_of_pictures_are_not_the_page_s_and_a_second_one_is_an_entry_of_its_own() {
+fn sitemap_image_and_second_loc() {
     for text in [
         "<urlset xmlns:ns2='http://www.google.com/schemas/sitemap-image/1.1'>\
          <url><ns2:image><ns2:loc>/i.jpg</ns2:loc></ns2:image><loc>/1</loc></url>\
@@ -80,7 +80,7 @@ fn an_index_names_further_sitemaps() {
 }
 
 #[test]
-fn addresses_without_loc_and_feeds_are_taken_too() {
+fn sitemap_without_loc_and_feed() {
     let found =
         read("<sitemapindex><sitemap>\n http://a.cn/s.xml?a=1&amp;b=2\n</sitemap></sitemapindex>");
     assert_eq!(addresses(&found.sitemaps), ["http://a.cn/s.xml?a=1&b=2"]);
@@ -91,7 +91,7 @@ fn addresses_without_loc_and_feeds_are_taken_too() {
 }
 
 #[test]
-fn packed_text_and_lists_are_read() {
+fn sitemap_gzip_and_list() {
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     packer.write_all(PLAIN.as_bytes()).unwrap();
     let packed = packer.finish().unwrap();
@@ -129,7 +129,7 @@ fn a_bomb_ends_early() {
 }
 
 #[test]
-fn damaged_files_give_what_can_be_read() {
+fn sitemap_damaged_is_read() {
     for (text, pages) in [
         ("", 0),
         ("<", 0),
@@ -169,7 +169,7 @@ fn large() -> String {
 const MOST: usize = 50_000;
 
 #[test]
-fn a_sitemap_of_the_greatest_size_is_read_while_it_arrives() {
+fn sitemap_largest_is_streamed() {
     let text = large();
     assert!(text.len() > 10 << 20, "{}", text.len());
     let mut packer = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
@@ -205,7 +205,7 @@ fn a_sitemap_of_the_greatest_size_is_read_while_it_arrives() {
 }
 
 #[test]
-fn pieces_of_any_size_give_the_same_sitemap() {
+fn sitemap_pieces_are_equal() {
     let gbk = "<?xml version=\"1.0\" encoding=\"gb2312\"?><urlset><url><loc>http://a.cn/新闻</loc></url></urlset>";
     let (gbk, _, _) = encoding_rs::GBK.encode(gbk);
     let long = format!("<urlset><!--{}-->{PLAIN}", "x>".repeat(200_000));
@@ -237,7 +237,7 @@ proptest::proptest! {
     }
 
     #[test]
-    fn any_cut_of_a_sitemap_is_read(end in 0usize..800) {
+    fn sitemap_any_cut(end in 0usize..800) {
         let bytes = PLAIN.as_bytes();
         read_sitemap(bytes.get(..end).unwrap_or(bytes), &uri("http://a.cn/"));
     }

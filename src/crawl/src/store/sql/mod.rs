@@ -1,5 +1,5 @@
-//! The one way to the database. In: SQL and values. Out: rows. Two databases stand behind it, SQLite and PostgreSQL; the
-//! statements of the store are written once and run on both. SQLite is asked directly; PostgreSQL through [`Postgres`].
+//! The one way to the database, SQLite or PostgreSQL: the statements of the store are written once and run on both.
+//! SQLite is called directly; PostgreSQL through [`Postgres`].
 //!
 //! A statement is written as SQLite has it (`?1`), with what both understand: `RETURNING`, `ON CONFLICT`, sums cast to BIGINT,
 //! and values whose type follows from the column that they meet. What one of them has alone stands behind
@@ -19,7 +19,7 @@ use super::error::{self as store, StoreError};
 pub(in crate::store) use node::NOW_MS;
 pub(super) use node::Share;
 pub use node::{Gained, NodeLease};
-pub(super) use postgres::{Postgres, Way, in_words};
+pub(super) use postgres::{PgConnector, Postgres, describe};
 pub(super) use rusqlite::types::{FromSql, Value};
 pub(super) use rusqlite::{ToSql, params};
 
@@ -68,7 +68,7 @@ impl From<tokio_postgres::Error> for Error {
     fn from(error: tokio_postgres::Error) -> Self {
         match error.code() {
             Some(code) if *code == SqlState::T_R_DEADLOCK_DETECTED => Error::Deadlock,
-            _ if postgres::is_passing(&error) => Error::Unreachable(postgres::in_words(&error)),
+            _ if postgres::is_passing(&error) => Error::Unreachable(postgres::describe(&error)),
             _ => Error::Postgres(error),
         }
     }

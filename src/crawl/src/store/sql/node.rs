@@ -1,6 +1,5 @@
-//! The place of a node in PostgreSQL: a row of `node`, held by a lease that it renews, and the partitions that it crawls. In: a
-//! connection, the name of the data folder. Out: a lease, the proof of it in every transaction, an even share of the
-//! partitions.
+//! The place of a node in PostgreSQL: a row of `node`, held by a lease that it renews, and the partitions that it
+//! crawls. Every transaction proves the lease; partitions are shared evenly among the nodes.
 //!
 //! Any node deletes the row of one whose lease has run out, and takes its partitions; every transaction of a node raises
 //! `commit_no` in its own row. So a node that was paused or cut off, and whose place was taken meanwhile, changes nothing any
@@ -19,7 +18,7 @@ use tokio::time::{sleep, timeout};
 use tokio_postgres::Client;
 use tokio_postgres::error::SqlState;
 
-use super::postgres::{Bound, Postgres, Way, Writer, bound};
+use super::postgres::{Bound, PgConnector, Postgres, Writer, bound};
 use super::{Error, Result, params};
 use crate::store::cluster::{PARTITIONS, Partition};
 use crate::store::place::Duties;
@@ -64,7 +63,7 @@ enum Place {
         /// The time of the database.
         now_ms: i64,
     },
-    /// A node in another folder has it.
+    /// A node in another directory has it.
     Others {
         /// The machine of that node.
         host: String,
@@ -96,9 +95,9 @@ pub struct Gained {
 }
 
 impl Postgres {
-    /// Becomes one of the nodes, in the name of a data folder whose lock this process holds: what had that name before is over.
+    /// Becomes one of the nodes, in the name of a data directory whose lock this process holds: what had that name before is over.
     /// It has no partition yet, and takes none unless it crawls.
-    /// One that has this name in another folder is refused to be replaced while it is alive.
+    /// One that has this name in another directory is refused to be replaced while it is alive.
     pub(in crate::store) fn join(&self, id: &str, folder: &str, duties: Duties) -> Result<()> {
         let mut lease_of_other = None;
         let (session, now_ms, asked_ms) = loop {
@@ -136,7 +135,7 @@ impl Postgres {
         self.run_script(WRITES)?;
         self.lease.begin(asked_ms);
         self.lease.note_time(now_ms);
-        let heartbeat = Heartbeat::start(self.way.clone(), session, self.lease.clone())?;
+        let heartbeat = Heartbeat::start(self.connector.clone(), session, self.lease.clone())?;
         *self.heartbeat.borrow_mut() = Some(heartbeat);
         self.writer.set(Some(Writer {
             session,
@@ -341,7 +340,7 @@ const MARGIN: Duration = Duration::from_secs(3);
 /// Who holds its lease for so long without a break has seen that the database is there, and that who did not renew its own
 /// meanwhile is gone.
 const SETTLED: Duration = Duration::from_secs(7);
-/// The end of a lease is looked for so often where one waits for it: a machine that was asleep notices when it wakes.
+/// The end of a lease is searched for so often where one waits for it: a machine that was asleep notices when it wakes.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 /// The same where the database is silent.
 const LOOK_SOON: Duration = Duration::from_millis(100);
@@ -475,14 +474,14 @@ pub(super) struct Heartbeat {
 }
 
 impl Heartbeat {
-    pub(super) fn start(way: Way, session: i64, lease: NodeLease) -> Result<Self> {
+    pub(super) fn start(connector: PgConnector, session: i64, lease: NodeLease) -> Result<Self> {
         let runtime = Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("lease")
             .enable_all()
             .build()
             .map_err(|e| Error::Unreachable(e.to_string()))?;
-        runtime.spawn(keep(way, session, lease));
+        runtime.spawn(keep(connector, session, lease));
         Ok(Heartbeat {
             runtime: Some(runtime),
         })
@@ -497,12 +496,12 @@ impl Drop for Heartbeat {
     }
 }
 
-async fn keep(way: Way, session: i64, lease: NodeLease) {
+async fn keep(connector: PgConnector, session: i64, lease: NodeLease) {
     let mut client = None;
     loop {
         sleep(RENEW_EVERY).await;
         let asked_ms = since_start_ms();
-        let renewed = timeout(RENEW_EVERY, renew(&way, session, &mut client)).await;
+        let renewed = timeout(RENEW_EVERY, renew(&connector, session, &mut client)).await;
         match renewed {
             Ok(Ok(Some(database_ms))) => {
                 lease.renew(asked_ms);
@@ -528,10 +527,14 @@ async fn keep(way: Way, session: i64, lease: NodeLease) {
 }
 
 /// The time of the database; none once another node has the place. A lease that ran out and was not taken is good again.
-async fn renew(way: &Way, session: i64, client: &mut Option<Client>) -> Result<Option<i64>> {
+async fn renew(
+    connector: &PgConnector,
+    session: i64,
+    client: &mut Option<Client>,
+) -> Result<Option<i64>> {
     let client = match client {
         Some(client) => client,
-        None => client.insert(way.connect(RENEW_EVERY).await?),
+        None => client.insert(connector.connect(RENEW_EVERY).await?),
     };
     let term = ms(TERM);
     let sql = format!(
@@ -569,7 +572,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lease_ends_some_seconds_before_another_node_may_have_the_place() {
+    fn lease_ends_before_takeover() {
         let lease = NodeLease::default();
         lease.begin(-ms(TERM));
         lease.renew(1_000);

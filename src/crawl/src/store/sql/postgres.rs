@@ -1,14 +1,14 @@
-//! A connection to PostgreSQL. In: statements of the store. Out: rows. A connection that is lost is made again: what reads
-//! outside a transaction is asked again, a transaction that was open is reported as not done, and a COMMIT whose answer
-//! was lost is looked up in the row of this node, so that nothing is done twice.
+//! A connection to PostgreSQL. A lost connection is made again: reads outside a transaction are repeated, an open
+//! transaction is reported as not done, and a COMMIT whose response was lost is looked up in the row of this node, so
+//! that nothing is done twice.
 //!
-//! Answers of PostgreSQL. In: statements on their way, errors of the client. Out: their answers in order; what an error says
-//! and whether it may go by itself.
+//! Errors of the client are described with their causes and sorted into those that may pass by themselves and others.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::error::Error as StdError;
 use std::future::{Future, poll_fn};
+use std::io;
 use std::panic::resume_unwind;
 use std::path::Path;
 use std::pin::Pin;
@@ -66,7 +66,7 @@ const REACHED: &str = "SELECT commit_no FROM node WHERE session = ?1 FOR UPDATE"
 /// A connection.
 pub(in crate::store) struct Postgres {
     runtime: Option<Runtime>,
-    pub(super) way: Way,
+    pub(super) connector: PgConnector,
     pub(super) session: RefCell<Option<Session>>,
     waiting: RefCell<Vec<(String, Vec<Bound>)>>,
     in_transaction: Cell<bool>,
@@ -114,12 +114,12 @@ impl Drop for Postgres {
 
 impl Postgres {
     /// Connects once, without patience: an address that is wrong is to be told at once.
-    pub(in crate::store) fn connect(way: &Way, lease: &NodeLease) -> Result<Self> {
+    pub(in crate::store) fn connect(connector: &PgConnector, lease: &NodeLease) -> Result<Self> {
         if lease.is_silent() {
             return Err(Error::Unreachable(SILENT.to_owned()));
         }
-        let mut way = way.clone();
-        let config = &mut way.config;
+        let mut connector = connector.clone();
+        let config = &mut connector.config;
         config.application_name("taojin");
         if config.get_tcp_user_timeout().is_none() {
             config.tcp_user_timeout(SILENCE);
@@ -131,7 +131,7 @@ impl Postgres {
             .map_err(|e| Error::Unreachable(e.to_string()))?;
         let conn = Postgres {
             runtime: Some(runtime),
-            way,
+            connector,
             session: RefCell::default(),
             waiting: RefCell::default(),
             in_transaction: Cell::new(false),
@@ -337,7 +337,7 @@ impl Postgres {
     }
 
     fn new_session(&self) -> Result<Session> {
-        let client = self.wait(self.way.connect(CONNECT_TIMEOUT))?;
+        let client = self.wait(self.connector.connect(CONNECT_TIMEOUT))?;
         self.wait(client.batch_execute(SESSION))?;
         Ok(Session {
             client,
@@ -427,9 +427,9 @@ pub(super) fn all_at_once<F: Future<Output = Answer> + Unpin>(
 type Answer = std::result::Result<u64, tokio_postgres::Error>;
 
 /// What went wrong, with its causes.
-pub(in crate::store) fn in_words(error: &tokio_postgres::Error) -> String {
+pub(in crate::store) fn describe(error: &tokio_postgres::Error) -> String {
     let mut words = error.to_string();
-    let mut cause = std::error::Error::source(error);
+    let mut cause = error.source();
     while let Some(inner) = cause {
         words = format!("{words}: {inner}");
         cause = inner.source();
@@ -442,24 +442,18 @@ pub(in crate::store) fn in_words(error: &tokio_postgres::Error) -> String {
 pub(super) fn is_passing(error: &tokio_postgres::Error) -> bool {
     match error.code() {
         Some(code) => code.code().starts_with("57P0") || *code == SqlState::TOO_MANY_CONNECTIONS,
-        None => error.is_closed() || io_cause(error),
+        None => error.is_closed() || error.source().is_some_and(|cause| cause.is::<io::Error>()),
     }
-}
-
-fn io_cause(error: &tokio_postgres::Error) -> bool {
-    std::error::Error::source(error).is_some_and(|cause| cause.is::<std::io::Error>())
-        || error.to_string().starts_with("error connecting")
-        || error.to_string().starts_with("timeout")
 }
 
 /// How to reach a server.
 #[derive(Debug, Clone)]
-pub(in crate::store) struct Way {
+pub(in crate::store) struct PgConnector {
     pub(in crate::store) config: Config,
     tls: Option<Arc<ClientConfig>>,
 }
 
-impl Way {
+impl PgConnector {
     /// `authorities`: a PEM file with the certificates of those that may vouch for the server; none: those of the system.
     pub(in crate::store) fn new(
         mut config: Config,
@@ -474,7 +468,7 @@ impl Way {
             }
             // Without a check of the certificate, encryption keeps nobody out who can change what is sent.
             config.ssl_mode(SslMode::Disable);
-            return Ok(Way { config, tls: None });
+            return Ok(PgConnector { config, tls: None });
         }
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
@@ -487,7 +481,7 @@ impl Way {
                 .map_err(|e| e.to_string())?,
         };
         let tls = Some(Arc::new(builder.with_no_client_auth()));
-        Ok(Way { config, tls })
+        Ok(PgConnector { config, tls })
     }
 
     /// Connects within this time to the first host that is what the address asks for; the connection works on the present
@@ -500,6 +494,10 @@ impl Way {
         for host in &hosts {
             match timeout(each, self.connect_to(host)).await {
                 Ok(Ok(client)) => return Ok(client),
+                // The client's own time limit is the only failure to connect that has no cause.
+                Ok(Err(error)) if error.source().is_none() => {
+                    failed = Error::Unreachable(describe(&error));
+                }
                 Ok(Err(error)) => failed = error.into(),
                 Err(_) => {
                     let ms = each.as_millis();

@@ -33,14 +33,13 @@ fn packed_bytes(store: &Store, n: usize) -> usize {
 }
 
 #[test]
-fn a_store_learns_what_its_documents_share() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn body_dictionary_shrinks_documents() {
+    let (dir, mut store) = new_store();
     put(&mut store, 0..2_000);
     put(&mut store, 2_000..2_010);
     let (alone, with_dictionary) = (packed_bytes(&store, 1_999), packed_bytes(&store, 2_000));
     assert!(with_dictionary * 2 < alone, "{with_dictionary} {alone}");
-    // The next process and a reader beside it use the same dictionary.
+    // The next process and a reader next to it use the same dictionary.
     let reader = store.reader().unwrap();
     drop(store);
     let mut store = Store::open(dir.path()).unwrap();
@@ -54,9 +53,8 @@ fn a_store_learns_what_its_documents_share() {
 }
 
 #[test]
-fn documents_that_share_nothing_are_stored_all_the_same() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn body_empty_is_stored() {
+    let (_dir, mut store) = new_store();
     for round in 0..3_u64 {
         let documents = (0..2_000).map(|n| (round * 2_000 + n, says([]))).collect();
         let batch = Batch {
@@ -70,9 +68,8 @@ fn documents_that_share_nothing_are_stored_all_the_same() {
 }
 
 #[test]
-fn what_looks_like_a_frame_or_is_older_comes_back_as_it_was() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn body_frame_round_trip() {
+    let (_dir, mut store) = new_store();
     let frame = zstd::bulk::compress(b"text", 3).unwrap();
     let batch = Batch {
         documents: vec![(1, says(frame.clone()))],
@@ -86,9 +83,8 @@ fn what_looks_like_a_frame_or_is_older_comes_back_as_it_was() {
 }
 
 #[test]
-fn a_damaged_body_is_an_error_and_a_bomb_is_not_unpacked() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn body_damaged_is_error() {
+    let (_dir, mut store) = new_store();
     put(&mut store, 0..2_000);
     put(&mut store, 2_000..2_001);
     let mut row = store.document(2_000).unwrap().unwrap();
@@ -110,9 +106,8 @@ fn a_damaged_body_is_an_error_and_a_bomb_is_not_unpacked() {
 }
 
 #[test]
-fn a_flipped_bit_is_never_taken_for_another_text() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn body_flipped_bit_is_noticed() {
+    let (_dir, mut store) = new_store();
     put(&mut store, 0..2_000);
     put(&mut store, 2_000..2_001);
     for n in [7, 2_000] {
@@ -143,9 +138,8 @@ fn spoil(dir: &Path, is_page: impl Fn(i64, &[u8]) -> bool) {
 
 /// Compression saves room; nothing that stands in its way may stop what is crawled from being stored.
 #[test]
-fn damaged_pages_stop_no_commit() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn commit_survives_damaged_pages() {
+    let (dir, mut store) = new_store();
     put(&mut store, 0..2_000);
     drop(store);
     // A page full of documents, as a dictionary is about to be made of them.
@@ -157,8 +151,7 @@ fn damaged_pages_stop_no_commit() {
     put(&mut store, 2_000..2_001);
     assert!(packed_bytes(&store, 2_000) > 0);
 
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (dir, mut store) = new_store();
     put(&mut store, 0..2_000);
     put(&mut store, 2_000..2_001);
     let sql = "SELECT rootpage FROM sqlite_master WHERE name = 'dictionary'";

@@ -3,7 +3,7 @@
 use super::*;
 
 #[test]
-fn a_second_writer_is_refused_by_name_and_the_lock_ends_with_the_first() {
+fn lock_refuses_second_writer() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let message = Store::open(dir.path()).unwrap_err().to_string();
@@ -17,7 +17,7 @@ fn a_second_writer_is_refused_by_name_and_the_lock_ends_with_the_first() {
 }
 
 #[test]
-fn a_reader_needs_a_database_and_none_is_made_for_it() {
+fn reader_creates_no_database() {
     let dir = tempfile::tempdir().unwrap();
     let error = Reader::open(dir.path()).unwrap_err();
     assert!(matches!(error, StoreError::Missing { .. }), "{error}");
@@ -25,7 +25,7 @@ fn a_reader_needs_a_database_and_none_is_made_for_it() {
 }
 
 #[test]
-fn files_that_are_no_store_of_ours_are_named_and_left_alone() {
+fn open_refuses_foreign_file() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("crawl.sqlite");
     std::fs::write(
@@ -53,7 +53,7 @@ fn files_that_are_no_store_of_ours_are_named_and_left_alone() {
 }
 
 #[test]
-fn a_newer_store_asks_for_the_newer_program() {
+fn open_refuses_newer_store() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     file(&store)
@@ -68,9 +68,8 @@ fn a_newer_store_asks_for_the_newer_program() {
 }
 
 #[test]
-fn a_full_disk_loses_nothing_and_the_same_batch_goes_in_later() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn commit_retries_after_full_disk() {
+    let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let before = store.counts().unwrap();
     let limit = |store: &Store, pages: i64| {
@@ -102,7 +101,7 @@ fn a_full_disk_loses_nothing_and_the_same_batch_goes_in_later() {
 }
 
 #[test]
-fn a_log_that_is_cut_anywhere_gives_the_state_after_a_commit() {
+fn wal_cut_keeps_commits() {
     let dir = tempfile::tempdir().unwrap();
     let wal = dir.path().join("crawl.sqlite-wal");
     let mut store = Store::open(dir.path()).unwrap();
@@ -152,9 +151,8 @@ fn a_log_that_is_cut_anywhere_gives_the_state_after_a_commit() {
 }
 
 #[test]
-fn a_process_that_dies_leaves_its_commits() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn killed_process_keeps_commits() {
+    let (dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let page = visited(&store, "http://a.cn/1", "http://a.cn/2", DocOp::Delete);
     let batch = Batch {

@@ -10,14 +10,6 @@ use crate::store::{Change, PackedBody, Retention};
 
 const DAY_MS: i64 = 86_400_000;
 
-fn commit(store: &mut Store, fingerprint: u64, op: DocOp, now_ms: i64) {
-    let batch = Batch {
-        documents: vec![(fingerprint, op)],
-        ..Batch::default()
-    };
-    store.commit(&batch, now_ms).unwrap();
-}
-
 /// The documents somewhere else, with the cursor of the last answer.
 #[derive(Default)]
 struct Copy {
@@ -26,7 +18,7 @@ struct Copy {
 }
 
 impl Copy {
-    /// Asks once. What cannot be told makes it begin anew, as the text of a cursor that is lost says.
+    /// Asks once. What cannot be told makes it begin again, as the text of a cursor that is lost says.
     fn ask(&mut self, store: &Store, limit: usize) -> Result<bool, CursorLost> {
         // As it comes back from a client.
         let cursor: Cursor = self.cursor.to_string().parse().unwrap();
@@ -84,16 +76,19 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn a_copy_that_asks_at_any_moment_is_the_same_as_the_store(steps in prop::collection::vec(step(), 1..80)) {
-        let dir = tempfile::tempdir().unwrap();
-        let mut store = Store::open(dir.path()).unwrap();
+    fn cursor_copy_equals_store(steps in prop::collection::vec(step(), 1..80)) {
+        let (_dir, mut store) = new_store();
         store.set_retention(Retention { tombstone_days: 3, ..Retention::default() });
         let (mut now, mut copy) = (NOW, Copy::default());
         for (n, step) in steps.into_iter().enumerate() {
             match step {
-                Step::Put(fingerprint) => commit(&mut store, fingerprint, says(n.to_string()), now),
-                Step::Delete(fingerprint) => commit(&mut store, fingerprint, DocOp::Delete, now),
-                // A copy that lost its cursor begins anew; here it is only its own fault that matters below.
+                Step::Put(fingerprint) => {
+                    change_document(&mut store, fingerprint, says(n.to_string()), now);
+                }
+                Step::Delete(fingerprint) => {
+                    change_document(&mut store, fingerprint, DocOp::Delete, now);
+                }
+                // A copy that lost its cursor begins again; here it is only its own fault that matters below.
                 Step::Ask(limit) => drop(copy.ask(&store, limit)),
                 Step::Days(days) => {
                     now += days * DAY_MS;
@@ -111,14 +106,13 @@ proptest! {
 }
 
 #[test]
-fn the_first_list_is_what_is_there_however_much_was_forgotten() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn cursor_first_list_is_complete() {
+    let (_dir, mut store) = new_store();
     for fingerprint in 1..=6 {
-        commit(&mut store, fingerprint, says("x"), NOW);
+        change_document(&mut store, fingerprint, says("x"), NOW);
     }
-    commit(&mut store, 1, DocOp::Delete, NOW);
-    commit(&mut store, 2, DocOp::Delete, NOW + 80 * DAY_MS);
+    change_document(&mut store, 1, DocOp::Delete, NOW);
+    change_document(&mut store, 2, DocOp::Delete, NOW + 80 * DAY_MS);
     let old: Cursor = "3".parse().unwrap();
     assert!(store.follow(&old, 9, |_, _| true).unwrap().is_ok());
     store.forget_old_documents(NOW + 100 * DAY_MS).unwrap();
@@ -153,14 +147,13 @@ fn the_first_list_is_what_is_there_however_much_was_forgotten() {
 }
 
 #[test]
-fn a_cursor_of_another_history_is_noticed() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
-    commit(&mut store, 1, says("a"), NOW);
+fn cursor_of_other_history() {
+    let (_dir, mut store) = new_store();
+    change_document(&mut store, 1, says("a"), NOW);
     let mut copy = Copy::default();
     assert_eq!(copy.ask(&store, 9), Ok(false));
     store.begin_new_history(40).unwrap();
-    commit(&mut store, 2, says("b"), NOW);
+    change_document(&mut store, 2, says("b"), NOW);
     assert_eq!(copy.ask(&store, 9), Err(CursorLost::OtherHistory));
     assert_eq!(copy.ask(&store, 9), Ok(false));
     assert_eq!(copy.documents, present(&store));
@@ -173,7 +166,7 @@ fn a_cursor_of_another_history_is_noticed() {
 }
 
 #[test]
-fn what_is_no_cursor_is_refused() {
+fn cursor_parse_refuses_text() {
     for text in [
         "",
         "-1",

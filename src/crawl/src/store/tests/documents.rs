@@ -5,16 +5,8 @@ use crate::store::{Change, DocumentRow, Retention};
 
 const DAY_MS: i64 = 86_400_000;
 
-fn put_at(store: &mut Store, fingerprint: u64, op: DocOp, now_ms: i64) -> i64 {
-    let batch = Batch {
-        documents: vec![(fingerprint, op)],
-        ..Batch::default()
-    };
-    store.commit(&batch, now_ms).unwrap().document_seq
-}
-
 fn put(store: &mut Store, fingerprint: u64, op: DocOp) -> i64 {
-    put_at(store, fingerprint, op, NOW)
+    change_document(store, fingerprint, op, NOW)
 }
 
 fn bodies(store: &Store, rows: &[DocumentRow]) -> Vec<Option<String>> {
@@ -30,9 +22,8 @@ fn said(text: &str) -> Option<String> {
 }
 
 #[test]
-fn numbers_rise_and_never_come_twice() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn log_numbers_are_unique() {
+    let (dir, mut store) = new_store();
     assert_eq!(put(&mut store, 1, says("a")), 1);
     assert_eq!(put(&mut store, 2, says("b")), 2);
     assert_eq!(put(&mut store, 2, DocOp::Delete), 3);
@@ -49,9 +40,8 @@ fn numbers_rise_and_never_come_twice() {
 }
 
 #[test]
-fn what_was_not_there_does_not_go() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn log_ignores_absent_delete() {
+    let (_dir, mut store) = new_store();
     assert_eq!(put(&mut store, 1, DocOp::Delete), 0);
     put(&mut store, 1, says("a"));
     assert_eq!(put(&mut store, 1, DocOp::Delete), 2);
@@ -59,9 +49,8 @@ fn what_was_not_there_does_not_go() {
 }
 
 #[test]
-fn a_reader_of_changes_sees_the_last_of_each_document() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn log_lists_latest_change() {
+    let (_dir, mut store) = new_store();
     put(&mut store, 1, says("a1"));
     put(&mut store, 2, says("b1"));
     put(&mut store, 1, says("a2"));
@@ -81,13 +70,12 @@ fn a_reader_of_changes_sees_the_last_of_each_document() {
 }
 
 #[test]
-fn a_document_that_comes_back_is_new_and_keeps_its_history() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn log_returned_document_is_new() {
+    let (_dir, mut store) = new_store();
     put(&mut store, 1, says("one"));
-    put_at(&mut store, 1, says("two"), NOW + 1);
-    put_at(&mut store, 1, DocOp::Delete, NOW + 2);
-    put_at(&mut store, 1, says("three"), NOW + 3);
+    change_document(&mut store, 1, says("two"), NOW + 1);
+    change_document(&mut store, 1, DocOp::Delete, NOW + 2);
+    change_document(&mut store, 1, says("three"), NOW + 3);
     let history = store.document_history(1).unwrap();
     assert_eq!(
         bodies(&store, &history),
@@ -112,21 +100,20 @@ fn a_document_that_comes_back_is_new_and_keeps_its_history() {
 }
 
 #[test]
-fn only_so_many_versions_are_kept_and_only_so_long() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn log_versions_are_bounded() {
+    let (_dir, mut store) = new_store();
     store.set_retention(Retention {
         versions: 2,
         version_days: 10,
         tombstone_days: 1,
     });
     for i in 0..5 {
-        put_at(&mut store, 1, says(format!("{i}")), NOW + i * DAY_MS);
+        change_document(&mut store, 1, says(format!("{i}")), NOW + i * DAY_MS);
     }
     let kept = store.document_history(1).unwrap();
     assert_eq!(bodies(&store, &kept), [said("4"), said("3"), said("2")]);
-    put_at(&mut store, 2, says("x"), NOW);
-    put_at(&mut store, 2, DocOp::Delete, NOW + DAY_MS);
+    change_document(&mut store, 2, says("x"), NOW);
+    change_document(&mut store, 2, DocOp::Delete, NOW + DAY_MS);
     // "2" was replaced on the third day, "x" on the first.
     assert_eq!(store.forget_old_documents(NOW + DAY_MS).unwrap(), 0);
     assert_eq!(store.forget_old_documents(NOW + 12 * DAY_MS).unwrap(), 2);
@@ -140,9 +127,8 @@ fn only_so_many_versions_are_kept_and_only_so_long() {
 }
 
 #[test]
-fn nothing_is_left_of_a_document_that_was_taken_down() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn log_takedown_leaves_nothing() {
+    let (_dir, mut store) = new_store();
     let address = uri("http://a.cn/");
     let fingerprint = address.fingerprint();
     put(&mut store, fingerprint, says("secret one"));
@@ -154,9 +140,8 @@ fn nothing_is_left_of_a_document_that_was_taken_down() {
 }
 
 #[test]
-fn a_failed_commit_writes_nothing_into_the_log() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn log_failed_commit_writes_nothing() {
+    let (_dir, mut store) = new_store();
     put(&mut store, 1, says("a"));
     file(&store)
         .execute_batch(
@@ -177,7 +162,7 @@ fn a_failed_commit_writes_nothing_into_the_log() {
 }
 
 #[test]
-fn each_store_has_an_id_of_its_own() {
+fn store_id_is_unique() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let id = |dir: &Path| Store::open(dir).unwrap().store_id().unwrap();
     assert_eq!(id(one.path()), id(one.path()));

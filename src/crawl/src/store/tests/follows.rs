@@ -1,5 +1,5 @@
 use super::*;
-use crate::store::{Change, DeliveredHit, Told};
+use crate::store::{Change, DeliveredHit, NotifyOn};
 
 const MARK: FollowMark = FollowMark {
     seq: 10,
@@ -17,6 +17,12 @@ fn new(fingerprint: u64) -> DeliveredHit {
     told_as(fingerprint, Change::New)
 }
 
+/// The deliveries of an empty store.
+fn new_follows() -> (tempfile::TempDir, Follows) {
+    let (dir, store) = new_store();
+    (dir, store.follows().unwrap())
+}
+
 fn later(seq: u64) -> FollowMark {
     FollowMark {
         seq,
@@ -24,41 +30,37 @@ fn later(seq: u64) -> FollowMark {
     }
 }
 
-#[test]
-fn a_topic_begins_at_the_present_and_again_when_it_asks_for_something_else() {
-    let dir = tempfile::tempdir().unwrap();
-    let follows = Store::open(dir.path()).unwrap().follows().unwrap();
-    assert_eq!(follows.begin("a", "油", MARK).unwrap(), MARK);
-    follows.found("a", &[1], later(20), Told::ALL).unwrap();
-    assert_eq!(follows.begin("a", "油", later(30)).unwrap(), later(20));
-    assert_eq!(follows.begin("a", "气", later(30)).unwrap(), later(30));
-    // What was found keeps: the other query must not tell it again.
-    assert_eq!(
-        follows.found("a", &[1, 2], later(31), Told::ALL).unwrap(),
-        1
-    );
+/// Enters hits for a follower of everything; how many there are to be sent.
+fn found(follows: &Follows, name: &str, hits: &[u64], mark: FollowMark) -> usize {
+    follows.found(name, hits, mark, NotifyOn::ALL).unwrap()
 }
 
 #[test]
-fn a_delivery_stays_the_same_until_it_is_settled() {
+fn follow_begins_at_present() {
+    let (_dir, follows) = new_follows();
+    assert_eq!(follows.begin("a", "油", MARK).unwrap(), MARK);
+    found(&follows, "a", &[1], later(20));
+    assert_eq!(follows.begin("a", "油", later(30)).unwrap(), later(20));
+    assert_eq!(follows.begin("a", "气", later(30)).unwrap(), later(30));
+    // What was found keeps: the other query must not tell it again.
+    assert_eq!(found(&follows, "a", &[1, 2], later(31)), 1);
+}
+
+#[test]
+fn delivery_stays_until_settled() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let follows = store.follows().unwrap();
     follows.begin("a", "油", MARK).unwrap();
     assert_eq!(follows.next("a", 2).unwrap(), None);
-    assert_eq!(
-        follows
-            .found("a", &[5, 3, u64::MAX], later(11), Told::ALL)
-            .unwrap(),
-        3
-    );
+    assert_eq!(found(&follows, "a", &[5, 3, u64::MAX], later(11)), 3);
     let first = Delivery {
         number: 1,
         hits: vec![new(5), new(3)],
     };
     assert_eq!(follows.next("a", 2).unwrap().as_ref(), Some(&first));
     follows.failed("a", NOW + 60_000, "503").unwrap();
-    follows.found("a", &[9], later(12), Told::ALL).unwrap();
+    found(&follows, "a", &[9], later(12));
     // After a restart too.
     drop((follows, store));
     let store = Store::open(dir.path()).unwrap();
@@ -84,10 +86,10 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
     follows.give_up("a", 2, "410").unwrap();
     assert_eq!(follows.next("a", 2).unwrap(), None);
     // Told or given up: never again, for a follower of new hits only.
-    let new_only = Told {
+    let new_only = NotifyOn {
         changed: false,
         gone: false,
-        ..Told::ALL
+        ..NotifyOn::ALL
     };
     assert_eq!(
         follows
@@ -102,15 +104,11 @@ fn a_delivery_stays_the_same_until_it_is_settled() {
 }
 
 #[test]
-fn topics_do_not_touch_each_other() {
-    let dir = tempfile::tempdir().unwrap();
-    let follows = Store::open(dir.path()).unwrap().follows().unwrap();
+fn deliveries_are_per_topic() {
+    let (_dir, follows) = new_follows();
     for name in ["a", "b"] {
         follows.begin(name, "油", MARK).unwrap();
-        assert_eq!(
-            follows.found(name, &[1, 2], later(11), Told::ALL).unwrap(),
-            2
-        );
+        assert_eq!(found(&follows, name, &[1, 2], later(11)), 2);
     }
     let delivery = follows.next("a", 10).unwrap().unwrap();
     follows.told("a", delivery.number, NOW).unwrap();
@@ -123,12 +121,11 @@ fn topics_do_not_touch_each_other() {
 }
 
 #[test]
-fn what_waits_is_bounded() {
-    let dir = tempfile::tempdir().unwrap();
-    let follows = Store::open(dir.path()).unwrap().follows().unwrap();
+fn delivery_waiting_is_bounded() {
+    let (_dir, follows) = new_follows();
     follows.begin("a", "油", MARK).unwrap();
     let many: Vec<u64> = (0..10_050).collect();
-    follows.found("a", &many, later(11), Told::ALL).unwrap();
+    found(&follows, "a", &many, later(11));
     let record = follows.record("a").unwrap().unwrap();
     assert_eq!((record.waiting, record.given_up), (10_000, 50));
     // The oldest are lost, the latest are told.
@@ -136,11 +133,7 @@ fn what_waits_is_bounded() {
 }
 
 fn change(store: &mut Store, fingerprint: u64, op: DocOp) {
-    let batch = Batch {
-        documents: vec![(fingerprint, op)],
-        ..Batch::default()
-    };
-    store.commit(&batch, NOW).unwrap();
+    change_document(store, fingerprint, op, NOW);
 }
 
 /// A store whose log has these documents, numbered from 1, and its follower of topic `a`.
@@ -164,38 +157,36 @@ fn deliver(follows: &Follows) -> Vec<DeliveredHit> {
 }
 
 #[test]
-fn a_hit_is_told_as_new_then_changed_then_deleted_and_new_again() {
+fn delivery_change_sequence() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, follows) = with_log(dir.path(), &[1, 2]);
-    follows.found("a", &[1, 2], later(11), Told::ALL).unwrap();
+    found(&follows, "a", &[1, 2], later(11));
     assert_eq!(deliver(&follows), [new(1), new(2)]);
-    follows.found("a", &[2], later(12), Told::ALL).unwrap();
+    found(&follows, "a", &[2], later(12));
     assert_eq!(deliver(&follows), [told_as(2, Change::Changed)]);
     change(&mut store, 2, DocOp::Delete);
     // One that nobody was told of is not told as gone.
     change(&mut store, 7, says("油"));
     change(&mut store, 7, DocOp::Delete);
-    assert_eq!(follows.gone("a", Told::ALL).unwrap(), 1);
-    assert_eq!(follows.gone("a", Told::ALL).unwrap(), 0);
+    assert_eq!(follows.gone("a", NotifyOn::ALL).unwrap(), 1);
+    assert_eq!(follows.gone("a", NotifyOn::ALL).unwrap(), 0);
     assert_eq!(deliver(&follows), [told_as(2, Change::Deleted)]);
     assert_eq!(deliver(&follows), []);
-    follows.found("a", &[2], later(20), Told::ALL).unwrap();
+    found(&follows, "a", &[2], later(20));
     assert_eq!(deliver(&follows), [new(2)]);
 }
 
 #[test]
-fn a_hit_that_changes_into_none_is_told_as_deleted() {
+fn delivery_lost_hit_is_deleted() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, follows) = with_log(dir.path(), &[1, 2]);
     let seq = |store: &Store| u64::try_from(store.last_document_seq().unwrap()).unwrap();
     let begun = later(seq(&store));
-    follows.found("a", &[1, 2], begun, Told::ALL).unwrap();
+    found(&follows, "a", &[1, 2], begun);
     assert_eq!(deliver(&follows).len(), 2);
     change(&mut store, 1, says("油"));
     change(&mut store, 2, says("油"));
-    follows
-        .found("a", &[2], later(seq(&store)), Told::ALL)
-        .unwrap();
+    found(&follows, "a", &[2], later(seq(&store)));
     let told = [told_as(1, Change::Deleted), told_as(2, Change::Changed)];
     assert_eq!(deliver(&follows), told);
 }
@@ -203,17 +194,17 @@ fn a_hit_that_changes_into_none_is_told_as_deleted() {
 /// What happens to a document while a delivery of it is under way is told afterwards, also after a restart: nobody knows
 /// which of the two texts the receiver has.
 #[test]
-fn a_change_during_a_delivery_is_told_after_it() {
+fn delivery_change_meanwhile_follows() {
     for (deleted, expected) in [(false, Change::Changed), (true, Change::Deleted)] {
         let dir = tempfile::tempdir().unwrap();
         let (mut store, follows) = with_log(dir.path(), &[1]);
-        follows.found("a", &[1], later(11), Told::ALL).unwrap();
+        found(&follows, "a", &[1], later(11));
         let sent = follows.next("a", 10).unwrap().unwrap();
         if deleted {
             change(&mut store, 1, DocOp::Delete);
-            assert_eq!(follows.gone("a", Told::ALL).unwrap(), 1);
+            assert_eq!(follows.gone("a", NotifyOn::ALL).unwrap(), 1);
         } else {
-            follows.found("a", &[1], later(12), Told::ALL).unwrap();
+            found(&follows, "a", &[1], later(12));
         }
         drop((follows, store));
         let follows = Store::open(dir.path()).unwrap().follows().unwrap();
@@ -224,10 +215,10 @@ fn a_change_during_a_delivery_is_told_after_it() {
 }
 
 #[test]
-fn only_what_is_asked_for_is_told() {
+fn delivery_obeys_notify_on() {
     let dir = tempfile::tempdir().unwrap();
     let (mut store, follows) = with_log(dir.path(), &[1]);
-    let gone_only = Told {
+    let gone_only = NotifyOn {
         new: false,
         changed: false,
         gone: true,
@@ -239,9 +230,9 @@ fn only_what_is_asked_for_is_told() {
     assert_eq!(follows.gone("a", gone_only).unwrap(), 1);
     assert_eq!(deliver(&follows), [told_as(1, Change::Deleted)]);
     // One that waits and was never told is forgotten when it goes.
-    follows.found("a", &[3], later(13), Told::ALL).unwrap();
+    found(&follows, "a", &[3], later(13));
     change(&mut store, 3, says("油"));
     change(&mut store, 3, DocOp::Delete);
-    follows.gone("a", Told::ALL).unwrap();
+    follows.gone("a", NotifyOn::ALL).unwrap();
     assert_eq!(deliver(&follows), []);
 }

@@ -29,7 +29,7 @@ fn number(store: &Store, sql: &str) -> i64 {
     file(store).query_row(sql, [], |row| row.get(0)).unwrap()
 }
 
-/// Every address of the model and no other is known, to the writing side and beside it.
+/// Every address of the model and no other is known, to the writing side and next to it.
 fn check(store: &Store, model: &BTreeSet<u64>, most: u64) {
     let uris: Vec<CrawlUri> = (0..most).map(|n| uri(&address(n))).collect();
     let known = store.known(&uris.iter().collect::<Vec<_>>()).unwrap();
@@ -45,7 +45,7 @@ fn check(store: &Store, model: &BTreeSet<u64>, most: u64) {
 }
 
 #[test]
-fn no_address_is_there_twice_or_lost_whatever_fails_in_between() {
+fn keys_survive_failures() {
     let mut state = 0x5eed_u64;
     let (mut dir, most) = (tempfile::tempdir().unwrap(), 1_500);
     let mut store = Store::open(dir.path()).unwrap();
@@ -106,7 +106,7 @@ fn complete(store: &Store, mut merge: Merge) -> Run {
 }
 
 #[test]
-fn runs_become_one_and_give_back_every_row() {
+fn runs_merge_keeps_rows() {
     let dir = tempfile::tempdir().unwrap();
     let store = Store::open(dir.path()).unwrap();
     let tx = file(&store).unchecked_transaction().unwrap();
@@ -162,9 +162,8 @@ fn runs_become_one_and_give_back_every_row() {
 }
 
 #[test]
-fn row_numbers_never_come_twice_even_when_the_last_rows_are_forgotten() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn row_numbers_are_unique() {
+    let (dir, mut store) = new_store();
     let first = offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
     assert_eq!(forget_site(&mut store), 2);
     drop(store);

@@ -19,6 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::open::lock;
 use super::*;
+use crate::outcome::{Failure, Truncation};
 use taojin_uri::CrawlUri;
 
 const NOW: i64 = 1_800_000_000_000;
@@ -48,6 +49,27 @@ fn offer(store: &mut Store, texts: &[&str]) -> Committed {
     store.commit(&batch, NOW).unwrap()
 }
 
+/// An empty store in a directory of its own.
+fn new_store() -> (tempfile::TempDir, Store) {
+    let dir = tempfile::tempdir().unwrap();
+    let store = Store::open(dir.path()).unwrap();
+    (dir, store)
+}
+
+/// The record of an address that the store has.
+fn known(store: &Store, text: &str) -> UrlRecord {
+    store.lookup(&uri(text)).unwrap().unwrap()
+}
+
+/// Changes one document; the number of the change.
+fn change_document(store: &mut Store, fingerprint: u64, op: DocOp, now_ms: i64) -> i64 {
+    let batch = Batch {
+        documents: vec![(fingerprint, op)],
+        ..Batch::default()
+    };
+    store.commit(&batch, now_ms).unwrap().document_seq
+}
+
 /// A document that says this.
 fn says(body: impl Into<Vec<u8>>) -> DocOp {
     DocOp::Upsert(NewDocument {
@@ -59,7 +81,7 @@ fn says(body: impl Into<Vec<u8>>) -> DocOp {
 
 /// A visit of `text` that found a document and one link.
 fn visited(store: &Store, text: &str, outlink: &str, document: DocOp) -> FinishedPage {
-    let record = store.lookup(&uri(text)).unwrap().unwrap();
+    let record = known(store, text);
     FinishedPage {
         id: record.id,
         host: record.host,
@@ -82,6 +104,10 @@ fn visited(store: &Store, text: &str, outlink: &str, document: DocOp) -> Finishe
             documented: document != DocOp::Delete,
             target: None,
             error: None,
+            truncation: Some(Truncation {
+                failure: Failure::Truncated,
+                wire_bytes: 90,
+            }),
             content: Some(u64::MAX - 1),
             alias_of: None,
             confirmed_ms: Some(NOW),

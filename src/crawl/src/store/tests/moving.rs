@@ -96,7 +96,7 @@ fn rows(store: &Store) -> Vec<String> {
 }
 
 #[test]
-fn a_store_that_moves_into_the_database_and_out_again_is_the_same_record_by_record() {
+fn move_round_trip() {
     let Some(server) = server("moving a store into PostgreSQL and back") else {
         return;
     };
@@ -112,7 +112,7 @@ fn a_store_that_moves_into_the_database_and_out_again_is_the_same_record_by_reco
     let place = in_schema(node, &server.url());
     let mut told = CopyProgress { done: 0, all: 0 };
     let moved = import(one, &place, |at| told = at).unwrap();
-    assert_eq!(moved.of("url"), ADDRESSES.len() as u64);
+    assert_eq!(moved.rows_of("url"), ADDRESSES.len() as u64);
 
     // It works there: known addresses are known, new rows of the crawl and of followers get numbers of their own.
     let mut store = Store::open(&place).unwrap();
@@ -140,7 +140,7 @@ fn a_store_that_moves_into_the_database_and_out_again_is_the_same_record_by_reco
     let refused = import(one, &place, |_| {}).unwrap_err().to_string();
     assert!(refused.contains("addresses already"), "{refused}");
     let moved = export(&place, back, |_| {}).unwrap();
-    assert_eq!(moved.of("document"), 4);
+    assert_eq!(moved.rows_of("document"), 4);
     let refused = export(&place, back, |_| {}).unwrap_err().to_string();
     assert!(refused.contains("name another folder"), "{refused}");
 
@@ -166,7 +166,7 @@ fn a_store_that_moves_into_the_database_and_out_again_is_the_same_record_by_reco
 }
 
 #[test]
-fn what_cannot_move_says_so_and_leaves_both_sides_as_they_were() {
+fn move_refusal_changes_nothing() {
     let Some(server) = server("moves that are refused") else {
         return;
     };
@@ -205,7 +205,7 @@ fn what_cannot_move_says_so_and_leaves_both_sides_as_they_were() {
 }
 
 #[test]
-fn the_facts_of_a_database_are_told_before_and_after_it_has_tables() {
+fn database_facts_of_tables() {
     let Some(server) = server("facts of a database") else {
         return;
     };

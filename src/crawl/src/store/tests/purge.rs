@@ -20,9 +20,8 @@ fn document(store: &Store, text: &str) -> FinishedPage {
 }
 
 #[test]
-fn a_takedown_takes_all_addresses_of_the_document_whichever_is_named() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn takedown_takes_all_aliases() {
+    let (dir, mut store) = new_store();
     offer(
         &mut store,
         &["http://a.cn/1", "http://a.cn/2", "http://a.cn/3"],
@@ -59,7 +58,7 @@ fn a_takedown_takes_all_addresses_of_the_document_whichever_is_named() {
         .unwrap();
     assert_eq!(lifted.len(), 2);
     assert!(store.takedowns().unwrap().is_empty());
-    let record = store.lookup(&uri("http://a.cn/2")).unwrap().unwrap();
+    let record = known(&store, "http://a.cn/2");
     assert_eq!(record.visit.state, UrlState::New);
     assert_eq!(record.visit.due_ms, Some(NOW + 10));
     let expected = [("new", 3), ("urls", 3)].map(|(name, count)| (name.to_owned(), count));
@@ -67,9 +66,8 @@ fn a_takedown_takes_all_addresses_of_the_document_whichever_is_named() {
 }
 
 #[test]
-fn a_page_saved_for_templates_goes_with_its_address_and_does_not_come_back() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn takedown_removes_template_page() {
+    let (dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let mut templates = TemplateStore::open(dir.path()).unwrap();
     let page = TemplatePage {
@@ -88,9 +86,8 @@ fn a_page_saved_for_templates_goes_with_its_address_and_does_not_come_back() {
 }
 
 #[test]
-fn a_purged_site_that_is_kept_has_its_pause_and_nothing_else() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn purge_keeps_pause_only() {
+    let (dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
     let page = document(&store, "http://a.cn/1");
     commit_pages(&mut store, vec![page]);
@@ -130,9 +127,8 @@ fn is_in_files(dir: &std::path::Path, wanted: &[u8]) -> bool {
 }
 
 #[test]
-fn the_text_of_a_takedown_is_in_no_file_of_the_store() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn takedown_overwrites_files() {
+    let (dir, mut store) = new_store();
     // Too random to be compressed, and long enough for pages of its own.
     let body = |seed: u64| -> Vec<u8> {
         let hash = |n: u64| xxhash_rust::xxh3::xxh3_64_with_seed(&n.to_le_bytes(), seed);
@@ -157,9 +153,8 @@ fn the_text_of_a_takedown_is_in_no_file_of_the_store() {
 
 /// Documents that were imported have no address of their own; so many of them take a while, in which a daemon must be heard.
 #[test]
-fn a_purge_of_many_imported_documents_tells_of_itself() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn purge_reports_progress() {
+    let (_dir, mut store) = new_store();
     let imported: Vec<u64> = (1..=5_001).collect();
     let batch = Batch {
         documents: imported.iter().map(|n| (*n, says("{}"))).collect(),

@@ -3,11 +3,10 @@
 use super::*;
 
 #[test]
-fn a_record_comes_back_as_it_was_written() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn record_round_trip() {
+    let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
-    let new = store.lookup(&uri("http://a.cn/1")).unwrap().unwrap();
+    let new = known(&store, "http://a.cn/1");
     assert_eq!(
         (new.visit.state, new.first_seen_ms, &*new.site),
         (UrlState::New, NOW, "s")
@@ -18,16 +17,15 @@ fn a_record_comes_back_as_it_was_written() {
     assert_eq!(done.inserted.len(), 1);
     let record = store.url(new.id).unwrap().unwrap();
     assert_eq!(record.visit, page.visit);
-    let found = store.lookup(&uri("http://b.cn/2")).unwrap().unwrap();
+    let found = known(&store, "http://b.cn/2");
     assert_eq!(found.via, Some(new.id));
     assert_eq!(store.lookup(&uri("http://c.cn/")).unwrap(), None);
     assert_eq!(store.host("b.cn").unwrap().unwrap().next_due_ms, Some(NOW));
 }
 
 #[test]
-fn urls_are_added_once_and_counted() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn commit_adds_urls_once() {
+    let (_dir, mut store) = new_store();
     let first = offer(
         &mut store,
         &["http://a.cn/1", "http://a.cn/2", "http://a.cn/1"],
@@ -47,9 +45,8 @@ fn urls_are_added_once_and_counted() {
 }
 
 #[test]
-fn due_urls_come_by_rank_then_time_then_finding() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn due_urls_are_ordered() {
+    let (_dir, mut store) = new_store();
     let mut batch = Batch::default();
     for (text, rank, due_ms) in [
         ("http://a.cn/late", 1, NOW + 5),
@@ -88,15 +85,14 @@ fn due_urls_come_by_rank_then_time_then_finding() {
 }
 
 #[test]
-fn a_reader_sees_commits_and_holds_up_nobody() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn reader_sees_commits() {
+    let (dir, mut store) = new_store();
     let reader = store.reader().unwrap();
     assert_eq!(reader.counts().unwrap().total("urls"), 0);
     offer(&mut store, &["http://a.cn/1"]);
     assert_eq!(reader.counts().unwrap().total("urls"), 1);
     assert!(reader.lookup(&uri("http://a.cn/1")).unwrap().is_some());
-    let id = store.lookup(&uri("http://a.cn/1")).unwrap().unwrap().id;
+    let id = known(&store, "http://a.cn/1").id;
     assert_eq!(&*reader.url(id).unwrap().unwrap().site, "s");
     drop(store);
     let alone = Reader::open(dir.path()).unwrap();
@@ -106,9 +102,8 @@ fn a_reader_sees_commits_and_holds_up_nobody() {
 /// Loss of power: the log ends anywhere. What is there is the state after some commit, and no commit that ended
 /// before the cut is missing.
 #[test]
-fn a_cycle_makes_due_what_waits_for_it() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn begin_cycle_makes_due() {
+    let (_dir, mut store) = new_store();
     let mut batch = Batch::default();
     for (text, class) in [
         ("http://a.cn/", UrlClass::Seed),
@@ -152,7 +147,7 @@ fn a_cycle_makes_due_what_waits_for_it() {
     );
     let host = store.host("a.cn").unwrap().unwrap().id;
     let due = store.due(host, NOW + 1_000, 10).unwrap();
-    let id = |text| store.lookup(&uri(text)).unwrap().unwrap().id;
+    let id = |text| known(&store, text).id;
     let expected = [id("http://a.cn/"), id("http://a.cn/busy")];
     assert_eq!(due.iter().map(|d| d.id).collect::<Vec<_>>(), expected);
     let record = store.site("s").unwrap().unwrap();
@@ -164,9 +159,8 @@ fn a_cycle_makes_due_what_waits_for_it() {
 }
 
 #[test]
-fn a_forgotten_site_leaves_nothing_but_deletes_for_the_index() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn forgotten_site_leaves_deletes() {
+    let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1", "http://a.cn/2"]);
     let other: Arc<str> = Arc::from("other");
     let batch = Batch {
@@ -195,9 +189,8 @@ fn a_forgotten_site_leaves_nothing_but_deletes_for_the_index() {
 }
 
 #[test]
-fn a_page_of_a_forgotten_site_that_comes_home_late_changes_nothing() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn forgotten_site_ignores_late_page() {
+    let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let page = visited(&store, "http://a.cn/1", "http://a.cn/2", says("{}"));
     forget_site(&mut store);
@@ -219,19 +212,18 @@ fn tied(store: &Store, text: &str, content: Option<u64>, alias_of: Option<UrlId>
 }
 
 #[test]
-fn pages_that_stood_for_a_document_are_due_again_when_it_goes_or_changes() {
+fn aliases_released_on_change() {
     for (content, documented, released) in [
         (Some(5), true, vec![]),
         (Some(6), true, vec!["http://a.cn/2"]),
         (None, false, vec!["http://a.cn/2", "http://a.cn/3"]),
     ] {
-        let dir = tempfile::tempdir().unwrap();
-        let mut store = Store::open(dir.path()).unwrap();
+        let (_dir, mut store) = new_store();
         offer(
             &mut store,
             &["http://a.cn/1", "http://a.cn/2", "http://a.cn/3"],
         );
-        let first = store.lookup(&uri("http://a.cn/1")).unwrap().unwrap().id;
+        let first = known(&store, "http://a.cn/1").id;
         let pages = vec![
             tied(&store, "http://a.cn/1", Some(5), None),
             tied(&store, "http://a.cn/2", Some(5), Some(first)),
@@ -260,14 +252,13 @@ fn pages_that_stood_for_a_document_are_due_again_when_it_goes_or_changes() {
 }
 
 #[test]
-fn a_document_gives_way_with_all_that_it_stood_for() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+fn superseded_document_moves_aliases() {
+    let (_dir, mut store) = new_store();
     offer(
         &mut store,
         &["http://a.cn/1", "http://a.cn/2", "http://a.cn/3"],
     );
-    let id = |store: &Store, text: &str| store.lookup(&uri(text)).unwrap().unwrap().id;
+    let id = |store: &Store, text: &str| known(store, text).id;
     let first = id(&store, "http://a.cn/1");
     let mut naming = tied(&store, "http://a.cn/1", Some(5), None);
     naming.visit.target = Some("http://a.cn/3".to_owned());
@@ -307,10 +298,9 @@ fn a_document_gives_way_with_all_that_it_stood_for() {
 
 /// A crawl that ran while the clock was a year ahead leaves no moment that the next one would wait a year for.
 #[test]
-fn moments_of_a_clock_that_was_ahead_are_cut() {
+fn clock_ahead_is_cut() {
     const YEAR: i64 = 365 * 86_400_000;
-    let dir = tempfile::tempdir().unwrap();
-    let mut store = Store::open(dir.path()).unwrap();
+    let (_dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let longest_ms = 2_000;
     assert_eq!(store.set_clock_right(NOW, longest_ms).unwrap(), None);
@@ -325,11 +315,11 @@ fn moments_of_a_clock_that_was_ahead_are_cut() {
         ..Batch::default()
     };
     store.commit(&batch, NOW + YEAR).unwrap();
-    let found = store.lookup(&uri("http://a.cn/2")).unwrap().unwrap();
+    let found = known(&store, "http://a.cn/2");
     assert_eq!(found.visit.due_ms, Some(NOW + YEAR));
 
     assert_eq!(store.set_clock_right(NOW, longest_ms).unwrap(), Some(YEAR));
-    let due = |url: &str| store.lookup(&uri(url)).unwrap().unwrap().visit.due_ms;
+    let due = |url: &str| known(&store, url).visit.due_ms;
     assert_eq!(due("http://a.cn/1"), Some(NOW + 5));
     assert_eq!(due("http://a.cn/2"), Some(NOW), "never visited");
     let host = store.host("a.cn").unwrap().unwrap();

@@ -65,7 +65,7 @@ fn decisions_outlive_a_new_look() {
 }
 
 #[test]
-fn a_failed_change_of_the_lexicon_decides_nothing() {
+fn terms_failed_change_decides_nothing() {
     let dir = tempfile::tempdir().unwrap();
     let mut list = TermList::open(dir.path()).unwrap();
     list.propose(&[term("a", 0.2)], TermMark::default())
@@ -80,7 +80,7 @@ fn a_failed_change_of_the_lexicon_decides_nothing() {
 }
 
 #[test]
-fn another_programs_file_is_left_alone() {
+fn terms_foreign_file_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     assert!(!TermList::exists(dir.path()));
     let other = rusqlite::Connection::open(dir.path().join("terms.sqlite")).unwrap();

@@ -1,5 +1,4 @@
-//! Whether two documents are reprints of one. In: their texts. Out: how much they agree, if they do. Never looks
-//! anything up.
+//! Compares two documents: whether they are reprints of one, and how much they agree. Never looks anything up.
 //!
 //! Two texts are reprints when two thirds of them are the same: in runs of five letters, whatever their order (the
 //! coefficient of Ochiai, 1957: common runs over the geometric mean of both counts), or letter by letter in one order,
@@ -54,7 +53,7 @@ pub(crate) struct Text {
 
 impl Text {
     /// Of a document whose text is this in normal form.
-    pub(crate) fn of(document: &Document, normal: &str) -> Self {
+    pub(crate) fn new(document: &Document, normal: &str) -> Self {
         let title = document.title.as_deref().unwrap_or_default();
         let host = host_of(&document.url);
         Self {
@@ -74,10 +73,10 @@ pub(crate) struct Model<'t> {
 }
 
 impl<'t> Model<'t> {
-    pub(crate) fn of(text: &'t Text) -> Self {
+    pub(crate) fn new(text: &'t Text) -> Self {
         Self {
             text,
-            runs: Runs::of(&text.letters),
+            runs: Runs::new(&text.letters),
             subject: OnceCell::new(),
             places: OnceCell::new(),
         }
@@ -85,14 +84,14 @@ impl<'t> Model<'t> {
 
     /// How much of the runs two reprints of one share; none where they are not reprints.
     pub(crate) fn agreement(&self, other: &Text) -> Option<f64> {
-        let titles = Titles::of(&self.text.title, &other.title);
+        let titles = Titles::new(&self.text.title, &other.title);
         if titles == Titles::Series {
             return None;
         }
         if self.text.letters == other.letters {
             return Some(1.0);
         }
-        let other_runs = Runs::of(&other.letters);
+        let other_runs = Runs::new(&other.letters);
         let (fewer, more) = ordered(self.runs.0.len(), other_runs.0.len());
         let common = self.runs.common(&other_runs) as f64;
         if common / more < LEAST_RUNS {
@@ -114,8 +113,11 @@ impl<'t> Model<'t> {
         };
         let same_runs = common / more >= SHARED_OF_LONGER && runs >= least_runs;
         let same = same_runs || least_letters.is_some_and(|least| self.same_letters(other, least));
-        let subject = || self.subject.get_or_init(|| Subject::of(&self.text.letters));
-        let other_subject = || subject().is_other(&Subject::of(&other.letters), runs);
+        let subject = || {
+            self.subject
+                .get_or_init(|| Subject::new(&self.text.letters))
+        };
+        let other_subject = || subject().is_other(&Subject::new(&other.letters), runs);
         (same && !other_subject()).then_some(runs)
     }
 
@@ -128,7 +130,7 @@ impl<'t> Model<'t> {
             return false;
         }
         let (_, more) = ordered(own.len(), other.len());
-        let places = self.places.get_or_init(|| Places::of(own));
+        let places = self.places.get_or_init(|| Places::new(own));
         let rows = places.rows(other);
         let mut unmatched = vec![u64::MAX; places.words];
         let mut share = || places.matched(&rows, &mut unmatched) as f64 / more;
@@ -156,7 +158,7 @@ fn ordered(a: usize, b: usize) -> (f64, f64) {
 struct Runs(Vec<u32>);
 
 impl Runs {
-    fn of(letters: &[u16]) -> Self {
+    fn new(letters: &[u16]) -> Self {
         let mut all: Vec<u32> = runs(letters).map(|run| run as u32).collect();
         all.sort_unstable();
         all.dedup();
@@ -183,7 +185,7 @@ struct Places {
 }
 
 impl Places {
-    fn of(letters: &[u16]) -> Self {
+    fn new(letters: &[u16]) -> Self {
         let mut alphabet = letters.to_vec();
         alphabet.sort_unstable();
         alphabet.dedup();

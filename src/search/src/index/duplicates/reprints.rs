@@ -1,8 +1,8 @@
-//! Recognising reprints. In: texts in the order they are indexed. Out: for each the group of texts it is a reprint
-//! of, or a new group. A text joins the group whose first text it agrees with most: agreeing with one of the others is
-//! not enough, so that no chain of small changes leads from one report to another. Remembers the latest texts only, a
-//! bounded number of them, by their sketches; what seems alike is compared as text ([`super::alike`]). Never changes a
-//! text, and never reads the index by itself.
+//! Recognises reprints: returns for each text the group it is a reprint of, or a new group. A text joins the group
+//! whose first text it agrees with most: agreeing with one of the others is not enough, so that no chain of small
+//! changes leads from one report to another. Remembers the latest texts only, a bounded number of them, by their
+//! sketches; what seems alike is compared as text ([`super::alike`]). Never changes a text, and never reads the index
+//! by itself.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -80,8 +80,8 @@ impl Reprints {
         }
         let fingerprint = stored.fingerprint;
         self.forget(fingerprint);
-        let own = Text::of(&stored.document, body);
-        let sketch = Sketch::of(&own.letters)?;
+        let own = Text::new(&stored.document, body);
+        let sketch = Sketch::new(&own.letters)?;
         let group = self.group_of(&own, &sketch);
         // Changed text makes another group: its old reprints keep theirs.
         let group = group.unwrap_or_else(|| own_group(fingerprint, &sketch));
@@ -96,7 +96,7 @@ impl Reprints {
         // How much the text agrees with each group that was looked at.
         let mut groups: Vec<(u64, Option<f64>)> = Vec::new();
         for (shared, slot) in self.candidates(sketch) {
-            let model = model.get_or_insert_with(|| Model::of(own));
+            let model = model.get_or_insert_with(|| Model::new(own));
             if groups.iter().any(|(group, _)| *group == slot.group) {
                 continue;
             }
@@ -130,7 +130,7 @@ impl Reprints {
     /// cannot be read is not compared.
     fn read(&self, fingerprint: u64) -> Option<Text> {
         let stored = self.documents.get(fingerprint, u64::MAX).ok()??;
-        Some(Text::of(&stored.document, &stored.body()))
+        Some(Text::new(&stored.document, &stored.body()))
     }
 
     /// Remembers a text whose group is known.
@@ -286,7 +286,7 @@ pub(crate) struct Sketch([u16; BINS]);
 
 impl Sketch {
     /// The sketch of a text's letters (see [`letters`]); none for a short text.
-    pub(crate) fn of(letters: &[u16]) -> Option<Self> {
+    pub(crate) fn new(letters: &[u16]) -> Option<Self> {
         if letters.len() < LEAST_LETTERS {
             return None;
         }

@@ -1,6 +1,6 @@
-//! What tells a text from another that was made from the same form. In: the letters of a text. Out: the numbers by the
-//! places where they stand, the numbers of issues and papers, and the words it comes back to. Says of two texts whether
-//! these differ; says nothing of how alike they are.
+//! What distinguishes a text from another that was made from the same form: its numbers by the places where they are,
+//! the numbers of issues and papers, and the words it comes back to. Compares these of two texts, never how alike the
+//! texts are.
 
 use super::titles::number;
 
@@ -33,7 +33,7 @@ struct Number {
 }
 
 impl Subject {
-    pub(crate) fn of(letters: &[u16]) -> Self {
+    pub(crate) fn new(letters: &[u16]) -> Self {
         let windows = REPEATED.iter().flat_map(|(n, _)| letters.windows(*n));
         let mut words: Vec<u64> = windows.map(packed).collect();
         words.sort_unstable();

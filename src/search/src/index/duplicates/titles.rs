@@ -1,5 +1,5 @@
-//! What two titles say of their documents. In: titles in normal form. Out: whether they name one subject, two, or two of
-//! a series. Never looks at the texts.
+//! Compares two titles in normal form: whether they name one subject, two, or two of a series. Never looks at the
+//! texts.
 
 /// Least letters of a title that says something.
 const LEAST_LETTERS: usize = 4;
@@ -29,7 +29,7 @@ pub(crate) enum Titles {
 
 impl Titles {
     /// Compares two titles in normal form.
-    pub(crate) fn of(a: &str, b: &str) -> Self {
+    pub(crate) fn new(a: &str, b: &str) -> Self {
         let (own, other) = (letters(a), letters(b));
         if own.len().min(other.len()) < LEAST_LETTERS {
             return Self::Unknown;
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn titles_of_one_report_and_of_a_series_are_told_apart() {
+    fn titles_series_differ() {
         use Titles::{Form, Other, Same, Series, Unknown};
         for (expected, a, b) in [
             (Same, "国内油价三连涨", "国内油价“三连涨”"),
@@ -185,13 +185,13 @@ mod tests {
             ),
             (Unknown, "图片", "国内油价三连涨"),
         ] {
-            assert_eq!(Titles::of(a, b), expected, "{a} / {b}");
-            assert_eq!(Titles::of(b, a), expected, "{b} / {a}");
+            assert_eq!(Titles::new(a, b), expected, "{a} / {b}");
+            assert_eq!(Titles::new(b, a), expected, "{b} / {a}");
         }
     }
 
     #[test]
-    fn numbers_are_read_in_both_kinds_of_digits() {
+    fn titles_read_both_digits() {
         let read = |text: &str| number(&text.chars().collect::<Vec<_>>());
         assert_eq!(read("76期"), Some((76, 2)));
         assert_eq!(read("七十六期"), Some((76, 3)));

@@ -1,5 +1,4 @@
-//! Counts by site, by day of publication and by group of reprints. In: matching documents. Out: how many each has. Never
-//! loads a document.
+//! Counts matching documents by site, by day of publication and by group of reprints. Never loads a document.
 
 use std::collections::{BTreeMap, HashMap};
 

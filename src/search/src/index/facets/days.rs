@@ -1,5 +1,5 @@
-//! Counts by date of publication. In: matching documents. Out: how many each day, week, month or year has, whichever
-//! makes a chart that can be read or was asked for. Never loads a document.
+//! Counts matching documents by date of publication: by day, week, month or year, whichever makes a readable chart or
+//! was requested. Never loads a document.
 
 use std::collections::BTreeMap;
 
@@ -51,7 +51,7 @@ pub struct Dates {
 
 impl Dates {
     /// Counts by day, put together so that not too many are left.
-    pub(crate) fn of(days: &BTreeMap<NaiveDate, u64>) -> Self {
+    pub(crate) fn from_days(days: &BTreeMap<NaiveDate, u64>) -> Self {
         match (days.first_key_value(), days.last_key_value()) {
             (Some((&from, _)), Some((&until, _))) => {
                 Self::over(days, DateUnit::fitting(from, until), from, until)

@@ -1,7 +1,6 @@
-//! Terms that go with a result. In: the best documents of a search. Out: the terms and words that many of them
-//! have beside what was asked for, and few others have; domain terms first. A word counts where it stands in one sentence
-//! with what was asked for: what else a document speaks of says nothing about that. Reads the beginning of each document;
-//! never the whole result.
+//! Terms that go with a result: the terms and words that many of its best documents have next to the query, and few
+//! others have; domain terms first. A word counts where it is in one sentence with what was searched for: what else a
+//! document speaks of means nothing for that. Reads the beginning of each document; never the whole result.
 //!
 //! Documents on the topic of another ([`Reader::similar`]) have most of its telling words; reprints of the document itself
 //! are left out.
@@ -24,7 +23,7 @@ use crate::index::view::{Statistics, View, reckoned};
 pub(crate) const RELATED_DOCUMENTS: usize = 12;
 /// Bytes of a document looked at: some paragraphs of news.
 const HEAD_BYTES: usize = 2_000;
-/// Bytes of its sentences that words are looked for in.
+/// Bytes of its sentences that words are searched for in.
 const SENTENCES_BYTES: usize = 900;
 /// Least documents of the looked-at that have a term: one is chance.
 const LEAST_DOCUMENTS: u32 = 2;
@@ -52,7 +51,7 @@ impl Reader {
         Ok(apart(beside.into_iter(), String::as_str, RELATED_TERMS))
     }
 
-    /// Terms and words that documents have beside what was asked for, those that few others have first; at most
+    /// Terms and words that documents have next to what was asked for, those that few others have first; at most
     /// [`WEIGHED`].
     pub(crate) fn terms_beside(
         &self,
@@ -139,7 +138,7 @@ fn words_of<'t>(
         let text = normal.text();
         for (start, sentence) in sentences_with(text, subjects) {
             for word in dictionary.words(sentence) {
-                let known = word.of(sentence);
+                let known = word.slice_of(sentence);
                 if !is_telling(known) {
                     continue;
                 }
@@ -178,14 +177,14 @@ fn subjects(query: &Query, asked: &str, dictionary: &Dictionary) -> Vec<String> 
     let words = dictionary
         .words(asked)
         .into_iter()
-        .map(|word| word.of(asked));
+        .map(|word| word.slice_of(asked));
     let words = words.filter(|word| is_telling(word) || !asked.contains(char::is_whitespace));
     let synonyms = expanded(query, dictionary).into_iter().flat_map(|e| e.also);
     let synonyms = synonyms.map(|other| normalize(&other).into_owned());
     words.map(str::to_owned).chain(synonyms).collect()
 }
 
-/// The first terms of which none holds another: 页岩 says nothing beside 页岩气.
+/// The first terms of which none holds another: 页岩 says nothing next to 页岩气.
 pub(crate) fn apart<T>(
     ranked: impl Iterator<Item = T>,
     term: impl Fn(&T) -> &str,
@@ -296,7 +295,7 @@ impl Reader {
         let mut counts: HashMap<&str, u32> = HashMap::new();
         for (part, weight) in [(title, TITLE_WEIGHT), (text, 1)] {
             for word in dictionary.words(part) {
-                let word = word.of(part);
+                let word = word.slice_of(part);
                 if is_telling(word) {
                     *counts.entry(word).or_default() += weight;
                 }

@@ -1,5 +1,5 @@
-//! What analysts compare. In: a query. Out: its documents by day and by site, the stories that were reprinted most with who had
-//! each first, and the terms that rise. Only documents that fit the query count, as in the total of a search.
+//! What analysts compare: the documents of a query by day and by site, the stories that were reprinted most with who
+//! had each first, and the terms that rise. Only documents that fit the query count, as in the total of a search.
 
 use std::collections::BTreeMap;
 
@@ -174,7 +174,7 @@ mod tests {
     use super::surprise;
 
     #[test]
-    fn only_a_share_that_rises_is_a_surprise() {
+    fn rising_needs_rising_share() {
         // Dunning's measure of a 2 × 2 table, reckoned by hand: 2 Σ k ln(k / expected).
         let rises = surprise((10, 30), (100, 100));
         assert!((rises - 12.9715).abs() < 0.01, "{rises}");

@@ -201,7 +201,7 @@ pub(crate) fn place_of(site: &str) -> Option<String> {
 const SYNONYM_WEIGHT: f32 = 0.8;
 /// What a document gains for each word that it has as typed: more than any synonym scores.
 const TYPED_BONUS: f32 = 30.0;
-/// Words of one query that are looked for with their synonyms: one with more is a text.
+/// Words of one query that are searched for with their synonyms: one with more is a text.
 const MOST_EXPANDED: usize = 8;
 
 /// The words of a query that have synonyms, with these.

@@ -1,5 +1,5 @@
-//! Labelled fields in the index: 字号:国发〔2026〕12号. In: labels and values. Out: what stands in the index, and what asks for
-//! it. A gram of a value stands there with its label before it, so that a value is found under its own label only.
+//! Labelled fields in the index, such as 字号:国发〔2026〕12号: the terms that are stored and those that search for them. A
+//! gram of a value is stored with its label before it, so that a value is found under its own label only.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

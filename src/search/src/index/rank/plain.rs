@@ -1,6 +1,6 @@
-//! Plain text of a query. Out: what ranks documents, and what each must have. Ranks by BM25 over pairs of
-//! characters, those that are words more than those that reach over two, over phrases for longer words, and over
-//! single characters that are words. Never demands function words.
+//! Plans the plain text of a query: what ranks documents, and what each must have. Ranks by BM25 over pairs of
+//! characters, those that are words more than those that reach over two, over phrases for longer words, and over single
+//! characters that are words. Never demands function words.
 
 use super::clauses::{Builder, Demand};
 use super::plan::{MAX_TERMS, Plan};
@@ -20,7 +20,7 @@ const LONG_WORD_WEIGHT: f32 = 0.3;
 /// A single character that is a word.
 const SINGLE_WEIGHT: f32 = 1.0;
 
-/// Longest piece of plain text that is also looked for as a whole: longer ones are sentences.
+/// Longest piece of plain text that is also searched for as a whole: longer ones are sentences.
 const MAX_WHOLE_CHARS: usize = 16;
 /// Most words of which a share is demanded: more would be slow and say little.
 const MAX_UNITS: usize = 32;
@@ -33,7 +33,7 @@ const MAX_ALL_WORDS: usize = 3;
 const MOST_SHARE: f32 = 0.6;
 /// What share of a query a weaker match has, by the rarity of its words; words that no document has are not counted.
 const WEAKER_SHARE: f32 = 0.2;
-/// Longest text that is looked for as typed: the longest titles have so many characters.
+/// Longest text that is searched for as typed: the longest titles have so many characters.
 const MAX_EXACT_CHARS: usize = 64;
 /// What a document gains that holds the query as typed in its text; in the title it gains twice as much. More than the
 /// words of a query can weigh together.
@@ -66,7 +66,7 @@ impl Builder<'_> {
         }
         if (2..=MAX_LISTED_WORDS).contains(&units.len()) {
             let all = units.iter().map(|unit| (unit.plan.clone(), 1.0));
-            let all = Plan::AtLeast(all.collect(), units.len() as f32);
+            let all = Plan::MinimumShouldMatch(all.collect(), units.len() as f32);
             by.push(all.constant(self.config.all_words_bonus));
         }
         // What holds the text as typed holds its words, however a dictionary cuts them there.
@@ -93,7 +93,7 @@ impl Builder<'_> {
         if demand == Demand::Weaker {
             return self.weaker(normal, units, target);
         }
-        let asks = words.iter().any(|word| asks(word.of(normal)));
+        let asks = words.iter().any(|word| asks(word.slice_of(normal)));
         let sum: f32 = units.iter().map(|unit| unit.weight).sum();
         let least = match demand {
             Demand::Asked(Match::All) => sum,
@@ -104,7 +104,7 @@ impl Builder<'_> {
         let mut any: Vec<(Plan, f32)> = units.into_iter().map(|u| (u.plan, u.weight)).collect();
         any.extend(exact.map(|exact| (exact, sum)));
         if least > 0.0 {
-            return Plan::AtLeast(any, least);
+            return Plan::MinimumShouldMatch(any, least);
         }
         let any = any.into_iter().map(|(plan, _)| plan).collect();
         Plan::one_of(any).map_or(Plan::Nothing, Plan::unscored)
@@ -124,7 +124,7 @@ impl Builder<'_> {
         }
         any.retain(|(_, weight)| *weight < self.absent());
         let sum: f32 = any.iter().map(|(_, weight)| weight).sum();
-        Plan::AtLeast(any, sum * WEAKER_SHARE)
+        Plan::MinimumShouldMatch(any, sum * WEAKER_SHARE)
     }
 
     /// What ranks documents by a text in normal form.
@@ -132,7 +132,7 @@ impl Builder<'_> {
         let mut terms: Vec<(&str, f32)> = Vec::new();
         let mut phrases: Vec<(&str, f32)> = Vec::new();
         for word in words {
-            let text = word.of(normal);
+            let text = word.slice_of(normal);
             let boost = if self.dictionary.is_term(text) {
                 self.config.term_boost
             } else {
@@ -211,7 +211,7 @@ impl Builder<'_> {
                 units.push(unit);
                 continue;
             }
-            if alone || is_stop_word(word.of(normal)) || units.len() == MAX_UNITS {
+            if alone || is_stop_word(word.slice_of(normal)) || units.len() == MAX_UNITS {
                 continue;
             }
             let text = unit_text(normal, words, index);
@@ -288,22 +288,27 @@ impl Builder<'_> {
 }
 
 /// What is demanded for a word: the word itself, but for a single character the pair it makes with another one
-/// beside it, because names outside the dictionary are cut into single characters, and a number with the character that
+/// next to it, because names outside the dictionary are cut into single characters, and a number with the character that
 /// follows it: 6口 is no 6月.
 fn unit_text<'t>(normal: &'t str, words: &[Word], index: usize) -> &'t str {
     let Some(word) = words.get(index) else {
         return "";
     };
-    let text = word.of(normal);
-    let lone = |other: &&Word| is_single(other.of(normal)) && !is_stop_word(other.of(normal));
+    let text = word.slice_of(normal);
+    let lone =
+        |other: &&Word| is_single(other.slice_of(normal)) && !is_stop_word(other.slice_of(normal));
     let next = words.get(index + 1).filter(|next| next.start == word.end);
     let before = index
         .checked_sub(1)
         .and_then(|i| words.get(i))
         .filter(|before| before.end == word.start);
-    let counts = |word: &Word| word.of(normal).bytes().all(|byte| byte.is_ascii_digit());
+    let counts = |word: &Word| {
+        word.slice_of(normal)
+            .bytes()
+            .all(|byte| byte.is_ascii_digit())
+    };
     if counts(word) {
-        let counted = next.filter(|next| is_single(next.of(normal)));
+        let counted = next.filter(|next| is_single(next.slice_of(normal)));
         let end = counted.map_or(word.end, |next| next.end);
         return normal.get(word.start..end).unwrap_or(text);
     }

@@ -64,7 +64,7 @@ pub(crate) enum Plan {
     /// Those that all of the plans fit, and none of the others.
     Each { must: Vec<Plan>, without: Vec<Plan> },
     /// Those in which the weights of the plans that fit add up to so much at least. Scores nothing.
-    AtLeast(Vec<(Plan, f32)>, f32),
+    MinimumShouldMatch(Vec<(Plan, f32)>, f32),
     /// The documents of one plan, scored by others.
     Scored { fitting: Box<Plan>, by: Vec<Plan> },
     /// The same documents, all with this score.

@@ -1,5 +1,5 @@
-//! A document as the engine takes it, and the settings and mappings that it keeps documents by. In: a document and its group.
-//! Out: the fields of the mapping, with the texts cut into terms by the tokenizers of the embedded index.
+//! A document as the engine takes it, and the settings and mappings of its index. Texts are cut into terms by the
+//! tokenizers of the embedded index.
 
 use std::borrow::Cow;
 
@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_score_has_the_same_factor_everywhere() {
+    fn remote_score_factor() {
         let opensearch =
             |number| json!({"version": {"distribution": "opensearch", "number": number}});
         assert_eq!(similarity(&opensearch("2.19.1")), "BM25");

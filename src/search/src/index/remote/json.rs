@@ -44,7 +44,7 @@ pub(super) fn query(plan: &Plan) -> Value {
         Plan::Each { must, without } => {
             json!({"bool": {"must": all(must), "must_not": all(without)}})
         }
-        Plan::AtLeast(any, least) => {
+        Plan::MinimumShouldMatch(any, least) => {
             let weighed = |(plan, weight): &(Plan, f32)| constant(plan, *weight);
             let any: Vec<Value> = any.iter().map(weighed).collect();
             // The sum only decides what fits.

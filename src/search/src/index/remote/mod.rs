@@ -1,6 +1,6 @@
-//! An index in OpenSearch or Elasticsearch. In: the same documents and queries as the embedded one takes. Out: the same
-//! answers. The texts go over as the terms that this program cuts, so a lexicon acts in queries only and stays live; what a
-//! hit says is read from the store. Requests are carried by a [`Transport`]; nothing here opens a connection.
+//! An index in OpenSearch or Elasticsearch with the same documents, queries and results as the embedded one. Texts are
+//! sent as the terms that this program cuts, so a lexicon acts in queries only and stays live; what a hit shows is read
+//! from the store. Requests are carried by a [`Transport`]; nothing here opens a connection.
 
 mod document;
 mod json;
@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::IndexError;
-use super::schema::{FORMAT, Noted};
-use super::stop::Stop;
-use super::storage::left_out::AllLeftOut;
+use super::schema::{CommitPayload, FORMAT};
+use super::stop::CancellationToken;
+use super::storage::left_out::SkippedDocuments;
 
 pub(super) use view::RemoteView;
 pub use writer::RemoteWriter;
@@ -47,7 +47,7 @@ pub trait Transport: Send + Sync {
         method: &str,
         path: &str,
         body: Body<'_>,
-        stop: &Stop,
+        stop: &CancellationToken,
     ) -> Result<(u16, Value), String>;
 
     /// Where requests go, for messages.
@@ -81,10 +81,10 @@ pub struct RemoteState {
     pub beat: u64,
     /// Documents that could not be indexed.
     #[serde(default)]
-    pub left_out: AllLeftOut,
+    pub left_out: SkippedDocuments,
 }
 
-impl From<RemoteState> for Noted {
+impl From<RemoteState> for CommitPayload {
     fn from(state: RemoteState) -> Self {
         Self {
             seq: state.seq,
@@ -98,7 +98,7 @@ impl From<RemoteState> for Noted {
 
 impl RemoteIndex {
     /// The index `name`. Its documents are kept in `NAME-vFORMAT`, so that a version that cuts text in another way fills an
-    /// index of its own beside the old one; how far it is stands in
+    /// index of its own next to the old one; how far it is stands in
     /// `NAME-vFORMAT-state`.
     pub fn new(transport: Arc<dyn Transport>, name: &str) -> Self {
         Self {
@@ -206,7 +206,12 @@ impl RemoteIndex {
     }
 
     /// The answer to a search.
-    fn search(&self, parameters: &str, body: &Value, stop: &Stop) -> Result<Value, IndexError> {
+    fn search(
+        &self,
+        parameters: &str,
+        body: &Value,
+        stop: &CancellationToken,
+    ) -> Result<Value, IndexError> {
         let path = format!("/{}/_search?{parameters}", self.documents());
         let (status, answer) = self.ask_until("POST", &path, Body::Json(body), stop)?;
         if status == 404 && answer["error"]["type"] == "index_not_found_exception" {
@@ -221,7 +226,7 @@ impl RemoteIndex {
     }
 
     fn ask(&self, method: &str, path: &str, body: Body<'_>) -> Result<(u16, Value), IndexError> {
-        self.ask_until(method, path, body, &Stop::default())
+        self.ask_until(method, path, body, &CancellationToken::default())
     }
 
     fn ask_until(
@@ -229,7 +234,7 @@ impl RemoteIndex {
         method: &str,
         path: &str,
         body: Body<'_>,
-        stop: &Stop,
+        stop: &CancellationToken,
     ) -> Result<(u16, Value), IndexError> {
         let sent = self.transport.send(method, path, body, stop);
         match sent {

@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 
 use super::document::{placed, written};
 use super::json::query;
-use super::{Body, RemoteIndex, RemoteWriter, Stop, Transport};
+use super::{Body, CancellationToken, RemoteIndex, RemoteWriter, Transport};
 use crate::index::rank::plan::Plan;
 use crate::index::schema::{Column, FORMAT};
 use crate::index::tests::memory::MemoryDocuments;
-use crate::index::{Config, IndexError, IndexWriter as _, LeftOut, StoredDocument};
+use crate::index::{Config, IndexError, IndexWriter as _, SkippedDocument, StoredDocument};
 use taojin_extract::Document;
 
 const STORE: i64 = 11;
@@ -25,7 +25,7 @@ struct Script {
 }
 
 impl Script {
-    fn of(answers: impl IntoIterator<Item = (u16, Value)>) -> Arc<Self> {
+    fn new(answers: impl IntoIterator<Item = (u16, Value)>) -> Arc<Self> {
         let script = Self::default();
         script.answers.lock().unwrap().extend(answers);
         Arc::new(script)
@@ -50,7 +50,7 @@ impl Transport for Script {
         method: &str,
         path: &str,
         _: Body<'_>,
-        _: &Stop,
+        _: &CancellationToken,
     ) -> Result<(u16, Value), String> {
         self.asked.lock().unwrap().push(format!("{method} {path}"));
         let answer = self.answers.lock().unwrap().pop_front();
@@ -141,37 +141,37 @@ fn terms_keep_their_places() {
 }
 
 #[test]
-fn nothing_in_a_term_parts_it() {
+fn remote_term_is_whole() {
     assert_eq!(written("油\0\0"), "油");
     assert_eq!(written("a\u{3000}b c\u{1f}"), "a\u{E002}b\u{E002}c\u{E002}");
 }
 
 #[test]
-fn what_no_condition_is_left_of_fits_nothing() {
+fn remote_empty_condition_matches_none() {
     let none = json!({"match_none": {}});
     assert_eq!(query(&Plan::Any(Vec::new())), none);
-    let floor = query(&Plan::AtLeast(Vec::new(), 0.0));
+    let floor = query(&Plan::MinimumShouldMatch(Vec::new(), 0.0));
     let function = &floor["constant_score"]["filter"]["function_score"];
     assert_eq!(function["query"], none);
 }
 
 #[test]
-fn stars_of_a_text_are_no_wildcards() {
+fn remote_star_is_literal() {
     let ends = query(&Plan::Ends(Column::BodyGrams, "*".to_owned()));
     assert_eq!(ends, json!({"wildcard": {"body_grams": {"value": "?\\*"}}}));
 }
 
 #[test]
-fn an_index_of_another_store_is_refused() {
-    let script = Script::of([(200, description("u1")), (200, state(5, STORE + 1))]);
+fn remote_refuses_other_store() {
+    let script = Script::new([(200, description("u1")), (200, state(5, STORE + 1))]);
     let said = said(writer(&script));
     assert!(said.contains("search.index"), "{said}");
 }
 
 #[test]
-fn two_writers_do_not_take_turns_by_chance() {
+fn remote_writer_is_fenced() {
     let conflict = json!({"error": {"type": "version_conflict_engine_exception"}});
-    let script = Script::of([
+    let script = Script::new([
         (200, description("u1")),
         (200, state(5, STORE)),
         (409, conflict.clone()),
@@ -180,7 +180,7 @@ fn two_writers_do_not_take_turns_by_chance() {
     assert!(refused.contains("another taojin writes it"), "{refused}");
 
     // The same later on: the one that has lost its place can commit nothing.
-    let script = Script::of(opening(5, STORE));
+    let script = Script::new(opening(5, STORE));
     let mut writer = writer(&script).unwrap();
     assert_eq!(writer.last_seq(), 5);
     script.and(200, json!({}));
@@ -196,8 +196,8 @@ fn two_writers_do_not_take_turns_by_chance() {
 }
 
 #[test]
-fn an_engine_that_is_too_busy_is_tried_again() {
-    let script = Script::of(opening(5, STORE));
+fn remote_busy_is_retried() {
+    let script = Script::new(opening(5, STORE));
     let mut writer = writer(&script).unwrap();
     add(&mut writer);
     let busy = json!({"error": {"type": "rejected_execution_exception", "reason": "queue full"}});
@@ -211,8 +211,8 @@ fn an_engine_that_is_too_busy_is_tried_again() {
 }
 
 #[test]
-fn what_the_engine_can_never_take_is_put_aside_and_named() {
-    let script = Script::of(opening(5, STORE));
+fn remote_rejected_document_is_skipped() {
+    let script = Script::new(opening(5, STORE));
     let mut writer = writer(&script).unwrap();
     add(&mut writer);
     let bad = json!({"error": {"type": "mapper_parsing_exception", "reason": "immense term"}});
@@ -221,15 +221,15 @@ fn what_the_engine_can_never_take_is_put_aside_and_named() {
     script.and(200, description("u1"));
     script.and(200, json!({"_seq_no": 6, "_primary_term": 1}));
     writer.commit(9).unwrap();
-    let left: Vec<LeftOut> = writer.left_out().listed;
+    let left: Vec<SkippedDocument> = writer.left_out().listed;
     assert_eq!(left[0].url, "https://a.example/7");
     assert_eq!(left[0].reason, "mapper_parsing_exception: immense term");
 }
 
 #[test]
-fn what_is_newer_there_and_what_is_gone_already_is_no_failure() {
+fn remote_newer_version_is_kept() {
     for status in [404, 409] {
-        let script = Script::of(opening(5, STORE));
+        let script = Script::new(opening(5, STORE));
         let mut writer = writer(&script).unwrap();
         add(&mut writer);
         script.and(200, item(status, json!({})));
@@ -242,30 +242,32 @@ fn what_is_newer_there_and_what_is_gone_already_is_no_failure() {
 }
 
 #[test]
-fn an_index_that_was_deleted_there_is_filled_again() {
+fn remote_deleted_index_is_refilled() {
     let mut answers = opening(5, STORE);
     answers[0] = (200, description("u2"));
-    let script = Script::of(answers);
+    let script = Script::new(answers);
     assert_eq!(writer(&script).unwrap().last_seq(), 0);
 
     // While it is written: what came since has gone into an index that the engine made by itself.
-    let script = Script::of(opening(5, STORE));
+    let script = Script::new(opening(5, STORE));
     let mut writing = writer(&script).unwrap();
     script.and(200, json!({}));
     script.and(200, description("u2"));
     assert!(said(writing.commit(9)).contains("was deleted there"));
     let foreign = json!({ format!("oil-v{FORMAT}"): {"mappings": {}} });
-    let script = Script::of([(200, foreign)]);
+    let script = Script::new([(200, foreign)]);
     assert!(said(writer(&script)).contains("delete it there"));
 }
 
 #[test]
-fn an_answer_of_some_shards_is_no_answer() {
+fn remote_partial_shards_is_error() {
     let some = json!({"hits": {"total": {"value": 1}, "hits": []}, "_shards": {"failed": 1}});
     let late = json!({"timed_out": true, "hits": {"total": {"value": 1}, "hits": []}});
     for answer in [some, late] {
-        let script = Script::of([(200, answer)]);
-        let asked = script.index().search("", &json!({}), &Stop::default());
+        let script = Script::new([(200, answer)]);
+        let asked = script
+            .index()
+            .search("", &json!({}), &CancellationToken::default());
         assert!(said(asked).contains("a part of it did not answer"));
     }
 }
@@ -274,9 +276,9 @@ fn an_answer_of_some_shards_is_no_answer() {
 fn refusals_name_what_mends_them() {
     let missing =
         json!({"error": {"type": "index_not_found_exception", "reason": "no such index"}});
-    let script = Script::of([(404, missing), (403, json!({"error": "denied"}))]);
+    let script = Script::new([(404, missing), (403, json!({"error": "denied"}))]);
     let index = script.index();
-    let search = |index: &RemoteIndex| index.search("", &json!({}), &Stop::default());
+    let search = |index: &RemoteIndex| index.search("", &json!({}), &CancellationToken::default());
     assert!(said(search(&index)).contains("there is no search index at http://search1:9200/oil-v"));
     assert!(said(search(&index)).contains("search.user"));
     assert!(said(search(&index)).contains("no connection"), "away");

@@ -14,7 +14,7 @@ use super::super::query::Query;
 use super::super::rank::plan::Plan;
 use super::super::reader::Watermark;
 use super::super::schema::Column;
-use super::super::stop::Stop;
+use super::super::stop::CancellationToken;
 use super::super::storage::embedded::{UNDATED_HALF_LIVES, precedence_of};
 use super::super::view::{Precedence, Ranked, Ranking, Statistics, View, Wanted};
 use super::json::{ordered, query, term};
@@ -64,7 +64,7 @@ impl<'a> RemoteView<'a> {
         }
     }
 
-    fn search(&self, body: &Value, stop: &Stop) -> Result<Value, IndexError> {
+    fn search(&self, body: &Value, stop: &CancellationToken) -> Result<Value, IndexError> {
         self.index.search(SEARCH, body, stop)
     }
 
@@ -76,7 +76,7 @@ impl<'a> RemoteView<'a> {
     }
 
     fn placed(&self, hit: &Value) -> Option<DocAddress> {
-        Some(self.place(Known::of(hit)?))
+        Some(self.place(Known::from_hit(hit)?))
     }
 
     fn with<T>(&self, at: DocAddress, take: impl Fn(&Known) -> T) -> T {
@@ -148,7 +148,7 @@ impl View for RemoteView<'_> {
         if !filters.is_empty() {
             body["aggs"] = json!({"terms": {"filters": {"filters": filters}}});
         }
-        let answer = self.search(&body, &Stop::default())?;
+        let answer = self.search(&body, &CancellationToken::default())?;
         let counts = buckets(&answer["aggregations"]["terms"]);
         let counts = counts.iter().map(|b| b["doc_count"].as_u64().unwrap_or(0));
         known.documents = total(&answer);
@@ -198,7 +198,7 @@ impl View for RemoteView<'_> {
         plan: &Plan,
         groups: &[u64],
         without: &[DocAddress],
-        stop: &Stop,
+        stop: &CancellationToken,
     ) -> Result<Vec<(u64, Precedence)>, IndexError> {
         if groups.is_empty() {
             return Ok(Vec::new());
@@ -228,7 +228,7 @@ impl View for RemoteView<'_> {
         &self,
         plan: &Plan,
         limit: usize,
-        stop: &Stop,
+        stop: &CancellationToken,
     ) -> Result<Vec<(u64, u64)>, IndexError> {
         let body = json!({
             "query": query(plan),
@@ -248,7 +248,7 @@ impl View for RemoteView<'_> {
         &self,
         plan: &Plan,
         count: usize,
-        stop: &Stop,
+        stop: &CancellationToken,
     ) -> Result<Vec<DocAddress>, IndexError> {
         // Evenly by chance, the same ones each time.
         let body = json!({
@@ -284,7 +284,9 @@ impl View for RemoteView<'_> {
         });
         // A scroll is a picture of one moment: nothing comes twice or is missed, whatever is written meanwhile.
         let parameters = format!("scroll={KEEP}");
-        let answer = self.index.search(&parameters, &body, &Stop::default())?;
+        let answer = self
+            .index
+            .search(&parameters, &body, &CancellationToken::default())?;
         let scroll = answer["_scroll_id"].clone();
         let all = self.scrolled(answer, each);
         let done = json!({"scroll_id": [scroll]});
@@ -301,7 +303,7 @@ impl View for RemoteView<'_> {
             "seq": {"max": {"field": "seq"}},
             "fetched": {"max": {"field": "fetched"}},
         }});
-        let answer = self.search(&body, &Stop::default())?;
+        let answer = self.search(&body, &CancellationToken::default())?;
         let most = |of: &str| answer["aggregations"][of]["value"].as_f64().unwrap_or(0.0);
         Ok(Watermark {
             seq: most("seq") as u64,
@@ -311,7 +313,7 @@ impl View for RemoteView<'_> {
 
     fn find(&self, fingerprint: u64) -> Result<Option<DocAddress>, IndexError> {
         let body = json!({"query": {"ids": {"values": [hex(fingerprint)]}}, "size": 1});
-        let answer = self.search(&body, &Stop::default())?;
+        let answer = self.search(&body, &CancellationToken::default())?;
         Ok(hits(&answer).first().and_then(|hit| self.placed(hit)))
     }
 
@@ -371,7 +373,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    pub(super) fn of(hit: &Value) -> Option<Self> {
+    pub(super) fn from_hit(hit: &Value) -> Option<Self> {
         let source = &hit["_source"];
         Some(Self {
             fingerprint: unhex(&source["fingerprint"])?,
@@ -392,12 +394,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_kept_of_a_hit_is_all_that_is_asked_for() {
+    fn remote_hit_fields_are_complete() {
         let hit = json!({"_source": {
             "fingerprint": "00000000000000ff", "seq": 7, "group": "0000000000000001", "site": "甲",
             "original": true, "published": 5, "fetched": 6,
         }});
-        let known = Known::of(&hit).unwrap();
+        let known = Known::from_hit(&hit).unwrap();
         assert_eq!(
             (known.fingerprint, known.seq, known.group),
             (255, 7, Some(1))

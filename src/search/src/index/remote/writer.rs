@@ -1,6 +1,6 @@
-//! Writing into an engine. In: documents under their fingerprint, in the order of their changes. Out: bulk requests, and
-//! after them a state that says up to which change the index holds everything. A document carries the number of its change
-//! as version: what comes late, or again, never takes the place of what is newer.
+//! Writes into an engine: bulk requests in the order of changes, and after them a state that records up to which change
+//! the index holds everything. A document carries the number of its change as version: what comes late, or again, never
+//! replaces what is newer.
 
 use std::sync::Arc;
 
@@ -10,8 +10,8 @@ use super::super::duplicates::reprints::Sketch;
 use super::super::duplicates::reprints::{REMEMBERED, Reprints};
 use super::super::rank::plan::Plan;
 use super::super::schema::PROGRAM;
-use super::super::stop::Stop;
-use super::super::storage::left_out::{AllLeftOut, LeftOut};
+use super::super::stop::CancellationToken;
+use super::super::storage::left_out::{SkippedDocument, SkippedDocuments};
 use super::super::storage::writer::IndexWriter;
 use super::super::stored::{DocumentSource, StoredDocument};
 use super::super::{Config, IndexError};
@@ -61,7 +61,7 @@ impl RemoteWriter {
         // This version may be able to take what another one could not; an index that was deleted there has nothing.
         let can_take_more = state.program != PROGRAM && !state.left_out.is_empty();
         if can_take_more || state.uuid != uuid {
-            (state.seq, state.left_out) = (0, AllLeftOut::default());
+            (state.seq, state.left_out) = (0, SkippedDocuments::default());
         }
         state.uuid = uuid;
         state.store = store;
@@ -85,12 +85,12 @@ impl RemoteWriter {
     /// Goes through the log from its beginning again: what the index has is sent once more, what it lacks comes in.
     pub fn begin_again(&mut self) -> Result<(), IndexError> {
         self.state.seq = 0;
-        self.state.left_out = AllLeftOut::default();
+        self.state.left_out = SkippedDocuments::default();
         self.write_state()
     }
 
     /// Says that the holder is still there; fails where another one has taken its place.
-    pub fn beat(&mut self) -> Result<(), IndexError> {
+    pub fn record_heartbeat(&mut self) -> Result<(), IndexError> {
         self.write_state()
     }
 
@@ -149,7 +149,7 @@ impl RemoteWriter {
             match item["status"].as_u64().unwrap_or(500) {
                 // 404: it was deleted before; 409: something newer is there.
                 200..300 | 404 | 409 => {}
-                400 => self.state.left_out.put(LeftOut {
+                400 => self.state.left_out.put(SkippedDocument {
                     fingerprint: sent.fingerprint,
                     seq: sent.seq,
                     url: sent.url,
@@ -189,13 +189,13 @@ impl IndexWriter for RemoteWriter {
         Ok(())
     }
 
-    fn leave_out(&mut self, left: LeftOut) -> Result<(), IndexError> {
+    fn skip_document(&mut self, left: SkippedDocument) -> Result<(), IndexError> {
         self.delete(left.fingerprint, left.seq)?;
         self.state.left_out.put(left);
         Ok(())
     }
 
-    fn left_out(&self) -> AllLeftOut {
+    fn left_out(&self) -> SkippedDocuments {
         self.state.left_out.clone()
     }
 
@@ -238,7 +238,7 @@ fn recall(index: &RemoteIndex, reprints: &mut Reprints) -> Result<(), IndexError
         if let Some(before) = before {
             body["search_after"] = json!([before]);
         }
-        let answer = index.search("", &body, &Stop::default())?;
+        let answer = index.search("", &body, &CancellationToken::default())?;
         let hits = answer["hits"]["hits"].as_array();
         let hits = hits.map_or(&[][..], Vec::as_slice);
         let Some(last) = hits.last() else { break };

@@ -11,17 +11,17 @@ use tantivy::query::{
 use tantivy::schema::IndexRecordOption;
 
 use super::queries::Near;
-use super::queries::{AtLeast, Scored};
+use super::queries::{MinimumShouldMatchQuery, Scored};
 use crate::analyze::ending_pattern;
 use crate::index::rank::plan::Plan;
 use crate::index::schema::{Column, Type};
-use crate::index::stop::{Dear, Stop};
+use crate::index::stop::{CancellableQuery, CancellationToken};
 
 pub(crate) type Boxed = Box<dyn TantivyQuery>;
 
 /// Compiles plans for a search that this switch ends.
 #[derive(Clone, Copy)]
-pub(crate) struct Compiler<'a>(pub(crate) &'a Stop);
+pub(crate) struct Compiler<'a>(pub(crate) &'a CancellationToken);
 
 impl Compiler<'_> {
     /// What tantivy runs for a plan.
@@ -67,9 +67,9 @@ impl Compiler<'_> {
                 let without = without.map(|q| (Must::MustNot, guarded(q)));
                 Box::new(BooleanQuery::new(must.chain(without).collect()))
             }
-            Plan::AtLeast(any, least) => {
+            Plan::MinimumShouldMatch(any, least) => {
                 let any = any.iter().map(|(plan, worth)| (self.query(plan), *worth));
-                Box::new(AtLeast::new(any.collect(), *least))
+                Box::new(MinimumShouldMatchQuery::new(any.collect(), *least))
             }
             Plan::Scored { fitting, by } => Box::new(Scored {
                 fitting: self.query(fitting).into(),
@@ -92,7 +92,7 @@ impl Compiler<'_> {
 
     fn dear(self, inner: Arc<dyn TantivyQuery>) -> Boxed {
         let stop = self.0.clone();
-        Box::new(Dear { inner, stop })
+        Box::new(CancellableQuery { inner, stop })
     }
 }
 
@@ -122,5 +122,5 @@ pub(crate) fn group_query(group: u64) -> Boxed {
 /// A query that a document is refused for. It is left alone where nothing is left: the phrases of tantivy 0.27 panic then in
 /// a debug build.
 fn guarded(query: Boxed) -> Boxed {
-    Box::new(AtLeast::new(vec![(query, 1.0)], 1.0))
+    Box::new(MinimumShouldMatchQuery::new(vec![(query, 1.0)], 1.0))
 }

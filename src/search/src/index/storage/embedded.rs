@@ -1,6 +1,6 @@
-//! The index in a folder, carried out by tantivy. In: plans. Out: what a [`View`] gives of one state of it. [`Opened`] gives the
-//! newest state: it sees every commit at once, also one of another process, because it looks at the time stamp of the
-//! index before each look. Never writes.
+//! The index in a directory, run by tantivy; [`Embedded`] is the [`View`] of one state of it. [`Opened`] returns the
+//! newest state: it sees every commit at once, also one of another process, because it checks the time stamp of the
+//! index before each use. Never writes.
 
 use std::cmp::Reverse;
 use std::os::unix::fs::MetadataExt;
@@ -25,13 +25,13 @@ use crate::index::facets::days::DAY_MS;
 use crate::index::rank::plan::Plan;
 use crate::index::reader::Watermark;
 use crate::index::schema::{Column, check_format, refuse_newer, unreadable};
-use crate::index::stop::Stop;
+use crate::index::stop::CancellationToken;
 use crate::index::view::{Order, Precedence, Ranked, Ranking, Statistics, View, Wanted, aged};
 
 /// A document without a date counts as this many half-lives old: behind what is known to be recent, not lost.
 pub(crate) const UNDATED_HALF_LIVES: f32 = 4.0;
 
-/// One state of an index in a folder.
+/// One state of an index in a directory.
 pub(crate) struct Embedded<'a> {
     pub(crate) dir: &'a Path,
     pub(crate) searcher: Searcher,
@@ -48,7 +48,7 @@ impl Statistics for Embedded<'_> {
 }
 
 impl Embedded<'_> {
-    fn compiled(&self, plan: &Plan, stop: &Stop) -> Boxed {
+    fn compiled(&self, plan: &Plan, stop: &CancellationToken) -> Boxed {
         Compiler(stop).query(plan)
     }
 
@@ -60,7 +60,7 @@ impl Embedded<'_> {
     }
 
     /// Why a search with this switch ended.
-    fn ended(&self, stop: &Stop, error: &TantivyError) -> IndexError {
+    fn ended(&self, stop: &CancellationToken, error: &TantivyError) -> IndexError {
         if stop.is_stopped() {
             IndexError::Stopped
         } else {
@@ -138,7 +138,7 @@ impl Embedded<'_> {
         plan: &Plan,
         groups: &[u64],
         without: &[DocAddress],
-        stop: &Stop,
+        stop: &CancellationToken,
     ) -> tantivy::Result<Vec<(u64, Precedence)>> {
         let any = groups.iter().map(|group| group_query(*group)).collect();
         let any = Box::new(BooleanQuery::union(any));
@@ -234,7 +234,7 @@ impl View for Embedded<'_> {
         plan: &Plan,
         groups: &[u64],
         without: &[DocAddress],
-        stop: &Stop,
+        stop: &CancellationToken,
     ) -> Result<Vec<(u64, Precedence)>, IndexError> {
         let members = self.members_of(plan, groups, without, stop);
         members.map_err(|e| self.ended(stop, &e))
@@ -244,7 +244,7 @@ impl View for Embedded<'_> {
         &self,
         plan: &Plan,
         limit: usize,
-        stop: &Stop,
+        stop: &CancellationToken,
     ) -> Result<Vec<(u64, u64)>, IndexError> {
         let built = self.compiled(plan, stop);
         let counted = self.searcher.search(&built, &stop.with(GroupCounts));
@@ -259,7 +259,7 @@ impl View for Embedded<'_> {
         &self,
         plan: &Plan,
         count: usize,
-        stop: &Stop,
+        stop: &CancellationToken,
     ) -> Result<Vec<DocAddress>, IndexError> {
         let built = self.compiled(plan, stop);
         let found = self.searcher.search(&built, &stop.with(DocSetCollector));
@@ -276,7 +276,7 @@ impl View for Embedded<'_> {
         after: Option<Watermark>,
         each: &mut dyn FnMut(DocAddress) -> Result<bool, IndexError>,
     ) -> Result<bool, IndexError> {
-        let built = self.compiled(plan, &Stop::default());
+        let built = self.compiled(plan, &CancellationToken::default());
         let weight = built
             .weight(EnableScoring::disabled_from_searcher(&self.searcher))
             .map_err(|e| self.failed(e))?;
@@ -377,7 +377,7 @@ fn freshness(published_ms: Option<i64>, now_ms: i64, half_life_ms: i64) -> f32 {
 /// What tells one commit from the next: inode, seconds and nanoseconds of the last change, and size of the list of segments.
 type Stamp = (u64, i64, i64, u64);
 
-/// An index in a folder.
+/// An index in a directory.
 pub(crate) struct Opened {
     dir: PathBuf,
     inner: IndexReader,

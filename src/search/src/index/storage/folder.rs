@@ -1,8 +1,8 @@
-//! The folder of an index as others may read it. In: what tantivy reads and writes. Out: the same, but a file that is replaced
-//! keeps to the rights that new files get (tantivy would make it readable for its owner alone), whoever may read the
-//! files but not write them may hold the lock of readers, and after a commit the folder itself is synced: tantivy does so
-//! only before it renames the new list of segments into its place, and a power loss could bring the old list back although
-//! the segments that it names have been deleted since.
+//! The directory of an index as others may read it. It adds to tantivy's: a file that is replaced gets the rights of
+//! new files (tantivy would make it readable for its owner alone), whoever may read the files but not write them may
+//! hold the lock of readers, and after a commit the directory itself is synced: tantivy does so only before it renames
+//! the new list of segments into its place, and a power loss could bring the old list back although the segments that
+//! it names have been deleted since.
 //!
 //! [`check_files`] compares all files with their checksums, [`remove_leftovers`] clears what a crash left.
 
@@ -36,7 +36,7 @@ const SEGMENT_NAME: usize = 32;
 /// How the names of files begin that are not renamed to their own yet.
 const UNFINISHED: &str = ".tmp";
 
-/// A folder on disk.
+/// A directory on disk.
 #[derive(Debug, Clone)]
 pub(crate) struct Folder {
     inner: MmapDirectory,
@@ -44,7 +44,7 @@ pub(crate) struct Folder {
 }
 
 impl Folder {
-    /// A folder that is there.
+    /// A directory that is there.
     pub(crate) fn open(path: &Path) -> Result<Self, OpenDirectoryError> {
         Ok(Self {
             inner: MmapDirectory::open(path)?,
@@ -125,16 +125,15 @@ pub fn check_files(dir: &Path, mut each: impl FnMut()) -> Result<(), IndexError>
     if !dir.join(META).exists() {
         return Ok(());
     }
-    let failed = |e: &dyn std::fmt::Display| unreadable(dir, e);
-    let directory = Folder::open(dir).map_err(|e| failed(&e))?;
-    let index = Index::open(directory).map_err(|e| failed(&e))?;
-    let meta = index.load_metas().map_err(|e| failed(&e))?;
+    let directory = Folder::open(dir).map_err(|e| unreadable(dir, e))?;
+    let index = Index::open(directory).map_err(|e| unreadable(dir, e))?;
+    let meta = index.load_metas().map_err(|e| unreadable(dir, e))?;
     for file in meta.list_segment_files() {
         each();
         let is_whole = match index.directory().validate_checksum(&file) {
             // Not every segment has each kind of file; one that must be there is missed when the index is opened.
             Err(OpenReadError::FileDoesNotExist(_)) => true,
-            result => result.map_err(|e| failed(&e))?,
+            result => result.map_err(|e| unreadable(dir, e))?,
         };
         if !is_whole {
             return Err(unreadable(

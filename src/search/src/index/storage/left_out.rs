@@ -1,5 +1,5 @@
-//! Documents that could not be indexed and were put aside, so that those after them are. In: a document and the reason.
-//! Out: a list that stands in the index's own commit, and so is never of another moment than the index. Bounded.
+//! Documents that could not be indexed and were skipped, so that those after them are indexed. The list is part of the
+//! index's own commit, and so is never of another moment than the index. Bounded.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -12,7 +12,7 @@ const TEXT_MAX: usize = 300;
 
 /// A document that the index lacks, although the store has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftOut {
+pub struct SkippedDocument {
     /// Key of the document.
     pub fingerprint: u64,
     /// Number of the change that could not be taken.
@@ -26,14 +26,14 @@ pub struct LeftOut {
 /// All documents that an index lacks.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
-pub struct AllLeftOut {
+pub struct SkippedDocuments {
     /// The first of them, by key.
-    pub listed: Vec<LeftOut>,
+    pub listed: Vec<SkippedDocument>,
     /// How many more there were.
     pub unlisted: u64,
 }
 
-impl AllLeftOut {
+impl SkippedDocuments {
     /// Whether nothing was left out.
     pub fn is_empty(&self) -> bool {
         self.count() == 0
@@ -45,9 +45,9 @@ impl AllLeftOut {
     }
 
     /// Lists a document, or counts it where the list is full.
-    pub(crate) fn put(&mut self, left: LeftOut) {
+    pub(crate) fn put(&mut self, left: SkippedDocument) {
         let cut = |text: &str| text.chars().take(TEXT_MAX).collect();
-        let left = LeftOut {
+        let left = SkippedDocument {
             url: cut(&left.url),
             reason: cut(&left.reason),
             ..left
@@ -67,7 +67,7 @@ impl AllLeftOut {
     }
 
     fn place(&self, fingerprint: u64) -> Result<usize, usize> {
-        let key = |left: &LeftOut| left.fingerprint;
+        let key = |left: &SkippedDocument| left.fingerprint;
         self.listed.binary_search_by_key(&fingerprint, key)
     }
 }
@@ -91,12 +91,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_list_is_bounded_and_a_document_that_is_in_leaves_it() {
-        let mut all = AllLeftOut::default();
+    fn skipped_list_is_bounded() {
+        let mut all = SkippedDocuments::default();
         for n in 0..LISTED_MAX as u64 + 5 {
             let (url, reason) = ("长".repeat(2 * TEXT_MAX), "r".repeat(2 * TEXT_MAX));
             for seq in [n, n + 1] {
-                all.put(LeftOut {
+                all.put(SkippedDocument {
                     fingerprint: n,
                     seq,
                     url: url.clone(),

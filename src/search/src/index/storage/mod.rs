@@ -1,4 +1,4 @@
-//! The index in a folder, kept by tantivy: one state of it ([`embedded`]), what it runs ([`compile`], [`queries`]), its
+//! The index in a directory, kept by tantivy: one state of it ([`embedded`]), what it runs ([`compile`], [`queries`]), its
 //! [`writer`], and its files ([`folder`], [`rebuild`]).
 
 pub(crate) mod compile;

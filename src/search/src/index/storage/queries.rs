@@ -1,6 +1,6 @@
-//! Queries that tantivy does not have. In: queries or grams. Out: the documents in which the weights of the queries that fit
-//! reach a least sum ([`AtLeast`]), documents scored by queries that do not decide what fits ([`Scored`]), and those in
-//! which two texts stand near each other, in either order ([`Near`]). Reads positions only of documents that have all
+//! Queries that tantivy does not have: documents in which the weights of the queries that fit reach a minimum sum
+//! ([`MinimumShouldMatchQuery`]), documents scored by queries that do not decide what fits ([`Scored`]), and those in
+//! which two texts are near each other, in either order ([`Near`]). Reads positions only of documents that have all
 //! grams of both.
 
 use std::sync::Arc;
@@ -19,12 +19,12 @@ pub(crate) const ROUNDING: f32 = 1e-4;
 
 /// Documents in which the weights of the queries that fit add up to `least`. Scores nothing.
 #[derive(Debug, Clone)]
-pub(crate) struct AtLeast {
+pub(crate) struct MinimumShouldMatchQuery {
     any: Arc<[(Boxed, f32)]>,
     least: f32,
 }
 
-impl AtLeast {
+impl MinimumShouldMatchQuery {
     pub(crate) fn new(mut any: Vec<(Boxed, f32)>, least: f32) -> Self {
         any.sort_by(|a, b| b.1.total_cmp(&a.1));
         Self {
@@ -34,7 +34,7 @@ impl AtLeast {
     }
 }
 
-impl Query for AtLeast {
+impl Query for MinimumShouldMatchQuery {
     fn weight(&self, scoring: EnableScoring<'_>) -> tantivy::Result<Box<dyn Weight>> {
         let any = self.any.iter();
         let weights = any.map(|(query, weight)| Ok((query.weight(unscored(scoring))?, *weight)));
@@ -178,7 +178,7 @@ impl Finds for AtLeastFinder {
             let (leading, led) = self.any.split_at_mut(self.leading);
             let mut doc = TERMINATED;
             for (scorer, _) in leading.iter_mut() {
-                reach(scorer.as_mut(), from);
+                advance_to(scorer.as_mut(), from);
                 doc = doc.min(scorer.doc());
             }
             if doc == TERMINATED {
@@ -192,7 +192,7 @@ impl Finds for AtLeastFinder {
                     break;
                 }
                 rest -= *worth;
-                reach(scorer.as_mut(), doc);
+                advance_to(scorer.as_mut(), doc);
                 if scorer.doc() == doc {
                     sum += *worth;
                 }
@@ -212,7 +212,7 @@ impl Finds for AtLeastFinder {
 }
 
 /// Moves to a document or the first behind it; stays where it is past it or at the end.
-fn reach(scorer: &mut dyn Scorer, doc: DocId) {
+fn advance_to(scorer: &mut dyn Scorer, doc: DocId) {
     if scorer.doc() < doc {
         scorer.seek(doc);
     }
@@ -279,7 +279,7 @@ impl DocSet for ScoredScorer {
     }
 
     fn seek(&mut self, target: DocId) -> DocId {
-        reach(self.fitting.as_mut(), target);
+        advance_to(self.fitting.as_mut(), target);
         self.fitting.doc()
     }
 
@@ -301,7 +301,7 @@ impl Scorer for ScoredScorer {
         let doc = self.fitting.doc();
         let mut sum = 0.0;
         for scorer in &mut self.by {
-            reach(scorer.as_mut(), doc);
+            advance_to(scorer.as_mut(), doc);
             if scorer.doc() == doc {
                 sum += scorer.score();
             }

@@ -1,5 +1,5 @@
-//! Putting an index that was made anew in the place of the old one, and reading documents out of indexes that still
-//! keep them. In: folders. Never decides when: the program does.
+//! Replaces an index with one that was rebuilt from scratch, and reads what the last commit of an index records. Never
+//! decides when: the program does.
 
 use std::fs;
 use std::io;
@@ -11,9 +11,9 @@ use tantivy::Index;
 
 use super::folder::Folder;
 use crate::index::IndexError;
-use crate::index::schema::{Noted, check_format, unreadable};
+use crate::index::schema::{CommitPayload, check_format, unreadable};
 
-/// Where an index is made anew, beside the one in `dir`.
+/// Where an index is made again, next to the one in `dir`.
 pub fn fresh_dir(dir: &Path) -> PathBuf {
     dir.with_extension("new")
 }
@@ -28,13 +28,13 @@ const REPLACED: &str = "replaced";
 
 /// Puts the finished index of [`fresh_dir`] in the place of `dir` and removes the old one. Nobody may be writing in either.
 ///
-/// It is one step where the file system can exchange two folders, and two where it cannot (NFS, some overlays). After a
+/// It is one step where the file system can exchange two directories, and two where it cannot (NFS, some overlays). After a
 /// crash at any point, [`complete_swap`] does the rest: the old index has a file that says so.
 pub fn put_in_place(dir: &Path) -> Result<(), IndexError> {
     swap(dir, &mut exchange)
 }
 
-/// Exchanges two folders in one step.
+/// Exchanges two directories in one step.
 fn exchange(one: &Path, other: &Path) -> io::Result<()> {
     Ok(renameat_with(CWD, one, CWD, other, RenameFlags::EXCHANGE)?)
 }
@@ -116,7 +116,7 @@ fn remove_all(dir: &Path) -> io::Result<()> {
     }
 }
 
-/// A rename is there for good once the folder is synced in which it happened.
+/// A rename is there for good once the directory is synced in which it happened.
 fn sync_parent(dir: &Path) -> io::Result<()> {
     dir.parent()
         .map_or(Ok(()), |parent| fs::File::open(parent)?.sync_all())
@@ -139,12 +139,12 @@ pub fn clear_fresh(dir: &Path) -> Result<(), IndexError> {
 
 /// What the last commit of the index in `dir` says, whatever its format; none where there is no index that can be
 /// read. Opens nothing for searching, so that a status page can ask each time.
-pub fn noted(dir: &Path) -> Option<Noted> {
+pub fn noted(dir: &Path) -> Option<CommitPayload> {
     let index = Index::open(Folder::open(dir).ok()?).ok()?;
     let meta = index.load_metas().ok()?;
     match meta.payload {
         Some(text) => serde_json::from_str(&text).ok(),
-        None => Some(Noted::default()),
+        None => Some(CommitPayload::default()),
     }
 }
 
@@ -174,9 +174,9 @@ mod tests {
         fs::read_to_string(dir.join("name")).unwrap_or_default()
     }
 
-    /// How the folders look when the process is killed before each step, on a file system with and one without exchange.
+    /// How the directories look when the process is killed before each step, on a file system with and one without exchange.
     #[test]
-    fn a_kill_at_any_step_of_the_swap_leaves_an_index_and_never_the_old_one_as_the_new() {
+    fn swap_survives_any_kill() {
         for can_exchange in [true, false] {
             for killed_before in 0..6 {
                 let base = tempfile::tempdir().unwrap();
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_system_without_exchange_takes_two_steps() {
+    fn swap_without_exchange() {
         let base = tempfile::tempdir().unwrap();
         let dir = base.path().join("index");
         for errno in [Errno::INVAL, Errno::NOSYS, Errno::NOTSUP] {

@@ -1,13 +1,13 @@
-//! Writing. In: documents under their fingerprint. Out: commits that carry the sequence number they reach, so
-//! that a replay after a crash knows where to go on. [`IndexWriter`] is what takes documents into an index, whoever keeps
-//! it. Never decides what is worth indexing.
+//! Writes documents under their fingerprint. Commits carry the sequence number they reach, so that a replay after a
+//! crash knows where to continue. [`IndexWriter`] is the interface of both engines. Never decides what is worth
+//! indexing.
 
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::directory::RamDirectory;
-use tantivy::directory::error::{LockError, OpenDirectoryError, OpenWriteError};
+use tantivy::directory::error::LockError;
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{
@@ -16,11 +16,11 @@ use tantivy::{
 };
 
 use super::folder::{Folder, remove_leftovers};
-use super::left_out::{AllLeftOut, LeftOut};
+use super::left_out::{SkippedDocument, SkippedDocuments};
 use crate::analyze::{Singles, tokenizers};
 use crate::index::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
 use crate::index::schema::{
-    Column, FORMAT, Noted, PROGRAM, check_format, refuse_newer, schema, unreadable,
+    Cause, Column, CommitPayload, FORMAT, PROGRAM, check_format, refuse_newer, schema, unreadable,
 };
 use crate::index::stored::{DocumentSource, StoredDocument};
 use crate::index::{Config, IndexError};
@@ -29,7 +29,7 @@ use crate::index::{Config, IndexError};
 const MIN_MEMORY_MB: usize = 16;
 /// Most memory tantivy takes, in MB.
 const MAX_MEMORY_MB: usize = 4_000;
-/// Merges run beside indexing; more threads would take the crawl's processor.
+/// Merges run next to indexing; more threads would take the crawl's processor.
 const MERGE_THREADS: usize = 1;
 /// A segment with this share of replaced documents is merged again.
 const REPLACED_SHARE: f32 = 0.25;
@@ -53,7 +53,7 @@ pub struct Writer {
     store: i64,
     last_seq: u64,
     tokenizers: TokenizerManager,
-    aside: AllLeftOut,
+    aside: SkippedDocuments,
     is_of_other_version: bool,
     /// Segments may be merged.
     merges: bool,
@@ -108,7 +108,7 @@ impl Writer {
             .build();
         let inner = index.writer_with_options(options).map_err(|e| match e {
             TantivyError::LockFailure(LockError::LockBusy, _) => IndexError::Locked(dir.to_owned()),
-            e => not_opened(dir, &e),
+            e => not_opened(dir, e),
         })?;
         remove_leftovers(dir, inner.index()).map_err(|e| unreadable(dir, e))?;
         inner.set_merge_policy(Box::new(merges()));
@@ -170,7 +170,7 @@ impl Writer {
     }
 
     /// Begins to merge segments, for times when nothing comes in: into one where that is worth it, else the small
-    /// ones. One segment is the smallest and fastest form. The merge runs beside everything else, about a second
+    /// ones. One segment is the smallest and fastest form. The merge runs next to everything else, about a second
     /// for 10,000 documents; [`Writer::close`] waits for it. Gives whether there was something to merge.
     pub fn tidy(&mut self) -> Result<bool, IndexError> {
         if !self.merges {
@@ -244,13 +244,13 @@ impl IndexWriter for Writer {
         indexed.map(drop).map_err(|e| e.to_string())
     }
 
-    fn leave_out(&mut self, left: LeftOut) -> Result<(), IndexError> {
+    fn skip_document(&mut self, left: SkippedDocument) -> Result<(), IndexError> {
         self.delete(left.fingerprint, left.seq)?;
         self.aside.put(left);
         Ok(())
     }
 
-    fn left_out(&self) -> AllLeftOut {
+    fn left_out(&self) -> SkippedDocuments {
         self.aside.clone()
     }
 
@@ -263,7 +263,7 @@ impl IndexWriter for Writer {
     }
 
     fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
-        let noted = Noted {
+        let noted = CommitPayload {
             seq,
             format: FORMAT,
             store: self.store,
@@ -338,9 +338,9 @@ fn failed(dir: &Path, error: &TantivyError) -> IndexError {
 }
 
 /// A full disk says nothing about the index, which must not be taken for a damaged one.
-fn not_opened(dir: &Path, error: &TantivyError) -> IndexError {
-    if is_full(error) {
-        full(dir, error)
+fn not_opened(dir: &Path, error: TantivyError) -> IndexError {
+    if is_full(&error) {
+        full(dir, &error)
     } else {
         unreadable(dir, error)
     }
@@ -355,21 +355,8 @@ fn full(dir: &Path, error: &TantivyError) -> IndexError {
 
 /// Whether the disk or a quota is full.
 fn is_full(error: &TantivyError) -> bool {
-    let cause = match error {
-        TantivyError::IoError(cause)
-        | TantivyError::LockFailure(LockError::IoError(cause), _)
-        | TantivyError::OpenWriteError(OpenWriteError::IoError {
-            io_error: cause, ..
-        })
-        | TantivyError::OpenDirectoryError(OpenDirectoryError::IoError {
-            io_error: cause, ..
-        }) => cause,
-        _ => return false,
-    };
-    matches!(
-        cause.kind(),
-        ErrorKind::StorageFull | ErrorKind::QuotaExceeded
-    )
+    let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded];
+    error.io().is_some_and(|io| full.contains(&io.kind()))
 }
 
 fn open_or_create(dir: &Path) -> Result<Index, IndexError> {
@@ -382,7 +369,7 @@ fn open_or_create(dir: &Path) -> Result<Index, IndexError> {
         docstore_compress_dedicated_thread: false,
         ..IndexSettings::default()
     };
-    Index::create(directory, schema(), settings).map_err(|e| not_opened(dir, &e))
+    Index::create(directory, schema(), settings).map_err(|e| not_opened(dir, e))
 }
 
 /// Takes documents into an index, whoever keeps it.
@@ -398,10 +385,10 @@ pub trait IndexWriter {
     fn try_alone(&mut self, stored: &StoredDocument) -> Result<(), String>;
 
     /// Goes on without a document, and notes why with the next commit. What the index had of it before goes.
-    fn leave_out(&mut self, left: LeftOut) -> Result<(), IndexError>;
+    fn skip_document(&mut self, left: SkippedDocument) -> Result<(), IndexError>;
 
     /// The documents that were left out.
-    fn left_out(&self) -> AllLeftOut;
+    fn left_out(&self) -> SkippedDocuments;
 
     /// Takes a document out, if it is there; change `seq` says that it is gone.
     fn delete(&mut self, fingerprint: u64, seq: u64) -> Result<(), IndexError>;
@@ -412,27 +399,46 @@ pub trait IndexWriter {
 
 #[cfg(test)]
 mod tests {
+    use std::io;
+
+    use tantivy::directory::error::{OpenReadError, OpenWriteError};
+
     use super::*;
 
     #[test]
-    fn a_full_disk_is_told_from_other_failures() {
-        let dir = Path::new("index");
-        // ENOSPC, EDQUOT, EIO: as they come when a file is written, opened and locked.
-        for (errno, full) in [(28, true), (122, true), (5, false)] {
-            let cause = || Arc::new(std::io::Error::from_raw_os_error(errno));
-            let opened = OpenWriteError::IoError {
-                io_error: cause(),
-                filepath: "segment".into(),
-            };
-            for error in [
+    fn error_names_refusal() {
+        // As errors come when a file is written, opened, read and locked.
+        let errors = |code: i32| {
+            let cause = || Arc::new(io::Error::from_raw_os_error(code));
+            [
                 TantivyError::IoError(cause()),
-                TantivyError::OpenWriteError(opened),
+                TantivyError::OpenWriteError(OpenWriteError::IoError {
+                    io_error: cause(),
+                    filepath: "segment".into(),
+                }),
+                TantivyError::OpenReadError(OpenReadError::IoError {
+                    io_error: cause(),
+                    filepath: "meta.json".into(),
+                }),
                 TantivyError::LockFailure(LockError::IoError(cause()), None),
-            ] {
-                let failed = failed(dir, &error);
-                assert_eq!(matches!(failed, IndexError::Full { .. }), full, "{failed}");
-                assert_eq!(not_opened(dir, &error).is_transient() && full, full);
+            ]
+        };
+        let dir = std::env::temp_dir();
+        for (code, is_full, is_transient, case) in [
+            (28, true, true, "no space"),
+            (122, true, true, "over quota"),
+            (5, false, true, "the disk fails"),
+            (13, false, true, "no permission"),
+            (20, false, false, "a file where the folder should be"),
+        ] {
+            for error in errors(code) {
+                let failed = failed(&dir, &error);
+                assert_eq!(matches!(failed, IndexError::Full { .. }), is_full, "{case}");
+                let error = not_opened(&dir, error);
+                assert_eq!(error.is_transient(), is_transient, "{case}: {error}");
             }
         }
+        let missing = OpenReadError::FileDoesNotExist("0989.term".into());
+        assert!(!not_opened(&dir, missing.into()).is_transient());
     }
 }

@@ -3,10 +3,8 @@
 use super::*;
 
 #[test]
-fn documents_are_found_by_the_time_of_their_last_change() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+fn filter_changed_range() {
+    let (_dir, mut writer, reader) = new_index();
     for n in 1..=4 {
         let document = dated(n, "甲", Some("2020-01-01"));
         let stored = StoredDocument {
@@ -19,7 +17,6 @@ fn documents_are_found_by_the_time_of_their_last_change() {
         writer.upsert(stored).unwrap();
     }
     writer.commit(4).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let found = |changed_since_ms, changed_until_ms| -> Vec<u64> {
         let filter = Filter {
             changed_since_ms,

@@ -29,10 +29,8 @@ fn said(text: &str, occur: Occur, literal: bool) -> Query {
 }
 
 #[test]
-fn comments_are_found_in_their_own_field() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+fn comments_have_own_field() {
+    let (_dir, mut writer, reader) = new_index();
     let angry = commented(
         "https://a.example/1",
         "国内成品油价格下调。",
@@ -42,7 +40,6 @@ fn comments_are_found_in_their_own_field() {
     add(&mut writer, 1, &angry);
     add(&mut writer, 2, &silent);
     writer.commit(2).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     for literal in [false, true] {
         assert_eq!(ids(&reader, &said("涨价", Occur::Must, literal)), [1]);
         assert_eq!(

@@ -1,4 +1,4 @@
-//! What stands beside hits: counts, related terms, other orders, suggestions, corrections.
+//! What stands next to hits: counts, related terms, other orders, suggestions, corrections.
 
 use super::*;
 
@@ -6,9 +6,7 @@ const DAY_MS: i64 = 86_400_000;
 
 /// An index of documents: site, day, title, text.
 fn index(documents: &[(&str, Option<&str>, &str, &str)]) -> (tempfile::TempDir, Reader) {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let (dir, mut writer, reader) = new_index();
     for (n, (site, published, title, text)) in (1..).zip(documents) {
         let url = format!("https://a.example/{n}");
         let document = Document {
@@ -19,21 +17,11 @@ fn index(documents: &[(&str, Option<&str>, &str, &str)]) -> (tempfile::TempDir, 
         add(&mut writer, n, &document);
     }
     writer.commit(1).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     (dir, reader)
 }
 
-fn order(reader: &Reader, query: &Query) -> Vec<u64> {
-    let found = reader.search(query).unwrap();
-    found
-        .documents
-        .iter()
-        .map(|d| d.stored.fingerprint)
-        .collect()
-}
-
 #[test]
-fn counts_cover_the_whole_result_and_other_sites() {
+fn facets_count_whole_result() {
     let (_dir, reader) = index(&[
         ("甲", Some("2026-11-01"), "油价", "油价上涨"),
         ("甲", Some("2026-11-01T23:30:00+08:00"), "油价", "油价下跌"),
@@ -69,7 +57,7 @@ fn counts_cover_the_whole_result_and_other_sites() {
 }
 
 #[test]
-fn a_long_span_is_counted_by_month_or_year() {
+fn facets_choose_date_unit() {
     let unit = |first: &str, last: &str| {
         let (_dir, reader) = index(&[
             ("甲", Some(first), "油价", "油价上涨"),
@@ -91,7 +79,7 @@ fn a_long_span_is_counted_by_month_or_year() {
 }
 
 #[test]
-fn both_halves_a_score_with_each_half_life() {
+fn sort_both_halves_score() {
     let (_dir, reader) = index(&[
         ("甲", Some("2026-10-01"), "油价", "油价油价"),
         ("甲", Some("2026-11-05"), "快讯", "今日国内油价小幅波动"),
@@ -121,7 +109,7 @@ fn both_halves_a_score_with_each_half_life() {
 }
 
 #[test]
-fn one_site_does_not_fill_the_first_page() {
+fn first_page_shares_sites() {
     let mut documents = vec![("甲", None, "油价", "油价上涨"); 12];
     documents.extend([
         ("乙", None, "油价", "油价上涨了"),
@@ -146,7 +134,7 @@ fn one_site_does_not_fill_the_first_page() {
 }
 
 #[test]
-fn related_terms_are_those_of_the_result() {
+fn related_terms_of_result() {
     let mut documents = Vec::new();
     for _ in 0..5 {
         documents.push((
@@ -176,7 +164,7 @@ fn related_terms_are_those_of_the_result() {
 }
 
 #[test]
-fn related_terms_are_about_what_was_asked_for() {
+fn related_terms_share_sentence() {
     let text = "涪陵页岩气田采用水平井和水力压裂技术。井场噪声降到45分贝。施工车辆改烧柴油。";
     let mut documents = vec![("甲", None, "页岩气产量", text); 6];
     documents.extend([("甲", None, "快讯", "国际油价今日产量上升"); 20]);
@@ -199,7 +187,7 @@ fn related_terms_are_about_what_was_asked_for() {
 }
 
 #[test]
-fn suggestions_begin_as_typed_in_any_way() {
+fn suggest_by_prefix_and_pinyin() {
     let (_dir, reader) = index(&[
         (
             "甲",
@@ -232,7 +220,7 @@ fn suggestions_begin_as_typed_in_any_way() {
 }
 
 #[test]
-fn what_nobody_wrote_is_corrected() {
+fn correction_of_unknown_text() {
     let (_dir, reader) = index(&[
         ("甲", None, "页岩气开发", "页岩气产量上升"),
         (
@@ -276,7 +264,7 @@ fn what_nobody_wrote_is_corrected() {
 }
 
 #[test]
-fn a_correction_does_not_reach_over_the_end_of_a_sentence() {
+fn correction_stays_in_sentence() {
     use crate::analyze::alike;
     assert!(alike("天然气田开发", "大然气田开发"));
     for other in ["师、气田开发", "师\n气田开发", "师 气田开发"] {
@@ -289,7 +277,7 @@ fn a_correction_does_not_reach_over_the_end_of_a_sentence() {
 }
 
 #[test]
-fn suggestions_tell_what_was_typed() {
+fn suggest_marks_typed_part() {
     let (_dir, reader) = index(&[
         (
             "甲",
@@ -319,7 +307,7 @@ fn suggestions_tell_what_was_typed() {
 }
 
 #[test]
-fn documents_on_the_same_topic_share_rare_words() {
+fn similar_share_rare_words() {
     let common = "记者今天获悉，公司有关负责人表示，项目进展顺利。";
     let text = |about: &str| format!("{about}{common}");
     let documents = [

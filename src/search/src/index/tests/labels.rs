@@ -21,10 +21,8 @@ fn asked(text: &str, occur: Occur) -> Query {
 }
 
 #[test]
-fn a_value_is_found_under_its_own_label() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+fn label_finds_own_value() {
+    let (_dir, mut writer, reader) = new_index();
     let first = [
         ("发文字号", "国发〔2026〕12号"),
         ("发布机构", "国家能源局综合司"),
@@ -39,7 +37,6 @@ fn a_value_is_found_under_its_own_label() {
     add(&mut writer, 1, &notice("https://a.example/1", &first));
     add(&mut writer, 2, &notice("https://a.example/2", &second));
     writer.commit(2).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let cases: &[(&str, &[u64])] = &[
         ("字号:国发〔2026〕12号", &[1]),
         ("文號：國發［2026］12號", &[1]),
@@ -65,10 +62,8 @@ fn a_value_is_found_under_its_own_label() {
 }
 
 #[test]
-fn numbers_and_days_are_compared_under_their_labels() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+fn label_compares_numbers() {
+    let (_dir, mut writer, reader) = new_index();
     let films = [
         [
             ("片长", "95 分钟"),
@@ -90,7 +85,6 @@ fn numbers_and_days_are_compared_under_their_labels() {
         );
     }
     writer.commit(2).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let cases: &[(&str, &[u64])] = &[
         ("片长:>95", &[2, 3]),
         ("片长:>=95", &[1, 2, 3]),

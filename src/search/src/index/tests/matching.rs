@@ -18,16 +18,13 @@ fn asked(text: &str) -> Query {
 
 /// An index of titles and texts; the first has fingerprint 1.
 fn index(texts: &[(&str, &str)]) -> (tempfile::TempDir, Reader) {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let (dir, mut writer, reader) = new_index();
     for (at, (title, text)) in (1..).zip(texts) {
         let url = format!("https://a.example/{at}");
         add(&mut writer, at, &document(&url, title, text));
     }
     writer.commit(texts.len() as u64).unwrap();
     writer.close().unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     (dir, reader)
 }
 
@@ -77,7 +74,7 @@ const REPORTS: [(&str, &str); 9] = [
 ];
 
 #[test]
-fn what_holds_the_query_as_typed_comes_first() {
+fn rank_exact_text_first() {
     let (_dir, reader) = index(&REPORTS);
     for (typed, first) in [
         ("袁浩然", 2),
@@ -101,7 +98,7 @@ fn what_holds_the_query_as_typed_comes_first() {
 }
 
 #[test]
-fn another_number_is_no_correction() {
+fn correction_keeps_numbers() {
     let (_dir, reader) = index(&[
         ("公告", "关于第77号区块的公告，第77号。"),
         ("简报", "管道巡检简报第76期，第76期。"),
@@ -116,7 +113,7 @@ fn another_number_is_no_correction() {
 
 /// 200 strings of 1 to 12 characters, drawn from the documents: names, numbers, dates, codes and terms as they come.
 #[test]
-fn strings_drawn_from_documents_find_their_documents_first() {
+fn rank_drawn_strings_first() {
     let parts = [
         "渤海",
         "6口",
@@ -186,7 +183,7 @@ fn strings_drawn_from_documents_find_their_documents_first() {
 }
 
 #[test]
-fn the_total_counts_what_answers_and_the_rest_stands_apart() {
+fn total_excludes_weaker_hits() {
     let title = "国家能源局关于加强电力安全生产监督管理工作的通知";
     let (_dir, reader) = index(&[
         (title, "各单位：现将有关事项通知如下。"),
@@ -227,7 +224,7 @@ fn the_total_counts_what_answers_and_the_rest_stands_apart() {
 }
 
 #[test]
-fn a_question_is_answered_in_other_words() {
+fn question_matches_other_words() {
     let (_dir, reader) = index(&[
         (
             "羊城新区",
@@ -243,7 +240,7 @@ fn a_question_is_answered_in_other_words() {
 }
 
 #[test]
-fn how_much_must_match_can_be_said() {
+fn match_mode_decides_hits() {
     let (_dir, reader) = index(&[
         ("一", "电网投资和风电装机都在增长"),
         ("二", "电网投资"),
@@ -275,7 +272,7 @@ fn how_much_must_match_can_be_said() {
 }
 
 #[test]
-fn operators_find_what_they_say() {
+fn operators_select_hits() {
     let (_dir, reader) = index(&[
         ("电网建设", "张掖的电网，SU7 发布，油价三日内上涨"),
         (
@@ -311,7 +308,7 @@ fn operators_find_what_they_say() {
 }
 
 #[test]
-fn a_site_that_nobody_has_is_known_to_be_none() {
+fn has_site_of_unknown() {
     let (_dir, reader) = index(&[("一", "油价")]);
     assert!(
         reader.has_site("a.example").unwrap() && reader.has_site("https://a.example/x").unwrap()
@@ -320,7 +317,7 @@ fn a_site_that_nobody_has_is_known_to_be_none() {
 }
 
 #[test]
-fn each_hit_says_why_it_stands_where_it_does() {
+fn reasons_explain_hits() {
     let (_dir, reader) = index(&[
         ("页岩气开发", "页岩气开发提速，页岩气增产"),
         ("二", "页岩气"),

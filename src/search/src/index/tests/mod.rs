@@ -37,7 +37,7 @@ fn document(url: &str, title: &str, text: &str) -> Document {
 /// Identity of the store that the indexes of the tests are of.
 const STORE: i64 = 11;
 
-/// The documents of the index in a folder.
+/// The documents of the index in a directory.
 fn documents_of(dir: &Path) -> Arc<MemoryDocuments> {
     static ALL: LazyLock<Mutex<HashMap<PathBuf, Arc<MemoryDocuments>>>> =
         LazyLock::new(Mutex::default);
@@ -87,6 +87,15 @@ fn open_reader(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<Reade
     Reader::open(dir, analyzer, config, documents_of(dir))
 }
 
+/// An empty index in a directory of its own, open for both.
+fn new_index() -> (tempfile::TempDir, Keeping, Reader) {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::default();
+    let writer = open_writer(dir.path(), &config).unwrap();
+    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
+    (dir, writer, reader)
+}
+
 fn add(writer: &mut Keeping, fingerprint: u64, document: &Document) {
     writer
         .upsert(StoredDocument {
@@ -109,6 +118,12 @@ fn literal(text: &str) -> Query {
     }
 }
 
+/// Fingerprints of the hits, best first.
+fn order(reader: &Reader, query: &Query) -> Vec<u64> {
+    let found = reader.search(query).unwrap().documents;
+    found.iter().map(|d| d.stored.fingerprint).collect()
+}
+
 fn ids(reader: &Reader, query: &Query) -> Vec<u64> {
     let found = reader.search(query).unwrap();
     assert!(found.total >= found.documents.len());
@@ -122,11 +137,8 @@ fn ids(reader: &Reader, query: &Query) -> Vec<u64> {
 }
 
 #[test]
-fn what_is_committed_is_found() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
+fn commit_makes_searchable() {
+    let (_dir, mut writer, reader) = new_index();
     add(
         &mut writer,
         1,
@@ -159,10 +171,8 @@ fn what_is_committed_is_found() {
 }
 
 #[test]
-fn quoted_marks_beside_digits_are_meant() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut writer = open_writer(dir.path(), &Config::default()).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &Config::default()).unwrap();
+fn phrase_marks_count() {
+    let (_dir, mut writer, reader) = new_index();
     let texts = [
         "油价上涨３．５％，库存",
         "收于3-5%之间",
@@ -192,10 +202,8 @@ fn quoted_marks_beside_digits_are_meant() {
 }
 
 #[test]
-fn a_later_entry_replaces_an_earlier_one() {
-    let dir = tempfile::tempdir().unwrap();
-    let mut writer = open_writer(dir.path(), &Config::default()).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &Config::default()).unwrap();
+fn upsert_replaces_document() {
+    let (_dir, mut writer, reader) = new_index();
     for text in ["原油期货下跌", "天然气价格上涨", "天然气价格回落"] {
         add(
             &mut writer,
@@ -229,9 +237,7 @@ fn dated(n: u64, site: &str, published: Option<&str>) -> Document {
 
 #[test]
 fn filters_fields_and_order() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let (_dir, mut writer, reader) = new_index();
     add(&mut writer, 1, &dated(1, "甲", Some("2026-11-03")));
     add(
         &mut writer,
@@ -241,24 +247,15 @@ fn filters_fields_and_order() {
     add(&mut writer, 3, &dated(3, "甲", None));
     add(&mut writer, 4, &dated(4, "乙", Some("2026-11-04 12:00")));
     writer.commit(4).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let mut by_date = Query {
         sort: Sort::Date,
         ..Query::default()
     };
-    let order = |query: &Query| -> Vec<u64> {
-        let found = reader.search(query).unwrap();
-        found
-            .documents
-            .iter()
-            .map(|d| d.stored.fingerprint)
-            .collect()
-    };
-    assert_eq!(order(&by_date), [2, 4, 1, 3]);
+    assert_eq!(order(&reader, &by_date), [2, 4, 1, 3]);
     by_date.filter.since_ms = parse_published("2026-11-04", 480);
-    assert_eq!(order(&by_date), [2, 4]);
+    assert_eq!(order(&reader, &by_date), [2, 4]);
     by_date.filter.until_ms = parse_published("2026-11-05", 480);
-    assert_eq!(order(&by_date), [4]);
+    assert_eq!(order(&reader, &by_date), [4]);
     let field = |target, text: &str| Query {
         groups: vec![Group {
             occur: Occur::Must,
@@ -293,10 +290,8 @@ fn filters_fields_and_order() {
 }
 
 #[test]
-fn all_words_come_first_and_title_over_text() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+fn rank_all_words_first() {
+    let (_dir, mut writer, reader) = new_index();
     for (n, title, text) in [
         (1, "简讯", "海上风电装机增长，风电，风电，风电，海上风电"),
         (2, "简讯", "页岩气开发提速，海上风电也在增长"),
@@ -306,7 +301,6 @@ fn all_words_come_first_and_title_over_text() {
         add(&mut writer, n, &document("https://a.example/", title, text));
     }
     writer.commit(1).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let found = reader.search(&Query::plain("页岩气 海上风电")).unwrap();
     let order: Vec<u64> = found
         .documents
@@ -327,7 +321,7 @@ fn all_words_come_first_and_title_over_text() {
 }
 
 #[test]
-fn a_new_term_finds_old_documents() {
+fn new_term_finds_old_documents() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let analyzer = Analyzer::new(&[]);
@@ -351,7 +345,7 @@ fn a_new_term_finds_old_documents() {
 proptest::proptest! {
     #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
     #[test]
-    fn every_part_of_a_text_is_found(
+    fn literal_finds_every_part(
         texts in proptest::collection::vec("[石油氣田頁岩開發，。 \\-A-Cxy0-3Ａ１é]{1,40}", 1..8),
         cuts in proptest::collection::vec((0usize..40, 1usize..12), 12),
     ) {

@@ -1,9 +1,9 @@
-//! Crashes, broken folders, other formats.
+//! Crashes, broken directories, other formats.
 
 use super::*;
 
 #[test]
-fn a_replay_after_a_crash_ends_in_the_same_index() {
+fn replay_after_crash_is_equal() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let outbox: Vec<Document> = (0..20)
@@ -43,7 +43,7 @@ fn a_replay_after_a_crash_ends_in_the_same_index() {
 }
 
 #[test]
-fn an_uncommitted_tail_is_added_again() {
+fn replay_adds_uncommitted_tail() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let text = document("https://a.example/1", "日报", "日产原油");
@@ -67,7 +67,7 @@ fn an_uncommitted_tail_is_added_again() {
 }
 
 #[test]
-fn what_a_crash_left_of_a_commit_does_not_stop_the_next() {
+fn leftovers_are_removed() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let text = document("https://a.example/1", "日报", "日产原油");
@@ -99,28 +99,6 @@ fn what_a_crash_left_of_a_commit_does_not_stop_the_next() {
         .filter(|n| n.ends_with(".del") || n == ".tmpAbCdEf")
         .collect();
     assert_eq!(left.len(), 1, "{left:?}");
-}
-
-#[test]
-fn a_disk_that_refuses_says_nothing_against_the_index() {
-    let unreadable = |cause: &str| IndexError::Unreadable {
-        dir: std::env::temp_dir(),
-        cause: cause.to_owned(),
-    };
-    for cause in [
-        "An IO error occurred: 'No space left on device (os error 28)'",
-        "Failed to open file: IoError { io_error: Os { code: 5, kind: Uncategorized }, filepath: \"meta.json\" }",
-        "permission denied; run it with sudo, or join the group that the index belongs to",
-    ] {
-        assert!(unreadable(cause).is_transient(), "{cause}");
-    }
-    for cause in [
-        "Data corrupted: 'Data corruption (in file `meta.json`): EOF'",
-        "Files does not exist: \"0989.term\"",
-        "Not a directory (os error 20)",
-    ] {
-        assert!(!unreadable(cause).is_transient(), "{cause}");
-    }
 }
 
 #[test]
@@ -184,7 +162,7 @@ fn broken_folders_are_named() {
 }
 
 #[test]
-fn an_index_of_another_store_is_not_written_into() {
+fn open_refuses_other_store() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let mut writer = open_writer(dir.path(), &config).unwrap();
@@ -203,7 +181,7 @@ fn an_index_of_another_store_is_not_written_into() {
 }
 
 #[test]
-fn a_new_index_takes_the_place_of_the_old_one_under_its_readers() {
+fn swap_under_open_readers() {
     let dir = tempfile::tempdir().unwrap();
     let index = dir.path().join("index");
     let config = Config::default();
@@ -272,7 +250,7 @@ impl tantivy::tokenizer::TokenStream for EndOfText {
 
 /// The index works in threads of its own: the commit fails and names nobody. Tried alone, the guilty one is known.
 #[test]
-fn a_document_that_brings_a_commit_down_is_found_when_it_is_tried_alone() {
+fn try_alone_finds_panic() {
     let dir = tempfile::tempdir().unwrap();
     let open = || {
         let tokenizers = crate::analyze::tokenizers();
@@ -301,7 +279,7 @@ fn a_document_that_brings_a_commit_down_is_found_when_it_is_tried_alone() {
     assert_eq!(reason, "panicked: a mine");
     writer.upsert(&stored(1, &good)).unwrap();
     writer
-        .leave_out(LeftOut {
+        .skip_document(SkippedDocument {
             fingerprint: 2,
             seq: 2,
             url: bad.url.clone(),
@@ -316,7 +294,7 @@ fn a_document_that_brings_a_commit_down_is_found_when_it_is_tried_alone() {
 
 /// Also where the library of this version could not even read it.
 #[test]
-fn an_index_of_a_newer_version_is_refused_and_left_as_it_is() {
+fn open_refuses_newer_format() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let mut writer = open_writer(dir.path(), &config).unwrap();
@@ -345,7 +323,7 @@ fn an_index_of_a_newer_version_is_refused_and_left_as_it_is() {
 }
 
 #[test]
-fn nothing_is_merged_while_the_disk_has_no_room_for_it() {
+fn merges_stop_without_space() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = open_writer(dir.path(), &Config::default()).unwrap();
     let segments = |writer: &Keeping| writer.segments().unwrap();

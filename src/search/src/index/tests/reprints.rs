@@ -35,9 +35,7 @@ fn groups(texts: &[&str]) -> Vec<Option<u64>> {
 }
 
 fn index(texts: &[&str]) -> (tempfile::TempDir, Reader) {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let (dir, mut writer, reader) = new_index();
     for (n, text) in (1..).zip(texts) {
         let url = format!("https://s{n}.example/{n}");
         let document = Document {
@@ -48,12 +46,11 @@ fn index(texts: &[&str]) -> (tempfile::TempDir, Reader) {
     }
     writer.commit(1).unwrap();
     writer.close().unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     (dir, reader)
 }
 
 #[test]
-fn edited_texts_are_reprints_and_texts_on_the_same_event_are_not() {
+fn reprints_of_edited_text() {
     let whole = article(0..12);
     let shorter = format!("本报讯 {}", article([0, 1, 2, 4, 5, 6, 8, 9, 10, 11]));
     let respelt: String = whole
@@ -90,7 +87,7 @@ fn edited_texts_are_reprints_and_texts_on_the_same_event_are_not() {
 }
 
 #[test]
-fn reports_from_one_form_are_not_reprints() {
+fn reprints_exclude_forms() {
     let report = |numbers: [u32; 8]| {
         let [a, b, c, d, e, f, g, h] = numbers;
         format!(
@@ -108,7 +105,7 @@ fn reports_from_one_form_are_not_reprints() {
 }
 
 #[test]
-fn a_reprint_is_known_after_a_commit_and_a_restart() {
+fn reprints_survive_restart() {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
     let whole = document("https://a.example/1", "页岩气", &article(0..12));
@@ -142,7 +139,7 @@ fn a_reprint_is_known_after_a_commit_and_a_restart() {
 }
 
 #[test]
-fn no_chain_of_alike_texts_leads_to_another_one() {
+fn reprints_form_no_chain() {
     // The one in the middle shares two thirds with each of the others, and those two half of each other.
     let (first, middle, last) = (article(0..8), article(1..11), article(4..12));
     for order in [
@@ -157,7 +154,7 @@ fn no_chain_of_alike_texts_leads_to_another_one() {
 }
 
 #[test]
-fn one_hit_stands_for_all_and_it_is_the_one_that_fits_best() {
+fn reprints_show_best_hit() {
     let whole = article(0..12);
     let copies = [
         whole.as_str(),
@@ -212,7 +209,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn sketches_survive_packing(letters in proptest::collection::vec(any::<u16>(), 60..400)) {
-        let sketch = Sketch::of(&letters).unwrap();
+        let sketch = Sketch::new(&letters).unwrap();
         prop_assert_eq!(Sketch::unpacked(sketch.packed()), Some(sketch));
         prop_assert!(Sketch::unpacked(sketch.packed().skip(1)).is_none());
         prop_assert!(sketch.shared(&sketch) > 0);

@@ -26,11 +26,8 @@ fn scanned(reader: &Reader, query: &Query, after: Watermark) -> (Vec<u64>, Water
 }
 
 #[test]
-fn each_scan_gives_what_came_after_the_last() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
+fn scan_continues_from_mark() {
+    let (_dir, mut writer, reader) = new_index();
     let all = Query::default();
     assert_eq!(
         scanned(&reader, &all, Watermark::default()),
@@ -63,15 +60,12 @@ fn each_scan_gives_what_came_after_the_last() {
 }
 
 #[test]
-fn a_scan_that_is_broken_off_stays_where_it_was() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+fn scan_interrupted_keeps_mark() {
+    let (_dir, mut writer, reader) = new_index();
     for at in 1..=5 {
         put(&mut writer, at, at, 1_000, "页岩气开发");
     }
     writer.commit(5).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let start = Watermark {
         seq: 2,
         fetched_ms: 1_000,
@@ -85,14 +79,11 @@ fn a_scan_that_is_broken_off_stays_where_it_was() {
 }
 
 #[test]
-fn only_a_loose_scan_widens_a_query_of_words() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+fn scan_loose_widens_words() {
+    let (_dir, mut writer, reader) = new_index();
     put(&mut writer, 1, 1, 1_000, "输气管道投产");
     put(&mut writer, 2, 2, 1_000, "管道工人");
     writer.commit(2).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let mut query = Query::plain("输气管道");
     query.limit = 10;
     let searched = ids(&reader, &query);
@@ -108,10 +99,8 @@ fn only_a_loose_scan_widens_a_query_of_words() {
 }
 
 #[test]
-fn the_latest_come_first() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+fn latest_newest_first() {
+    let (_dir, mut writer, reader) = new_index();
     for at in 1..=30 {
         put(
             &mut writer,
@@ -122,7 +111,6 @@ fn the_latest_come_first() {
         );
     }
     writer.commit(30).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let latest = reader.latest(&literal("页岩"), 5).unwrap();
     let times: Vec<i64> = latest.iter().map(|stored| stored.fetched_ms).collect();
     assert_eq!(times, [1_030, 1_029, 1_028, 1_027, 1_026]);

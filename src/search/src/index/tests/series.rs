@@ -9,16 +9,13 @@ const FORM: &str = "各有关单位要高度重视，加强组织领导，明确
 
 /// Groups of documents that come in this order: site, title and text of each.
 fn groups(documents: &[(&str, &str, &str)]) -> Vec<Option<u64>> {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let (_dir, mut writer, reader) = new_index();
     for (n, (site, title, text)) in (1..).zip(documents) {
         let document = document(&format!("https://{site}/{n}"), title, text);
         add(&mut writer, n, &document);
     }
     writer.commit(1).unwrap();
     writer.close().unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     let all = (1..=documents.len() as u64).map(|n| reader.group(n).unwrap());
     all.collect()
 }
@@ -61,7 +58,7 @@ fn numbered_reports_are_apart() {
 }
 
 #[test]
-fn reports_with_one_title_and_other_numbers_are_apart() {
+fn series_numbers_differ() {
     let bulletin = |day: u32, petrol: u32, diesel: u32| {
         let text = format!(
             "据市场监测，11月{day}日国内成品油市场运行平稳。当日全国92号汽油批发均价为{petrol}元/吨，0号柴油批发均价\
@@ -78,7 +75,7 @@ fn reports_with_one_title_and_other_numbers_are_apart() {
 }
 
 #[test]
-fn policies_of_one_office_are_apart() {
+fn series_policies_differ() {
     let policy = |subject: &str, own: &str| {
         let text = format!(
             "为进一步规范油气行业秩序，本局研究制定了《{subject}》，现印发给你们，请遵照执行。{own}{FORM}"
@@ -110,7 +107,7 @@ fn monthly_notices_are_apart() {
 }
 
 #[test]
-fn the_same_words_about_other_people_are_apart() {
+fn series_people_differ() {
     let notice = |name: &str, office: &str| {
         let text = format!(
             "经上级批准，监督部门对{office}{name}严重违纪违法问题进行了立案审查调查。经查，{name}丧失理想信念，背弃初心\
@@ -128,7 +125,7 @@ fn the_same_words_about_other_people_are_apart() {
 }
 
 #[test]
-fn the_frame_around_the_texts_of_one_outlet_makes_no_reprints() {
+fn series_frame_is_ignored() {
     let text = |own: &str| format!("{own}{FORM}");
     apart_at(
         ["a.example"; 3],
@@ -141,7 +138,7 @@ fn the_frame_around_the_texts_of_one_outlet_makes_no_reprints() {
 }
 
 #[test]
-fn reprints_stay_together_whatever_comes_first() {
+fn reprints_ignore_order() {
     let body = format!(
         "滨港接收站外输量11月22日升至3565万立方米，刷新投产以来的最高纪录，比去年同日增加31%。华渤石油目前手持的长协资源每年\
          约661万吨，现货采购比例下降。{FORM}"

@@ -34,7 +34,7 @@ fn index_of(dir: &Path, number: usize) -> Reader {
 }
 
 #[test]
-fn a_query_of_many_single_characters_is_refused_by_its_number() {
+fn query_single_characters_bounded() {
     let dir = tempfile::tempdir().unwrap();
     let reader = index_of(dir.path(), 3);
     let found = reader.search(&singles(MAX_SINGLE_CHARACTERS)).unwrap();
@@ -50,7 +50,7 @@ fn a_query_of_many_single_characters_is_refused_by_its_number() {
 }
 
 #[test]
-fn a_search_that_is_stopped_has_no_answer() {
+fn cancelled_search_is_error() {
     let dir = tempfile::tempdir().unwrap();
     let reader = index_of(dir.path(), 3);
     for query in [Query::plain("页岩气"), singles(2), Query::default()] {
@@ -68,7 +68,7 @@ fn a_search_that_is_stopped_has_no_answer() {
 }
 
 #[test]
-fn a_running_search_ends_where_it_stands() {
+fn cancelled_search_ends_midway() {
     use tantivy::collector::{Collector as _, Count};
     use tantivy::query::{AllQuery, EnableScoring, Query as _};
 
@@ -76,7 +76,7 @@ fn a_running_search_ends_where_it_stands() {
     drop(index_of(dir.path(), 200));
     let opened = super::super::storage::embedded::Opened::open(dir.path()).unwrap();
     let searcher = opened.newest().unwrap().searcher;
-    let stop = Stop::default();
+    let stop = CancellationToken::default();
     let weight = AllQuery
         .weight(EnableScoring::disabled_from_searcher(&searcher))
         .unwrap();
@@ -91,7 +91,7 @@ fn a_running_search_ends_where_it_stands() {
 
 /// Stops the search it collects for.
 struct Stopping {
-    stop: Stop,
+    stop: CancellationToken,
 }
 
 impl tantivy::collector::Collector for Stopping {

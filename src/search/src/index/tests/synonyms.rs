@@ -26,13 +26,8 @@ fn index(texts: &[&str], analyzer: &Analyzer) -> (tempfile::TempDir, Reader) {
     (dir, reader)
 }
 
-fn found(reader: &Reader, query: &Query) -> Vec<u64> {
-    let found = reader.search(query).unwrap().documents;
-    found.iter().map(|d| d.stored.fingerprint).collect()
-}
-
 #[test]
-fn a_synonym_finds_what_the_word_does_not_and_stands_below_it() {
+fn synonym_ranks_below_word() {
     let texts = [
         "项目每年向地下注入二氧化碳六十万吨，效果良好。",
         "项目每年向地下注入CO2六十万吨，效果良好。",
@@ -40,17 +35,17 @@ fn a_synonym_finds_what_the_word_does_not_and_stands_below_it() {
     ];
     let (_dir, reader) = index(&texts, &analyzer("二氧化碳, CO2, 碳酸气"));
     // Whichever is typed, however it is written.
-    assert_eq!(found(&reader, &Query::plain("CO2")), [2, 1]);
-    assert_eq!(found(&reader, &Query::plain("ＣＯ２")), [2, 1]);
-    assert_eq!(found(&reader, &Query::plain("二氧化碳")), [1, 2]);
+    assert_eq!(order(&reader, &Query::plain("CO2")), [2, 1]);
+    assert_eq!(order(&reader, &Query::plain("ＣＯ２")), [2, 1]);
+    assert_eq!(order(&reader, &Query::plain("二氧化碳")), [1, 2]);
     // Of a list of words the synonym of one is as good as the word.
     let listed = reader.search(&Query::plain("注入 CO2")).unwrap();
-    let order = |documents: &[FoundDocument]| -> Vec<u64> {
+    let listed_order = |documents: &[FoundDocument]| -> Vec<u64> {
         let documents = documents.iter();
         documents.map(|d| d.stored.fingerprint).collect()
     };
-    assert_eq!(order(&listed.documents), [2, 1]);
-    assert_eq!(order(&listed.weaker.unwrap().documents), [3]);
+    assert_eq!(listed_order(&listed.documents), [2, 1]);
+    assert_eq!(listed_order(&listed.weaker.unwrap().documents), [3]);
     let expanded = reader.expanded(&Query::plain("注入CO2"));
     assert_eq!(expanded.len(), 1);
     assert_eq!(expanded[0].typed, "co2");
@@ -60,14 +55,14 @@ fn a_synonym_finds_what_the_word_does_not_and_stands_below_it() {
         as_typed: true,
         ..Query::plain("CO2")
     };
-    assert_eq!(found(&reader, &off), [2]);
+    assert_eq!(order(&reader, &off), [2]);
     assert!(reader.expanded(&off).is_empty());
     let quoted = crate::index::guidance::literal("CO2", Target::Anywhere);
-    assert_eq!(found(&reader, &quoted), [2]);
+    assert_eq!(order(&reader, &quoted), [2]);
 }
 
 #[test]
-fn an_arrow_points_one_way_and_words_of_several_parts_are_found() {
+fn synonym_arrow_is_one_way() {
     let texts = [
         "天然气水合物试采成功。",
         "可燃冰试采成功。",
@@ -75,9 +70,9 @@ fn an_arrow_points_one_way_and_words_of_several_parts_are_found() {
     ];
     let synonyms = "可燃冰 => 天然气水合物 # older name\nshale gas, 页岩气";
     let (_dir, reader) = index(&texts, &analyzer(synonyms));
-    assert_eq!(found(&reader, &Query::plain("可燃冰")), [2, 1]);
-    assert_eq!(found(&reader, &Query::plain("天然气水合物")), [1]);
-    assert_eq!(found(&reader, &Query::plain("页岩气")), [3]);
+    assert_eq!(order(&reader, &Query::plain("可燃冰")), [2, 1]);
+    assert_eq!(order(&reader, &Query::plain("天然气水合物")), [1]);
+    assert_eq!(order(&reader, &Query::plain("页岩气")), [3]);
     assert_eq!(
         reader.expanded(&Query::plain("shale gas"))[0].also,
         ["页岩气"]
@@ -85,12 +80,12 @@ fn an_arrow_points_one_way_and_words_of_several_parts_are_found() {
 }
 
 #[test]
-fn other_synonyms_are_used_at_once() {
+fn synonyms_replaced_live() {
     let texts = ["液化天然气船到港。", "LNG船到港。"];
     let analyzer = analyzer("");
     let (_dir, reader) = index(&texts, &analyzer);
-    assert_eq!(found(&reader, &Query::plain("LNG")), [2]);
+    assert_eq!(order(&reader, &Query::plain("LNG")), [2]);
     let synonyms = Synonyms::builtin("oil-gas").unwrap();
     analyzer.replace(Dictionary::with_synonyms(&[], synonyms));
-    assert_eq!(found(&reader, &Query::plain("LNG")), [2, 1]);
+    assert_eq!(order(&reader, &Query::plain("LNG")), [2, 1]);
 }

@@ -13,19 +13,6 @@ const BEIJING: Calendar = Calendar {
     now_ms: NOV_5_MS + DAY_MS,
 };
 
-/// A group as it was understood: target, text and literal of each alternative.
-type Understood = (Occur, Vec<(Target, String, bool)>);
-
-fn groups(text: &str) -> Vec<Understood> {
-    let of = |c: &Clause| (c.target, c.text.clone(), c.form == Form::Literal);
-    let query = parse(text, &BEIJING).query;
-    query
-        .groups
-        .iter()
-        .map(|g| (g.occur, g.any.iter().map(of).collect()))
-        .collect()
-}
-
 /// A query in one line: words, then each group as `+(a|b)` or `-(a)`.
 fn shown(text: &str) -> String {
     let query = parse(text, &BEIJING).query;
@@ -66,7 +53,7 @@ fn clause_shown(clause: &Clause) -> String {
 }
 
 #[test]
-fn operators_join_what_they_say() {
+fn parse_operators() {
     for (typed, meant) in [
         ("电网 NOT 张掖", "电网 -(张掖)"),
         ("电网 非 张掖", "电网 -(张掖)"),
@@ -104,14 +91,55 @@ fn operators_join_what_they_say() {
         ("page(1) x", "page(1) x"),
         ("(C(2) OR x)", "+(C(2)|x)"),
         ("油价 AND since:2026", "+(油价)"),
+        ("LNG OR 液化天然气 OR 天然气", "+(LNG|液化天然气|天然气)"),
+        ("进口 LNG | 管道气 价格", "进口 价格 +(LNG|管道气)"),
+        ("\"海洋石油 122\"", "+('海洋石油 122')"),
+        ("“海洋石油”", "+('海洋石油')"),
+        ("-钻井", "-(钻井)"),
+        ("-\"招聘 启事\"", "-('招聘 启事')"),
+        ("title:油价", "+(Title:油价)"),
+        ("标题：\"油价 上涨\"", "+(Title:'油价 上涨')"),
+        ("site:cnpc.com.cn", "+(Site:cnpc.com.cn)"),
+        ("-author:张三", "-(Author:张三)"),
+        ("来源：新华社", "+(Source:新华社)"),
+        (
+            "中石油\"页岩气 田\"-招聘 产量",
+            "中石油 产量 +('页岩气 田') -(招聘)",
+        ),
+        // An address is where documents are, and what they print.
+        (
+            "https://a.example/x?y=1:2",
+            "+(Url:'a.example/x?y=1:2'|'a.example/x?y=1:2')",
+        ),
+        (
+            "HTTP://a.example/x?y=1:2",
+            "+(Url:'a.example/x?y=1:2'|'a.example/x?y=1:2')",
+        ),
+        // Labels of notices search for nothing else; what may be a label may be text.
+        ("字号：国发〔2026〕12号", "+(Meta:'字号:国发〔2026〕12号')"),
+        (
+            "-发布机构:\"能源局 综合司\"",
+            "-(Meta:'发布机构:能源局 综合司')",
+        ),
+        ("适用口径:406", "+([+(Meta:'适用口径:406'|适用口径:406)])"),
+        ("片长:>120", "+(Meta:'片长:>120')"),
+        (
+            "字号:(国发 OR \"国能发 电力\")",
+            "+(Meta:'字号:国发'|Meta:'字号:国能发 电力')",
+        ),
+        // Behind other words the wide colon is a mark of a sentence.
+        ("专家：油价上涨", "专家：油价上涨"),
     ] {
         assert_eq!(shown(typed), meant, "{typed}");
         assert_eq!(parse(typed, &BEIJING).notes, [], "{typed}");
     }
+    for typed in ["ISO:9001", "Keywords:style", "ISBN-13:978"] {
+        assert_eq!(shown(typed), format!("+([+(Meta:'{typed}'|{typed})])"));
+    }
 }
 
 #[test]
-fn what_is_not_understood_is_text_and_said() {
+fn parse_misread_is_text() {
     use Misread::{Date, Empty, Field, Operator, Parenthesis, Quote, Star};
     for (typed, words, piece, why) in [
         ("OR", "OR", "OR", Operator),
@@ -142,7 +170,7 @@ fn what_is_not_understood_is_text_and_said() {
 }
 
 #[test]
-fn plain_text_stays_plain() {
+fn parse_plain_text() {
     for text in [
         "页岩气 开发",
         "9-1油田",
@@ -161,67 +189,6 @@ fn plain_text_stays_plain() {
         assert!(parsed.query.groups.is_empty(), "{text}");
         assert!(parsed.notes.is_empty(), "{text}");
     }
-}
-
-#[test]
-fn phrases_fields_and_refusals() {
-    use Occur::{Must, Without};
-    let any = Target::Anywhere;
-    let one =
-        |occur, target, text: &str, literal| (occur, vec![(target, text.to_owned(), literal)]);
-    for (text, group) in [
-        ("\"海洋石油 122\"", one(Must, any, "海洋石油 122", true)),
-        ("“海洋石油”", one(Must, any, "海洋石油", true)),
-        ("-钻井", one(Without, any, "钻井", false)),
-        ("-\"招聘 启事\"", one(Without, any, "招聘 启事", true)),
-        ("title:油价", one(Must, Target::Title, "油价", false)),
-        (
-            "标题：\"油价 上涨\"",
-            one(Must, Target::Title, "油价 上涨", true),
-        ),
-        (
-            "site:cnpc.com.cn",
-            one(Must, Target::Site, "cnpc.com.cn", false),
-        ),
-        ("-author:张三", one(Without, Target::Author, "张三", false)),
-        ("来源：新华社", one(Must, Target::Source, "新华社", false)),
-    ] {
-        assert_eq!(groups(text), [group], "{text}");
-        assert_eq!(parse(text, &BEIJING).query.words, "", "{text}");
-    }
-    let mixed = parse("中石油\"页岩气 田\"-招聘 产量", &BEIJING).query;
-    assert_eq!(mixed.words, "中石油 产量");
-    assert_eq!(mixed.groups.len(), 2);
-}
-
-#[test]
-fn an_address_is_looked_for_where_documents_stand_and_in_what_they_print() {
-    let literal = |target| (target, "a.example/x?y=1:2".to_owned(), true);
-    for text in ["https://a.example/x?y=1:2", "HTTP://a.example/x?y=1:2"] {
-        assert_eq!(
-            groups(text),
-            [(
-                Occur::Must,
-                vec![literal(Target::Url), literal(Target::Anywhere)]
-            )]
-        );
-    }
-}
-
-#[test]
-fn either_or() {
-    let any = |text: &str| (Target::Anywhere, text.to_owned(), false);
-    assert_eq!(
-        groups("LNG OR 液化天然气 OR 天然气"),
-        [(
-            Occur::Must,
-            vec![any("LNG"), any("液化天然气"), any("天然气")]
-        )]
-    );
-    let query = parse("进口 LNG | 管道气 价格", &BEIJING).query;
-    assert_eq!(query.words, "进口 价格");
-    assert_eq!(query.groups.len(), 1);
-    assert_eq!(query.groups[0].any.len(), 2);
 }
 
 #[test]
@@ -290,7 +257,7 @@ fn dates() {
 
 proptest! {
     #[test]
-    fn no_text_is_an_error(text in any::<String>(), odd in "([ \"“”「:：\\-+!|()（）*a油ORNDTitlesncu0-9/.]|AND | OR | NOT | NEAR/3 ){0,40}") {
+    fn parse_any_text(text in any::<String>(), odd in "([ \"“”「:：\\-+!|()（）*a油ORNDTitlesncu0-9/.]|AND | OR | NOT | NEAR/3 ){0,40}") {
         for text in [text, odd] {
             let parsed = parse(&text, &BEIJING);
             prop_assert!(parsed.query.groups.len() <= 32);
@@ -303,14 +270,14 @@ proptest! {
 }
 
 #[test]
-fn long_queries_are_cut_and_that_is_said() {
+fn parse_long_query_is_cut() {
     let parsed = parse(&"石油 ".repeat(1_000), &BEIJING);
     assert!(parsed.query.words.chars().count() <= 300);
     assert_eq!(parsed.notes.len(), 1);
 }
 
 #[test]
-fn what_narrows_a_query_can_be_taken_out_of_it() {
+fn narrowings_lists_filters() {
     use crate::query::narrowings;
     let parts = |typed: &str| -> Vec<(String, String)> {
         let parts = narrowings(typed).into_iter();
@@ -335,7 +302,7 @@ fn what_narrows_a_query_can_be_taken_out_of_it() {
 }
 
 #[test]
-fn times_of_a_change() {
+fn parse_changed_range() {
     let day = (Some(NOV_5_MS), Some(NOV_5_MS + DAY_MS));
     let changed = |text: &str| {
         let filter = parse(text, &BEIJING).query.filter;
@@ -355,59 +322,4 @@ fn times_of_a_change() {
         assert_eq!(parsed.query.filter, Filter::default(), "{wrong}");
         assert_eq!(parsed.query.words, wrong);
     }
-}
-
-#[test]
-fn a_label_before_a_colon_asks_for_a_field_of_the_page() {
-    let any = |typed: &str| {
-        let query = parse(typed, &BEIJING).query;
-        let groups = query.groups.into_iter();
-        let clauses: Vec<(Target, String)> = groups
-            .flat_map(|group| {
-                let leaves = group.leaves().into_iter();
-                let leaves = leaves.map(|c| (c.target, c.text.clone()));
-                leaves.collect::<Vec<_>>()
-            })
-            .collect();
-        (query.words, clauses)
-    };
-    let field = |text: &str| (Target::Meta, text.to_owned());
-    let text = |text: &str| (Target::Anywhere, text.to_owned());
-    let none = String::new;
-    // Those of notices ask for nothing else; what may be a label may be text.
-    assert_eq!(
-        any("字号：国发〔2026〕12号"),
-        (none(), vec![field("字号:国发〔2026〕12号")])
-    );
-    assert_eq!(
-        any("-发布机构:\"能源局 综合司\""),
-        (none(), vec![field("发布机构:能源局 综合司")])
-    );
-    assert_eq!(
-        any("适用口径:406"),
-        (none(), vec![field("适用口径:406"), text("适用口径:406")])
-    );
-    assert_eq!(
-        any("ISO:9001"),
-        (none(), vec![field("ISO:9001"), text("ISO:9001")])
-    );
-    assert_eq!(
-        any("Keywords:style"),
-        (
-            none(),
-            vec![field("Keywords:style"), text("Keywords:style")]
-        )
-    );
-    assert_eq!(any("片长:>120"), (none(), vec![field("片长:>120")]));
-    assert_eq!(
-        any("ISBN-13:978"),
-        (none(), vec![field("ISBN-13:978"), text("ISBN-13:978")])
-    );
-    // Behind other words the wide colon is a mark of a sentence.
-    let sentence = "专家：油价上涨";
-    assert_eq!(any(sentence), (sentence.to_owned(), vec![]));
-    assert_eq!(
-        any("字号:(国发 OR \"国能发 电力\")"),
-        (none(), vec![field("字号:国发"), field("字号:国能发 电力")])
-    );
 }

@@ -38,7 +38,7 @@ fn columns(text: &str) -> usize {
 }
 
 #[test]
-fn marks_stand_on_the_original_spelling() {
+fn marks_keep_original_spelling() {
     for (query, text, marks) in [
         ("页岩气", "頁岩氣田投產", vec!["頁岩氣"]),
         ("頁岩氣", "页岩气田投产", vec!["页岩气"]),
@@ -69,7 +69,7 @@ fn the_best_sentence_is_shown() {
 }
 
 #[test]
-fn long_sentences_are_cut_around_their_hits() {
+fn snippet_cuts_long_sentence() {
     let text = format!("{}，页岩气产量{}", "长".repeat(300), "尾".repeat(300));
     let found = highlighter("页岩气 产量").snippet(&text, 60);
     assert!(
@@ -93,7 +93,7 @@ fn long_sentences_are_cut_around_their_hits() {
 
 proptest! {
     #[test]
-    fn marks_are_whole_characters_of_the_query(
+    fn marks_are_whole_characters(
         text in "[頁页岩气石油A-Da-d0-9，。！？ \u{301}\u{FE0F}é😀\n]{0,300}",
         query in "[页岩气石油a-d0-9\" ]{1,12}",
         width in 1usize..200,

@@ -33,7 +33,7 @@ use crate::daemon::watchdog::Worker;
 use crate::daemon::{Mode, ProgressCallback, Shared};
 use crate::documents::IndexAt;
 use taojin_crawl::VisitOutcome;
-use taojin_crawl::frontier::{Asked, Frontier, Lease, Next, Scope};
+use taojin_crawl::frontier::{Frontier, Lease, LeaseOutcome, Next, Scope};
 use taojin_crawl::schedule::{self, Site};
 use taojin_crawl::store::{
     self, Batch, HELD_MS, NewUrl, Store, StoreError, StorePlace, UrlId, UrlRecord,
@@ -440,12 +440,12 @@ impl CrawlLoop {
             let answer = self.frontier.lease_now(&self.store, id, now);
             let answer = answer.inspect_err(|_| self.orders.asked.extend(&asked[at..]))?;
             match answer {
-                Asked::Fetch(lease) => {
+                LeaseOutcome::Fetch(lease) => {
                     if !self.dispatch(*lease, now) {
                         self.orders.asked.push(id);
                     }
                 }
-                Asked::Later(at_ms) => {
+                LeaseOutcome::Later(at_ms) => {
                     soonest = Some(soonest.map_or(at_ms, |s| s.min(at_ms)));
                     if at_ms - now > patience {
                         let wait_s = (at_ms - now) / 1000;
@@ -456,8 +456,8 @@ impl CrawlLoop {
                     }
                     self.orders.asked.push(id);
                 }
-                Asked::UnderWay => {}
-                Asked::Elsewhere => {
+                LeaseOutcome::UnderWay => {}
+                LeaseOutcome::Elsewhere => {
                     self.orders.open.remove(&id);
                     self.store.make_due(id, now)?;
                     self.orders.watches.put_off(
@@ -465,7 +465,7 @@ impl CrawlLoop {
                         "another node crawls its host, and visits it when its turn comes",
                     );
                 }
-                Asked::Never => {
+                LeaseOutcome::Never => {
                     self.orders.open.remove(&id);
                     self.orders
                         .watches

@@ -152,15 +152,15 @@ fn finding(visited: &VisitResult, class: UrlClass, shown: Shown) -> Finding {
     let reason = visited.reason.as_deref();
     let in_words = match (visited.outcome, fetched) {
         (VisitOutcome::RobotsUnreachable, _) => visited.sentence.clone(),
-        // The reason names the byte at which the body broke off: the next visit compares it with its own.
-        (VisitOutcome::Unreachable, Some(fetched)) if !fetched.broke_off() => {
-            Some(fetched.in_words())
+        (VisitOutcome::Unreachable, Some(fetched)) if fetched.truncation().is_none() => {
+            Some(fetched.describe())
         }
         _ => None,
     };
     let reason = in_words.unwrap_or_else(|| reason.unwrap_or(visited.outcome.as_str()).to_owned());
     let is_page = visited.outcome == VisitOutcome::Page;
     Finding {
+        truncation: fetched.and_then(Fetched::truncation),
         target: fetched
             .and_then(Fetched::redirect_target)
             .map(CrawlUri::to_string),

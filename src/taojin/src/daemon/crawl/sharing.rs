@@ -69,7 +69,7 @@ impl Sharing {
             frontier.read_sites(store)?;
         }
         if self.sites.is_due(COMPARE) {
-            let differences = SiteDifferences::of(&store.cluster().nodes()?);
+            let differences = SiteDifferences::from_nodes(&store.cluster().nodes()?);
             if differences != self.differences && !differences.sites.is_empty() {
                 tracing::warn!("{differences}");
             }

@@ -33,8 +33,8 @@ use taojin_crawl::fetch::{
 };
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::Cut;
-use taojin_crawl::store::{InFlight, NewUrl, NodeLease, UrlClass, UrlRecord, UrlState};
-use taojin_crawl::{Failure, VisitOutcome};
+use taojin_crawl::store::{InFlight, NewUrl, NodeLease, UrlClass, UrlRecord, UrlState, Visit};
+use taojin_crawl::{Failure, Truncation, VisitOutcome};
 use taojin_extract as extract;
 use taojin_extract::page::{self, refresh_target};
 use taojin_extract::{Document, Kind};
@@ -56,8 +56,8 @@ const BEAT: Duration = Duration::from_secs(5);
 /// A feed is held whole while it is read; the largest have some hundred kilobytes.
 const MAX_FEED_BYTES: u64 = 16 << 20;
 
-/// Answers in a row that must end at the same byte before they are believed to be all there is.
-const EQUAL_ANSWERS: u32 = 3;
+/// Responses in a row that must end at the same byte before they are believed to be all there is.
+const MIN_EQUAL_TRUNCATIONS: u32 = 3;
 
 /// One visit to be made.
 pub(crate) struct VisitTask {
@@ -474,7 +474,7 @@ pub(super) fn report_fetch(fetched: &Fetched, outcome: VisitOutcome) -> FetchRep
         failure: fetched.failure,
         retry_after_ms: fetched.asked_pause_ms(),
         ip: fetched.remote,
-        error: outcome.is_host_trouble().then(|| fetched.in_words()),
+        error: outcome.is_host_trouble().then(|| fetched.describe()),
         ..FetchReport::new(outcome, elapsed_ms)
     }
 }
@@ -594,7 +594,8 @@ fn process_response(
     // A page over the limit is still worth its beginning, and so is one that always breaks off at the same byte;
     // anything else that broke off is not to be used.
     let cut = fetched.failure == Some(Failure::TooLarge);
-    let short = always_ends_here(record, &fetched);
+    let truncation = fetched.truncation().filter(|_| fetched.body_bytes > 0);
+    let short = truncation.is_some_and(|truncation| is_repeated(&record.visit, truncation));
     let is_whole = fetched.outcome == VisitOutcome::Page;
     let is_usable = match &form {
         BodyForm::Html(_) => is_whole || cut || short,
@@ -642,27 +643,21 @@ fn process_response(
 }
 
 /// Whether the body broke off where it did before: a server that declares a wrong length, or leaves out the end of its
-/// chunks, does so each time. Browsers show such a page. The record's error, which names the byte, is the memory; once
-/// a page was taken so, it is taken again at once.
-fn always_ends_here(record: &UrlRecord, fetched: &Fetched) -> bool {
-    let broken = fetched.failure.is_some_and(Failure::is_cut_short);
-    let visit = &record.visit;
-    let as_before = || {
-        let error = visit.error.as_deref();
-        error.is_some_and(|e| e.starts_with(&reason(fetched)))
-    };
-    let often = visit.state == UrlState::Fetched || visit.errors + 1 >= EQUAL_ANSWERS;
-    broken && fetched.body_bytes > 0 && often && as_before()
+/// chunks, does so each time. Browsers show such a page. Once a page was taken so, it is taken again at once.
+fn is_repeated(visit: &Visit, truncation: Truncation) -> bool {
+    let is_established =
+        visit.state == UrlState::Fetched || visit.errors + 1 >= MIN_EQUAL_TRUNCATIONS;
+    is_established && visit.truncation == Some(truncation)
 }
 
 pub(super) fn reason(fetched: &Fetched) -> String {
     match fetched.failure {
-        Some(failure) if fetched.broke_off() => format!(
+        Some(failure) if fetched.truncation().is_some() => format!(
             "{}: the body broke off after {} bytes",
             failure.as_str(),
             fetched.wire_bytes
         ),
-        Some(Failure::Address) => fetched.in_words(),
+        Some(Failure::Address) => fetched.describe(),
         Some(failure) => failure.as_str().to_owned(),
         None => format!("HTTP {}", fetched.head.status),
     }

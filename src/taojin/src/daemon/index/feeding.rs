@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use super::ROWS;
 use crate::documents::decode;
 use taojin_crawl::store::{self, DocumentRow, StoreError};
-use taojin_search::index::{IndexError, IndexWriter, LeftOut, caught};
+use taojin_search::index::{IndexError, IndexWriter, SkippedDocument, caught};
 
 /// Stands for documents that cannot be named, since their rows cannot be read.
 pub(super) const UNKNOWN: u64 = 0;
@@ -76,7 +76,7 @@ pub(super) fn add(
     let seq = number(row.seq);
     caution.given = caution.given.max(seq);
     if let Some((_, reason)) = caution.fatal.take_if(|(fatal, _)| *fatal == seq) {
-        leave_out(row, reason, writer)?;
+        skip_document(row, reason, writer)?;
         // At once: if another one brought it down before the next commit, this one would have to be found again.
         return Ok(writer.commit(seq.max(writer.last_seq()))?);
     }
@@ -88,16 +88,16 @@ pub(super) fn add(
         // The store cannot be read for now, whatever the document is.
         Ok(Err(error)) if is_of_store(&error) => return Err(error),
         Ok(Err(error)) => {
-            return Ok(leave_out(row, format!("{error:#}"), writer)?);
+            return Ok(skip_document(row, format!("{error:#}"), writer)?);
         }
         Err(panic) => {
-            return Ok(leave_out(row, panic, writer)?);
+            return Ok(skip_document(row, panic, writer)?);
         }
     };
     if seq <= caution.until
         && let Err(reason) = caught(|| writer.try_alone(&stored)).flatten()
     {
-        return Ok(leave_out(row, reason, writer)?);
+        return Ok(skip_document(row, reason, writer)?);
     }
     match caught(|| writer.upsert(&stored)) {
         Ok(done) => Ok(done?),
@@ -145,7 +145,7 @@ fn pass_over(
     match reader.document_after_without_body(after) {
         Ok(row) => {
             let row = row.with_context(|| format!("a change cannot be read: {error}"))?;
-            leave_out(&row, error.to_string(), writer)?;
+            skip_document(&row, error.to_string(), writer)?;
             Ok(number(row.seq))
         }
         Err(StoreError::Damaged { .. }) => {
@@ -155,7 +155,7 @@ fn pass_over(
                 "changes {} to {next} are left out of the index: {error}",
                 after + 1
             );
-            writer.leave_out(LeftOut {
+            writer.skip_document(SkippedDocument {
                 fingerprint: UNKNOWN,
                 seq: number(next),
                 url: format!("changes {} to {next}", after + 1),
@@ -173,7 +173,7 @@ fn is_of_store(error: &anyhow::Error) -> bool {
     of_store.is_some_and(|e| !matches!(e, StoreError::Body { .. } | StoreError::Damaged { .. }))
 }
 
-fn leave_out(
+fn skip_document(
     row: &DocumentRow,
     reason: String,
     writer: &mut dyn IndexWriter,
@@ -183,7 +183,7 @@ fn leave_out(
         document = %format!("{:016x}", row.fingerprint),
         "a document is left out of the index, the others go on: {reason}"
     );
-    writer.leave_out(LeftOut {
+    writer.skip_document(SkippedDocument {
         fingerprint: row.fingerprint,
         seq: number(row.seq),
         url: row.url.clone(),

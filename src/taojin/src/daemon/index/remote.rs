@@ -170,7 +170,7 @@ impl RemoteIndexer {
                 self.commit(writer, seq)?;
                 (waiting, committed) = (0, Instant::now());
             } else if committed.elapsed() >= BEAT_EVERY {
-                writer.beat()?;
+                writer.record_heartbeat()?;
                 committed = Instant::now();
             }
             if last {

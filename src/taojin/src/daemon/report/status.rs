@@ -26,7 +26,7 @@ use taojin_crawl::frontier::{self, Cause, Explanation};
 use taojin_crawl::store::{
     Counts, FollowRecord, HostRecord, Partitions, Reader, SiteCounts, StoreError, StorePlace,
 };
-use taojin_search::index::{AllLeftOut, SiteTitles};
+use taojin_search::index::{SiteTitles, SkippedDocuments};
 
 /// Hosts in trouble that are shown.
 const HOSTS: usize = 24;
@@ -133,7 +133,7 @@ impl StatusBoard {
         status.hosts = self.hosts(&reader, now)?;
         status.cluster = cluster(&reader)?;
         status.follows = self.follows(&reader)?;
-        let hosts = frontier::HostCounts::of(&reader, now)?;
+        let hosts = frontier::HostCounts::read(&reader, now)?;
         status.host_counts = host_counts(&hosts);
         status.seen_filter = self.shared.as_ref().and_then(|s| s.frontier()).map(filter);
         status.queues = QueueCounts {
@@ -270,7 +270,8 @@ impl StatusBoard {
     fn hosts(&self, reader: &Reader, now: i64) -> anyhow::Result<Vec<HostStatus>> {
         let mut list = Vec::new();
         for host in reader.hosts_in_trouble(now + self.frontier.max_delay_ms, HOSTS)? {
-            let explained = Explanation::of(reader, &self.frontier, &host.authority, None, now)?;
+            let explained =
+                Explanation::for_host(reader, &self.frontier, &host.authority, None, now)?;
             list.push(host_status(&host, explained.as_ref()));
         }
         Ok(list)
@@ -418,7 +419,7 @@ pub(super) fn workers(shared: &Shared) -> Vec<WorkerStatus> {
 }
 
 /// What the index could not take.
-pub(super) fn left_out(all: AllLeftOut) -> LeftOutStatus {
+pub(super) fn left_out(all: SkippedDocuments) -> LeftOutStatus {
     LeftOutStatus {
         count: all.count(),
         documents: all

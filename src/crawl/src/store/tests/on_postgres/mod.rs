@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::super::sql::{NONE, NodeLease, Postgres, Way};
+use super::super::sql::{NONE, NodeLease, PgConnector, Postgres};
 use super::*;
 pub(super) use server::server;
 
@@ -33,13 +33,13 @@ const ONLY_FILES: &[&str] = &[
     "store::tests::moving::",
     "store::tests::crash::",
     "store::tests::terms::",
-    "damaged_pages_stop_no_commit",
-    "a_failed_commit_writes_nothing_into_the_log",
-    "the_text_of_a_takedown_is_in_no_file_of_the_store",
-    "the_saved_filter_is_loaded_and_completed",
+    "commit_survives_damaged_pages",
+    "log_failed_commit_writes_nothing",
+    "takedown_overwrites_files",
+    "saved_filter_is_completed",
 ];
 
-/// A schema of its own for the store of this folder.
+/// A schema of its own for the store of this directory.
 pub(in crate::store) fn in_schema(dir: &Path, url: &str) -> StorePlace {
     static MADE: LazyLock<Mutex<HashSet<String>>> = LazyLock::new(Mutex::default);
     let name = format!("t{:016x}", xxh3_64(dir.as_os_str().as_encoded_bytes()));
@@ -52,25 +52,30 @@ pub(in crate::store) fn in_schema(dir: &Path, url: &str) -> StorePlace {
     StorePlace::new(dir, &format!("{url}?options=-csearch_path%3D{name}"), None)
 }
 
-fn way_to(url: &str) -> Way {
+fn way_to(url: &str) -> PgConnector {
     let place = StorePlace::new(Path::new("/"), url, None);
-    place.server().unwrap().unwrap().way
+    place.server().unwrap().unwrap().connector
 }
 
-/// Where the store of this folder is while the suites run on PostgreSQL.
+/// A connection to the database itself.
+fn admin(place: &StorePlace) -> Postgres {
+    let server = place.server().unwrap().unwrap();
+    Postgres::connect(&server.connector, &NodeLease::default()).unwrap()
+}
+
+/// Where the store of this directory is while the suites run on PostgreSQL.
 pub(in crate::store) fn place(dir: &Path) -> Option<StorePlace> {
     Some(in_schema(dir, &std::env::var(SERVER).ok()?))
 }
 
 /// What the database does when no node renews its lease.
 pub(crate) fn expire_leases(place: &StorePlace) {
-    let conn =
-        Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default()).unwrap();
-    conn.run_script("UPDATE node SET expires_ms = 0").unwrap();
+    let sql = "UPDATE node SET expires_ms = 0";
+    admin(place).run_script(sql).unwrap();
 }
 
 #[test]
-fn the_suites_of_store_and_frontier_hold_on_postgresql() {
+fn postgres_runs_store_suites() {
     let Some(server) = server("the suites of store and frontier on PostgreSQL") else {
         return;
     };
@@ -90,7 +95,7 @@ fn the_suites_of_store_and_frontier_hold_on_postgresql() {
 }
 
 #[test]
-fn what_cannot_hold_a_store_says_so_in_one_line() {
+fn postgres_unfit_is_one_line() {
     let Some(server) = server("databases that cannot be used") else {
         return;
     };
@@ -130,7 +135,7 @@ pub(crate) fn beside(place: &StorePlace, dir: &Path) -> StorePlace {
 }
 
 #[test]
-fn a_newer_store_asks_for_the_newer_program() {
+fn open_refuses_newer_store() {
     let Some(server) = server("versions of the tables") else {
         return;
     };
@@ -138,8 +143,7 @@ fn a_newer_store_asks_for_the_newer_program() {
     let place = in_schema(one.path(), &server.url());
     let node = Store::open(&place).unwrap();
     let set_version = |version: i64| {
-        let conn = Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default())
-            .unwrap();
+        let conn = admin(&place);
         let sql = format!("UPDATE taojin_store SET version = {version}");
         conn.run_script(&sql).unwrap();
     };

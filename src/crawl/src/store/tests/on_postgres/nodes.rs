@@ -8,7 +8,7 @@ fn parts_of(moved: &Moved) -> Vec<Partition> {
 }
 
 #[test]
-fn nodes_share_the_partitions_evenly_and_hand_them_over() {
+fn nodes_share_partitions() {
     let Some(server) = server("shares of nodes") else {
         return;
     };
@@ -76,7 +76,7 @@ fn nodes_share_the_partitions_evenly_and_hand_them_over() {
 
 /// What one node does for all is done by one that serves, and by another one after its end or while it drains.
 #[test]
-fn one_node_leads_which_serves() {
+fn nodes_have_one_leader() {
     let Some(server) = server("the node that leads") else {
         return;
     };
@@ -120,7 +120,7 @@ fn one_node_leads_which_serves() {
 
 /// A node that went without a word: its machine has its place back at once, another one has its partitions when the lease ends.
 #[test]
-fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_rest() {
+fn nodes_take_lost_partitions() {
     let Some(server) = server("a lost node on PostgreSQL") else {
         return;
     };
@@ -129,8 +129,7 @@ fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_re
     drop(Store::open(&place).unwrap());
     let id = std::fs::read_to_string(one.path().join("node")).unwrap();
     let lost = |lease_ms: i64| {
-        let conn = Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default())
-            .unwrap();
+        let conn = admin(&place);
         let sql = format!(
             "INSERT INTO node (id, host, version, started_ms, expires_ms) VALUES ('{}', 'lost', '1', 0, \
              {lease_ms} + CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)); \
@@ -171,9 +170,9 @@ fn the_partitions_of_a_lost_node_are_free_when_its_lease_ends_and_their_hosts_re
     assert!((10_000..=15_000).contains(&nodes[0].lease_ms), "{nodes:?}");
 }
 
-/// Documents of two nodes at the same time: a follower that reads beside them sees every number, in order.
+/// Documents of two nodes at the same time: a follower that reads next to them sees every number, in order.
 #[test]
-fn the_log_of_two_nodes_has_no_gap_and_nobody_overtakes_a_number() {
+fn nodes_log_has_no_gap() {
     let Some(server) = server("the log of two nodes") else {
         return;
     };
@@ -212,7 +211,7 @@ fn the_log_of_two_nodes_has_no_gap_and_nobody_overtakes_a_number() {
 }
 
 #[test]
-fn the_lease_is_renewed_while_the_store_is_idle_and_comes_back_with_the_server() {
+fn node_lease_is_renewed() {
     let Some(mut server) = server("renewals of a lease") else {
         return;
     };
@@ -242,7 +241,7 @@ fn the_lease_is_renewed_while_the_store_is_idle_and_comes_back_with_the_server()
 }
 
 #[test]
-fn a_crash_of_the_server_is_waited_for_and_loses_nothing() {
+fn postgres_crash_is_waited_for() {
     let Some(mut server) = server("a crash of PostgreSQL") else {
         return;
     };
@@ -259,7 +258,7 @@ fn a_crash_of_the_server_is_waited_for_and_loses_nothing() {
 
 /// Another process took the place of one that was paused or cut off.
 #[test]
-fn a_writer_whose_place_was_taken_changes_nothing_more() {
+fn node_without_lease_is_fenced() {
     let Some(server) = server("fencing on PostgreSQL") else {
         return;
     };
@@ -267,8 +266,7 @@ fn a_writer_whose_place_was_taken_changes_nothing_more() {
     let place = in_schema(dir.path(), &server.url());
     let mut store = Store::open(&place).unwrap();
     offer(&mut store, &["http://a.cn/1"]);
-    let conn =
-        Postgres::connect(&place.server().unwrap().unwrap().way, &NodeLease::default()).unwrap();
+    let conn = admin(&place);
     conn.run_script("DELETE FROM node").unwrap();
     let batch = Batch {
         urls: vec![link("http://a.cn/2")],
@@ -290,7 +288,7 @@ fn a_writer_whose_place_was_taken_changes_nothing_more() {
 }
 
 #[test]
-fn nodes_that_start_together_on_an_empty_database_make_its_tables_once() {
+fn nodes_create_tables_once() {
     let Some(server) = server("the first start of several nodes") else {
         return;
     };
@@ -311,7 +309,7 @@ fn nodes_that_start_together_on_an_empty_database_make_its_tables_once() {
 }
 
 #[test]
-fn a_copied_data_folder_is_named_and_the_node_that_has_it_goes_on() {
+fn node_copied_directory_is_refused() {
     let Some(server) = server("a copied data folder") else {
         return;
     };
@@ -335,7 +333,7 @@ fn a_copied_data_folder_is_named_and_the_node_that_has_it_goes_on() {
 }
 
 #[test]
-fn sites_that_differ_between_nodes_are_named() {
+fn nodes_name_differing_sites() {
     let Some(server) = server("sites of nodes") else {
         return;
     };
@@ -343,7 +341,7 @@ fn sites_that_differ_between_nodes_are_named() {
     let place = in_schema(one.path(), &server.url());
     let first = Store::open(&place).unwrap();
     let second = Store::open(beside(&place, two.path())).unwrap();
-    let differences = || SiteDifferences::of(&first.cluster().nodes().unwrap());
+    let differences = || SiteDifferences::from_nodes(&first.cluster().nodes().unwrap());
     first
         .cluster()
         .set_node_sites(&[("a", 1), ("b", 2)])
@@ -369,7 +367,7 @@ fn sites_that_differ_between_nodes_are_named() {
 
 /// The copy that a node searches: the same documents as the store, whatever happened to either.
 #[test]
-fn the_copy_of_the_documents_has_what_the_store_has() {
+fn node_copy_equals_store() {
     let Some(server) = server("a copy of the documents") else {
         return;
     };
@@ -377,12 +375,7 @@ fn the_copy_of_the_documents_has_what_the_store_has() {
     let place = in_schema(dir.path(), &server.url());
     let mut store = Store::open(&place).unwrap();
     let put = |store: &mut Store, fingerprint: u64, op: DocOp| {
-        let documents = vec![(fingerprint, op)];
-        let batch = Batch {
-            documents,
-            ..Batch::default()
-        };
-        store.commit(&batch, 1_000).unwrap();
+        change_document(store, fingerprint, op, 1_000);
     };
     assert!(!place.has_copy());
     for n in 0..40 {
