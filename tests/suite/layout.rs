@@ -158,7 +158,7 @@ fn sources(dir: &Path, into: &mut Vec<PathBuf>) {
 
 #[test]
 fn imports_point_one_way() {
-    let root = Path::new(crate::ROOT).join("src");
+    let root = Path::new(crate::support::ROOT).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(files.len() > 300, "only {} source files found", files.len());

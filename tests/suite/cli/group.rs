@@ -69,7 +69,7 @@ fn place() -> Option<Place> {
     let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
     let has_setpriv = Command::new("setpriv").arg("--version").output();
     if !is_root || has_setpriv.is_err() {
-        crate::say("skipped: without root and setpriv there are no other users");
+        crate::support::say("skipped: without root and setpriv there are no other users");
         return None;
     }
     let place = Place::new("[serve]\nlisten = \"127.0.0.1:0\"\n", &[("x.toml", SITE)]);

@@ -1,5 +1,6 @@
 //! The commands as a person and as programs meet them: the program with a configuration of its own.
 
+mod config;
 mod group;
 mod mistakes;
 mod outputs;

@@ -97,7 +97,9 @@ fn a_port_that_is_taken_is_refused_at_the_start() {
 /// systemd does not start the service again, and nothing that runs before the program can fail instead of it.
 #[test]
 fn the_unit_does_not_start_a_bad_configuration_again() {
-    let unit = fs::read_to_string(std::path::Path::new(crate::ROOT).join("systemd/taojin.service"));
+    let unit = fs::read_to_string(
+        std::path::Path::new(crate::support::ROOT).join("systemd/taojin.service"),
+    );
     let unit = unit.expect("the unit");
     let value = |key: &str| {
         let mut lines = unit
@@ -123,7 +125,7 @@ fn the_unit_does_not_start_a_bad_configuration_again() {
         .output()
         .is_err()
     {
-        crate::say("the unit was not checked by systemd-analyze, which is not installed");
+        crate::support::say("the unit was not checked by systemd-analyze, which is not installed");
         return;
     }
     let copy = home.path().join("taojin.service");
@@ -246,7 +248,7 @@ fn without_value(metrics: &str, wanted: fn(&str) -> bool) -> Vec<&'static str> {
 
 #[test]
 fn figures_of_nodes_have_values_where_a_database_holds_the_store() {
-    let Some(server) = crate::postgres::server("figures of nodes") else {
+    let Some(server) = crate::support::postgres::server("figures of nodes") else {
         return;
     };
     let web = Web::start(20);

@@ -1,7 +1,11 @@
 //! The daemon as systemd sees it: it becomes ready, takes up sites on SIGHUP, refuses a second one on the same data,
 //! and stops on SIGTERM with everything durable.
 
+mod clock;
+mod control;
+mod figures;
 mod health;
+mod stop;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -11,7 +15,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::world::{Home, Web};
+use crate::support::world::{Home, Web};
 
 /// Longest wait for anything: far above what it takes, so that only a hang fails.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -150,7 +150,7 @@ fn extract_soup() {
 
 /// The hand-made pages, to be spoiled.
 static PAGES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let folder = std::path::Path::new(crate::ROOT).join("tests/pages");
+    let folder = std::path::Path::new(crate::support::ROOT).join("tests/pages");
     let mut pages = BTreeMap::new();
     for entry in std::fs::read_dir(folder)
         .expect("the folder is there")

@@ -7,7 +7,7 @@ use std::sync::{Arc, LazyLock};
 use std::thread;
 use std::time::Duration;
 
-use crate::small_web::{article, request};
+use crate::support::small_web::{article, request};
 
 /// What a server of a bomb would send in all.
 const GARBAGE_BYTES: usize = 1 << 30;

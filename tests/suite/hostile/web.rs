@@ -15,7 +15,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::servers::{BOMB, HOSTILE, Hostile, LARGE, head, serve};
-use crate::small_web::article;
+use crate::support::small_web::article;
 
 /// Pages of the good site; short and long.
 const PAGES: [usize; 2] = [100, 1_000];
@@ -129,7 +129,7 @@ fn crawl(dir: &Path, pages: usize, hostile: &[Hostile]) -> Went {
         site(one.name, one.site);
     }
     // At the shipped second the test would take minutes; faster than this a slow machine is the limit.
-    let delay_ms = crate::scaled([50, 200]);
+    let delay_ms = crate::support::scaled([50, 200]);
     let config = format!(
         "data_dir = {:?}\n[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[serve]\nlisten = \"{address}\"\n[frontier]\n\
          min_delay_ms = {delay_ms}\nmax_delay_ms = {delay_ms}\n[warc]\nenabled = true\n[fetch]\nallow_addresses = \
@@ -190,7 +190,7 @@ fn is_well(address: &str) -> Option<bool> {
 
 #[test]
 fn a_hostile_web_neither_stops_nor_starves_the_crawl_of_a_good_site() {
-    let pages = crate::scaled(PAGES);
+    let pages = crate::support::scaled(PAGES);
     let (alone, beside) = (
         tempfile::tempdir().expect("a folder"),
         tempfile::tempdir().expect("a folder"),
@@ -199,7 +199,7 @@ fn a_hostile_web_neither_stops_nor_starves_the_crawl_of_a_good_site() {
     let before = crawl(alone.path(), pages, &[]);
     let went = crawl(beside.path(), pages, HOSTILE);
     let share = before.took.as_secs_f64() / went.took.as_secs_f64();
-    crate::say(&format!(
+    crate::support::say(&format!(
         "{pages} pages: {:.1} s alone, {:.1} s beside {} hostile sites ({:.0} %); peak {} MB, alone {} MB; healthz {} well, {} not",
         before.took.as_secs_f64(),
         went.took.as_secs_f64(),
@@ -214,7 +214,7 @@ fn a_hostile_web_neither_stops_nor_starves_the_crawl_of_a_good_site() {
     assert_eq!(went.sick, 0, "of {}", went.healthy + went.sick);
     assert!(went.healthy > 0);
     // A short crawl tells little, and a machine that does other things as well is no fault of it.
-    let least = crate::scaled([0.0, 0.9]);
+    let least = crate::support::scaled([0.0, 0.9]);
     assert!(share >= least, "{:.0} % of the throughput", share * 100.0);
     // The honest large sitemap was read to its end.
     let url = format!("http://large.test/{}?{}", LARGE - 1, "a".repeat(200));

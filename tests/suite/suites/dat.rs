@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::outline::{Outline, name};
+use crate::suites::outline::{Outline, name};
 
 /// One case of a `.dat` file.
 #[derive(Debug, Default)]

@@ -5,7 +5,7 @@ use taojin_extract::page::{CharsetSource, Hints, Page};
 
 use super::dat::{Case, cases, files};
 use super::suite;
-use crate::say;
+use crate::support::say;
 
 /// Why a page may be read otherwise than the suite has it: what is decoded is the same, or better.
 fn argued(case: &Case, page: &Page, expected: &str) -> Option<&'static str> {

@@ -1,0 +1,352 @@
+//! The configuration that is shipped, and what an operator reads who made a mistake in it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use taojin::config::{self, Config};
+
+fn keys(prefix: &str, value: &toml::Value, into: &mut BTreeSet<String>) {
+    let Some(table) = value.as_table() else {
+        return;
+    };
+    for (name, value) in table {
+        let key = if prefix.is_empty() {
+            name.clone()
+        } else {
+            format!("{prefix}.{name}")
+        };
+        into.insert(key.clone());
+        // What stands in these tables is the operator's own.
+        if key != "fetch.hosts" {
+            keys(&key, value, into);
+        }
+    }
+}
+
+/// Keys of a file, those in comments of the form `# key = value` and `# [[block]]` included.
+fn keys_of_file(text: &str) -> BTreeSet<String> {
+    let uncommented: String = text
+        .lines()
+        .map(|line| {
+            match line
+                .strip_prefix("# ")
+                .filter(|l| is_assignment(l) || l.starts_with("[["))
+            {
+                Some(assignment) => format!("{assignment}\n"),
+                None => format!("{line}\n"),
+            }
+        })
+        .collect();
+    let mut found = BTreeSet::new();
+    keys(
+        "",
+        &uncommented
+            .parse::<toml::Table>()
+            .expect("valid TOML")
+            .into(),
+        &mut found,
+    );
+    found
+}
+
+fn is_assignment(line: &str) -> bool {
+    line.split_once(" = ").is_some_and(|(key, _)| {
+        !key.is_empty()
+            && key
+                .chars()
+                .all(|c| c.is_ascii_lowercase() || c == '_' || c.is_ascii_digit())
+    })
+}
+
+/// The settings that people change, and every setting there is.
+const SHIPPED: [&str; 2] = ["config/taojin.toml", "config/reference.toml"];
+
+#[test]
+fn the_shipped_configuration_is_the_defaults() {
+    for file in SHIPPED {
+        let path = Path::new(crate::support::ROOT).join(file);
+        let shipped = config::load(Some(&path), None).expect(file).config;
+        let defaults = Config {
+            sites_dir: shipped.sites_dir.clone(),
+            ..Config::default()
+        };
+        assert!(shipped.sites_dir.ends_with("config/sites.d"), "{file}");
+        assert_eq!(shipped, defaults, "a value of {file} is not the default");
+    }
+}
+
+#[test]
+fn the_reference_shows_every_key_and_the_short_form_ten() {
+    let shown = |file| {
+        let path = Path::new(crate::support::ROOT).join(file);
+        keys_of_file(&fs::read_to_string(path).expect(file))
+    };
+    let [short, reference] = SHIPPED.map(shown);
+    let mut known = BTreeSet::new();
+    keys(
+        "",
+        &toml::Value::try_from(Config::default()).expect("defaults serialize"),
+        &mut known,
+    );
+    let missing: Vec<_> = known.difference(&reference).collect();
+    assert!(
+        missing.is_empty(),
+        "not in config/reference.toml: {missing:?}"
+    );
+    let only_there: Vec<_> = short.difference(&reference).collect();
+    assert!(
+        only_there.is_empty(),
+        "only in config/taojin.toml: {only_there:?}"
+    );
+    let settings = short
+        .iter()
+        .filter(|key| key.contains('.') || *key == "data_dir");
+    assert_eq!(settings.count(), 10);
+}
+
+fn error_of(text: &str) -> String {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let path = dir.path().join("taojin.toml");
+    fs::write(&path, text).expect("file written");
+    config::load(Some(&path), None)
+        .expect_err("must be refused")
+        .to_string()
+}
+
+/// A text, and what is said of it.
+const MISTAKES: &[(&str, &str)] = &[
+    (
+        "data_dri = \"x\"\n",
+        "taojin.toml line 1: unknown key `data_dri`; did you mean `data_dir`?",
+    ),
+    (
+        "\n[crawl]\nmax_conections = 3\n",
+        "taojin.toml line 3: unknown key `max_conections`; did you mean `max_connections`?",
+    ),
+    (
+        "[crawl]\nmax_connections = \"many\"\n",
+        "taojin.toml line 2: crawl.max_connections = \"many\": write a whole number: use a number from 1 to 10000, \
+         for example 64",
+    ),
+    (
+        "[crawl]\nstop_grace_ms = \"6 years\"\n",
+        "line 2: crawl.stop_grace_ms = \"6 years\": write a whole number: use 0 or more, or with its unit in \"quotes\" \
+         like \"90s\", \"6h\" or \"7d\", for example 4000",
+    ),
+    (
+        "[revisit]\nmin_ms = \"2h\"\nmax_ms = \"1h\"\n",
+        "line 2: revisit.min_ms = 7200000: is more than revisit.max_ms = 3600000",
+    ),
+    (
+        "[crawl]\nmax_connections = 0\n",
+        "taojin.toml line 2: crawl.max_connections = 0: use a number from 1 to 10000, for example 64",
+    ),
+    (
+        "[crawl]\nmin_free_percent = 300\n",
+        "crawl.min_free_percent = 300: write a whole number: use a number from 0 to 99, for example 5",
+    ),
+    (
+        "[nonsense]\n",
+        "taojin.toml line 1: unknown key `nonsense`; known here:",
+    ),
+    ("data_dir = \n", "taojin.toml line 1: this is not TOML:"),
+    (
+        "[analyze]\nlexicons = \"oil-gas\"\n",
+        "line 2: analyze.lexicons = \"oil-gas\": write a list in [brackets], for example [\"oil-gas\"]",
+    ),
+    (
+        "[serve]\nlisten = \"8080\"\n",
+        "line 2: serve.listen = \"8080\": write an address and a port in \"quotes\", for example \"127.0.0.1:8080\"",
+    ),
+    (
+        "[warc]\nenabled = \"yes\"\n",
+        "warc.enabled = \"yes\": write true or false, for example false",
+    ),
+    (
+        "crawl = 3\n",
+        "crawl is a section: write [crawl] on a line of its own",
+    ),
+    (
+        "[frontier]\nqueue_hash = \"md5\"\n",
+        "frontier.queue_hash = \"md5\": write one of \"xxh3\"",
+    ),
+    (
+        "[frontier]\nmin_delay_ms = 40000\nmax_delay_ms = 30000\n",
+        "frontier.min_delay_ms = 40000: is more than frontier.max_delay_ms = 30000; make one of them fit the other",
+    ),
+    (
+        "[frontier]\nseen_error = 1.0\n",
+        "line 2: frontier.seen_error = 1: use more than 0 and less than 1, for example 0.01",
+    ),
+    (
+        "[frontier]\ndelay_factor = nan\n",
+        "line 2: frontier.delay_factor = NaN: use a number from 0 to 1000, for example 5.0",
+    ),
+    (
+        "[frontier]\nmin_delay_ms = 60000\n",
+        "line 2: frontier.min_delay_ms = 60000: is more than frontier.max_delay_ms = 30000",
+    ),
+    (
+        "[revisit]\nmin_ms = 5000\nmax_ms = 4000\n",
+        "revisit.min_ms = 5000: is more than revisit.max_ms = 4000",
+    ),
+    (
+        "[templates]\nmax_distance = 1.2\n",
+        "templates.max_distance = 1.2: use a number from 0 to 1",
+    ),
+    (
+        "[terms]\naccept_above = 80.0\n",
+        "terms.accept_above = 80: use a number from 0 to 1, for example 0.8",
+    ),
+    (
+        "[serve]\nlimit_max = 0\n",
+        "line 2: serve.limit_max = 0: use a number from 1 to 100, for example 100",
+    ),
+    (
+        "[serve]\ntoken = 12345\n",
+        "line 2: serve.token = …: write a text in \"quotes\"",
+    ),
+    (
+        "[fetch]\nuser_agent = \" \"\n",
+        "line 2: fetch.user_agent = \" \": sites must see who crawls them",
+    ),
+    (
+        "[fetch]\nuser_agent = \"taojin\\u0007\"\n",
+        "line 2: fetch.user_agent = \"taojin\\u{7}\": cannot be sent in a header",
+    ),
+    (
+        "[fetch]\nallow_addresses = [\"ten\"]\n",
+        "line 2: fetch.allow_addresses = [\"ten\"]: ten is not an address range like 10.0.0.0/8",
+    ),
+    (
+        "[[follow]]\nname = \"a\"\n",
+        "line 1: follow.query is missing: write it, for example \"深海",
+    ),
+    (
+        "[[follow]]\nname = \"A b\"\nquery = \"油\"\n",
+        "line 2: follow.name = \"A b\": write small letters, digits and -",
+    ),
+];
+
+#[test]
+fn a_mistake_is_named_with_its_line_and_mend() {
+    for (text, wanted) in MISTAKES {
+        let error = error_of(text);
+        assert!(!error.contains('\n'), "more than one line: {error}");
+        assert!(error.contains(wanted), "{error}\nshould contain\n{wanted}");
+    }
+}
+
+#[test]
+fn all_mistakes_are_named_not_only_the_first() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let path = dir.path().join("taojin.toml");
+    let text = "[crawl]\nmax_connections = \"many\"\nmax_outbox = -1\n[frontier]\njiter = 2\njitter = 2.0\nqueue_hash = \"md5\"\n\
+                [[follow]]\nnme = \"x\"\nname = \"x\"\nquery = \"油\"\n";
+    fs::write(&path, text).expect("file written");
+    fs::create_dir(dir.path().join("sites.d")).expect("sites.d");
+    for (name, text) in [
+        (
+            "a.toml",
+            "seeds = [\"http://a.example/\"]\nschedule = \"often\"\nqueues = 99\n",
+        ),
+        ("b.toml", "seeds = 3\ndelay_ms = \"slow\"\n"),
+    ] {
+        fs::write(dir.path().join("sites.d").join(name), text).expect("file written");
+    }
+    let (_, problems) = config::read(Some(&path), None);
+    let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
+    for part in [
+        "taojin.toml line 2: crawl.max_connections = \"many\"",
+        "taojin.toml line 3: crawl.max_outbox = -1: write a whole number: use 1 or more, for example 4096",
+        "taojin.toml line 5: unknown key `jiter`; did you mean `jitter`?",
+        "taojin.toml line 6: frontier.jitter = 2: use a number from 0 to 1, for example 0.1",
+        "taojin.toml line 7: frontier.queue_hash = \"md5\"",
+        "taojin.toml line 9: unknown key `nme`; did you mean `name`?",
+        "a.toml line 2: schedule = \"often\": has 1 fields",
+        "a.toml line 3: queues = 99: use a number from 1 to 64",
+        "b.toml line 1: seeds = 3: write a list in [brackets], for example [\"https://www.example.com/\"]",
+        "b.toml line 2: delay_ms = \"slow\": write a whole number",
+    ] {
+        assert!(
+            told.iter().any(|t| t.contains(part)),
+            "{part}\nis not in\n{}",
+            told.join("\n")
+        );
+    }
+}
+
+#[test]
+fn a_site_that_could_never_be_crawled_is_refused() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let path = dir.path().join("x.toml");
+    for (text, wanted) in [
+        (
+            "seeds = [\"http://a.example/\"]\n[scope]\ninclude = [\"~(\"]\n",
+            "x.toml line 3: scope.include = \"~(\": this is no regular expression: unclosed group; write for example \"/news/\"",
+        ),
+        (
+            "seeds = [\"http://a.example/\"]\n[scope]\nexclude = [\"news\"]\n",
+            "line 3: scope.exclude = \"news\": a prefix or glob begins with /",
+        ),
+        (
+            "seeds = [\"http://b.example/\"]\n[scope]\nhosts = [\"a.example\"]\n",
+            "line 1: seeds = \"http://b.example/\": b.example is not one of scope.hosts (a.example); add it",
+        ),
+        (
+            "seeds = [\"http://a.example/x\"]\n[scope]\nexclude = [\"/x\"]\n",
+            "line 1: seeds = \"http://a.example/x\": excluded by the site's scope",
+        ),
+        (
+            "seeds = [\"http://a.example/\"]\nmax_pages_per_cycle = 0\n",
+            "line 2: max_pages_per_cycle = 0: use 1 or more",
+        ),
+        (
+            "name = \".hidden\"\nseeds = [\"http://a.example/\"]\n",
+            "line 1: name = \".hidden\": use 1 to 64 letters",
+        ),
+        (
+            "title = \"a\\nb\"\nseeds = [\"http://a.example/\"]\n",
+            "line 1: title = \"a\\nb\": use one line",
+        ),
+        (
+            "seeds = [\"http://a.example/\"]\nschedule = \"0 0 30 2 *\"\n",
+            "line 2: schedule = \"0 0 30 2 *\": no day has this date",
+        ),
+        (
+            "seeds = [\"http://a.example/\"]\ntime_zone = \"Peking\"\n",
+            "line 2: time_zone = \"Peking\": is no known time zone",
+        ),
+        ("enabled = true\n", "seeds = []: name at least one seed"),
+    ] {
+        fs::write(&path, text).expect("file written");
+        let (site, problems) = config::read_site(&path);
+        assert!(site.is_none(), "{text}");
+        assert_eq!(problems.len(), 1, "{problems:?}");
+        let told = problems[0].to_string();
+        assert!(told.contains(wanted), "{told}\nshould contain\n{wanted}");
+    }
+    // A Chinese host is the same in both of its forms.
+    let text = "seeds = [\"http://中文.com/\"]\n[scope]\nhosts = [\"中文.com\"]\n";
+    fs::write(&path, text).expect("file written");
+    assert_eq!(config::read_site(&path).1, []);
+}
+
+#[test]
+fn two_sites_cannot_have_one_name() {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    for file in ["a.toml", "b.toml"] {
+        fs::write(
+            dir.path().join(file),
+            "name = \"n\"\nseeds = [\"http://a.example/\"]\n",
+        )
+        .expect("file written");
+    }
+    let (_, problems) = config::read_sites(dir.path());
+    let error = problems[0].to_string();
+    assert!(
+        error.contains("b.toml") && error.contains("rename"),
+        "{error}"
+    );
+}

@@ -1,0 +1,132 @@
+//! Figures that operators go by: they add up, they are there from the first second, and each is counted somewhere.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::world::{Home, Serving, Web};
+
+fn json_lines(mut command: Command) -> Vec<Value> {
+    let output = command.output().expect("taojin runs");
+    assert!(output.status.success());
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let lines = serde_json::Deserializer::from_str(&text).into_iter();
+    lines.map(|line| line.expect("JSON")).collect()
+}
+
+fn number(value: &Value) -> u64 {
+    value.as_u64().unwrap_or_else(|| panic!("{value}"))
+}
+
+#[test]
+fn after_a_crawl_the_figures_add_up_and_are_served() {
+    let web = Web::start(150);
+    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
+    assert!(
+        home.taojin(&["crawl"])
+            .output()
+            .expect("taojin runs")
+            .status
+            .success()
+    );
+
+    let status = json_lines(home.taojin(&["status", "--json"])).remove(0);
+    assert_eq!(number(&status["outbox_lag"]), 0);
+    assert!(number(&status["documents"]) >= 150);
+
+    // After one pass each article was fetched once: it was learned from, waits, or had a template already.
+    let mut learned: BTreeMap<String, u64> = BTreeMap::new();
+    for template in json_lines(home.taojin(&["templates", "list", "--json"])) {
+        let site = template["site"].as_str().expect("a site").to_owned();
+        *learned.entry(site).or_default() += number(&template["pages"]);
+    }
+    assert!(!learned.is_empty(), "no template was learned");
+    for site in status["sites"].as_array().expect("sites") {
+        let t = &site["templates"];
+        let name = site["name"].as_str().expect("a name");
+        assert_eq!(
+            number(&t["learned"]),
+            learned.get(name).copied().unwrap_or(0),
+            "{name}"
+        );
+        assert_eq!(
+            number(&t["learned"]) + number(&t["waiting"]),
+            number(&t["unmatched"]),
+            "{name}: {t}"
+        );
+    }
+
+    let serving = Serving::start(&home);
+    let metrics = serving.get("/metrics");
+    let value = |name: &str| -> f64 {
+        let found = metrics
+            .lines()
+            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        let found = found.unwrap_or_else(|| panic!("no {name} in\n{metrics}"));
+        found.parse().expect("a number")
+    };
+    assert_eq!(
+        value("taojin_index_documents"),
+        number(&status["documents"]) as f64
+    );
+    assert_eq!(value("taojin_outbox_lag"), 0.0);
+    assert_eq!(value("taojin_status_up"), 1.0);
+    assert_eq!(value("taojin_activity{activity=\"read_only\"}"), 1.0);
+    assert_eq!(value("taojin_searches_total{outcome=\"ok\"}"), 0.0);
+    for positive in [
+        "taojin_urls{state=\"fetched\"}",
+        "taojin_hosts{state=\"open\"}",
+        "taojin_sites",
+        "taojin_index_size_bytes",
+        "taojin_store_size_bytes",
+        "taojin_disk_free_bytes",
+        "process_start_time_seconds",
+    ] {
+        assert!(value(positive) > 0.0, "{positive}");
+    }
+    let first = status["sites"][0]["name"].as_str().expect("a name");
+    let last = value(&format!(
+        "taojin_site_last_cycle_timestamp_seconds{{site=\"{first}\"}}"
+    ));
+    let read = number(&status["sites"][0]["last_cycle_ms"]) as f64 / 1_000.0;
+    assert!((last - read).abs() < 1.0, "{last} {read}");
+    assert!(!metrics.contains("taojin_bloom"), "nothing is crawled here");
+    assert!(serving.get("/readyz").starts_with("HTTP/1.1 200"));
+}
+
+/// What is described and never counted would stay at 0 for ever.
+#[test]
+fn each_counter_is_counted_somewhere() {
+    let src = Path::new(crate::support::ROOT).join("src");
+    let names = fs::read_to_string(src.join("serve/src/metrics.rs")).expect("the names");
+    let names: Vec<&str> = names
+        .lines()
+        .filter_map(|line| line.strip_prefix("pub const ")?.split(':').next())
+        .collect();
+    assert!(names.len() >= 8, "{names:?}");
+    let mut code = String::new();
+    let mut folders = vec![src];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(&folder)
+            .expect("src")
+            .map(|e| e.expect("readable").path())
+        {
+            if entry.is_dir() && !entry.ends_with("tests") {
+                folders.push(entry);
+            } else if entry.extension().is_some_and(|e| e == "rs")
+                && !entry.ends_with("serve/src/metrics.rs")
+            {
+                code.push_str(&fs::read_to_string(&entry).expect("readable"));
+            }
+        }
+    }
+    for name in names {
+        assert!(
+            code.contains(name),
+            "{name} is described and nobody counts it"
+        );
+    }
+}

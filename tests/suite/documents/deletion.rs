@@ -1,0 +1,340 @@
+//! What takes a document out of the index and what does not: 404 or 410 twice, noindex; never a server's failure, and never a
+//! page that shows something else.
+
+use crate::support::small_web::{Reply, SmallWeb, article};
+
+fn web(revisit: &str) -> SmallWeb {
+    let web = SmallWeb::new(&format!("[revisit]\n{revisit}"));
+    web.seed(&["a.test/1.html", "a.test/2.html"]);
+    web.set("a.test/1.html", Reply::page(&article("第一口井完钻", "")));
+    web.set("a.test/2.html", Reply::page(&article("第二口井开钻", "")));
+    web.crawl();
+    assert_eq!(web.indexed().len(), 2);
+    web
+}
+
+fn is_indexed(web: &SmallWeb) -> bool {
+    web.indexed().contains_key("a.test/1.html")
+}
+
+#[test]
+fn gone_twice_deletes_for_good() {
+    let web = web("gone_after_ms = 1");
+    web.set("a.test/1.html", Reply::status(410));
+    let deleted = |_| {
+        web.crawl()["documents_deleted"]
+            .as_u64()
+            .unwrap_or_default()
+    };
+    web.forget_log();
+    assert_eq!((0..3).map(deleted).sum::<u64>(), 1);
+    assert_eq!(
+        web.asked("a.test/1.html"),
+        2,
+        "one 410, and another to be sure"
+    );
+    assert!(!is_indexed(&web));
+    web.forget_log();
+    web.crawl();
+    assert_eq!(
+        web.asked("a.test/1.html"),
+        0,
+        "a page that is gone was asked for"
+    );
+}
+
+#[test]
+fn one_404_deletes_nothing_and_the_second_does_when_it_is_late_enough() {
+    let web = web("gone_after_ms = 1");
+    web.set("a.test/1.html", Reply::status(404));
+    web.forget_log();
+    let deleted: u64 = (0..3)
+        .map(|_| {
+            web.crawl()["documents_deleted"]
+                .as_u64()
+                .unwrap_or_default()
+        })
+        .sum();
+    assert_eq!(deleted, 1);
+    assert_eq!(
+        web.asked("a.test/1.html"),
+        2,
+        "one 404, and another to be sure"
+    );
+    assert!(!is_indexed(&web));
+}
+
+#[test]
+fn two_404_within_a_day_delete_nothing() {
+    let web = web("");
+    web.set("a.test/1.html", Reply::status(404));
+    for _ in 0..3 {
+        web.crawl();
+        assert!(is_indexed(&web));
+    }
+}
+
+#[test]
+fn no_failure_of_the_server_deletes_and_it_is_told() {
+    for status in [500, 403] {
+        let web = web("gone_after_ms = 1\nretry_ms = 1\nmax_retry_ms = 1");
+        web.set("a.test/1.html", Reply::status(status));
+        for _ in 0..2 {
+            web.crawl();
+            assert!(is_indexed(&web), "deleted by {status}");
+        }
+        let state = web.json(&["status", "--json"]);
+        let error = state["sites"][0]["last_error"].as_str().unwrap_or_default();
+        assert!(
+            error.contains("/1.html") && error.contains(&status.to_string()),
+            "{status}: {state}"
+        );
+    }
+}
+
+#[test]
+fn a_page_that_asks_not_to_be_found_leaves_and_its_links_are_as_it_says() {
+    for (head, header, followed) in [
+        ("<meta name=robots content=noindex>", "", true),
+        (
+            "<meta name=\"ROBOTS\" content=\"NOINDEX, NOFOLLOW\">",
+            "",
+            false,
+        ),
+        ("", "X-Robots-Tag: noindex", true),
+        ("", "X-Robots-Tag: none", false),
+        (
+            "",
+            "X-Robots-Tag: otherbot: nofollow\r\nX-Robots-Tag: taojin: noindex",
+            true,
+        ),
+    ] {
+        let web = web("");
+        let linked = article("第一口井完钻", head)
+            .replace("</body>", "<a href=/new.html>后续报道见这里</a></body>");
+        let reply = Reply::page(&linked);
+        let reply = if header.is_empty() {
+            reply
+        } else {
+            reply.header(header)
+        };
+        web.set("a.test/1.html", reply);
+        web.crawl();
+        assert!(!is_indexed(&web), "{head}{header}");
+        assert_eq!(web.asked("a.test/new.html") > 0, followed, "{head}{header}");
+        assert!(web.indexed().contains_key("a.test/2.html"));
+    }
+}
+
+#[test]
+fn what_a_crawl_cost_is_counted() {
+    let web = web("");
+    let state = web.json(&["status", "--json"]);
+    let site = &state["sites"][0];
+    assert_eq!(site["cycle"]["new_documents"], 2, "{site}");
+    assert_eq!(site["recall_estimate"], 1.0);
+    assert!(
+        site["mean_age_ms"]
+            .as_i64()
+            .is_some_and(|ms| (0..600_000).contains(&ms))
+    );
+    // Answered whole although nothing of the text is new: another tag for the same page.
+    let same = article("第一口井完钻", "<meta name=build content=2>");
+    web.set("a.test/1.html", Reply::page(&same));
+    let again = web.crawl();
+    assert_eq!(again["wasted"], 1, "{again}");
+    assert_eq!(
+        again["not_modified"], 2,
+        "the seed and the other page: {again}"
+    );
+    assert_eq!(again["visits"], 3);
+    assert_eq!(again["wasted_share"], 0.3333);
+}
+
+/// A notice that is judged an article, as long as one, with a day and a number of its own at each address.
+fn notice(number: usize) -> Reply {
+    let paragraphs: String = ["平台", "数据库", "网络", "存储", "账号", "短信"]
+        .iter()
+        .map(|part| {
+            format!(
+                "<p>为给用户带来更好的体验，{part}将于今晚进行升级维护，期间服务可能中断，请您合理安排时间，\
+                 由此造成的不便敬请谅解，恢复时间另行通知，感谢一直以来的理解与支持。</p>"
+            )
+        })
+        .collect();
+    Reply::page(&format!(
+        "<html><head><title>系统升级公告</title></head><body><h1>系统升级公告</h1><div>2026年11月20日 08:00</div>\
+         <div class=\"content\">{paragraphs}<p>编号 {number}</p></div></body></html>"
+    ))
+}
+
+const PAGES: [&str; 5] = [
+    "a.test/1.html",
+    "a.test/2.html",
+    "a.test/3.html",
+    "a.test/4.html",
+    "a.test/5.html",
+];
+
+fn show_articles(web: &SmallWeb) {
+    for (n, page) in PAGES.iter().enumerate() {
+        web.set(
+            page,
+            Reply::page(&article(&format!("第{n}口井的钻探记录"), "")),
+        );
+    }
+}
+
+/// Five articles that were read.
+fn five(revisit: &str) -> SmallWeb {
+    let web = SmallWeb::new(&format!(
+        "[revisit]\nretry_ms = 1\nmax_retry_ms = 1\n{revisit}"
+    ));
+    web.seed(&PAGES);
+    show_articles(&web);
+    web.crawl();
+    assert_eq!(web.indexed().len(), 5);
+    web
+}
+
+fn unconfirmed(web: &SmallWeb) -> serde_json::Value {
+    web.json(&["status", "--json"])["sites"][0]["unconfirmed"].clone()
+}
+
+fn texts(web: &SmallWeb) -> Vec<String> {
+    let output = web.taojin(&["export"]).output().expect("taojin runs");
+    let lines = String::from_utf8(output.stdout).expect("UTF-8");
+    let mut texts: Vec<String> = lines.lines().map(str::to_owned).collect();
+    texts.sort();
+    texts
+}
+
+#[test]
+fn a_wall_leaves_all_documents_and_is_gone_when_the_pages_are_back() {
+    let captcha = "<title>安全验证</title><p>您的访问过于频繁，请输入验证码后继续访问。</p>";
+    let maintained =
+        "<title>系统维护</title><h1>系统维护中</h1><p>系统正在升级，预计今晚22:00恢复。</p>";
+    let walls: [&dyn Fn(usize) -> Reply; 5] = [
+        &|_| Reply::page(captcha),
+        &|_| Reply::page(maintained),
+        &|_| Reply::page(""),
+        &|_| Reply::status(302).header("Location: /login"),
+        &notice,
+    ];
+    for wall in walls {
+        let web = five("gone_after_ms = 1");
+        let before = texts(&web);
+        for (n, page) in PAGES.iter().enumerate() {
+            web.set(page, wall(n));
+        }
+        web.set("a.test/login", notice(0));
+        for _ in 0..3 {
+            let pass = web.crawl();
+            assert_eq!(pass["documents_deleted"], 0, "{pass}");
+        }
+        let name = wall(1).body;
+        let now = texts(&web);
+        assert_eq!(now, before, "{name}");
+        assert_eq!(unconfirmed(&web), 5, "{name}");
+        let why = web.json(&["why", "--json", &web.url("a.test/1.html")]);
+        assert!(
+            why["in_index"] == true && why["confirmed_ms"].is_i64(),
+            "{why}"
+        );
+        show_articles(&web);
+        web.set("a.test/login", Reply::status(404));
+        for _ in 0..3 {
+            web.crawl();
+        }
+        assert_eq!(unconfirmed(&web), 0, "{name}");
+        assert_eq!(texts(&web), before, "{name}");
+    }
+}
+
+#[test]
+fn what_became_a_document_behind_a_wall_is_taken_out_again() {
+    let web = five("gone_after_ms = 1");
+    let mut all = PAGES.to_vec();
+    all.push("a.test/6.html");
+    web.seed(&all);
+    // Read before anything tells the wall from an article.
+    web.set("a.test/6.html", notice(6));
+    web.crawl();
+    assert!(web.indexed().contains_key("a.test/6.html"));
+    for (n, page) in PAGES.iter().enumerate() {
+        web.set(page, notice(n));
+    }
+    for _ in 0..3 {
+        web.crawl();
+    }
+    assert_eq!(web.indexed().into_keys().collect::<Vec<_>>(), PAGES);
+    // A page that is found now is not taken for one either, and is read when the wall is gone.
+    all.push("a.test/7.html");
+    web.seed(&all);
+    web.set("a.test/7.html", notice(7));
+    web.crawl();
+    assert_eq!(web.indexed().len(), 5);
+    show_articles(&web);
+    for n in [6, 7] {
+        let text = article(&format!("第{n}口井的钻探记录"), "");
+        web.set(&format!("a.test/{n}.html"), Reply::page(&text));
+    }
+    for _ in 0..3 {
+        web.crawl();
+    }
+    assert_eq!(web.indexed().len(), 7);
+}
+
+#[test]
+fn another_text_altogether_is_taken_over_when_it_stays() {
+    let web = five("");
+    web.set(PAGES[0], notice(1));
+    for _ in 0..2 {
+        assert_eq!(web.crawl()["documents_unconfirmed"], 1);
+        assert_eq!(unconfirmed(&web), 1);
+    }
+    let web = five("gone_after_ms = 1");
+    web.set(PAGES[0], notice(1));
+    assert_eq!(web.crawl()["documents_changed"], 1);
+    assert!(texts(&web).iter().any(|text| text.contains("系统升级公告")));
+    assert_eq!(unconfirmed(&web), 0);
+}
+
+#[test]
+fn a_document_moves_with_its_text_only() {
+    let web = five("");
+    web.set(PAGES[0], Reply::status(301).header("Location: /new/1.html"));
+    web.set(
+        "a.test/new/1.html",
+        Reply::page(&article("第0口井的钻探记录", "")),
+    );
+    web.set(PAGES[1], Reply::status(301).header("Location: /new/2.html"));
+    web.set("a.test/new/2.html", notice(2));
+    for _ in 0..2 {
+        web.crawl();
+    }
+    let found: Vec<String> = web.indexed().into_keys().collect();
+    assert_eq!(
+        found[..4],
+        [
+            "a.test/2.html",
+            "a.test/3.html",
+            "a.test/4.html",
+            "a.test/5.html"
+        ]
+    );
+    assert!(found.contains(&"a.test/new/1.html".to_owned()), "{found:?}");
+}
+
+#[test]
+fn a_host_that_shows_one_page_at_every_address_is_left_soon() {
+    let web = five("");
+    let links = "<title>首页</title><p>欢迎来到这里，每天发布消息。</p><a href=api/jobs>任务</a><a href=horizon/list>列表</a>\
+                 <a href=help/>帮助</a>";
+    web.set_rest(Reply::page(links));
+    web.set("a.test/start", Reply::page(links));
+    web.seed(&["a.test/start"]);
+    web.forget_log();
+    web.crawl();
+    assert!(web.requests() < 60, "{} requests", web.requests());
+}

@@ -1,0 +1,126 @@
+//! A crawl that is archived, and the archive crawled and extracted again without any server: the same documents.
+
+use std::fs;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+
+use crate::support::world::{Home, Web};
+
+/// No politeness, and everything archived into files of 40 kB.
+const ARCHIVED: &str = "min_delay_ms = 0\nmax_delay_ms = 0\nconnections_per_host = 4\nconnections_per_ip = 24\n\
+                        throttle_backoff_ms = 200\n[warc]\nenabled = true\nmax_bytes = 40000";
+
+fn crawl(home: &Home, args: &[&str]) -> Value {
+    let output = home.taojin(args).output().expect("taojin runs");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{errors}");
+    serde_json::from_slice(&output.stdout).expect("one JSON object")
+}
+
+fn archives(home: &Home) -> Vec<PathBuf> {
+    let entries = fs::read_dir(home.data_dir().join("warc")).expect("archives");
+    let mut files: Vec<PathBuf> = entries.map(|e| e.expect("readable").path()).collect();
+    files.sort();
+    files
+}
+
+/// An archive unpacked, as far as it is text.
+fn text_of(file: &Path) -> String {
+    let packed = fs::File::open(file).expect("readable");
+    let mut bytes = Vec::new();
+    flate2::read::MultiGzDecoder::new(packed)
+        .read_to_end(&mut bytes)
+        .expect("whole members");
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[test]
+fn an_archive_gives_the_documents_of_its_crawl_without_a_server() {
+    let web = Web::sample();
+    let home = Home::new(&web, ARCHIVED);
+    let first = crawl(&home, &["crawl", "--json"]);
+    let files = archives(&home);
+    assert!(files.len() > 1, "one file in spite of its limit");
+    assert!(
+        files
+            .iter()
+            .all(|f| f.extension().is_some_and(|e| e == "gz")),
+        "a file was left open: {files:?}"
+    );
+    assert!(
+        files.iter().any(|f| text_of(f).contains("/robots.txt\r\n")),
+        "robots.txt is not archived"
+    );
+    let wanted = home.indexed();
+
+    let copy = Home::new(&web, "");
+    let mut args = vec!["crawl", "--json", "--warc"];
+    args.extend(files.iter().map(|f| f.to_str().expect("UTF-8")));
+    let asked = web.requests();
+    let replayed = crawl(&copy, &args);
+    assert_eq!(web.requests(), asked, "the server was asked");
+    assert_eq!(replayed["documents_new"], first["documents_new"]);
+    assert_eq!(copy.indexed(), wanted);
+
+    // Once more: nothing is new, nothing is there twice.
+    let again = crawl(&copy, &args);
+    assert_eq!(again["documents_new"], 0, "{again}");
+    assert_eq!(again["documents_changed"], 0, "{again}");
+    assert_eq!(copy.indexed(), wanted);
+
+    let mut args = vec!["extract", "--json"];
+    args.extend(files.iter().map(|f| f.to_str().expect("UTF-8")));
+    let output = copy.taojin(&args).output().expect("taojin runs");
+    let text = String::from_utf8(output.stdout).expect("UTF-8");
+    let found: Vec<Value> = text
+        .lines()
+        .map(|line| serde_json::from_str(line).expect("a document"))
+        .collect();
+    for url in wanted.keys() {
+        assert!(
+            found.iter().any(|d| d["url"] == **url),
+            "no document of {url}"
+        );
+    }
+}
+
+#[test]
+fn pages_of_no_site_are_found_as_site_warc_and_never_fetched() {
+    let web = Web::start(20);
+    let home = Home::new(&web, ARCHIVED);
+    crawl(&home, &["crawl", "--json"]);
+    let files = archives(&home);
+
+    let other = Home::new(&web, "");
+    for entry in fs::read_dir(other.path().join("sites.d")).expect("sites.d") {
+        fs::remove_file(entry.expect("readable").path()).expect("removed");
+    }
+    // The end of one file is missing, another is none.
+    let torn = other.path().join("torn.warc.gz");
+    let bytes = fs::read(&files[0]).expect("readable");
+    fs::write(&torn, &bytes[..bytes.len() - 20]).expect("written");
+    let none = other.path().join("none.warc");
+    fs::write(&none, "<html>no archive</html>").expect("written");
+    let mut args = vec!["crawl", "--json", "--warc"];
+    args.extend([&torn, &none].iter().map(|f| f.to_str().expect("UTF-8")));
+    args.extend(files.iter().map(|f| f.to_str().expect("UTF-8")));
+    let asked = web.requests();
+    let output = other.taojin(&args).output().expect("taojin runs");
+    assert_eq!(output.status.code(), Some(1), "archives that are not whole");
+    let replayed: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    assert_eq!(
+        replayed["problems"].as_array().map(Vec::len),
+        Some(2),
+        "{replayed}"
+    );
+    assert_eq!(other.indexed(), home.indexed());
+    let found = other
+        .taojin(&["search", "site:warc", "--json"])
+        .output()
+        .expect("taojin runs");
+    let found: Value = serde_json::from_slice(&found.stdout).expect("JSON");
+    assert_eq!(found["total"], other.indexed().len());
+    assert_eq!(web.requests(), asked, "the server was asked");
+}

@@ -1,0 +1,118 @@
+//! Readers' comments on their way: out of the page as XML and JSON, into the index, and again when readers go on talking.
+
+use std::fs;
+use std::process::Command;
+
+use crate::support::small_web::{Reply, SmallWeb, article};
+
+/// What three readers say, the second to the first.
+const SAID: [(&str, &str, &str); 3] = [
+    ("山里人", "2026-09-03 11:02", "岩心的照片什么时候公布出来"),
+    ("老王", "2026-09-03 11:30", "下个月化验结果出来以后会公布"),
+    ("小李", "2026-09-03 12:15", "钻井队辛苦了，注意安全"),
+];
+
+/// An article with the first `count` comments, and one more if a reader goes on.
+fn talked_about(count: usize, more: Option<&str>) -> String {
+    let item = |who: &str, time: &str, text: &str, votes: usize| {
+        format!(
+            "<li class=comment-item><a class=username href=/user/{votes}>{who}</a><span class=time>{time}</span>\
+             <p class=comment-text>{text}</p><div><span class=vote>赞</span><em class=vote-count>{votes}</em>\
+             <a>回复</a><a>举报</a></div></li>"
+        )
+    };
+    let mut items: String = (1..)
+        .zip(&SAID[..count])
+        .map(|(n, (who, time, text))| item(who, time, text, n * 3))
+        .collect();
+    if let Some(text) = more {
+        items.push_str(&item("新来的", "2026-09-04 08:00", text, 1));
+    }
+    let script = "<script>var api = \"/api/comment/list?id=1\";</script>";
+    let block =
+        format!("<div class=comments><h3>全部评论</h3><ul>{items}</ul></div>{script}</body>");
+    article("第一口井完钻", "").replace("</body>", &block)
+}
+
+fn extracted(html: &str, format: &str) -> String {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let file = dir.path().join("a.html");
+    fs::write(&file, html).expect("written");
+    let output = Command::new(env!("CARGO_BIN_EXE_taojin"))
+        .current_dir(dir.path())
+        .args([
+            "extract",
+            "--url",
+            "http://a.test/1.html",
+            "--format",
+            format,
+        ])
+        .arg(&file)
+        .output()
+        .expect("taojin runs");
+    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.success(), "{errors}");
+    String::from_utf8(output.stdout).expect("UTF-8")
+}
+
+#[test]
+fn xml_has_comments_with_their_fields() {
+    let xml = extracted(&talked_about(3, None), "xml");
+    let (_, after) = xml.split_once("<comments>").expect("comments");
+    let (comments, _) = after.split_once("</comments>").expect("an end");
+    assert_eq!(comments.matches("<comment ").count(), 3, "{comments}");
+    for (who, _, text) in SAID {
+        assert!(
+            comments.contains(&format!("author=\"{who}\"")),
+            "{comments}"
+        );
+        assert!(comments.contains(text), "{comments}");
+    }
+    assert!(
+        comments.contains("published=\"2026-09-03T11:02"),
+        "{comments}"
+    );
+    assert!(comments.contains("votes=\"6\""), "{comments}");
+    let (_, text) = xml.split_once("<text>").expect("a text");
+    let (text, _) = text.split_once("</text>").expect("an end");
+    assert!(
+        text.contains("记录了岩心的颜色") && !text.contains("注意安全"),
+        "{text}"
+    );
+    assert!(
+        xml.contains("<url>http://a.test/api/comment/list?id=1</url>"),
+        "{xml}"
+    );
+}
+
+#[test]
+fn where_comments_are_loaded_from_is_reported() {
+    let line = extracted(&talked_about(0, None), "json");
+    let document: serde_json::Value = serde_json::from_str(&line).expect("JSON");
+    assert_eq!(
+        document["comment_endpoints"],
+        serde_json::json!(["http://a.test/api/comment/list?id=1"])
+    );
+    assert_eq!(document["comments"], serde_json::json!([]));
+}
+
+#[test]
+fn comments_that_grow_are_found_after_the_next_visit() {
+    let web = SmallWeb::new("");
+    web.seed(&["a.test/1.html", "a.test/2.html"]);
+    web.set("a.test/1.html", Reply::page(&talked_about(2, None)));
+    web.set("a.test/2.html", Reply::page(&article("第二口井开钻", "")));
+    web.crawl();
+    let total = |query: &str| web.json(&["search", query, "--json"])["total"].clone();
+    assert_eq!(total("comments:化验结果"), 1);
+    assert_eq!(total("comments:压裂"), 0);
+    // The article says what it said; a reader has gone on.
+    let said = "请问压裂什么时候开始施工";
+    web.set("a.test/1.html", Reply::page(&talked_about(2, Some(said))));
+    let counts = web.crawl();
+    assert_eq!(counts["documents_changed"], 1, "{counts}");
+    assert_eq!(total("comments:压裂"), 1);
+    assert_eq!(total("comments:化验结果"), 1);
+    // Nothing new: nothing is indexed again.
+    assert_eq!(web.crawl()["documents_changed"], 0);
+}

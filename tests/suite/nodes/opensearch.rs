@@ -1,0 +1,308 @@
+//! The search index in OpenSearch: the same answers as from the embedded index, documents that wait while it is away, and
+//! another node that goes on where the one that wrote it was lost.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::path::PathBuf;
+use std::process::{Child, Command, Output};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+use taojin_demo::trial::TrialPlan;
+
+use crate::nodes::cluster::{Cluster, assert_polite, is_even};
+use crate::support::get;
+use crate::support::opensearch::Engine;
+use crate::support::trial::Trial;
+
+/// A crawl and its index are done by then.
+const PATIENCE: Duration = Duration::from_secs(240);
+/// Scores may differ by that much: a field that a document lacks counts as one term in the engine.
+const SCORE: f64 = 0.05;
+
+/// A daemon, killed at the end.
+struct Daemon(Child);
+
+impl Drop for Daemon {
+    fn drop(&mut self) {
+        // An error means that it has ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let end = Instant::now() + PATIENCE;
+    while !is_so() {
+        assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
+        thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// The demo's documents, with an index in either place.
+struct Demo {
+    dir: tempfile::TempDir,
+    data: PathBuf,
+    url: String,
+    lexicons: String,
+}
+
+impl Demo {
+    fn new(engine: &Engine) -> Self {
+        let dir = tempfile::tempdir().expect("temporary directory");
+        let done = Command::new(env!("CARGO_BIN_EXE_taojin"))
+            .args(["demo", "--once"])
+            .env("TMPDIR", dir.path())
+            .output();
+        let done = done.expect("taojin runs");
+        assert!(done.status.success(), "{done:?}");
+        let mut folders = fs::read_dir(dir.path()).expect("a folder").flatten();
+        let data = folders.next().expect("the demo's data").path();
+        Self {
+            dir,
+            data,
+            url: engine.url(),
+            lexicons: "[\"oil-gas\"]".to_owned(),
+        }
+    }
+
+    fn run(&self, engine: &str, args: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_taojin"))
+            .arg("--config")
+            .arg(self.data.join("demo.toml"))
+            .args(args)
+            .env("TAOJIN_SEARCH_ENGINE", engine)
+            .env("TAOJIN_SEARCH_URL", &self.url)
+            .env("TAOJIN_ANALYZE_LEXICONS", &self.lexicons)
+            .current_dir(self.dir.path())
+            .output()
+            .expect("taojin runs")
+    }
+
+    fn said(&self, engine: &str, args: &[&str]) -> String {
+        let output = self.run(engine, args);
+        assert!(output.status.success(), "{engine} {args:?}: {output:?}");
+        String::from_utf8(output.stdout).expect("UTF-8")
+    }
+
+    fn answer(&self, engine: &str, args: &[&str]) -> Value {
+        let args = [&["search", "--json"], args].concat();
+        serde_json::from_str(&self.said(engine, &args)).expect("JSON")
+    }
+}
+
+const QUERIES: [&[&str]; 34] = [
+    &["天然气"],
+    &["LNG接收站"],
+    &["气"],
+    &["的"],
+    &["储气库 注采"],
+    &["储气库扩容"],
+    &["\"天然气管道\""],
+    &["title:储气库"],
+    &["title:气"],
+    &["天然气 -管道"],
+    &["天然气 OR 原油"],
+    &["site:west-oilgas 天然气"],
+    &["author:李"],
+    &["LNG*"],
+    &["url:html"],
+    &["\"天然气\" NEAR/5 \"管道\""],
+    &["comments:好"],
+    &["11月18日"],
+    &["国家能源局关于天然气价格的通知是什么"],
+    &["油价怎么了"],
+    &["查无此词之词"],
+    &[""],
+    &["天然气", "--since", "2026-01-01"],
+    &["天然气", "--until", "2030-01-01"],
+    &["天然气", "--changed", "7d"],
+    &["天然气", "--site", "west-oilgas"],
+    &["天然气", "--sort", "date"],
+    &["天然气", "--sort", "both"],
+    &["天然气", "--reprints"],
+    &["天然气", "--offset", "10"],
+    &["天然气", "--match", "any"],
+    &["储气库 注采", "--match", "all"],
+    &["原油 价格 上涨", "--match", "most"],
+    &["一 二 三 四 五 六 七 八 九 十"],
+];
+
+#[test]
+fn the_engine_answers_as_the_embedded_index_does() {
+    let Some(engine) = Engine::start("the_engine_answers_as_the_embedded_index_does") else {
+        return;
+    };
+    let mut demo = Demo::new(&engine);
+    let before = demo.run("opensearch", &["search", "天然气"]);
+    assert_eq!(before.status.code(), Some(2), "{before:?}");
+    let said = String::from_utf8_lossy(&before.stderr);
+    assert!(said.contains("there is no search index at"), "{said}");
+    // Made anew, so that neither counts documents that were replaced.
+    for place in ["embedded", "opensearch"] {
+        demo.said(place, &["reindex"]);
+    }
+    for args in QUERIES {
+        let (embedded, there) = (
+            demo.answer("embedded", args),
+            demo.answer("opensearch", args),
+        );
+        assert_same(args, &embedded, &there);
+    }
+    let exported = |place: &str| -> BTreeSet<String> {
+        let lines = demo.said(place, &["export"]);
+        lines.lines().map(str::to_owned).collect()
+    };
+    let all = exported("embedded");
+    assert!(all.len() > 100);
+    assert_eq!(all, exported("opensearch"));
+    // The demo's sites are not there any more; the engine is.
+    let check = demo.run("opensearch", &["check", "--online"]);
+    let said = String::from_utf8_lossy(&check.stdout);
+    assert!(said.contains("answers; has all changes up to"), "{check:?}");
+    a_new_term_acts_at_once(&mut demo);
+    what_is_gone_is_gone(&demo);
+    another_store_is_refused(&demo);
+}
+
+/// The same documents in the same order, but where the scores of two hardly differ.
+fn assert_same(args: &[&str], embedded: &Value, there: &Value) {
+    assert_eq!(embedded["total"], there["total"], "{args:?}");
+    let hits = |answer: &Value| answer["hits"].as_array().expect("hits").clone();
+    for (one, other) in hits(embedded).iter().zip(&hits(there)) {
+        let score = |hit: &Value| hit["score"].as_f64().unwrap_or(0.0);
+        let differ = (score(one) - score(other)).abs();
+        assert!(differ < SCORE, "{args:?}: {one} {other}");
+    }
+    let ids = |answer: &Value| -> BTreeSet<String> {
+        let id = |hit: &Value| hit["id"].to_string();
+        hits(answer).iter().map(id).collect()
+    };
+    assert_eq!(ids(embedded), ids(there), "{args:?}");
+    assert_eq!(hits(embedded).len(), hits(there).len(), "{args:?}");
+    assert_eq!(
+        embedded["weaker"]["total"], there["weaker"]["total"],
+        "{args:?}"
+    );
+}
+
+/// Without a reindex: the index knows no words.
+fn a_new_term_acts_at_once(demo: &mut Demo) {
+    let query: &[&str] = &["储气库注采"];
+    let before = demo.answer("opensearch", query);
+    let file = demo.dir.path().join("new.txt");
+    fs::write(&file, "储气库注采\n").expect("a file");
+    demo.lexicons = format!("[\"oil-gas\", {file:?}]");
+    let after = demo.answer("opensearch", query);
+    assert_ne!(before["total"], after["total"], "now it is one word");
+    assert_same(query, &demo.answer("embedded", query), &after);
+}
+
+fn what_is_gone_is_gone(demo: &Demo) {
+    let found = demo.answer("opensearch", &["储气库"]);
+    let total = found["total"].as_u64().expect("a number");
+    let url = found["hits"][0]["url"].as_str().expect("an address");
+    demo.said("opensearch", &["purge", url, "--yes"]);
+    let found = demo.answer("opensearch", &["储气库"]);
+    assert_eq!(found["total"], total - 1);
+    assert!(!found.to_string().contains(url), "{found}");
+}
+
+fn another_store_is_refused(demo: &Demo) {
+    fs::write(
+        demo.dir.path().join("in.jsonl"),
+        "{\"url\":\"https://a.example/1\",\"title\":\"甲\",\"text\":\"乙\"}\n",
+    )
+    .expect("a file");
+    let other = demo.run("opensearch", &["--data-dir", "other", "import", "in.jsonl"]);
+    assert!(!other.status.success(), "{other:?}");
+    let said = String::from_utf8_lossy(&other.stderr);
+    assert!(said.contains("search.index"), "{said}");
+}
+
+/// A web that takes some ten seconds to crawl.
+fn web(more: &str) -> Trial {
+    let plan = TrialPlan {
+        seed: 31,
+        hosts: 4,
+        articles: 60,
+        ..TrialPlan::default()
+    };
+    let frontier = "min_delay_ms = 100\nmax_delay_ms = 100\njitter = 0.0";
+    Trial::new(plan, frontier, more)
+}
+
+#[test]
+fn documents_wait_while_the_engine_is_away() {
+    let Some(mut engine) = Engine::start("documents_wait_while_the_engine_is_away") else {
+        return;
+    };
+    let port = crate::support::free_port();
+    let serve = format!("[serve]\nlisten = \"127.0.0.1:{port}\"\nmax_lag_ms = 1000\n");
+    let trial = web(&(serve + &engine.settings()));
+    let log = File::create(trial.data_dir().with_file_name("stderr")).expect("a file");
+    let daemon = trial.taojin(&["run"]).stderr(log).spawn();
+    let mut daemon = Daemon(daemon.expect("taojin starts"));
+    wait_until("the first documents", || engine.documents() >= 20);
+    engine.kill();
+
+    // The crawl goes on without it.
+    let articles = trial.articles().len() as u64;
+    let status = || -> Value {
+        let (_, body) = get(port, "/api/status").unwrap_or_default();
+        serde_json::from_str(&body).unwrap_or_default()
+    };
+    wait_until("the crawl", || {
+        status()["urls"]["fetched"].as_u64() >= Some(articles)
+    });
+    let (code, body) = get(port, "/api/search?q=a").expect("an answer");
+    assert_eq!(code, 503, "{body}");
+    assert!(body.contains("search.url"), "{body}");
+    let (code, page) = get(port, "/?q=a").expect("an answer");
+    assert_eq!(code, 503, "{page}");
+    assert_eq!(get(port, "/readyz").expect("an answer").0, 503);
+    assert_eq!(
+        get(port, "/healthz").expect("an answer").0,
+        200,
+        "it waits and is not stuck"
+    );
+
+    engine.run();
+    wait_until("all documents", || engine.documents() >= articles);
+    wait_until("it is ready", || {
+        get(port, "/readyz").is_some_and(|(code, _)| code == 200)
+    });
+    let found = trial
+        .taojin(&["search", "--json", "--reprints", ""])
+        .output();
+    let found: Value = serde_json::from_slice(&found.expect("taojin runs").stdout).expect("JSON");
+    assert_eq!(found["total"], status()["documents"], "{found}");
+    assert!(
+        daemon.0.try_wait().expect("its state").is_none(),
+        "the same daemon all the time"
+    );
+}
+
+#[test]
+fn another_node_goes_on_writing_the_index() {
+    let test = "another_node_goes_on_writing_the_index";
+    let (Some(engine), Some(server)) =
+        (Engine::start(test), crate::support::postgres::server(test))
+    else {
+        return;
+    };
+    let mut cluster = Cluster::with(server.url(), 96, 24, &engine.settings());
+    cluster.start(None);
+    wait_until("the first documents", || engine.documents() > 0);
+    // The first one writes the index; the second one takes its hosts and its place.
+    cluster.start(None);
+    cluster.wait_for_shares(|shares| is_even(shares, 2), PATIENCE);
+    drop(cluster.nodes.remove(0));
+    let articles = cluster.trial.articles().len();
+    wait_until("all documents", || {
+        cluster.documents() >= articles as i64 && engine.documents() as i64 >= cluster.documents()
+    });
+    assert_eq!(engine.documents() as i64, cluster.documents());
+    assert_polite(&cluster.trial.hits(), 0);
+}
