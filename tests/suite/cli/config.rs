@@ -6,6 +6,9 @@ use std::path::Path;
 
 use taojin::config::{self, Config};
 
+use crate::support::ROOT;
+use crate::support::folder::{Folder, assert_has};
+
 fn keys(prefix: &str, value: &toml::Value, into: &mut BTreeSet<String>) {
     let Some(table) = value.as_table() else {
         return;
@@ -29,24 +32,14 @@ fn keys_of_file(text: &str) -> BTreeSet<String> {
     let uncommented: String = text
         .lines()
         .map(|line| {
-            match line
-                .strip_prefix("# ")
-                .filter(|l| is_assignment(l) || l.starts_with("[["))
-            {
-                Some(assignment) => format!("{assignment}\n"),
-                None => format!("{line}\n"),
-            }
+            let comment = line.strip_prefix("# ");
+            let shown = comment.filter(|l| is_assignment(l) || l.starts_with("[["));
+            format!("{}\n", shown.unwrap_or(line))
         })
         .collect();
+    let table: toml::Table = uncommented.parse().expect("valid TOML");
     let mut found = BTreeSet::new();
-    keys(
-        "",
-        &uncommented
-            .parse::<toml::Table>()
-            .expect("valid TOML")
-            .into(),
-        &mut found,
-    );
+    keys("", &table.into(), &mut found);
     found
 }
 
@@ -65,7 +58,7 @@ const SHIPPED: [&str; 2] = ["config/taojin.toml", "config/reference.toml"];
 #[test]
 fn the_shipped_configuration_is_the_defaults() {
     for file in SHIPPED {
-        let path = Path::new(crate::support::ROOT).join(file);
+        let path = Path::new(ROOT).join(file);
         let shipped = config::load(Some(&path), None).expect(file).config;
         let defaults = Config {
             sites_dir: shipped.sites_dir.clone(),
@@ -79,39 +72,22 @@ fn the_shipped_configuration_is_the_defaults() {
 #[test]
 fn the_reference_shows_every_key_and_the_short_form_ten() {
     let shown = |file| {
-        let path = Path::new(crate::support::ROOT).join(file);
+        let path = Path::new(ROOT).join(file);
         keys_of_file(&fs::read_to_string(path).expect(file))
     };
     let [short, reference] = SHIPPED.map(shown);
+    let defaults = toml::Value::try_from(Config::default()).expect("defaults serialize");
     let mut known = BTreeSet::new();
-    keys(
-        "",
-        &toml::Value::try_from(Config::default()).expect("defaults serialize"),
-        &mut known,
-    );
-    let missing: Vec<_> = known.difference(&reference).collect();
-    assert!(
-        missing.is_empty(),
-        "not in config/reference.toml: {missing:?}"
-    );
-    let only_there: Vec<_> = short.difference(&reference).collect();
-    assert!(
-        only_there.is_empty(),
-        "only in config/taojin.toml: {only_there:?}"
-    );
+    keys("", &defaults, &mut known);
+    let missing: Vec<_> = known
+        .union(&short)
+        .filter(|k| !reference.contains(*k))
+        .collect();
+    assert!(missing.is_empty(), "not in reference.toml: {missing:?}");
     let settings = short
         .iter()
         .filter(|key| key.contains('.') || *key == "data_dir");
     assert_eq!(settings.count(), 10);
-}
-
-fn error_of(text: &str) -> String {
-    let dir = tempfile::tempdir().expect("temporary directory");
-    let path = dir.path().join("taojin.toml");
-    fs::write(&path, text).expect("file written");
-    config::load(Some(&path), None)
-        .expect_err("must be refused")
-        .to_string()
 }
 
 /// A text, and what is said of it.
@@ -143,10 +119,6 @@ const MISTAKES: &[(&str, &str)] = &[
         "taojin.toml line 2: crawl.max_connections = 0: use a number from 1 to 10000, for example 64",
     ),
     (
-        "[crawl]\nmin_free_percent = 300\n",
-        "crawl.min_free_percent = 300: write a whole number: use a number from 0 to 99, for example 5",
-    ),
-    (
         "[nonsense]\n",
         "taojin.toml line 1: unknown key `nonsense`; known here:",
     ),
@@ -174,34 +146,6 @@ const MISTAKES: &[(&str, &str)] = &[
     (
         "[frontier]\nmin_delay_ms = 40000\nmax_delay_ms = 30000\n",
         "frontier.min_delay_ms = 40000: is more than frontier.max_delay_ms = 30000; make one of them fit the other",
-    ),
-    (
-        "[frontier]\nseen_error = 1.0\n",
-        "line 2: frontier.seen_error = 1: use more than 0 and less than 1, for example 0.01",
-    ),
-    (
-        "[frontier]\ndelay_factor = nan\n",
-        "line 2: frontier.delay_factor = NaN: use a number from 0 to 1000, for example 5.0",
-    ),
-    (
-        "[frontier]\nmin_delay_ms = 60000\n",
-        "line 2: frontier.min_delay_ms = 60000: is more than frontier.max_delay_ms = 30000",
-    ),
-    (
-        "[revisit]\nmin_ms = 5000\nmax_ms = 4000\n",
-        "revisit.min_ms = 5000: is more than revisit.max_ms = 4000",
-    ),
-    (
-        "[templates]\nmax_distance = 1.2\n",
-        "templates.max_distance = 1.2: use a number from 0 to 1",
-    ),
-    (
-        "[terms]\naccept_above = 80.0\n",
-        "terms.accept_above = 80: use a number from 0 to 1, for example 0.8",
-    ),
-    (
-        "[serve]\nlimit_max = 0\n",
-        "line 2: serve.limit_max = 0: use a number from 1 to 100, for example 100",
     ),
     (
         "[serve]\ntoken = 12345\n",
@@ -232,32 +176,33 @@ const MISTAKES: &[(&str, &str)] = &[
 #[test]
 fn a_mistake_is_named_with_its_line_and_mend() {
     for (text, wanted) in MISTAKES {
-        let error = error_of(text);
+        let folder = Folder::new("", &[]);
+        folder.write("taojin.toml", text);
+        let loaded = config::load(Some(&folder.file("taojin.toml")), None);
+        let error = loaded.expect_err("must be refused").to_string();
         assert!(!error.contains('\n'), "more than one line: {error}");
-        assert!(error.contains(wanted), "{error}\nshould contain\n{wanted}");
+        assert_has(&error, &[wanted]);
     }
 }
 
 #[test]
 fn all_mistakes_are_named_not_only_the_first() {
-    let dir = tempfile::tempdir().expect("temporary directory");
-    let path = dir.path().join("taojin.toml");
+    let folder = Folder::new(
+        "",
+        &[
+            (
+                "a.toml",
+                "seeds = [\"http://a.example/\"]\nschedule = \"often\"\nqueues = 99\n",
+            ),
+            ("b.toml", "seeds = 3\ndelay_ms = \"slow\"\n"),
+        ],
+    );
     let text = "[crawl]\nmax_connections = \"many\"\nmax_outbox = -1\n[frontier]\njiter = 2\njitter = 2.0\nqueue_hash = \"md5\"\n\
                 [[follow]]\nnme = \"x\"\nname = \"x\"\nquery = \"油\"\n";
-    fs::write(&path, text).expect("file written");
-    fs::create_dir(dir.path().join("sites.d")).expect("sites.d");
-    for (name, text) in [
-        (
-            "a.toml",
-            "seeds = [\"http://a.example/\"]\nschedule = \"often\"\nqueues = 99\n",
-        ),
-        ("b.toml", "seeds = 3\ndelay_ms = \"slow\"\n"),
-    ] {
-        fs::write(dir.path().join("sites.d").join(name), text).expect("file written");
-    }
-    let (_, problems) = config::read(Some(&path), None);
+    folder.write("taojin.toml", text);
+    let (_, problems) = config::read(Some(&folder.file("taojin.toml")), None);
     let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
-    for part in [
+    let parts = [
         "taojin.toml line 2: crawl.max_connections = \"many\"",
         "taojin.toml line 3: crawl.max_outbox = -1: write a whole number: use 1 or more, for example 4096",
         "taojin.toml line 5: unknown key `jiter`; did you mean `jitter`?",
@@ -268,13 +213,8 @@ fn all_mistakes_are_named_not_only_the_first() {
         "a.toml line 3: queues = 99: use a number from 1 to 64",
         "b.toml line 1: seeds = 3: write a list in [brackets], for example [\"https://www.example.com/\"]",
         "b.toml line 2: delay_ms = \"slow\": write a whole number",
-    ] {
-        assert!(
-            told.iter().any(|t| t.contains(part)),
-            "{part}\nis not in\n{}",
-            told.join("\n")
-        );
-    }
+    ];
+    assert_has(&told.join("\n"), &parts);
 }
 
 #[test]
@@ -285,10 +225,6 @@ fn a_site_that_could_never_be_crawled_is_refused() {
         (
             "seeds = [\"http://a.example/\"]\n[scope]\ninclude = [\"~(\"]\n",
             "x.toml line 3: scope.include = \"~(\": this is no regular expression: unclosed group; write for example \"/news/\"",
-        ),
-        (
-            "seeds = [\"http://a.example/\"]\n[scope]\nexclude = [\"news\"]\n",
-            "line 3: scope.exclude = \"news\": a prefix or glob begins with /",
         ),
         (
             "seeds = [\"http://b.example/\"]\n[scope]\nhosts = [\"a.example\"]\n",
@@ -314,18 +250,13 @@ fn a_site_that_could_never_be_crawled_is_refused() {
             "seeds = [\"http://a.example/\"]\nschedule = \"0 0 30 2 *\"\n",
             "line 2: schedule = \"0 0 30 2 *\": no day has this date",
         ),
-        (
-            "seeds = [\"http://a.example/\"]\ntime_zone = \"Peking\"\n",
-            "line 2: time_zone = \"Peking\": is no known time zone",
-        ),
         ("enabled = true\n", "seeds = []: name at least one seed"),
     ] {
         fs::write(&path, text).expect("file written");
         let (site, problems) = config::read_site(&path);
         assert!(site.is_none(), "{text}");
         assert_eq!(problems.len(), 1, "{problems:?}");
-        let told = problems[0].to_string();
-        assert!(told.contains(wanted), "{told}\nshould contain\n{wanted}");
+        assert_has(&problems[0].to_string(), &[wanted]);
     }
     // A Chinese host is the same in both of its forms.
     let text = "seeds = [\"http://中文.com/\"]\n[scope]\nhosts = [\"中文.com\"]\n";
@@ -335,18 +266,8 @@ fn a_site_that_could_never_be_crawled_is_refused() {
 
 #[test]
 fn two_sites_cannot_have_one_name() {
-    let dir = tempfile::tempdir().expect("temporary directory");
-    for file in ["a.toml", "b.toml"] {
-        fs::write(
-            dir.path().join(file),
-            "name = \"n\"\nseeds = [\"http://a.example/\"]\n",
-        )
-        .expect("file written");
-    }
-    let (_, problems) = config::read_sites(dir.path());
-    let error = problems[0].to_string();
-    assert!(
-        error.contains("b.toml") && error.contains("rename"),
-        "{error}"
-    );
+    let site = "name = \"n\"\nseeds = [\"http://a.example/\"]\n";
+    let folder = Folder::new("", &[("a.toml", site), ("b.toml", site)]);
+    let (_, problems) = config::read_sites(&folder.file("sites.d"));
+    assert_has(&problems[0].to_string(), &["b.toml", "rename"]);
 }

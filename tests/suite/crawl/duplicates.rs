@@ -16,7 +16,7 @@ fn copies() -> SmallWeb {
     let web = SmallWeb::new(SOON);
     web.seed(&COPIES);
     for address in COPIES {
-        web.set(address, Reply::page(&article("岩心样品送检", "")));
+        web.set_article(address, "岩心样品送检");
     }
     web
 }
@@ -32,8 +32,7 @@ fn the_same_text_at_four_addresses_is_one_document_with_all_of_them() {
     assert!(COPIES.contains(&url.as_str()) && !others.contains(url));
     assert_eq!(first["documents_new"], 1);
     assert_eq!(first["documents_duplicate"], 3);
-    let alias = web.url(others[0].as_str());
-    let why = web.json(&["why", &alias, "--json"]);
+    let why = web.why(&others[0]);
     assert_eq!(why["alias_of"], *web.url(url), "{why}");
     assert_eq!(why["in_index"], false);
 
@@ -68,7 +67,7 @@ fn pages_that_part_are_two_documents() {
         let indexed = web.indexed();
         let (url, others) = indexed.first_key_value().expect("one document");
         let changed = if changes_primary { url } else { &others[1] };
-        web.set(changed, Reply::page(&article("岩心样品另有结果", "")));
+        web.set_article(changed, "岩心样品另有结果");
         web.crawl();
         web.crawl();
         let indexed = web.indexed();
@@ -89,15 +88,11 @@ fn a_canonical_address_takes_over_even_if_its_text_differs_a_little() {
     let web = SmallWeb::new(SOON);
     web.seed(&["a.test/c/1.html?print=1", "a.test/c/1.html?m=2"]);
     let head = canonical(&web);
-    web.set(
-        "a.test/c/1.html?print=1",
-        Reply::page(&article("油田修井（打印版）", &head)),
-    );
-    web.set(
-        "a.test/c/1.html?m=2",
-        Reply::page(&article("油田修井", &head)),
-    );
-    web.set("a.test/c/1.html", Reply::page(&article("油田修井", &head)));
+    let page = |title| article(title, &head);
+    web.set_page("a.test/c/1.html?print=1", &page("油田修井（打印版）"));
+    for address in ["a.test/c/1.html?m=2", "a.test/c/1.html"] {
+        web.set_page(address, &page("油田修井"));
+    }
     web.crawl();
     web.crawl();
     let indexed = web.indexed();
@@ -126,10 +121,7 @@ fn a_canonical_address_that_leads_nowhere_costs_no_page() {
         let web = SmallWeb::new(SOON);
         web.seed(&["a.test/c/1.html?print=1"]);
         let head = canonical(&web);
-        web.set(
-            "a.test/c/1.html?print=1",
-            Reply::page(&article("油田修井", &head)),
-        );
+        web.set_page("a.test/c/1.html?print=1", &article("油田修井", &head));
         web.set("a.test/c/1.html", reply.clone());
         web.crawl();
         web.crawl();

@@ -1,7 +1,5 @@
 //! Pages and sites that fail in a pass of `taojin crawl`: each failure is told, and none of them holds up the rest.
 
-use std::net::TcpListener;
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -9,143 +7,135 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::crawl::pass::{Folder, news, of, serve};
-use crate::support::small_web::{Reply, SmallWeb, article};
+use super::{add_site, news, of, shipped};
+use crate::support::folder::{RunExt as _, assert_has};
+use crate::support::http::{Reply, Request, free_port, serve};
+use crate::support::small_web::SmallWeb;
+use crate::support::wait_until;
+
 /// Unclean stops in a row during which a page was being visited before it is given up.
 const TRIES: usize = 10;
 
 #[test]
 fn a_page_that_ends_the_process_each_time_is_put_aside() {
-    let folder = Folder::new();
+    let folder = shipped();
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
     let site = news(1);
-    let port = serve(move |path| {
-        if path == "/1.html" {
+    let port = serve(move |request| {
+        if request.path == "/1.html" {
             counted.fetch_add(1, Ordering::SeqCst);
             // Whatever it is that such a page does, the process ends before it is through.
             thread::sleep(Duration::from_secs(600));
         }
-        site(path)
+        site(request)
     });
-    folder.site("wells", port, "");
+    add_site(&folder, "wells", port, "");
     for tried in 0..TRIES {
-        let mut crawl = folder.taojin(&["crawl"]);
-        let crawl = crawl.stdout(Stdio::null()).stderr(Stdio::null());
-        let mut crawl = crawl.spawn().expect("taojin starts");
-        while asked.load(Ordering::SeqCst) == tried {
-            let ended = crawl.try_wait().expect("its state");
-            assert!(ended.is_none(), "given up after {tried} tries");
-            thread::sleep(Duration::from_millis(5));
-        }
-        crawl.kill().expect("killed");
-        crawl.wait().expect("ended");
+        let mut crawl = folder.taojin(&["crawl"]).started();
+        wait_until("the page is asked for", || {
+            assert!(crawl.ended().is_none(), "given up after {tried} tries");
+            asked.load(Ordering::SeqCst) > tried
+        });
     }
-    let (_, _, errors) = folder.json(&["crawl", "--json"]);
+    let errors = folder.run(&["crawl", "--json"]).err;
     assert_eq!(asked.load(Ordering::SeqCst), TRIES, "{errors}");
     let url = format!("http://127.0.0.1:{port}/1.html");
-    let (why, _, _) = folder.json(&["why", &url, "--json"]);
-    assert!(
-        why.to_string().contains("in flight at every crash"),
-        "{why}"
-    );
+    let why = folder.json(&["why", &url, "--json"]).to_string();
+    assert_has(&why, &["in flight at every crash"]);
 }
 
 #[test]
 fn a_site_that_gives_nothing_is_a_failure_that_says_why() {
-    let folder = Folder::new();
+    let folder = shipped();
     let no_robots = |status: u16, header: &'static str| {
-        move |path: &str| match path {
+        move |request: &Request| match &*request.path {
             "/robots.txt" => Reply::status(404),
             _ if header.is_empty() => Reply::status(status),
             _ => Reply::status(status).header(header),
         }
     };
-    folder.site("broken", serve(no_robots(500, "")), "");
-    folder.site("busy", serve(no_robots(429, "Retry-After: 3600")), "");
-    let forbidding = serve(|path| match path {
+    let forbidding = |request: &Request| match &*request.path {
         "/robots.txt" => Reply::page("User-agent: *\n\nDisallow: /\n"),
         _ => Reply::page("never asked for"),
-    });
-    folder.site("forbidden", forbidding, "");
-    folder.site("closed", serve(|_| Reply::status(500)), "");
-    let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let nobody = free.local_addr().expect("its address").port();
-    drop(free);
-    folder.site("nobody", nobody, "");
-    let refused = format!("connection refused at 127.0.0.1:{nobody}; next try at ");
-    let wanted = [
-        ("broken", "every answer was HTTP 500; next try at "),
-        ("busy", "every answer was HTTP 429; next try at "),
+    };
+    let nobody = free_port();
+    let unreachable = format!("connection refused at 127.0.0.1:{nobody}; next try at ");
+    let sites = [
+        (
+            "broken",
+            serve(no_robots(500, "")),
+            "every answer was HTTP 500; next try at ",
+        ),
+        (
+            "busy",
+            serve(no_robots(429, "Retry-After: 3600")),
+            "every answer was HTTP 429; next try at ",
+        ),
         (
             "forbidden",
+            serve(forbidding),
             "robots.txt forbids the start page (line 3: Disallow: /)",
         ),
         (
             "closed",
+            serve(|_| Reply::status(500)),
             "robots.txt answers HTTP 500, so the site is not asked",
         ),
-        ("nobody", refused.as_str()),
+        ("nobody", nobody, &unreachable),
     ];
-    let crawled = folder.run(&["crawl"]);
-    let told = String::from_utf8_lossy(&crawled.stdout).into_owned();
-    let errors = String::from_utf8_lossy(&crawled.stderr).into_owned();
-    assert_eq!(crawled.status.code(), Some(1), "{told}{errors}");
-    assert!(!told.contains("of the articles found"), "{told}");
-    let status = folder.run(&["status"]);
-    let text = String::from_utf8_lossy(&status.stdout).into_owned();
-    assert!(!text.contains("of the articles found"), "{text}");
-    let (json, _, _) = folder.json(&["status", "--json"]);
-    for (name, sentence) in wanted {
+    for (name, port, _) in sites {
+        add_site(&folder, name, port, "");
+    }
+    let crawled = folder.run(&["crawl"]).failed(1);
+    let status = folder.done(&["status"]);
+    let json = folder.json(&["status", "--json"]);
+    for told in [&crawled.out, &status] {
+        assert!(!told.contains("of the articles found"), "{told}");
+    }
+    for (name, _, sentence) in sites {
         let line = format!("{name}: {sentence}");
-        assert_eq!(errors.matches(&line).count(), 1, "{line}: {errors}");
-        assert!(
-            told.contains(&format!("site {name}: failed: {sentence}")),
-            "{told}"
-        );
-        assert!(text.contains(&format!("failed: {sentence}")), "{text}");
-        let verdict = &of(&json, name)["verdict"];
-        assert_eq!(verdict["level"], "failed", "{json}");
+        assert_eq!(crawled.err.matches(&line).count(), 1, "{}", crawled.err);
+        assert_has(&crawled.out, &[format!("site {name}: failed: {sentence}")]);
+        assert_has(&status, &[format!("failed: {sentence}")]);
+        assert_eq!(of(&json, name)["verdict"]["level"], "failed", "{json}");
     }
     // Asked again at once there is nothing to fetch, and that is no success either.
-    let again = folder.run(&["crawl", "--site", "nobody"]);
-    assert_eq!(again.status.code(), Some(1), "{again:?}");
+    folder.run(&["crawl", "--site", "nobody"]).failed(1);
 }
 
 /// They are answered 200 and have a text, and yet nothing of the site came.
 #[test]
 fn a_site_that_asks_to_sign_in_is_no_success() {
-    let folder = Folder::new();
+    let folder = shipped();
     let login = "<title>用户登录</title><h1>用户登录</h1><form><input name=user><input type=password></form>";
     let front = news(6);
-    let asking = serve(move |path| match path {
+    let asking = serve(move |request| match &*request.path {
         "/robots.txt" => Reply::status(404),
-        "/" => front(path),
+        "/" => front(request),
         "/1.html" | "/2.html" => Reply::status(302).header("Location: /user/login?back=1"),
         _ => Reply::page(login),
     });
-    folder.site("asking", asking, "");
-    folder.site("open", serve(news(3)), "");
+    add_site(&folder, "asking", asking, "");
+    add_site(&folder, "open", serve(news(3)), "");
     // It is left alone for a minute after three of them, and longer each time.
-    folder.set(
+    let (shipped, short) = (
         "throttle_backoff_ms = \"1min\"",
         "throttle_backoff_ms = \"1ms\"",
     );
-    let crawled = folder.run(&["crawl"]);
-    let told = String::from_utf8_lossy(&crawled.stdout).into_owned();
-    let sentence = "asked for a login or a human check";
-    let (json, _, _) = folder.json(&["status", "--json"]);
+    folder.replace("taojin.toml", shipped, short);
+    let told = folder.run(&["crawl"]).out;
+    let json = folder.json(&["status", "--json"]);
     for (name, level, turned_away, is_said) in
         [("asking", "partial", 7, true), ("open", "ok", 0, false)]
     {
         let site = of(&json, name);
         assert_eq!(site["verdict"]["level"], level, "{site}");
         assert_eq!(site["cycle"]["turned_away"], turned_away, "{site}");
-        let line = told
-            .lines()
-            .find(|line| line.starts_with(&format!("site {name}: ")));
-        let line = line.unwrap_or_else(|| panic!("no line of {name}: {told}"));
-        assert_eq!(line.contains(sentence), is_said, "{line}");
+        let start = format!("site {name}: ");
+        let line = told.lines().find(|line| line.starts_with(&start));
+        let is_there = line.is_some_and(|l| l.contains("asked for a login or a human check"));
+        assert!(line.is_some() && is_there == is_said, "{told}");
     }
 }
 
@@ -156,17 +146,21 @@ fn an_error_is_forgotten_when_the_last_cycle_had_none() {
     web.set("a.test/1.html", Reply::status(500));
     web.crawl();
     let state = web.json(&["status", "--json"]);
-    let error = of(&state, "a")["last_error"].as_str().unwrap_or_default();
-    assert!(error.contains("/1.html: HTTP 500"), "{state}");
-    assert_eq!(of(&state, "a")["errors"], 1, "the 404 is no error: {state}");
-    web.set("a.test/1.html", Reply::page(&article("回来了的报道", "")));
-    thread::sleep(Duration::from_millis(500));
-    web.crawl();
+    let site = of(&state, "a");
+    assert_has(&site["last_error"].to_string(), &["/1.html: HTTP 500"]);
+    assert_eq!(site["errors"], 1, "the 404 is no error: {state}");
+    web.set_article("a.test/1.html", "回来了的报道");
+    let before = web.asked("a.test/1.html");
+    wait_until("it is tried again", || {
+        web.crawl();
+        web.asked("a.test/1.html") > before
+    });
     let state = web.json(&["status", "--json"]);
+    let site = of(&state, "a");
     assert_eq!(
-        (&of(&state, "a")["errors"], &of(&state, "a")["last_error"]),
+        (&site["errors"], &site["last_error"]),
         (&0.into(), &Value::Null),
         "{state}"
     );
-    assert_eq!(of(&state, "a")["verdict"]["level"], "ok", "{state}");
+    assert_eq!(site["verdict"]["level"], "ok", "{state}");
 }

@@ -1,8 +1,9 @@
 //! Named fields: a label on a page names one, a person names another, and searches find both; a redesign is told, and what was
 //! stored keeps its fields.
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::support::folder::assert_has;
 use crate::support::small_web::{Reply, SmallWeb};
 
 const STATES: [&str; 3] = ["在钻", "完钻", "试油"];
@@ -39,152 +40,118 @@ fn well(n: usize, layout: &str) -> Reply {
     ))
 }
 
-struct Wells(SmallWeb);
+/// A site whose templates are learned of twelve pages.
+fn site(more: &str) -> SmallWeb {
+    SmallWeb::new(&format!(
+        "[templates]\nlearn_at = 12\nlearn_small_at = 12\n{more}"
+    ))
+}
 
-impl Wells {
-    fn publish(&self, count: usize) {
-        let addresses: Vec<String> = (1..=count).map(|n| format!("a.test/{n}.html")).collect();
-        let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
-        self.0.seed(&addresses);
-    }
+/// A site of wells, all of one layout, of which the first twelve are published and crawled.
+fn wells(more: &str) -> SmallWeb {
+    let web = site(more);
+    set_wells(&web, 1..=40, "old");
+    publish(&web, 12);
+    web.crawl();
+    web
+}
 
-    fn set(&self, wells: std::ops::RangeInclusive<usize>, layout: &str) {
-        for n in wells {
-            self.0.set(&format!("a.test/{n}.html"), well(n, layout));
-        }
-    }
+fn publish(web: &SmallWeb, count: usize) {
+    let addresses: Vec<String> = (1..=count).map(|n| format!("a.test/{n}.html")).collect();
+    web.seed(&addresses.iter().map(String::as_str).collect::<Vec<_>>());
+}
 
-    fn hits(&self, query: &str) -> u64 {
-        let found = self.0.json(&["search", query, "--json"]);
-        found["total"].as_u64().expect("a number of hits")
+fn set_wells(web: &SmallWeb, wells: std::ops::RangeInclusive<usize>, layout: &str) {
+    for n in wells {
+        web.set(&format!("a.test/{n}.html"), well(n, layout));
     }
+}
 
-    /// Names the state of a well: the slot behind `<b class=state>`, as a person reads it from what `show` prints.
-    fn name_state(&self, id: &str, pages: &str) {
-        let shown = self.0.taojin(&["templates", "show", id]).output();
-        let shown = String::from_utf8_lossy(&shown.expect("taojin runs").stdout).into_owned();
-        let mut lines = shown.lines().skip_while(|line| !line.contains("b.state"));
-        let slot = lines.nth(1).expect("a slot").trim();
-        assert!(slot.contains(pages), "{shown}");
-        let key = slot.trim_start_matches(['=', ' ', '[']).split(']').next();
-        let args = ["templates", "label", id, key.expect("a key"), "状态"];
-        let named = self.0.taojin(&args).output().expect("taojin runs");
-        assert!(named.status.success(), "{named:?}");
-    }
+/// Names the state of a well: the slot behind `<b class=state>`, as a person reads it from what `show` prints.
+fn name_state(web: &SmallWeb, id: &str, pages: &str) {
+    let shown = web.done(&["templates", "show", id]);
+    let mut lines = shown.lines().skip_while(|line| !line.contains("b.state"));
+    let slot = lines.nth(1).expect("a slot").trim();
+    assert!(slot.contains(pages), "{shown}");
+    let key = slot.trim_start_matches(['=', ' ', '[']).split(']').next();
+    web.done(&["templates", "label", id, key.expect("a key"), "状态"]);
+}
 
-    fn lines(&self, args: &[&str]) -> Vec<Value> {
-        let output = self.0.taojin(args).output().expect("taojin runs");
-        let text = String::from_utf8_lossy(&output.stdout).into_owned();
-        let lines = text.lines();
-        lines
-            .map(|line| serde_json::from_str(line).expect("JSON"))
-            .collect()
-    }
+/// The templates that were learned.
+fn templates(web: &SmallWeb) -> Vec<String> {
+    let listed = web.lines(&["templates", "list", "--json"]);
+    listed.iter().map(|row| row["id"].to_string()).collect()
 }
 
 #[test]
 fn a_label_and_a_person_name_fields_that_searches_find() {
-    let wells = Wells(SmallWeb::new(
-        "[templates]\nlearn_at = 12\nlearn_small_at = 12\n",
-    ));
-    wells.set(1..=40, "old");
-    wells.publish(12);
-    wells.0.crawl();
-    let listed = wells.lines(&["templates", "list", "--json"]);
-    assert_eq!(listed.len(), 1, "{listed:?}");
-    let id = listed[0]["id"].to_string();
+    let web = wells("");
+    let [id] = &templates(&web)[..] else {
+        panic!("not one template")
+    };
     // Learned after these pages were read.
-    assert!(wells.lines(&["export"]).iter().all(|d| d["meta"].is_null()));
-    wells.name_state(&id, "12 of 12 pages, 3 different");
-    let wrong = wells
-        .0
-        .taojin(&["templates", "label", &id, "ffffffff", "状态"])
-        .output();
-    let wrong = String::from_utf8_lossy(&wrong.expect("taojin runs").stderr).into_owned();
-    assert!(wrong.contains("no region or slot"), "{wrong}");
+    assert!(web.lines(&["export"]).iter().all(|d| d["meta"].is_null()));
+    name_state(&web, id, "12 of 12 pages, 3 different");
+    let wrong = web.run(&["templates", "label", id, "ffffffff", "状态"]);
+    assert_has(&wrong.err, &["no region or slot"]);
 
     // New pages have both fields, and so have those read before, although their server would say that nothing has changed.
-    wells.publish(14);
-    wells.0.crawl();
-    assert_eq!(wells.hits("井号:NY-13"), 1);
-    assert_eq!(wells.hits("井号:NY-3"), 1);
-    assert_eq!(wells.hits("状态:完钻"), 5);
-    let exported = wells.lines(&["export"]);
-    let one = exported
-        .iter()
-        .find(|d| d["url"].as_str().is_some_and(|u| u.ends_with("/7.html")));
-    let one = one.expect("well 7");
-    assert_eq!(one["meta"]["井号"], "NY-7");
-    assert_eq!(one["meta"]["状态"], "完钻");
+    publish(&web, 14);
+    web.crawl();
+    let exported = web.lines(&["export"]);
+    let is_seventh = |d: &&Value| d["url"].as_str().is_some_and(|u| u.ends_with("/7.html"));
+    let one = exported.iter().find(is_seventh).expect("well 7");
+    for (label, value) in [("井号", "NY-7"), ("状态", "完钻"), ("井深", "3,140 米")] {
+        assert_eq!(one["meta"][label], value);
+    }
     // A number is one: exported, and compared.
-    assert_eq!(one["meta"]["井深"], "3,140 米");
-    assert_eq!(
-        one["fields"]["井深"],
-        serde_json::json!({"number": 3140.0, "unit": "米"})
-    );
-    assert_eq!(wells.hits("井深:>3140"), 7);
-    assert_eq!(wells.hits("井深:3100..3140"), 3);
+    let depth = json!({"number": 3140.0, "unit": "米"});
+    assert_eq!(one["fields"]["井深"], depth);
+    for (query, hits) in [
+        ("井号:NY-13", 1),
+        ("井号:NY-3", 1),
+        ("状态:完钻", 5),
+        ("井深:>3140", 7),
+        ("井深:3100..3140", 3),
+    ] {
+        assert_eq!(web.total(query), hits, "{query}");
+    }
     // What the template yields is no part of the text.
-    assert!(
-        !one["text"].as_str().expect("a text").contains("版权所有"),
-        "{one}"
-    );
+    assert!(!one["text"].to_string().contains("版权所有"), "{one}");
     // Asked again, they are compared with what they were.
-    wells.0.forget_log();
-    let again = wells.0.crawl();
+    let again = web.crawl();
     assert_eq!(again["documents_changed"], 0, "{again}");
 
     // The same for a page on its own, with the templates in a file.
-    let file = wells.0.path().join("templates.jsonl");
-    let page = wells.0.path().join("well.html");
-    std::fs::write(&page, well(99, "old").body).expect("a page");
-    let file = file.display().to_string();
-    let page = page.display().to_string();
-    let written = wells
-        .0
-        .taojin(&["templates", "export", "-o", &file])
-        .output();
-    assert!(written.expect("taojin runs").status.success());
-    let alone = wells.lines(&["extract", &page, "--json", "--templates", &file]);
-    assert_eq!(alone[0]["meta"]["井号"], "NY-99", "{alone:?}");
-    let xml = wells
-        .0
-        .taojin(&["extract", &page, "--format", "xml", "--templates", &file]);
-    let xml = { xml }.output().expect("taojin runs").stdout;
-    let xml = String::from_utf8_lossy(&xml).into_owned();
-    assert!(xml.contains("<field label=\"状态\">在钻</field>"), "{xml}");
-    std::fs::write(&file, "{}").expect("a file");
-    let wrong = wells
-        .0
-        .taojin(&["extract", &page, "--templates", &file])
-        .output();
-    let wrong = wrong.expect("taojin runs");
-    assert_eq!(wrong.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&wrong.stderr).contains("templates.jsonl:1:"));
+    web.write("well.html", well(99, "old").body);
+    web.done(&["templates", "export", "-o", "templates.jsonl"]);
+    let alone = |more: &[&str]| {
+        let args = ["extract", "well.html", "--templates", "templates.jsonl"];
+        web.run(&[&args[..], more].concat())
+    };
+    assert_eq!(alone(&["--json"]).json()["meta"]["井号"], "NY-99");
+    let xml = alone(&["--format", "xml"]).out;
+    assert_has(&xml, &["<field label=\"状态\">在钻</field>"]);
+    web.write("templates.jsonl", "{}");
+    assert_has(&alone(&[]).failed(2).err, &["templates.jsonl:1:"]);
 
     // A redesign: told, and the fields of what was stored before stay.
-    wells.set(15..=40, "new");
-    wells.publish(40);
-    wells.0.crawl();
-    let status = wells
-        .0
-        .taojin(&["templates", "list"])
-        .output()
-        .expect("taojin runs");
-    let said = String::from_utf8_lossy(&status.stderr).into_owned();
-    assert!(said.contains("redesign"), "{said}");
-    assert_eq!(wells.hits("状态:完钻"), 5);
-    assert_eq!(wells.lines(&["templates", "list", "--json"]).len(), 2);
+    set_wells(&web, 15..=40, "new");
+    publish(&web, 40);
+    web.crawl();
+    assert_has(&web.run(&["templates", "list"]).err, &["redesign"]);
+    assert_eq!(web.total("状态:完钻"), 5);
     // Named on the new pages too, they have it with their next visit.
-    let all = wells.lines(&["templates", "list", "--json"]);
+    let all = templates(&web);
+    assert_eq!(all.len(), 2);
     let new = all
         .iter()
-        .map(|row| row["id"].to_string())
-        .find(|new| *new != id);
-    wells.name_state(&new.expect("a second template"), "3 different");
-    wells.0.crawl();
-    assert_eq!(wells.hits("井号:NY-33"), 1);
-    assert_eq!(wells.hits("状态:完钻"), 14);
+        .find(|new| *new != id)
+        .expect("a second template");
+    name_state(&web, new, "3 different");
+    web.crawl();
+    assert_eq!(web.total("井号:NY-33"), 1);
+    assert_eq!(web.total("状态:完钻"), 14);
 }
 
 /// The page of a film: fields, a sentence, and many links.
@@ -202,63 +169,47 @@ fn film(n: usize) -> Reply {
 
 #[test]
 fn an_archive_gives_stored_pages_the_fields_that_were_named_since() {
-    let wells = Wells(SmallWeb::new(
-        "[templates]\nlearn_at = 12\nlearn_small_at = 12\n[warc]\nenabled = true\n",
-    ));
-    wells.set(1..=12, "old");
-    wells.publish(12);
-    wells.0.crawl();
-    let listed = wells.lines(&["templates", "list", "--json"]);
-    wells.name_state(&listed[0]["id"].to_string(), "12 of 12 pages, 3 different");
-    let folder = wells.0.path().join("data").join("warc");
-    let files = std::fs::read_dir(&folder).expect("archives");
+    let web = wells("[warc]\nenabled = true\n");
+    name_state(&web, &templates(&web)[0], "12 of 12 pages, 3 different");
+    let files = std::fs::read_dir(web.data_dir().join("warc")).expect("archives");
     let files: Vec<String> = files
         .map(|file| file.expect("a file").path().display().to_string())
         .collect();
     let mut args = vec!["crawl", "--json", "--warc"];
     args.extend(files.iter().map(String::as_str));
-    wells.0.forget_log();
-    let replayed = wells.0.json(&args);
+    web.forget_log();
+    let replayed = web.json(&args);
     assert_eq!(replayed["documents_changed"], 12, "{replayed}");
-    assert_eq!(wells.0.requests(), 0);
-    assert_eq!(wells.hits("状态:完钻"), 4);
+    assert_eq!(web.requests(), 0);
+    assert_eq!(web.total("状态:完钻"), 4);
 }
 
 #[test]
 fn pages_that_read_like_lists_are_documents_where_the_site_says_so() {
-    let films = Wells(SmallWeb::new(
-        "[templates]\nlearn_at = 12\nlearn_small_at = 12\n",
-    ));
-    let addresses: Vec<String> = (1..=12).map(|n| format!("a.test/film/{n}")).collect();
+    let web = site("");
+    let addresses: Vec<String> = (1..=13).map(|n| format!("a.test/film/{n}")).collect();
     let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();
     for (n, address) in (1..).zip(&addresses) {
-        films.0.set(address, film(n));
+        web.set(address, film(n));
     }
-    films.0.seed(&addresses);
-    let before = films.0.crawl();
+    web.seed(&addresses[..12]);
+    let before = web.crawl();
     assert_eq!(before["documents_new"], 0, "{before}");
 
-    let file = films.0.path().join("sites.d").join("a.toml");
-    let site = std::fs::read_to_string(&file).expect("the site's file");
-    let with = |pattern: &str| format!("{site}documents = [{pattern:?}]\n");
-    std::fs::write(&file, with("~(")).expect("the site's file");
-    let wrong = films.0.taojin(&["check"]).output().expect("taojin runs");
-    let said = String::from_utf8_lossy(&wrong.stderr).into_owned();
-    assert!(
-        !wrong.status.success() && said.contains("scope.documents"),
-        "{said}"
+    let site = web.read("sites.d/a.toml");
+    web.write("sites.d/a.toml", format!("{site}documents = [\"~(\"]\n"));
+    assert_has(&web.refused(&["check"]), &["scope.documents"]);
+    web.write(
+        "sites.d/a.toml",
+        format!("{site}documents = [\"/film/\"]\n"),
     );
-    std::fs::write(&file, with("/film/")).expect("the site's file");
-    let crawled = films.0.crawl();
+    let crawled = web.crawl();
     assert_eq!(crawled["documents_new"], 12, "{crawled}");
-    films.0.set("a.test/film/13", film(13));
-    films.0.seed(&["a.test/film/13"]);
-    films.0.crawl();
-    let exported = films.lines(&["export"]);
-    let new = exported
-        .iter()
-        .find(|d| d["title"] == "影片13")
-        .expect("a film");
+    web.seed(&addresses[12..]);
+    web.crawl();
+    let exported = web.lines(&["export"]);
+    let new = exported.iter().find(|d| d["title"] == "影片13");
+    let new = new.expect("a film");
     assert_eq!(new["meta"]["导演"], "侯孝贤");
-    assert_eq!(new["fields"]["类型"], serde_json::json!(["爱情", "类型13"]));
+    assert_eq!(new["fields"]["类型"], json!(["爱情", "类型13"]));
 }

@@ -3,8 +3,6 @@
 //! `TAOJIN_LONG=1 cargo test -p taojin --test suite queues:: -- --nocapture` prints the pages a minute of 1, 2, 4 and 8 queues.
 
 use std::collections::{BTreeMap, HashSet};
-use std::fs;
-use std::process::Stdio;
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,13 +11,13 @@ use serde_json::Value;
 use taojin_crawl::frontier::queue_name;
 use taojin_uri::{CrawlUri, QueueHash};
 
-use crate::crawl::pass::{Folder, news, serve};
-use crate::support::trial::indexed;
+use super::{add_site, news, shipped};
+use crate::support::folder::{Folder, RunExt as _};
+use crate::support::http::serve;
+use crate::support::{PATIENCE, say, scaled, wait_until};
 
 /// How long an answer takes.
 const PAGE: Duration = Duration::from_millis(100);
-/// Longest wait for anything: far above what it takes.
-const PATIENCE: Duration = Duration::from_secs(90);
 
 /// One request for a page, as the server sees it.
 #[derive(Clone)]
@@ -49,15 +47,15 @@ impl Host {
     fn new(pages: usize, queues: u32, delay: Duration) -> Self {
         let state = Arc::<(Mutex<State>, Condvar)>::default();
         let (shared, answer) = (Arc::clone(&state), news(pages));
-        let port = serve(move |path| {
-            let reply = answer(path);
-            if path != "/" && reply.status == 200 {
-                take_time(path, queues as usize, &shared);
+        let port = serve(move |request| {
+            let reply = answer(request);
+            if request.path != "/" && reply.status == 200 {
+                take_time(&request.path, queues as usize, &shared);
             }
             reply
         });
-        let folder = Folder::new();
-        folder.site("a", port, &format!("queues = {queues}\n"));
+        let folder = shipped();
+        add_site(&folder, "a", port, &format!("queues = {queues}\n"));
         let delay_ms = delay.as_millis();
         for (shipped, here) in [
             (
@@ -70,7 +68,7 @@ impl Host {
             ),
             ("jitter = 0.1", "jitter = 0.0".to_owned()),
         ] {
-            folder.set(shipped, &here);
+            folder.replace("taojin.toml", shipped, &here);
         }
         Host {
             port,
@@ -89,16 +87,6 @@ impl Host {
     fn queue(url: &str, queues: u32) -> String {
         let uri = CrawlUri::parse(url).expect("an address");
         queue_name(&uri, queues, QueueHash::Xxh3)
-    }
-
-    fn print(&self, args: &[&str]) -> String {
-        let output = self.folder.run(args);
-        assert!(output.status.success(), "{args:?}: {output:?}");
-        String::from_utf8(output.stdout).expect("UTF-8")
-    }
-
-    fn json(&self, args: &[&str]) -> Value {
-        serde_json::from_str(&self.print(args)).expect("JSON")
     }
 
     /// Requests of each queue, in their order.
@@ -146,23 +134,13 @@ fn take_time(path: &str, together: usize, (state, changed): &(Mutex<State>, Cond
 fn eight_queues_fetch_side_by_side_keep_their_delays_and_lose_nothing() {
     let delay = Duration::from_millis(300);
     let host = Host::new(160, 8, delay);
-    let mut first = host
-        .folder
-        .taojin(&["crawl"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("taojin starts");
-    let end = Instant::now() + PATIENCE;
-    while host.hits().len() < 60 {
-        assert!(Instant::now() < end, "only {} pages", host.hits().len());
-        thread::sleep(Duration::from_millis(10));
-    }
-    first.kill().expect("it runs");
-    first.wait().expect("it ends");
+    let folder = &host.folder;
+    let first = folder.taojin(&["crawl"]).started();
+    wait_until("60 pages came", || host.hits().len() >= 60);
+    drop(first);
     let killed = Instant::now();
     assert_eq!(host.most_at_once(), 8, "a queue fetches one page at a time");
-    host.print(&["crawl"]);
+    folder.done(&["crawl"]);
 
     let (before, after): (Vec<Hit>, Vec<Hit>) =
         host.hits().into_iter().partition(|hit| hit.begun < killed);
@@ -176,8 +154,7 @@ fn eight_queues_fetch_side_by_side_keep_their_delays_and_lose_nothing() {
             }
         }
     }
-    let data = host.folder.path().join("data");
-    let documents = indexed(&data).expect("an index");
+    let documents = folder.indexed();
     for page in 1..=host.pages {
         let url = host.url(&format!("/{page}.html"));
         assert_eq!(documents.get(&url), Some(&1), "{url}");
@@ -186,7 +163,7 @@ fn eight_queues_fetch_side_by_side_keep_their_delays_and_lose_nothing() {
     assert!(again <= 60, "{again} were fetched again");
 
     // Who asks is told.
-    let log = fs::read_to_string(data.join("log/crawl.log")).expect("the log");
+    let log = folder.read("data/log/crawl.log");
     let mut named = HashSet::new();
     for line in log.lines() {
         let line: Value = serde_json::from_str(line).expect("JSON");
@@ -198,23 +175,20 @@ fn eight_queues_fetch_side_by_side_keep_their_delays_and_lose_nothing() {
     }
     assert_eq!(named.len(), 8);
     let url = host.url("/3.html");
-    let why = host.json(&["why", "--json", &url]);
+    let why = folder.json(&["why", "--json", &url]);
     assert_eq!(why["queue_name"], Host::queue(&url, 8));
-    assert_eq!(host.json(&["status", "--json"])["sites"][0]["queues"], 8);
-    assert!(host.print(&["check"]).contains("owner's permission"));
+    assert_eq!(folder.json(&["status", "--json"])["sites"][0]["queues"], 8);
+    assert!(folder.done(&["check"]).contains("owner's permission"));
 }
 
 /// Pages a minute by the number of queues, by the server's log: until the first queue has no more, and in all.
 #[test]
 fn pages_a_minute_rise_with_the_queues() {
     let mut of_one = None;
-    for queues in crate::support::scaled([&[1, 2][..], &[1, 2, 4, 8]])
-        .iter()
-        .copied()
-    {
-        let pages = crate::support::scaled([40, 400]) * queues as usize;
+    for queues in scaled([&[1, 2][..], &[1, 2, 4, 8]]).iter().copied() {
+        let pages = scaled([40, 400]) * queues as usize;
         let host = Host::new(pages, queues, Duration::ZERO);
-        host.print(&["crawl"]);
+        host.folder.done(&["crawl"]);
         let hits = host.hits();
         assert_eq!(hits.len(), host.pages, "a page came twice");
         assert_eq!(host.most_at_once(), queues as usize);
@@ -231,7 +205,7 @@ fn pages_a_minute_rise_with_the_queues() {
         };
         let rate = a_minute(first_end);
         let times = rate / *of_one.get_or_insert(rate);
-        crate::support::say(&format!(
+        say(&format!(
             "{queues} queues: {rate:.0} pages a minute, {times:.2} times; {:.0} in all",
             a_minute(end)
         ));

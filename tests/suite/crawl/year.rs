@@ -12,6 +12,7 @@ use taojin_crawl::store::Reader;
 use taojin_demo::trial::TrialPlan;
 
 use crate::support::trial::{SITE, Trial};
+use crate::support::{say, scaled};
 
 const YEAR: u32 = 365;
 /// Days on which the sites are crawled; short and long.
@@ -101,8 +102,7 @@ fn pass(trial: &Trial, day: u32) -> usize {
     let loaded = trial.loaded();
     let runtime = tokio::runtime::Runtime::new().expect("runtime");
     trial.web.set_day(day);
-    let articles = trial.articles();
-    let mut missing = articles.len();
+    let mut missing = usize::MAX;
     for try_ in 0..TRIES {
         let now_ms = BEGIN_MS + i64::from(day) * DAY_MS + try_ as i64 * 3_600_000;
         let options = Options {
@@ -116,10 +116,7 @@ fn pass(trial: &Trial, day: u32) -> usize {
         runtime.block_on(run).expect("a crawl");
         let indexed = trial.indexed();
         assert!(indexed.values().all(|n| *n == 1), "a page is there twice");
-        missing = articles
-            .iter()
-            .filter(|a| !indexed.contains_key(*a))
-            .count();
+        missing = trial.missing(&indexed).len();
         if missing == 0 {
             break;
         }
@@ -130,11 +127,11 @@ fn pass(trial: &Trial, day: u32) -> usize {
 
 #[test]
 fn a_year_loses_nothing_and_no_file_grows_beyond_its_setting() {
-    let passes = crate::support::scaled(PASSES);
-    let is_long = crate::support::scaled([false, true]);
+    let passes = scaled(PASSES);
+    let is_long = scaled([false, true]);
     let plan = TrialPlan {
         seed: 9,
-        hosts: crate::support::scaled(HOSTS),
+        hosts: scaled(HOSTS),
         articles: 10,
         daily: 1,
         changing: 0.05,
@@ -149,9 +146,9 @@ fn a_year_loses_nothing_and_no_file_grows_beyond_its_setting() {
         "max_retry_after_ms = 20\n[revisit]\nretry_ms = 20\nmax_retry_ms = 50\n\
          [documents]\nkeep_versions = {VERSIONS}\nkeep_versions_days = {VERSION_DAYS}\n"
     );
-    let crawl = format!("crawl_log_bytes = {LOG_BYTES}\ncrawl_log_files = {LOGS}\n");
+    let crawl = format!("[crawl]\ncrawl_log_bytes = {LOG_BYTES}\ncrawl_log_files = {LOGS}\n");
     let trial = Trial::new(plan, frontier, &more);
-    trial.set_crawl(&crawl);
+    trial.replace("taojin.toml", "[crawl]\n", &crawl);
     let mut year = Vec::new();
     for pass_number in 0..passes {
         let day = pass_number * YEAR / passes;
@@ -166,7 +163,7 @@ fn a_year_loses_nothing_and_no_file_grows_beyond_its_setting() {
         });
     }
     for seen in year.iter().step_by(year.len().div_ceil(13)) {
-        crate::support::say(&format!(
+        say(&format!(
             "day {}: {} articles, {} missing, {} MiB, {}",
             seen.day,
             seen.documents,
@@ -181,7 +178,7 @@ fn a_year_loses_nothing_and_no_file_grows_beyond_its_setting() {
         let peak = |days: &[Seen]| days.iter().map(|s| s.memory_kib).max().unwrap_or(0);
         let (middle, last) = (peak(&year[third..2 * third]), peak(&year[2 * third..]));
         let growth = last as f64 / middle as f64 - 1.0;
-        crate::support::say(&format!(
+        say(&format!(
             "memory: {middle} KiB in the middle third, {last} KiB in the last"
         ));
         assert!(growth <= MOST_GROWTH, "memory grew by {growth:.2}");

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use taojin::config;
 use taojin::daemon::{self, Clock, Mode, Options};
 
-use crate::support::world::{Home, Web};
+use crate::support::PATIENCE;
+use crate::support::world::{FAST, Home, Web};
 
 const DAY_MS: i64 = 86_400_000;
 const YEAR_MS: i64 = 365 * DAY_MS;
-/// Longest wait for anything.
-const PATIENCE: Duration = Duration::from_secs(30);
 
 /// A daemon ran while the clock was a year ahead. The next one, with the right time, crawls at once; every page is there
 /// once.
@@ -30,8 +28,8 @@ fn a_crawl_goes_on_under_a_clock_that_was_set_back_by_a_day() {
 /// A first daemon crawls by one clock, the next one goes on by another.
 fn crawls_under(first_ms: i64, next_ms: i64) {
     let web = Web::start(20);
-    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
-    let loaded = config::load(Some(&home.path().join("taojin.toml")), None).expect("good");
+    let home = Home::new(&web, FAST);
+    let loaded = home.loaded();
     let runtime = tokio::runtime::Runtime::new().expect("runtime");
     runtime.block_on(async {
         let pass = Mode::Pass {

@@ -3,19 +3,12 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::world::{Home, Serving, Web};
-
-fn json_lines(mut command: Command) -> Vec<Value> {
-    let output = command.output().expect("taojin runs");
-    assert!(output.status.success());
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
-    let lines = serde_json::Deserializer::from_str(&text).into_iter();
-    lines.map(|line| line.expect("JSON")).collect()
-}
+use super::health::figure;
+use crate::support::daemon::Daemon;
+use crate::support::world::{FAST, Home, Web};
 
 fn number(value: &Value) -> u64 {
     value.as_u64().unwrap_or_else(|| panic!("{value}"))
@@ -24,58 +17,42 @@ fn number(value: &Value) -> u64 {
 #[test]
 fn after_a_crawl_the_figures_add_up_and_are_served() {
     let web = Web::start(150);
-    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
-    assert!(
-        home.taojin(&["crawl"])
-            .output()
-            .expect("taojin runs")
-            .status
-            .success()
-    );
-
-    let status = json_lines(home.taojin(&["status", "--json"])).remove(0);
+    let home = Home::new(&web, FAST);
+    home.done(&["crawl"]);
+    let status = home.json(&["status", "--json"]);
     assert_eq!(number(&status["outbox_lag"]), 0);
     assert!(number(&status["documents"]) >= 150);
 
     // After one pass each article was fetched once: it was learned from, waits, or had a template already.
     let mut learned: BTreeMap<String, u64> = BTreeMap::new();
-    for template in json_lines(home.taojin(&["templates", "list", "--json"])) {
+    for template in home.lines(&["templates", "list", "--json"]) {
         let site = template["site"].as_str().expect("a site").to_owned();
         *learned.entry(site).or_default() += number(&template["pages"]);
     }
     assert!(!learned.is_empty(), "no template was learned");
     for site in status["sites"].as_array().expect("sites") {
-        let t = &site["templates"];
         let name = site["name"].as_str().expect("a name");
-        assert_eq!(
-            number(&t["learned"]),
-            learned.get(name).copied().unwrap_or(0),
-            "{name}"
-        );
-        assert_eq!(
-            number(&t["learned"]) + number(&t["waiting"]),
-            number(&t["unmatched"]),
-            "{name}: {t}"
-        );
+        let [known, waiting, unmatched] =
+            ["learned", "waiting", "unmatched"].map(|key| number(&site["templates"][key]));
+        let pages = learned.get(name).copied().unwrap_or(0);
+        assert_eq!((known, known + waiting), (pages, unmatched), "{name}");
     }
 
-    let serving = Serving::start(&home);
-    let metrics = serving.get("/metrics");
-    let value = |name: &str| -> f64 {
-        let found = metrics
-            .lines()
-            .find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
-        let found = found.unwrap_or_else(|| panic!("no {name} in\n{metrics}"));
-        found.parse().expect("a number")
-    };
-    assert_eq!(
-        value("taojin_index_documents"),
-        number(&status["documents"]) as f64
-    );
-    assert_eq!(value("taojin_outbox_lag"), 0.0);
-    assert_eq!(value("taojin_status_up"), 1.0);
-    assert_eq!(value("taojin_activity{activity=\"read_only\"}"), 1.0);
-    assert_eq!(value("taojin_searches_total{outcome=\"ok\"}"), 0.0);
+    let serving = Daemon::serving(&home);
+    let (_, metrics) = serving.get("/metrics");
+    let value = |name: &str| figure(&metrics, name).unwrap_or_else(|| panic!("no {name}"));
+    for (name, wanted) in [
+        (
+            "taojin_index_documents",
+            number(&status["documents"]) as f64,
+        ),
+        ("taojin_outbox_lag", 0.0),
+        ("taojin_status_up", 1.0),
+        ("taojin_activity{activity=\"read_only\"}", 1.0),
+        ("taojin_searches_total{outcome=\"ok\"}", 0.0),
+    ] {
+        assert_eq!(value(name), wanted, "{name}");
+    }
     for positive in [
         "taojin_urls{state=\"fetched\"}",
         "taojin_hosts{state=\"open\"}",
@@ -94,7 +71,7 @@ fn after_a_crawl_the_figures_add_up_and_are_served() {
     let read = number(&status["sites"][0]["last_cycle_ms"]) as f64 / 1_000.0;
     assert!((last - read).abs() < 1.0, "{last} {read}");
     assert!(!metrics.contains("taojin_bloom"), "nothing is crawled here");
-    assert!(serving.get("/readyz").starts_with("HTTP/1.1 200"));
+    assert_eq!(serving.get("/readyz").0, 200);
 }
 
 /// What is described and never counted would stay at 0 for ever.

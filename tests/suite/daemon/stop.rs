@@ -1,6 +1,5 @@
 //! A daemon whose servers never answer stops all the same, and loses nothing by it.
 
-use std::fs;
 use std::io::Read;
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,9 +7,10 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use taojin::config;
 use taojin::daemon::{self, Mode, Options};
 use taojin_crawl::store::Reader;
+
+use crate::support::folder::{Folder, LOOPBACK};
 
 /// Longest time that the daemon may take to end: it gives requests four seconds and the index three.
 const STOP: Duration = Duration::from_secs(10);
@@ -37,21 +37,12 @@ fn silent_server() -> (u16, Arc<AtomicUsize>) {
 #[test]
 fn servers_that_never_answer_do_not_hold_up_the_end() {
     let (port, asked) = silent_server();
-    let dir = tempfile::tempdir().expect("temporary directory");
-    fs::create_dir(dir.path().join("sites.d")).expect("sites.d");
+    let folder = Folder::new(LOOPBACK, &[]);
     for host in 1..=SITES {
         let site = format!("seeds = [\"http://127.0.0.{host}:{port}/\"]\n");
-        fs::write(dir.path().join(format!("sites.d/s{host}.toml")), site).expect("site");
+        folder.write(&format!("sites.d/s{host}.toml"), site);
     }
-    let text = format!(
-        "data_dir = {:?}\n[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[fetch]\nallow_addresses = \
-         [\"127.0.0.0/8\"]\n",
-        dir.path().join("data")
-    );
-    let path = dir.path().join("taojin.toml");
-    fs::write(&path, text).expect("taojin.toml");
-    let loaded = config::load(Some(&path), None).expect("a good configuration");
-
+    let loaded = folder.loaded();
     let runtime = tokio::runtime::Runtime::new().expect("runtime");
     let ended = runtime.block_on(async {
         let (stop, stopped) = tokio::sync::oneshot::channel::<()>();
@@ -73,7 +64,7 @@ fn servers_that_never_answer_do_not_hold_up_the_end() {
         tokio::time::timeout(STOP, running).await
     });
     ended.expect("it ends in time").expect("it ends well");
-    let counts = Reader::open(&dir.path().join("data"))
+    let counts = Reader::open(&folder.data_dir())
         .expect("the store opens")
         .counts()
         .expect("counts");

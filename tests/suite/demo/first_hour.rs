@@ -5,14 +5,14 @@
 //! address is fetched.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
-use std::thread;
+use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use serde_json::Value;
+use crate::support::ROOT;
+use crate::support::folder::{Ran, RunExt as _};
+use crate::support::http::{Reply, free_port, get, serve};
+use crate::support::wait_until;
 
 /// The address that README uses.
 const README_SITE: &str = "https://news.example.com/";
@@ -95,98 +95,17 @@ fn write_site(folder: &Path, subjects: &[&str]) {
     }
 }
 
-/// A plain file server on loopback, until it is dropped: Python's where there is one, else a few lines of our own.
-struct FileServer {
-    port: u16,
-    python: Option<Child>,
-}
-
-impl FileServer {
-    fn start(folder: &Path) -> Self {
-        Self::python(folder).unwrap_or_else(|| Self::own(folder))
-    }
-
-    fn python(folder: &Path) -> Option<Self> {
-        let mut child = Command::new("python3")
-            .args([
-                "-u",
-                "-m",
-                "http.server",
-                "0",
-                "--bind",
-                "127.0.0.1",
-                "--directory",
-            ])
-            .arg(folder)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()
-            .ok()?;
-        let mut line = String::new();
-        let stdout = child.stdout.take()?;
-        BufReader::new(stdout).read_line(&mut line).ok()?;
-        let port = line
-            .split(" port ")
-            .nth(1)?
-            .split(' ')
-            .next()?
-            .parse()
-            .ok()?;
-        Some(Self {
-            port,
-            python: Some(child),
-        })
-    }
-
-    fn own(folder: &Path) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("its address").port();
-        let folder = folder.to_owned();
-        // Ends with the test's process.
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let folder = folder.clone();
-                thread::spawn(move || answer(stream, &folder));
-            }
-        });
-        Self { port, python: None }
-    }
-
-    fn url(&self) -> String {
-        format!("http://127.0.0.1:{}/", self.port)
-    }
-}
-
-impl Drop for FileServer {
-    fn drop(&mut self) {
-        if let Some(mut child) = self.python.take() {
-            let _ = child.kill();
-            let _ = child.wait();
+/// A plain file server on loopback.
+fn serve_files(folder: &Path) -> u16 {
+    let folder = folder.to_owned();
+    serve(move |request| {
+        let path = request.path.trim_start_matches('/');
+        let path = if path.is_empty() { "index.html" } else { path };
+        match fs::read_to_string(folder.join(path)) {
+            Ok(body) => Reply::page(&body),
+            Err(_) => Reply::status(404),
         }
-    }
-}
-
-/// One request, then the end of the connection.
-fn answer(mut stream: TcpStream, folder: &Path) {
-    let mut reader = BufReader::new(stream.try_clone().expect("a second handle"));
-    let mut request = String::new();
-    let _ = reader.read_line(&mut request);
-    let path = request
-        .split(' ')
-        .nth(1)
-        .unwrap_or("/")
-        .trim_start_matches('/');
-    let path = if path.is_empty() { "index.html" } else { path };
-    let (status, body) = match fs::read(folder.join(path)) {
-        Ok(body) => ("200 OK", body),
-        Err(_) => ("404 Not Found", Vec::new()),
-    };
-    let head = format!(
-        "HTTP/1.1 {status}\r\nContent-Type: text/html\r\nContent-Length: {}\r\nConnection: close\r\n\r\n",
-        body.len()
-    );
-    let _ = stream.write_all(head.as_bytes());
-    let _ = stream.write_all(&body);
+    })
 }
 
 /// A folder that looks like a clone with a release build in it.
@@ -200,9 +119,8 @@ impl Clone {
         let top = dir.path();
         fs::create_dir_all(top.join("config/sites.d")).expect("config");
         fs::create_dir_all(top.join("target/release")).expect("target");
-        let shipped =
-            fs::read_to_string(Path::new(crate::support::ROOT).join("config/taojin.toml"))
-                .expect("shipped configuration");
+        let shipped = fs::read_to_string(Path::new(ROOT).join("config/taojin.toml"))
+            .expect("shipped configuration");
         let changed = shipped.replace(
             "allow_addresses = []",
             "allow_addresses = [\"127.0.0.0/8\"]",
@@ -222,21 +140,25 @@ impl Clone {
     }
 
     /// Runs these lines of a shell, one after the other, until one fails.
-    fn shell(&self, lines: &str) -> Output {
+    fn shell(&self, lines: &str) -> Ran {
         Command::new("sh")
             .args(["-e", "-c", lines])
             .current_dir(self.path())
             .env("EDITOR", "true")
             .env_remove("TAOJIN_CONFIG")
-            .output()
-            .expect("a shell")
+            .ran()
+            .good()
+    }
+
+    /// The program with the data folder of README.
+    fn taojin(&self, command: &str) -> Ran {
+        self.shell(&format!("target/release/taojin --data-dir data {command}"))
     }
 }
 
 /// The commands of a section of README.md, as they stand there.
 fn readme_commands(section: &str) -> Vec<String> {
-    let text =
-        fs::read_to_string(Path::new(crate::support::ROOT).join("README.md")).expect("README.md");
+    let text = fs::read_to_string(Path::new(ROOT).join("README.md")).expect("README.md");
     let heading = format!("## {section}\n");
     let (_, from) = text.split_once(&heading).expect("the section is there");
     let body = from.split("\n## ").next().unwrap_or(from);
@@ -244,155 +166,61 @@ fn readme_commands(section: &str) -> Vec<String> {
     commands.map(str::to_owned).collect()
 }
 
-fn words(output: &Output) -> String {
-    format!(
-        "{}{}",
-        String::from_utf8_lossy(&output.stdout),
-        String::from_utf8_lossy(&output.stderr)
-    )
-}
-
-/// The title of the first hit.
-fn first_hit(output: &Output) -> String {
-    let answer: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
-    answer["hits"][0]["title"]
-        .as_str()
-        .unwrap_or_default()
-        .to_owned()
-}
-
 #[test]
 fn the_first_site_of_readme_is_found_whole() {
     let site = tempfile::tempdir().expect("temporary directory");
     write_site(site.path(), &SUBJECTS);
-    let server = FileServer::start(site.path());
+    let port = serve_files(site.path());
     let clone = Clone::new();
     let commands = readme_commands("Your first site");
-    assert!(
-        commands.iter().any(|c| c.contains("site add"))
-            && commands.iter().any(|c| c.ends_with("crawl")),
-        "README shows how: {commands:?}"
-    );
-    let host = format!("127.0.0.1:{}", server.port);
+    let has = |end: &str| commands.iter().any(|c| c.contains(end));
+    assert!(has("site add") && has("crawl"), "{commands:?}");
     let script = commands
         .join("\n")
-        .replace(README_SITE, &server.url())
-        .replace("news.example.com", &host);
+        .replace(README_SITE, &format!("http://127.0.0.1:{port}/"))
+        .replace("news.example.com", &format!("127.0.0.1:{port}"));
     let begun = Instant::now();
     let done = clone.shell(&script);
     let took = begun.elapsed();
-    assert!(done.status.success(), "{}", words(&done));
-    assert!(
-        took < Duration::from_secs(120),
-        "{took:?}: {}",
-        words(&done)
-    );
-    let found = clone.shell("target/release/taojin --data-dir data search 改造 --limit 100 --json");
-    let answer: Value = serde_json::from_slice(&found.stdout).expect("one JSON object");
-    assert_eq!(answer["total"], 30, "{}", words(&done));
+    assert!(took < Duration::from_secs(120), "{took:?}: {done:?}");
+    let all = clone.taojin("search 改造 --limit 100 --json").json();
+    assert_eq!(all["total"], 30, "{done:?}");
     for subject in SUBJECTS {
-        let found = clone.shell(&format!(
-            "target/release/taojin --data-dir data search {subject} --json"
-        ));
-        assert_eq!(first_hit(&found), format!("{subject}本月完成改造"));
+        let found = clone.taojin(&format!("search {subject} --json")).json();
+        let title = format!("{subject}本月完成改造");
+        assert_eq!(found["hits"][0]["title"], title);
     }
-}
-
-/// A daemon that is stopped when this is dropped.
-struct Daemon(Child);
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        let _ = Command::new("kill").arg(self.0.id().to_string()).status();
-        let begun = Instant::now();
-        while begun.elapsed() < Duration::from_secs(10) && matches!(self.0.try_wait(), Ok(None)) {
-            thread::sleep(Duration::from_millis(50));
-        }
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-/// Total of a search over HTTP, once it is this or when the time is over.
-fn waits_for(port: u16, query: &str, total: u64) -> u64 {
-    let begun = Instant::now();
-    loop {
-        let found = get(port, &format!("/api/search?q={query}"))
-            .and_then(|body| serde_json::from_str::<Value>(&body).ok())
-            .and_then(|answer| answer["total"].as_u64());
-        if found == Some(total) || begun.elapsed() > Duration::from_secs(90) {
-            return found.unwrap_or_default();
-        }
-        thread::sleep(Duration::from_millis(250));
-    }
-}
-
-fn get(port: u16, path: &str) -> Option<String> {
-    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
-    let request =
-        format!("GET {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nConnection: close\r\n\r\n");
-    stream.write_all(request.as_bytes()).ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    Some(answer.split_once("\r\n\r\n")?.1.to_owned())
 }
 
 #[test]
 fn a_second_site_is_taken_up_while_the_daemon_runs() {
-    let folders: Vec<tempfile::TempDir> = SUBJECTS
-        .chunks(10)
-        .take(2)
-        .map(|subjects| {
-            let folder = tempfile::tempdir().expect("temporary directory");
-            write_site(folder.path(), subjects);
-            folder
-        })
-        .collect();
-    let servers: Vec<FileServer> = folders
-        .iter()
-        .map(|f| FileServer::start(f.path()))
-        .collect();
     let clone = Clone::new();
-    let config: PathBuf = clone.path().join("config/taojin.toml");
-    let port = crate::support::free_port();
+    let port = free_port();
+    let config = clone.path().join("config/taojin.toml");
     let text = fs::read_to_string(&config).expect("taojin.toml");
-    fs::write(
-        &config,
-        text.replace("127.0.0.1:8080\"", &format!("127.0.0.1:{port}\"")),
-    )
-    .expect("taojin.toml");
-
-    let added = clone.shell(&format!(
-        "target/release/taojin --data-dir data site add {}",
-        servers[0].url()
-    ));
-    assert!(added.status.success(), "{}", words(&added));
-    let child = Command::new(clone.path().join("target/release/taojin"))
-        .args(["--data-dir", "data", "run"])
-        .current_dir(clone.path())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the daemon starts");
-    let daemon = Daemon(child);
-    assert_eq!(
-        waits_for(port, "%E6%94%B9%E9%80%A0", 10),
-        10,
-        "the first site is searchable"
-    );
-
-    let added = clone.shell(&format!(
-        "target/release/taojin --data-dir data site add {}",
-        servers[1].url()
-    ));
-    assert!(added.status.success(), "{}", words(&added));
-    let reloaded = Command::new("kill")
-        .args(["-HUP", &daemon.0.id().to_string()])
-        .status();
-    assert!(reloaded.expect("kill runs").success());
-    assert_eq!(
-        waits_for(port, "%E6%94%B9%E9%80%A0", 20),
-        20,
-        "the second site is searchable"
-    );
+    let ours = text.replace("127.0.0.1:8080\"", &format!("127.0.0.1:{port}\""));
+    fs::write(&config, ours).expect("taojin.toml");
+    let folders = [0, 10].map(|from| {
+        let folder = tempfile::tempdir().expect("temporary directory");
+        write_site(folder.path(), &SUBJECTS[from..from + 10]);
+        folder
+    });
+    let add = |folder: &tempfile::TempDir| {
+        let site = serve_files(folder.path());
+        clone.taojin(&format!("site add http://127.0.0.1:{site}/"));
+    };
+    let found = |total: u64| {
+        wait_until(&format!("{total} articles are found"), || {
+            let answer = get(port, "/api/search?q=%E6%94%B9%E9%80%A0");
+            answer.is_some_and(|(_, body)| body.starts_with(&format!("{{\"total\":{total},")))
+        });
+    };
+    add(&folders[0]);
+    let mut command = Command::new(clone.path().join("target/release/taojin"));
+    command.args(["--data-dir", "data", "run"]);
+    let daemon = command.current_dir(clone.path()).started();
+    found(10);
+    add(&folders[1]);
+    daemon.signal("-HUP");
+    found(20);
 }

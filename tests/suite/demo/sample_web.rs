@@ -2,18 +2,15 @@
 //! second round little more than what is new.
 
 use std::collections::BTreeMap;
-use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use taojin::documents::open_folder;
 use taojin_demo::{
     ARTICLES, Article, CHANGED_ARTICLES, Discovery, Hit, NEW_ARTICLES, SHOWCASE, SampleWeb, TRAPS,
     Web as _,
 };
 use taojin_extract::Document;
-use taojin_search::analyze::Analyzer;
-use taojin_search::index;
 
+use crate::support::folder::{RunExt as _, assert_has, taojin_in};
 use crate::support::world::{Home, Web};
 
 /// The demo has to be done in a minute, in a build without optimization too.
@@ -63,42 +60,19 @@ fn crawl(home: &Home, web: &Web<SampleWeb>, extra: &[&str]) -> Round {
     }
     args.extend(extra);
     let started = Instant::now();
-    let done = home
-        .taojin(&args)
-        .stderr(Stdio::piped())
-        .output()
-        .expect("taojin runs");
-    assert!(
-        done.status.success(),
-        "{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
-    assert!(
-        started.elapsed() < LIMIT,
-        "the crawl took {:?}",
-        started.elapsed()
-    );
-    Round {
-        summary: serde_json::from_slice(&done.stdout).expect("a summary"),
-        hits: web.server.log().hits(),
-        documents: documents(home),
+    let summary = home.json(&args);
+    let took = started.elapsed();
+    assert!(took < LIMIT, "the crawl took {took:?}");
+    let mut documents: BTreeMap<String, Vec<Document>> = BTreeMap::new();
+    for document in home.documents() {
+        let found = documents.entry(document.url.clone()).or_default();
+        found.push(document);
     }
-}
-
-fn documents(home: &Home) -> BTreeMap<String, Vec<Document>> {
-    let dir = home.data_dir();
-    let reader =
-        open_folder(&dir, &Analyzer::new(&[]), &index::Config::default()).expect("the index opens");
-    let mut out: BTreeMap<String, Vec<Document>> = BTreeMap::new();
-    reader
-        .for_each(|stored| {
-            out.entry(stored.document.url.clone())
-                .or_default()
-                .push(stored.document);
-            true
-        })
-        .expect("the index can be read");
-    out
+    Round {
+        summary,
+        hits: web.server.log().hits(),
+        documents,
+    }
 }
 
 /// Every article is in the index once, with its title and day; nothing else is but what a trap may leave.
@@ -229,23 +203,14 @@ fn second_round(web: &Web<SampleWeb>, round: &Round, before: &Round) {
     let mut faults = Faults::default();
     let articles = web.server.articles();
     found_once(&articles, round, &mut faults);
-    let count = |key: &str| {
-        round
-            .summary
-            .get(key)
-            .and_then(serde_json::Value::as_u64)
-            .unwrap_or(u64::MAX)
-    };
-    faults.check(count("documents_new") == NEW_ARTICLES as u64, || {
-        format!("{} new", count("documents_new"))
-    });
-    faults.check(
-        count("documents_changed") == CHANGED_ARTICLES as u64,
-        || format!("{} changed", count("documents_changed")),
-    );
-    faults.check(count("documents_deleted") == 0, || {
-        format!("{} deleted", count("documents_deleted"))
-    });
+    for (key, wanted) in [
+        ("documents_new", NEW_ARTICLES),
+        ("documents_changed", CHANGED_ARTICLES),
+        ("documents_deleted", 0),
+    ] {
+        let count = &round.summary[key];
+        faults.check(*count == wanted, || format!("{key}: {count}"));
+    }
     for article in &articles {
         let Some(added) = &article.added else {
             continue;
@@ -294,38 +259,18 @@ fn the_sample_web_is_found_once_without_falling_into_its_traps() {
 fn the_demo_shows_both_rounds_and_three_searches() {
     let started = Instant::now();
     let dir = tempfile::tempdir().expect("temporary directory");
-    let done = Command::new(env!("CARGO_BIN_EXE_taojin"))
-        .args(["demo", "--once"])
-        .env("TMPDIR", dir.path())
-        .output()
-        .expect("taojin runs");
-    let said = String::from_utf8_lossy(&done.stdout);
-    assert!(
-        done.status.success(),
-        "{said}{}",
-        String::from_utf8_lossy(&done.stderr)
-    );
-    assert!(
-        started.elapsed() < LIMIT,
-        "the demo took {:?}",
-        started.elapsed()
-    );
+    let mut demo = taojin_in(dir.path());
+    demo.args(["demo", "--once"]).env("TMPDIR", dir.path());
+    let said = demo.ran().good().out;
+    let took = started.elapsed();
+    assert!(took < LIMIT, "the demo took {took:?}");
     for number in [ARTICLES, NEW_ARTICLES, CHANGED_ARTICLES] {
-        assert!(
-            said.contains(&number.to_string()),
-            "{number} is not in\n{said}"
-        );
+        assert_has(&said, &[number.to_string()]);
     }
     for query in SHOWCASE {
-        let below = said
-            .split_once(&format!("'{query}'"))
-            .map_or("", |(_, below)| below);
-        let hits = below.lines().nth(1).unwrap_or_default();
-        let count: usize = hits
-            .split(' ')
-            .next()
-            .and_then(|count| count.parse().ok())
-            .unwrap_or_default();
-        assert!(count >= 3, "{query}: {hits}");
+        let below = said.split_once(&format!("'{query}'"));
+        let hits = below.and_then(|(_, below)| below.lines().nth(1));
+        let count = hits.and_then(|hits| hits.split(' ').next()?.parse().ok());
+        assert!(count >= Some(3), "{query}: {hits:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 mod backup;
 mod deletion;
-pub(crate) mod document_log;
+mod document_log;
 mod export;
 mod import_formats;
 mod warc;

@@ -4,20 +4,11 @@ use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use crate::support::world::{Home, Web};
 
 /// No politeness, and everything archived into files of 40 kB.
 const ARCHIVED: &str = "min_delay_ms = 0\nmax_delay_ms = 0\nconnections_per_host = 4\nconnections_per_ip = 24\n\
                         throttle_backoff_ms = 200\n[warc]\nenabled = true\nmax_bytes = 40000";
-
-fn crawl(home: &Home, args: &[&str]) -> Value {
-    let output = home.taojin(args).output().expect("taojin runs");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{errors}");
-    serde_json::from_slice(&output.stdout).expect("one JSON object")
-}
 
 fn archives(home: &Home) -> Vec<PathBuf> {
     let entries = fs::read_dir(home.data_dir().join("warc")).expect("archives");
@@ -40,7 +31,7 @@ fn text_of(file: &Path) -> String {
 fn an_archive_gives_the_documents_of_its_crawl_without_a_server() {
     let web = Web::sample();
     let home = Home::new(&web, ARCHIVED);
-    let first = crawl(&home, &["crawl", "--json"]);
+    let first = home.json(&["crawl", "--json"]);
     let files = archives(&home);
     assert!(files.len() > 1, "one file in spite of its limit");
     assert!(
@@ -59,25 +50,20 @@ fn an_archive_gives_the_documents_of_its_crawl_without_a_server() {
     let mut args = vec!["crawl", "--json", "--warc"];
     args.extend(files.iter().map(|f| f.to_str().expect("UTF-8")));
     let asked = web.requests();
-    let replayed = crawl(&copy, &args);
+    let replayed = copy.json(&args);
     assert_eq!(web.requests(), asked, "the server was asked");
     assert_eq!(replayed["documents_new"], first["documents_new"]);
     assert_eq!(copy.indexed(), wanted);
 
     // Once more: nothing is new, nothing is there twice.
-    let again = crawl(&copy, &args);
+    let again = copy.json(&args);
     assert_eq!(again["documents_new"], 0, "{again}");
     assert_eq!(again["documents_changed"], 0, "{again}");
     assert_eq!(copy.indexed(), wanted);
 
     let mut args = vec!["extract", "--json"];
     args.extend(files.iter().map(|f| f.to_str().expect("UTF-8")));
-    let output = copy.taojin(&args).output().expect("taojin runs");
-    let text = String::from_utf8(output.stdout).expect("UTF-8");
-    let found: Vec<Value> = text
-        .lines()
-        .map(|line| serde_json::from_str(line).expect("a document"))
-        .collect();
+    let found = copy.run(&args).lines();
     for url in wanted.keys() {
         assert!(
             found.iter().any(|d| d["url"] == **url),
@@ -90,37 +76,26 @@ fn an_archive_gives_the_documents_of_its_crawl_without_a_server() {
 fn pages_of_no_site_are_found_as_site_warc_and_never_fetched() {
     let web = Web::start(20);
     let home = Home::new(&web, ARCHIVED);
-    crawl(&home, &["crawl", "--json"]);
+    home.json(&["crawl", "--json"]);
     let files = archives(&home);
 
     let other = Home::new(&web, "");
-    for entry in fs::read_dir(other.path().join("sites.d")).expect("sites.d") {
-        fs::remove_file(entry.expect("readable").path()).expect("removed");
-    }
+    other.take_sites();
     // The end of one file is missing, another is none.
-    let torn = other.path().join("torn.warc.gz");
     let bytes = fs::read(&files[0]).expect("readable");
-    fs::write(&torn, &bytes[..bytes.len() - 20]).expect("written");
-    let none = other.path().join("none.warc");
-    fs::write(&none, "<html>no archive</html>").expect("written");
-    let mut args = vec!["crawl", "--json", "--warc"];
-    args.extend([&torn, &none].iter().map(|f| f.to_str().expect("UTF-8")));
+    other.write("torn.warc.gz", &bytes[..bytes.len() - 20]);
+    other.write("none.warc", "<html>no archive</html>");
+    let mut args = vec!["crawl", "--json", "--warc", "torn.warc.gz", "none.warc"];
     args.extend(files.iter().map(|f| f.to_str().expect("UTF-8")));
     let asked = web.requests();
-    let output = other.taojin(&args).output().expect("taojin runs");
-    assert_eq!(output.status.code(), Some(1), "archives that are not whole");
-    let replayed: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+    // Archives that are not whole are an error.
+    let replayed = other.run(&args).failed(1).json();
     assert_eq!(
         replayed["problems"].as_array().map(Vec::len),
         Some(2),
         "{replayed}"
     );
     assert_eq!(other.indexed(), home.indexed());
-    let found = other
-        .taojin(&["search", "site:warc", "--json"])
-        .output()
-        .expect("taojin runs");
-    let found: Value = serde_json::from_slice(&found.stdout).expect("JSON");
-    assert_eq!(found["total"], other.indexed().len());
+    assert_eq!(other.total("site:warc"), other.indexed().len() as u64);
     assert_eq!(web.requests(), asked, "the server was asked");
 }

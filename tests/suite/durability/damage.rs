@@ -8,39 +8,36 @@ use std::path::{Path, PathBuf};
 use taojin::documents::decode;
 use taojin_crawl::store::Reader;
 
-use crate::cli::Place;
-use crate::documents::document_log::import;
+use crate::support::daemon::LISTEN;
+use crate::support::folder::{Folder, assert_has};
+use crate::support::{say, scaled};
 
 const DOCUMENTS: usize = 120;
 /// Pages of the store that are damaged one by one; all with `TAOJIN_LONG`.
 const PAGES: usize = 16;
 const PAGE_BYTES: usize = 4096;
+/// What opens the store and the index as a start of the daemon does.
+const START: [&str; 2] = ["import", "/dev/null"];
+const RESTORE: [&str; 3] = ["restore", "--replace", "copy.sqlite"];
 
 fn address(n: usize) -> String {
     format!("http://a.example/{n}")
 }
 
 /// Documents with these numbers in edition `edition`, each long enough for some pages of the store.
-fn fill(place: &Place, numbers: std::ops::Range<usize>, edition: usize) {
+fn fill(folder: &Folder, numbers: std::ops::Range<usize>, edition: usize) {
     let text = |n: usize| {
         let wells = (0..60).map(|w| format!("第{}号水平井产量{}吨。", n * 61 + w, w * edition));
         wells.collect::<String>()
     };
     let documents: Vec<(String, String)> = numbers.map(|n| (address(n), text(n))).collect();
-    let documents: Vec<(&str, &str)> = documents
-        .iter()
-        .map(|(url, text)| (url.as_str(), text.as_str()))
-        .collect();
-    import(place, &documents);
+    let documents = documents.iter().map(|(url, text)| (&**url, &**text));
+    let documents: Vec<(&str, &str)> = documents.collect();
+    folder.import_texts(&documents);
 }
 
-fn said(output: &std::process::Output) -> String {
-    String::from_utf8_lossy(&output.stderr).into_owned()
-}
-
-fn found(place: &Place) -> BTreeSet<String> {
-    let found =
-        crate::support::trial::indexed(&place.path().join("data")).expect("the index can be read");
+fn found(folder: &Folder) -> BTreeSet<String> {
+    let found = folder.indexed();
     assert!(found.values().all(|n| *n == 1), "{found:?}");
     found.into_keys().collect()
 }
@@ -56,10 +53,10 @@ fn file_of_kind(index: &Path, kind: &str) -> PathBuf {
 
 #[test]
 fn a_flipped_bit_in_any_file_of_the_index_is_noticed_and_the_index_made_anew() {
-    let place = Place::new("", &[]);
+    let folder = Folder::new("", &[]);
     let all: BTreeSet<String> = (0..DOCUMENTS).map(address).collect();
-    let index = place.path().join("data/index");
-    fill(&place, 0..DOCUMENTS, 1);
+    let index = folder.file("data/index");
+    fill(&folder, 0..DOCUMENTS, 1);
     let kinds = [
         ".term",
         ".idx",
@@ -73,10 +70,10 @@ fn a_flipped_bit_in_any_file_of_the_index_is_noticed_and_the_index_made_anew() {
     ];
     for (edition, kind) in (2..).zip(kinds) {
         // Some are replaced, so that there is a file of those as well.
-        fill(&place, 0..5, edition);
+        fill(&folder, 0..5, edition);
         for part in 0..3 {
             if kind == ".del" {
-                fill(&place, 0..5, edition * 10 + part);
+                fill(&folder, 0..5, edition * 10 + part);
             }
             let file = file_of_kind(&index, kind);
             let mut bytes = fs::read(&file).expect("a file");
@@ -87,17 +84,11 @@ fn a_flipped_bit_in_any_file_of_the_index_is_noticed_and_the_index_made_anew() {
                 false => bytes[at] ^= 1,
             }
             fs::write(&file, bytes).expect("damage");
-            let search = place.run(&["search", "--json", "\"水平井\""]);
-            let line = said(&search);
-            assert!(!line.contains("panicked at "), "{kind} {at}: {line}");
-            let start = place.run(&["import", "/dev/null"]);
-            let line = said(&start);
-            assert!(start.status.success(), "{kind} {at}: {line}");
-            assert!(
-                line.contains("the index is rebuilt") && line.contains("index.damaged"),
-                "{kind} {at}: {line}"
-            );
-            assert_eq!(found(&place), all, "{kind} {at}");
+            let search = folder.run(&["search", "--json", "\"水平井\""]);
+            search.without_panic(&format!("{kind} {at}"));
+            let start = folder.run(&START).good();
+            assert_has(&start.err, &["the index is rebuilt", "index.damaged"]);
+            assert_eq!(found(&folder), all, "{kind} {at}");
         }
     }
 }
@@ -126,41 +117,36 @@ fn readable(data: &Path) -> (BTreeSet<String>, bool) {
 
 #[test]
 fn a_damaged_page_of_the_store_is_named_and_a_copy_brings_everything_back() {
-    let place = Place::new("", &[]);
-    let data = place.path().join("data");
-    fill(&place, 0..DOCUMENTS, 1);
-    let copy = place.path().join("copy.sqlite");
-    let copy = copy.to_str().expect("a name");
-    assert!(place.run(&["backup", copy]).status.success());
+    let folder = Folder::new("", &[]);
+    let data = folder.data_dir();
+    fill(&folder, 0..DOCUMENTS, 1);
+    folder.done(&["backup", "copy.sqlite"]);
     let store = data.join("crawl.sqlite");
     let good = fs::read(&store).expect("the store");
     let pages = good.len() / PAGE_BYTES;
-    let step = crate::support::scaled([pages.div_ceil(PAGES), 1]);
+    let step = scaled([pages.div_ceil(PAGES), 1]);
     let (mut refused, mut unharmed) = (0, 0);
     for page in (0..pages).step_by(step) {
         let mut bad = good.clone();
         bad[page * PAGE_BYTES..(page + 1) * PAGE_BYTES].fill(0xa5);
         fs::write(&store, bad).expect("damage");
-        let start = place.run(&["import", "/dev/null"]);
-        let line = said(&start);
-        assert!(!line.contains("panicked at "), "page {page}: {line}");
-        match start.status.code() {
+        let what = format!("page {page}");
+        let start = folder.run(&START).without_panic(&what);
+        match start.code {
             Some(0) => {
                 // Not met on the way. What is read of it later is an error, and never less than before without one.
                 let (urls, whole) = readable(&data);
                 assert!(
                     !whole || urls.len() == DOCUMENTS,
-                    "page {page}: {} documents, and no word",
+                    "{what}: {} documents, and no word",
                     urls.len()
                 );
                 unharmed += 1;
             }
             _ => {
-                assert_eq!(line.lines().count(), 1, "page {page}: {line}");
-                assert!(
-                    line.contains("damaged") && line.contains("taojin restore"),
-                    "page {page}: {line}"
-                );
+                let line = start.err;
+                assert_eq!(line.lines().count(), 1, "{what}: {line}");
+                assert_has(&line, &["damaged", "taojin restore"]);
                 refused += 1;
             }
         }
@@ -172,74 +158,62 @@ fn a_damaged_page_of_the_store_is_named_and_a_copy_brings_everything_back() {
     let mut bad = good.clone();
     bad[..PAGE_BYTES].fill(0xa5);
     fs::write(&store, bad).expect("damage");
-    let restored = place.run(&["restore", "--replace", copy]);
-    assert!(restored.status.success(), "{}", said(&restored));
-    assert!(place.run(&["import", "/dev/null"]).status.success());
-    assert_eq!(found(&place).len(), DOCUMENTS);
-    crate::support::say(&format!(
+    folder.done(&RESTORE);
+    folder.done(&START);
+    assert_eq!(found(&folder).len(), DOCUMENTS);
+    say(&format!(
         "{refused} damaged pages were named at the start, {unharmed} were not met by it"
     ));
 }
 
 #[test]
 fn a_lost_store_is_not_replaced_by_an_empty_one() {
-    let place = Place::new("", &[]);
-    let data = place.path().join("data");
-    fill(&place, 0..3, 1);
-    let copy = place.path().join("copy.sqlite");
-    let copy = copy.to_str().expect("a name");
-    assert!(place.run(&["backup", copy]).status.success());
+    let folder = Folder::new("", &[]);
+    let data = folder.data_dir();
+    fill(&folder, 0..3, 1);
+    folder.done(&["backup", "copy.sqlite"]);
     fs::remove_file(data.join("crawl.sqlite")).expect("the store is lost");
     // Once more: what the first try left is no store either.
     for _ in 0..2 {
-        let line = place.refused(&["import", "/dev/null"]);
-        assert!(
-            line.contains("taojin restore --replace") && line.contains("index"),
-            "{line}"
-        );
+        let line = folder.refused(&START);
+        assert_has(&line, &["taojin restore --replace", "index"]);
         assert!(data.join("index/meta.json").exists());
     }
-    let restored = place.run(&["restore", "--replace", copy]);
-    assert!(restored.status.success(), "{}", said(&restored));
-    assert!(place.run(&["import", "/dev/null"]).status.success());
-    assert_eq!(found(&place).len(), 3);
+    folder.done(&RESTORE);
+    folder.done(&START);
+    assert_eq!(found(&folder).len(), 3);
     // Or on purpose.
     fs::remove_file(data.join("crawl.sqlite")).expect("the store goes");
     fs::remove_dir_all(data.join("index")).expect("the index goes");
-    assert!(place.run(&["import", "/dev/null"]).status.success());
-    assert!(found(&place).is_empty());
+    folder.done(&START);
+    assert!(found(&folder).is_empty());
 }
 
 #[test]
 fn a_store_of_a_newer_version_is_refused_and_not_touched() {
-    let place = Place::new("[serve]\nlisten = \"127.0.0.1:0\"\n", &[]);
-    fill(&place, 0..3, 1);
-    let store = place.path().join("data/crawl.sqlite");
+    let folder = Folder::new(LISTEN, &[]);
+    fill(&folder, 0..3, 1);
+    let store = folder.file("data/crawl.sqlite");
     let mut newer = fs::read(&store).expect("the store");
     // `user_version` in the header of SQLite.
     newer[60..64].copy_from_slice(&99_u32.to_be_bytes());
     fs::write(&store, &newer).expect("a newer store");
-    let index = |place: &Place| {
-        let names = fs::read_dir(place.path().join("data/index")).expect("the index");
+    let index = |folder: &Folder| {
+        let names = fs::read_dir(folder.file("data/index")).expect("the index");
         let names = names.map(|e| e.expect("an entry").file_name());
         names.collect::<BTreeSet<_>>()
     };
-    let before = index(&place);
+    let before = index(&folder);
     for command in [
         &["import", "/dev/null"][..],
         &["run"],
         &["reindex"],
         &["search", "水平井"],
     ] {
-        let output = place.run(command);
-        let line = said(&output);
-        assert!(!output.status.success(), "{command:?}: {line}");
-        assert!(
-            line.contains("99") && line.contains("newer taojin"),
-            "{command:?}: {line}"
-        );
-        assert!(!line.contains("panicked at "), "{command:?}: {line}");
+        let ran = folder.run(command).without_panic("a newer store");
+        assert_ne!(ran.code, Some(0), "{command:?}");
+        assert_has(&ran.err, &["99", "newer taojin"]);
     }
     assert!(fs::read(&store).expect("the store") == newer);
-    assert_eq!(index(&place), before);
+    assert_eq!(index(&folder), before);
 }

@@ -3,18 +3,16 @@
 //!
 //! `TAOJIN_LONG=1 cargo test -p taojin --test suite kill::` is the full size.
 
-use std::collections::HashMap;
-use std::process::{Child, Stdio};
 use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
-use taojin_demo::Fault;
 use taojin_demo::trial::TrialPlan;
 
+use crate::support::folder::RunExt as _;
 use crate::support::lots::Lots;
 use crate::support::postgres::server;
-use crate::support::trial::{SITE, Trial};
+use crate::support::trial::{SITE, Trial, fetched_again};
+use crate::support::{say, scaled};
 
 /// Kills in one crawl; short and long.
 const KILLS: [u32; 2] = [20, 100];
@@ -65,21 +63,12 @@ fn kill_again_and_again(trial: &Trial, kills: u32, pages: u32, mut each: impl Fn
         trial.web.set_day(round / 4);
         each(round);
         let asked = trial.requests() + 1 + lots.below((pages / kills) as usize) as u64;
-        let mut crawl = trial
-            .taojin(&["crawl"])
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("taojin starts");
-        let running = |crawl: &mut Child| crawl.try_wait().expect("its state").is_none();
-        while trial.requests() < asked && running(&mut crawl) {
+        let mut crawl = trial.taojin(&["crawl"]).started();
+        while trial.requests() < asked && crawl.ended().is_none() {
             thread::sleep(Duration::from_millis(1));
         }
         thread::sleep(Duration::from_millis(lots.next() % u64::from(COMMIT_MS)));
-        hit += u32::from(running(&mut crawl));
-        // SIGKILL; an error means that it has ended by itself.
-        let _ = crawl.kill();
-        crawl.wait().expect("its end");
+        hit += u32::from(crawl.ended().is_none());
     }
     hit
 }
@@ -87,13 +76,7 @@ fn kill_again_and_again(trial: &Trial, kills: u32, pages: u32, mut each: impl Fn
 /// Passes until nothing is left that failed.
 fn finish(trial: &Trial) {
     for _ in 0..LAST_PASSES {
-        let output = trial
-            .taojin(&["crawl", "--site", SITE, "--json"])
-            .output()
-            .expect("taojin runs");
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{errors}");
-        let summary: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        let summary = trial.json(&["crawl", "--site", SITE, "--json"]);
         let failed = |word: &str| summary["outcomes"][word].as_u64().unwrap_or(0);
         let words = ["busy", "server_error", "unreachable"];
         if summary["waiting"] == 0 && words.into_iter().all(|word| failed(word) == 0) {
@@ -101,18 +84,6 @@ fn finish(trial: &Trial) {
         }
         thread::sleep(Duration::from_millis(250));
     }
-}
-
-/// Articles that came whole more than once, by the server's own log.
-fn fetched_again(trial: &Trial) -> u32 {
-    let mut times: HashMap<(String, String), u32> = HashMap::new();
-    for hit in trial.take_hits() {
-        let whole = matches!(hit.fault, None | Some(Fault::Slow));
-        if hit.status == 200 && whole && hit.target.starts_with("/news/") {
-            *times.entry((hit.authority, hit.target)).or_default() += 1;
-        }
-    }
-    times.values().map(|n| n - 1).sum()
 }
 
 #[test]
@@ -135,34 +106,23 @@ fn every_page_is_there_once_on_postgresql_too() {
 }
 
 fn killed_and_whole(store: &str, each: impl FnMut(u32)) {
-    let kills = crate::support::scaled(KILLS);
-    let pages = crate::support::scaled(PAGES);
+    let kills = scaled(KILLS);
+    let pages = scaled(PAGES);
     let trial = trial(pages, store);
     let hit = kill_again_and_again(&trial, kills, pages, each);
     assert!(hit > kills / 2, "only {hit} kills hit a running crawl");
     finish(&trial);
 
     let indexed = trial.indexed();
-    let articles = trial.articles();
-    let lost: Vec<_> = articles
-        .iter()
-        .filter(|url| !indexed.contains_key(*url))
-        .collect();
-    let twice: Vec<_> = indexed.iter().filter(|(_, n)| **n > 1).collect();
-    let again = fetched_again(&trial);
-    crate::support::say(&format!(
-        "{hit} of {kills} kills hit a running crawl of {} articles: {} lost, {} twice, {again} fetched again",
-        articles.len(),
-        lost.len(),
-        twice.len()
+    let missing = trial.missing(&indexed);
+    let again = fetched_again(&trial.take_hits());
+    say(&format!(
+        "{hit} of {kills} kills hit a running crawl of {} articles: {} lost or twice, {again} fetched again",
+        trial.articles().len(),
+        missing.len()
     ));
-    assert!(
-        lost.is_empty(),
-        "{} lost, the first {:?}",
-        lost.len(),
-        lost.first()
-    );
-    assert!(twice.is_empty(), "twice: {twice:?}");
+    assert!(missing.is_empty(), "not there once: {missing:?}");
+    assert!(indexed.values().all(|n| *n == 1), "a page is there twice");
     // Pages that were fetched and not yet committed when the kill came. Only the loop that commits lets a host be asked again, so
     // however busy the machine is, they are what the delay permits between two commits and what was under way of each host.
     let most = hit * (COMMIT_MS / PAGE_MS + 2 * hosts(pages));

@@ -6,9 +6,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs;
-use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
 use std::time::Duration;
 
@@ -18,12 +17,13 @@ use taojin_demo::trial::TrialPlan;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index;
 
-use crate::cli::Place;
 use crate::support::disk;
 use crate::support::disk::journal::{self, Op};
 use crate::support::disk::rebuilt::{Disk, Names};
+use crate::support::folder::{Folder, RunExt as _, fed, imported, indexed};
 use crate::support::lots::Lots;
 use crate::support::trial::{SITE, Trial};
+use crate::support::{say, scaled};
 
 /// Cuts in each workload; short and long.
 const CUTS: [usize; 2] = [16, 200];
@@ -223,90 +223,73 @@ fn each_cut<'a>(
 
 /// Starts the program on the disk after the cut. What is wrong then, and whether an index had to be made anew.
 fn start(command: &mut Command, recorded: &Recorded, cut: &Cut) -> Result<bool, String> {
-    let output = command.output().expect("taojin runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    let ended_well = output.status.success() && !said.contains("panicked at ");
-    let right = match ended_well {
+    let ran = command.ran();
+    let right = match ran.code == Some(0) && !ran.err.contains("panicked at ") {
         true => wrong(cut.dir.path(), recorded, cut.seen),
-        false => Err(format!("{}", output.status)),
+        false => Err(format!("ended with {:?}", ran.code)),
     };
-    let anew = said.contains("index is rebuilt");
+    let anew = ran.err.contains("index is rebuilt");
     right
         .map(|()| anew)
-        .map_err(|wrong| format!("{}: {wrong}\n{said}", cut.what))
+        .map_err(|wrong| format!("{}: {wrong}\n{}", cut.what, ran.err))
 }
 
-fn good(output: &Output) {
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{said}");
+/// Starts the program on the disk after each cut; nothing may be wrong then.
+fn assert_survives(recorded: &Recorded, folder: &Folder, more: impl Fn(usize, &Cut)) {
+    let cuts = scaled(CUTS);
+    let mut anew = 0;
+    let mut problems = Vec::new();
+    each_cut(recorded, cuts, Disk::new, |n, cut| {
+        let mut command = folder.taojin(&["--data-dir", cut.data(), "import", "/dev/null"]);
+        match start(&mut command, recorded, cut) {
+            Ok(made_anew) => anew += usize::from(made_anew),
+            Err(problem) => problems.push(problem),
+        }
+        more(n, cut);
+    });
+    say(&format!(
+        "{cuts} cuts during {} changes: {} wrong, {anew} with an index made anew",
+        recorded.changes.len(),
+        problems.len()
+    ));
+    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
 }
 
 /// Documents with these numbers in their addresses, in edition `edition`.
 fn import(
-    place: &Place,
+    folder: &Folder,
     numbers: std::ops::Range<u32>,
     edition: u32,
     under: &dyn Fn(&mut Command),
 ) {
-    let mut command = place.command(&["import", "-"]);
+    let mut command = folder.taojin(&["import", "-"]);
     under(&mut command);
-    let mut child = command
-        .stdin(Stdio::piped())
-        .stdout(Stdio::null())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("taojin runs");
-    let mut input = child.stdin.take().expect("its input");
-    for n in numbers {
+    let document = |n: u32| {
         let text = format!("第{n}口页岩气水平井第{edition}次压裂，产量创新高。");
-        let url = format!("http://a.example/{n}");
-        let line = serde_json::json!({"url": url, "title": format!("日报{n}"), "text": text, "kind": "article"});
-        writeln!(input, "{line}").expect("it reads");
-    }
-    drop(input);
-    good(&child.wait_with_output().expect("it ends"));
+        imported(&format!("http://a.example/{n}"), &format!("日报{n}"), &text)
+    };
+    fed(&mut command, numbers.map(document)).good();
 }
 
 /// Imports in transactions of their own, some with newer versions, with commits of the index between them, and an index
 /// that is made anew.
-fn imports(place: &Place) -> Recorded {
-    recorded(place.path().join("data"), place.path(), |under| {
-        import(place, 0..100, 1, under);
-        import(place, 50..200, 2, under);
-        let mut reindex = place.command(&["reindex"]);
+fn imports(folder: &Folder) -> Recorded {
+    recorded(folder.data_dir(), folder.path(), |under| {
+        import(folder, 0..100, 1, under);
+        import(folder, 50..200, 2, under);
+        let mut reindex = folder.taojin(&["reindex"]);
         under(&mut reindex);
-        good(&reindex.output().expect("taojin runs"));
+        reindex.ran().good();
         // Three transactions.
-        import(place, 200..2_400, 1, under);
-        import(place, 0..60, 3, under);
+        import(folder, 200..2_400, 1, under);
+        import(folder, 0..60, 3, under);
     })
 }
 
 #[test]
 fn nothing_stored_is_lost_when_the_power_fails_during_imports() {
-    let place = Place::new("", &[]);
-    let recorded = imports(&place);
-    let mut anew = 0;
-    let mut problems = Vec::new();
-    each_cut(
-        &recorded,
-        crate::support::scaled(CUTS),
-        Disk::new,
-        |_, cut| {
-            let mut command = place.command(&["--data-dir", cut.data(), "import", "/dev/null"]);
-            match start(&mut command, &recorded, cut) {
-                Ok(made_anew) => anew += usize::from(made_anew),
-                Err(problem) => problems.push(problem),
-            }
-        },
-    );
-    crate::support::say(&format!(
-        "{} cuts during imports of {} changes: {} wrong, {anew} with an index made anew",
-        crate::support::scaled(CUTS),
-        recorded.changes.len(),
-        problems.len()
-    ));
-    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+    let folder = Folder::new("", &[]);
+    assert_survives(&imports(&folder), &folder, |_, _| {});
 }
 
 #[test]
@@ -322,62 +305,37 @@ fn nothing_stored_is_lost_when_the_power_fails_during_a_crawl() {
     let frontier = "min_delay_ms = 10\nmax_delay_ms = 10\njitter = 0.0\n";
     let trial = Trial::new(plan, frontier, "[warc]\nenabled = true\n");
     let beside = tempfile::tempdir().expect("a folder");
+    let crawl = ["crawl", "--site", SITE];
     let recorded = recorded(trial.data_dir(), beside.path(), |under| {
         for day in 0..3 {
             trial.web.set_day(day);
-            let mut crawl = trial.taojin(&["crawl", "--site", SITE]);
+            let mut crawl = trial.taojin(&crawl);
             under(&mut crawl);
-            good(&crawl.output().expect("taojin runs"));
+            crawl.ran().good();
         }
     });
-    let mut anew = 0;
-    let mut problems = Vec::new();
-    each_cut(
-        &recorded,
-        crate::support::scaled(CUTS),
-        Disk::new,
-        |n, cut| {
-            let at = ["--data-dir", cut.data()];
-            let mut command = trial.taojin(&[&at[..], &["import", "/dev/null"]].concat());
-            match start(&mut command, &recorded, cut) {
-                Ok(made_anew) => anew += usize::from(made_anew),
-                Err(problem) => problems.push(problem),
-            }
-            if n % CRAWL_ON == 0 {
-                let crawl = [&at[..], &["crawl", "--site", SITE]].concat();
-                good(&trial.taojin(&crawl).output().expect("taojin runs"));
-                let found =
-                    crate::support::trial::indexed(cut.dir.path()).expect("the index can be read");
-                let lost = trial
-                    .articles()
-                    .into_iter()
-                    .filter(|url| found.get(url) != Some(&1));
-                let lost: Vec<String> = lost.collect();
-                assert!(lost.is_empty(), "{}: not there once: {lost:?}", cut.what);
-            }
-        },
-    );
-    crate::support::say(&format!(
-        "{} cuts during a crawl with {} changes: {} wrong, {anew} with an index made anew",
-        crate::support::scaled(CUTS),
-        recorded.changes.len(),
-        problems.len()
-    ));
-    assert!(problems.is_empty(), "{}", problems.join("\n\n"));
+    assert_survives(&recorded, &trial, |n, cut| {
+        if n % CRAWL_ON == 0 {
+            trial.done(&[&["--data-dir", cut.data()], &crawl[..]].concat());
+            let found = indexed(cut.dir.path()).expect("the index can be read");
+            let lost = trial.missing(&found);
+            assert!(lost.is_empty(), "{}: not there once: {lost:?}", cut.what);
+        }
+    });
 }
 
 /// That the test can fail: on a disk whose syncs do nothing, something is missing.
 #[test]
 fn a_disk_that_lies_about_its_syncs_is_found_out() {
-    let place = Place::new("", &[]);
-    let recorded = imports(&place);
+    let folder = Folder::new("", &[]);
+    let recorded = imports(&folder);
     let mut problems = 0;
     each_cut(
         &recorded,
         8,
         |root, _| Disk::lying(root),
         |_, cut| {
-            let mut command = place.command(&["--data-dir", cut.data(), "import", "/dev/null"]);
+            let mut command = folder.taojin(&["--data-dir", cut.data(), "import", "/dev/null"]);
             problems += usize::from(start(&mut command, &recorded, cut).is_err());
         },
     );

@@ -1,15 +1,11 @@
 //! The pages of one article are one document, and stay it through revisits, failures and `kill -9`.
 
 use std::collections::BTreeMap;
-use std::process::Stdio;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use taojin::documents::open_folder;
-use taojin_search::analyze::Analyzer;
-use taojin_search::index;
-
+use crate::support::folder::{RunExt as _, assert_has};
 use crate::support::small_web::{Reply, SmallWeb, article};
+use crate::support::wait_until;
 
 const PAGES: [&str; 3] = ["a.test/n/5.html", "a.test/n/5_2.html", "a.test/n/5_3.html"];
 
@@ -28,33 +24,21 @@ fn page(number: usize, marker: &str) -> Reply {
 fn web(more_config: &str) -> SmallWeb {
     let web = SmallWeb::new(more_config);
     web.seed(&["a.test/n/5.html", "a.test/n/6.html", "a.test/n/5_2.html"]);
-    web.set("a.test/n/6.html", Reply::page(&article("岩心样品送检", "")));
-    for (number, address) in (1..).zip(PAGES) {
-        web.set(address, page(number, ""));
-    }
+    web.set_article("a.test/n/6.html", "岩心样品送检");
+    set_pages(&web, "");
     web
+}
+
+fn set_pages(web: &SmallWeb, marker: &str) {
+    for (number, address) in (1..).zip(PAGES) {
+        web.set(address, page(number, marker));
+    }
 }
 
 /// Address → text of each document.
 fn texts(web: &SmallWeb) -> BTreeMap<String, String> {
-    let dir = web.path().join("data");
-    let reader = open_folder(&dir, &Analyzer::new(&[]), &index::Config::default());
-    let mut found = BTreeMap::new();
-    let mut take = |url: String, text: String| {
-        let port = format!(":{}", web.port);
-        let url = url.replace("http://", "").replace(&port, "");
-        assert!(
-            found.insert(url, text).is_none(),
-            "a document is there twice"
-        );
-    };
-    let reader = reader.expect("the index opens");
-    let each = reader.for_each(|stored| {
-        take(stored.document.url, stored.document.text);
-        true
-    });
-    each.expect("the index can be read");
-    found
+    let documents = web.documents().into_iter();
+    documents.map(|d| (web.short(&d.url), d.text)).collect()
 }
 
 /// The numbers of the pages whose text stands in the one document of the article, in order.
@@ -75,9 +59,9 @@ fn the_pages_of_an_article_are_one_document() {
     let first = web.crawl();
     assert_eq!(pages_of_document(&web, ""), [1, 2, 3]);
     assert_eq!(first["documents_new"], 2, "{first}");
-    let why = web.json(&["why", &web.url(PAGES[1]), "--json"]);
+    let why = web.why(PAGES[1]);
     assert_eq!(why["in_index"], false, "{why}");
-    assert!(why.to_string().contains("first page"), "{why}");
+    assert_has(&why.to_string(), &["first page"]);
 
     // Nothing changes, and the later pages are not asked for again for the sake of the article.
     web.forget_log();
@@ -86,9 +70,7 @@ fn the_pages_of_an_article_are_one_document() {
     assert_eq!(web.asked(PAGES[2]), 0);
     assert_eq!(pages_of_document(&web, ""), [1, 2, 3]);
 
-    for (number, address) in (1..).zip(PAGES) {
-        web.set(address, page(number, "修订"));
-    }
+    set_pages(&web, "修订");
     web.crawl();
     assert_eq!(pages_of_document(&web, "修订"), [1, 2, 3]);
 }
@@ -98,25 +80,20 @@ fn a_page_that_fails_for_a_while_takes_nothing_from_the_document() {
     let web = web(SOON);
     web.crawl();
     assert_eq!(pages_of_document(&web, ""), [1, 2, 3]);
-    for (number, address) in (1..).zip(PAGES) {
-        web.set(address, page(number, "修订"));
-    }
+    set_pages(&web, "修订");
     web.set(PAGES[2], Reply::status(500));
     web.crawl();
     assert_eq!(pages_of_document(&web, ""), [1, 2, 3], "the old text stays");
-    let why = web.json(&["why", &web.url(PAGES[0]), "--json"]);
-    assert!(why.to_string().contains("page 3 of the article"), "{why}");
+    let why = web.why(PAGES[0]);
+    assert_has(&why.to_string(), &["page 3 of the article"]);
     // In the end the article is taken without it, and that is said.
-    let mut tries = 0;
-    while pages_of_document(&web, "修订").is_empty() {
-        tries += 1;
-        assert!(tries < 5, "the article waits for ever");
-        thread::sleep(Duration::from_millis(5));
+    wait_until("the article is taken", || {
         web.crawl();
-    }
+        !pages_of_document(&web, "修订").is_empty()
+    });
     assert_eq!(pages_of_document(&web, "修订"), [1, 2]);
-    let why = web.json(&["why", &web.url(PAGES[0]), "--json"]);
-    assert!(why.to_string().contains("page 3 of the article"), "{why}");
+    let why = web.why(PAGES[0]);
+    assert_has(&why.to_string(), &["page 3 of the article"]);
     // Once it is there again the article is whole, though its first page is as before.
     web.set(PAGES[2], page(3, "修订"));
     web.crawl();
@@ -129,30 +106,17 @@ fn a_page_that_is_gone_is_told() {
     web.set(PAGES[2], Reply::status(404));
     web.crawl();
     assert_eq!(pages_of_document(&web, ""), [1, 2]);
-    let why = web.json(&["why", &web.url(PAGES[0]), "--json"]);
-    assert!(why.to_string().contains("HTTP 404"), "{why}");
+    let why = web.why(PAGES[0]);
+    assert_has(&why.to_string(), &["HTTP 404"]);
 }
 
 #[test]
 fn a_kill_between_two_pages_loses_nothing() {
     let web = web("");
     web.set(PAGES[1], page(2, "").after(Duration::from_secs(600)));
-    let crawl = web
-        .taojin(&["crawl"])
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn();
-    let mut crawl = crawl.expect("taojin starts");
-    let asked = Instant::now();
-    while web.asked(PAGES[1]) == 0 {
-        assert!(
-            asked.elapsed() < Duration::from_secs(30),
-            "page 2 was not asked for"
-        );
-        thread::sleep(Duration::from_millis(5));
-    }
-    crawl.kill().expect("killed");
-    crawl.wait().expect("ended");
+    let crawl = web.taojin(&["crawl"]).started();
+    wait_until("page 2 is asked for", || web.asked(PAGES[1]) > 0);
+    drop(crawl);
     web.set(PAGES[1], page(2, ""));
     web.crawl();
     assert_eq!(pages_of_document(&web, ""), [1, 2, 3]);

@@ -1,9 +1,7 @@
 //! Readers' comments on their way: out of the page as XML and JSON, into the index, and again when readers go on talking.
 
-use std::fs;
-use std::process::Command;
-
-use crate::support::small_web::{Reply, SmallWeb, article};
+use crate::support::folder::{Folder, assert_has};
+use crate::support::small_web::{SmallWeb, article};
 
 /// What three readers say, the second to the first.
 const SAID: [(&str, &str, &str); 3] = [
@@ -35,24 +33,10 @@ fn talked_about(count: usize, more: Option<&str>) -> String {
 }
 
 fn extracted(html: &str, format: &str) -> String {
-    let dir = tempfile::tempdir().expect("temporary directory");
-    let file = dir.path().join("a.html");
-    fs::write(&file, html).expect("written");
-    let output = Command::new(env!("CARGO_BIN_EXE_taojin"))
-        .current_dir(dir.path())
-        .args([
-            "extract",
-            "--url",
-            "http://a.test/1.html",
-            "--format",
-            format,
-        ])
-        .arg(&file)
-        .output()
-        .expect("taojin runs");
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{errors}");
-    String::from_utf8(output.stdout).expect("UTF-8")
+    let folder = Folder::new("", &[]);
+    folder.write("a.html", html);
+    let url = "http://a.test/1.html";
+    folder.done(&["extract", "a.html", "--url", url, "--format", format])
 }
 
 #[test]
@@ -62,27 +46,18 @@ fn xml_has_comments_with_their_fields() {
     let (comments, _) = after.split_once("</comments>").expect("an end");
     assert_eq!(comments.matches("<comment ").count(), 3, "{comments}");
     for (who, _, text) in SAID {
-        assert!(
-            comments.contains(&format!("author=\"{who}\"")),
-            "{comments}"
-        );
-        assert!(comments.contains(text), "{comments}");
+        assert_has(comments, &[&format!("author=\"{who}\""), text]);
     }
-    assert!(
-        comments.contains("published=\"2026-09-03T11:02"),
-        "{comments}"
-    );
-    assert!(comments.contains("votes=\"6\""), "{comments}");
+    let facts = ["published=\"2026-09-03T11:02", "votes=\"6\""];
+    assert_has(comments, &facts);
     let (_, text) = xml.split_once("<text>").expect("a text");
     let (text, _) = text.split_once("</text>").expect("an end");
     assert!(
         text.contains("记录了岩心的颜色") && !text.contains("注意安全"),
         "{text}"
     );
-    assert!(
-        xml.contains("<url>http://a.test/api/comment/list?id=1</url>"),
-        "{xml}"
-    );
+    let endpoint = "<url>http://a.test/api/comment/list?id=1</url>";
+    assert_has(&xml, &[endpoint]);
 }
 
 #[test]
@@ -100,15 +75,15 @@ fn where_comments_are_loaded_from_is_reported() {
 fn comments_that_grow_are_found_after_the_next_visit() {
     let web = SmallWeb::new("");
     web.seed(&["a.test/1.html", "a.test/2.html"]);
-    web.set("a.test/1.html", Reply::page(&talked_about(2, None)));
-    web.set("a.test/2.html", Reply::page(&article("第二口井开钻", "")));
+    web.set_page("a.test/1.html", &talked_about(2, None));
+    web.set_article("a.test/2.html", "第二口井开钻");
     web.crawl();
-    let total = |query: &str| web.json(&["search", query, "--json"])["total"].clone();
+    let total = |query: &str| web.total(query);
     assert_eq!(total("comments:化验结果"), 1);
     assert_eq!(total("comments:压裂"), 0);
     // The article says what it said; a reader has gone on.
     let said = "请问压裂什么时候开始施工";
-    web.set("a.test/1.html", Reply::page(&talked_about(2, Some(said))));
+    web.set_page("a.test/1.html", &talked_about(2, Some(said)));
     let counts = web.crawl();
     assert_eq!(counts["documents_changed"], 1, "{counts}");
     assert_eq!(total("comments:压裂"), 1);

@@ -2,14 +2,13 @@
 //! run, and one line for each mistake.
 
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
 
 use serde_json::{Value, json};
 
-struct Corpus {
-    dir: tempfile::TempDir,
-}
+use crate::support::folder::{Folder, Ran, assert_has};
+
+/// A folder with sets of labelled pages.
+struct Corpus(Folder);
 
 const TITLE: &str = "南缘盆地首口深层气井投入试采";
 const BODY: [&str; 4] = [
@@ -49,9 +48,7 @@ impl Corpus {
     /// A set of three pages, one of them not there, and a set of one list. The gold is what the extraction gives, but for
     /// what the tests are about: they judge the scoring, and stay as they are when the extraction gets better.
     fn new() -> Self {
-        let corpus = Self {
-            dir: tempfile::tempdir().expect("temporary directory"),
-        };
+        let corpus = Self(Folder::new("", &[]));
         corpus.page("news", "first", &article(TITLE, "2020-03-05", &BODY));
         corpus.page("news", "wrong", &article(TITLE, "2020-03-05", &BODY));
         corpus.page("pages", "list", &list());
@@ -76,82 +73,60 @@ impl Corpus {
     }
 
     fn extracted(&self, set: &str, id: &str) -> Value {
-        let output = Command::new(env!("CARGO_BIN_EXE_taojin"))
-            .args(["extract", "--json", "--url", &address(id)])
-            .arg(self.html(set, id))
-            .output()
-            .expect("taojin runs");
-        serde_json::from_slice(&output.stdout).expect("a document")
-    }
-
-    fn html(&self, set: &str, id: &str) -> PathBuf {
-        self.path()
-            .join(set)
-            .join("html")
-            .join(format!("{id}.html"))
-    }
-
-    fn path(&self) -> &Path {
-        self.dir.path()
-    }
-
-    fn file(&self, name: &str) -> PathBuf {
-        self.path().join(name)
+        let page = format!("{set}/html/{id}.html");
+        let args = ["extract", "--json", "--url", &address(id), &page];
+        self.0.json(&args)
     }
 
     fn gold(&self, set: &str, lines: &[Value]) {
         let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
-        fs::write(self.path().join(set).join("gold.jsonl"), lines.join("\n")).expect("gold");
+        self.0.write(&format!("{set}/gold.jsonl"), lines.join("\n"));
     }
 
     fn page(&self, set: &str, id: &str, html: &str) {
-        let file = self.html(set, id);
-        fs::create_dir_all(file.parent().expect("a folder")).expect("folders");
-        fs::write(file, html).expect("page");
+        let folder = self.0.file(set).join("html");
+        fs::create_dir_all(folder).expect("folders");
+        self.0.write(&format!("{set}/html/{id}.html"), html);
     }
 
-    fn eval(&self, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_taojin"))
-            .current_dir(self.path())
-            .arg("eval")
-            .args(args)
-            .output()
-            .expect("taojin runs")
+    fn eval(&self, args: &[&str]) -> Ran {
+        self.0.run(&[&["eval"], args].concat())
     }
 
     fn done(&self, args: &[&str]) -> String {
-        let output = self.eval(args);
-        let errors = String::from_utf8_lossy(&output.stderr);
-        assert_eq!(output.status.code(), Some(0), "{args:?}: {errors}");
-        String::from_utf8(output.stdout).expect("UTF-8")
+        self.eval(args).good().out
+    }
+
+    fn report(&self, args: &[&str]) -> Value {
+        let json = [args, &["--json"]].concat();
+        self.eval(&json).good().json()
     }
 
     fn refused(&self, args: &[&str]) -> String {
-        let output = self.eval(args);
-        let line = String::from_utf8_lossy(&output.stderr).trim().to_owned();
-        assert_eq!(output.status.code(), Some(2), "{args:?}: {line}");
-        assert_eq!(line.lines().count(), 1, "{args:?}: {line}");
-        assert!(output.stdout.is_empty(), "{args:?}: something on stdout");
-        line
+        self.eval(args).refused()
     }
 }
 
 #[test]
 fn the_rates_come_as_a_table_and_as_json() {
     let corpus = Corpus::new();
-    let report: Value =
-        serde_json::from_str(&corpus.done(&[".", "--json", "--worst", "2"])).expect("JSON");
+    let report = corpus.report(&[".", "--worst", "2"]);
     let news = &report["news"];
-    assert_eq!((&news["pages"], &news["missing"]), (&json!(3), &json!(1)));
-    assert_eq!(news["title"], json!(0.3333));
-    assert_eq!(news["date"], json!(0.3333));
     // Two whole texts and one that is not there.
-    assert_eq!(news["page"], json!(0.6667));
-    assert_eq!(news["p"], json!(1.0));
-    assert_eq!(news["r"], json!(0.6667));
-    assert_eq!(news["f1"], json!(0.8));
-    assert_eq!(news["kind"], json!(0.6667));
-    assert_eq!(news["worst"], json!([[0.0, "gone"], [1.0, "first"]]));
+    for (rate, value) in [
+        ("pages", json!(3)),
+        ("missing", json!(1)),
+        ("title", json!(0.3333)),
+        ("date", json!(0.3333)),
+        ("page", json!(0.6667)),
+        ("p", json!(1.0)),
+        ("r", json!(0.6667)),
+        ("f1", json!(0.8)),
+        ("kind", json!(0.6667)),
+        ("worst", json!([[0.0, "gone"], [1.0, "first"]])),
+    ] {
+        assert_eq!(news[rate], value, "{rate}");
+    }
     assert_eq!(news["wrong"][0]["gold"], json!("另一个标题"));
     assert!(
         news["mb_per_s"].as_f64().is_some_and(|mb| mb > 0.0),
@@ -176,15 +151,16 @@ fn the_rates_come_as_a_table_and_as_json() {
     assert_eq!(row("  zh")[1..4], ["2", "0", "1.0000"]);
     assert_eq!(row("pages")[3], "-");
     assert_eq!(row("(all)")[1], "4");
-    assert!(table.contains("    0.000 gone\n"), "{table}");
-    assert!(
-        table.contains("title wrong: “") && table.contains("instead of “另一个标题”"),
-        "{table}"
+    assert_has(
+        &table,
+        &[
+            "    0.000 gone\n",
+            "title wrong: “",
+            "instead of “另一个标题”",
+        ],
     );
 
-    let zh: Value =
-        serde_json::from_str(&corpus.done(&[".", "--json", "--lang", "zh", "--set", "news"]))
-            .expect("JSON");
+    let zh = corpus.report(&[".", "--lang", "zh", "--set", "news"]);
     assert_eq!(zh["news"]["pages"], json!(2));
     assert_eq!(zh.get("pages"), None);
 }
@@ -192,23 +168,15 @@ fn the_rates_come_as_a_table_and_as_json() {
 #[test]
 fn each_method_is_judged_and_says_what_it_proposes() {
     let corpus = Corpus::new();
-    let rates = |method: &str| -> Value {
-        let output = corpus.eval(&[".", "--method", method, "--set", "news", "--json"]);
-        assert!(output.status.success(), "{output:?}");
-        serde_json::from_slice(&output.stdout).expect("JSON")
-    };
+    let rates = |method: &str| corpus.report(&[".", "--method", method, "--set", "news"]);
     // One of three pages is not there; the text of the others is one element of paragraphs.
     let whole = rates("model")["news"]["page"].clone();
     assert_eq!(rates("ratio")["news"]["page"], whole);
-    let output = corpus.eval(&[".", "--method", "words"]);
-    assert_eq!(output.status.code(), Some(2), "{output:?}");
-    let html = corpus.dir.path().join("news/html/first.html");
-    let explained = Command::new(env!("CARGO_BIN_EXE_taojin"))
-        .args(["extract", "--json", "--explain", "--method", "ratio"])
-        .arg(&html)
-        .output()
-        .expect("taojin runs");
-    let document: Value = serde_json::from_slice(&explained.stdout).expect("JSON");
+    corpus.eval(&[".", "--method", "words"]).failed(2);
+    let explain = ["extract", "--json", "--explain", "--method", "ratio"];
+    let document = corpus
+        .0
+        .json(&[&explain[..], &["news/html/first.html"]].concat());
     assert_eq!(document["text"], BODY.join("\n"));
     let paths = document["explain"]["paths"].as_array().expect("a table");
     let of_text = |path: &&Value| path["path"] == "html.body.div.div.p";
@@ -222,9 +190,8 @@ fn each_method_is_judged_and_says_what_it_proposes() {
 fn predictions_have_one_line_for_each_page() {
     let corpus = Corpus::new();
     let output = corpus.eval(&["news", "--predictions", "p.jsonl"]);
-    let missing = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(missing.contains("gone.html"), "{missing}");
-    let lines = fs::read_to_string(corpus.file("p.jsonl")).expect("predictions");
+    assert_has(&output.err, &["gone.html"]);
+    let lines = corpus.0.read("p.jsonl");
     let first: Value = serde_json::from_str(lines.lines().next().expect("a line")).expect("JSON");
     assert_eq!(lines.lines().count(), 2);
     // One set alone is named after its folder.
@@ -236,25 +203,7 @@ fn predictions_have_one_line_for_each_page() {
     for field in ["title", "published", "author", "text", "comments"] {
         assert_eq!(first[field], document[field], "{field}");
     }
-    let mut fields: Vec<&str> = first
-        .as_object()
-        .expect("object")
-        .keys()
-        .map(String::as_str)
-        .collect();
-    fields.sort_unstable();
-    assert_eq!(
-        fields,
-        [
-            "author",
-            "comments",
-            "id",
-            "published",
-            "set",
-            "text",
-            "title"
-        ]
-    );
+    assert_eq!(first.as_object().map(serde_json::Map::len), Some(7));
 }
 
 #[test]
@@ -280,15 +229,7 @@ fn a_run_is_held_against_an_earlier_one() {
         "{text}"
     );
 
-    let report: Value = serde_json::from_str(&corpus.done(&[
-        ".",
-        "--json",
-        "--baseline",
-        "before.jsonl",
-        "--set",
-        "news",
-    ]))
-    .expect("JSON");
+    let report = corpus.report(&[".", "--baseline", "before.jsonl", "--set", "news"]);
     let difference = &report["news"]["difference"];
     assert_eq!(difference["before"]["title"], difference["now"]["title"]);
     assert_eq!(difference["worse"][0]["id"], json!("first"));
@@ -301,9 +242,7 @@ fn a_run_is_held_against_an_earlier_one() {
 /// Pages of many sites whose text is what no other page has as its text: the quotation, and none of the paragraphs.
 #[test]
 fn pages_are_judged_with_what_other_sites_teach() {
-    let corpus = Corpus {
-        dir: tempfile::tempdir().expect("temporary directory"),
-    };
+    let corpus = Corpus(Folder::new("", &[]));
     let quoted = |site: usize| -> Vec<String> {
         (1..4).map(|n| format!("“北坡第{site}井的钻工在{n}月的信里写道，山口的雪还没有化，他们已经把井架立了起来，大家都好。”")).collect()
     };
@@ -327,13 +266,14 @@ fn pages_are_judged_with_what_other_sites_teach() {
         });
         corpus.gold(half, &gold.collect::<Vec<_>>());
     }
-    let report =
-        |args: &[&str]| -> Value { serde_json::from_str(&corpus.done(args)).expect("JSON") };
-    let f1 = |args: &[&str]| report(args)["odd"]["f1"].as_f64().expect("a number");
-    assert!(f1(&[".", "--json"]) < 0.6);
-    assert!(f1(&[".", "--json", "--folds", "2", "--seed", "7"]) > 0.9);
+    let f1 = |args: &[&str]| {
+        let rate = &corpus.report(args)["odd"]["f1"];
+        rate.as_f64().expect("a number")
+    };
+    assert!(f1(&["."]) < 0.6);
+    assert!(f1(&[".", "--folds", "2", "--seed", "7"]) > 0.9);
     // One set taught by the other, beside the weights of the program.
-    let apart = report(&[".", "--json", "--leave-one-set-out", "--set", "odd"]);
+    let apart = corpus.report(&[".", "--leave-one-set-out", "--set", "odd"]);
     let rate = |row: &str| apart["odd"][row]["f1"].as_f64().expect("a number");
     assert!(rate("unseen") > 0.9 && rate("fitted") < 0.6, "{apart}");
     assert!(apart.get("odder").is_none());
@@ -341,93 +281,55 @@ fn pages_are_judged_with_what_other_sites_teach() {
     // What was learned serves without a compiler, and is the same each time.
     corpus.done(&[".", "--learn", "one.json"]);
     corpus.done(&[".", "--learn", "two.json"]);
-    let learned = fs::read_to_string(corpus.file("one.json")).expect("weights");
-    assert_eq!(
-        learned,
-        fs::read_to_string(corpus.file("two.json")).expect("weights")
-    );
+    let learned = corpus.0.read("one.json");
+    assert_eq!(learned, corpus.0.read("two.json"));
     let weights: Value = serde_json::from_str(&learned).expect("JSON");
     assert_eq!(weights["sources"][0]["set"], "odd");
     assert_eq!(weights["sources"][0]["pages"], 12);
-    assert!(f1(&[".", "--json", "--weights", "one.json"]) > 0.9);
-    let config = "[extract]\nweights = \"one.json\"\n";
-    fs::write(corpus.file("taojin.toml"), config).expect("configuration");
-    assert!(f1(&["--config", "taojin.toml", ".", "--json"]) > 0.9);
+    assert!(f1(&[".", "--weights", "one.json"]) > 0.9);
+    corpus.0.configure("[extract]\nweights = \"one.json\"\n");
+    assert!(f1(&["."]) > 0.9);
     // Pages without a licence teach nothing where one is asked for.
     let refused = corpus.refused(&[".", "--licensed", "--learn", "three.json"]);
-    assert!(refused.contains("no labelled page"), "{refused}");
+    assert_has(&refused, &["no labelled page"]);
     let readme = "- Source: my pages\n- Licence: CC0 (mine)\n";
-    fs::write(corpus.file("odd/README.md"), readme).expect("README");
+    corpus.0.write("odd/README.md", readme);
     corpus.done(&[".", "--licensed", "--learn", "three.json"]);
-    let learned = fs::read_to_string(corpus.file("three.json")).expect("weights");
+    let learned = corpus.0.read("three.json");
     let sources = &serde_json::from_str::<Value>(&learned).expect("JSON")["sources"];
     assert_eq!(sources.as_array().map(Vec::len), Some(1));
     assert_eq!(sources[0]["licence"], "CC0");
 
     // A file cut off is refused, wherever it is named.
-    fs::write(
-        corpus.file("one.json"),
-        learned.split_at(learned.len() / 2).0,
-    )
-    .expect("weights");
-    for args in [
-        &["--weights", "one.json", "."][..],
-        &["--config", "taojin.toml", "."],
-    ] {
-        let refused = corpus.refused(args);
-        assert!(
-            refused.contains("one.json") && refused.contains("EOF"),
-            "{refused}"
-        );
+    let half = learned.split_at(learned.len() / 2).0;
+    corpus.0.write("one.json", half);
+    for args in [&["--weights", "one.json", "."][..], &["."]] {
+        assert_has(&corpus.refused(args), &["one.json", "EOF"]);
     }
 }
 
 #[test]
 fn mistakes_are_one_line_and_exit_2() {
     let corpus = Corpus::new();
-    fs::create_dir(corpus.file("empty")).expect("folder");
-    assert!(corpus.refused(&["empty"]).contains("no labelled pages"));
-    assert!(corpus.refused(&["nowhere"]).contains("nowhere"));
-    assert!(
-        corpus
-            .refused(&[".", "--set", "old"])
-            .contains("no set old; there are: news, pages")
-    );
-    assert!(
-        corpus
-            .refused(&[".", "--lang", "fr"])
-            .contains("no labelled page has lang fr")
-    );
-    assert!(
-        corpus
-            .refused(&[".", "--baseline", "news/gold.jsonl"])
-            .contains("gold.jsonl:1: not a run")
-    );
-    assert!(
-        corpus
-            .refused(&[".", "--baseline", "none.jsonl"])
-            .contains("none.jsonl")
-    );
-    assert!(
-        corpus
-            .refused(&[".", "--save", "no/folder"])
-            .contains("no/folder")
-    );
-    assert!(
-        corpus
-            .refused(&[".", "--predictions", "no/folder"])
-            .contains("no/folder")
-    );
-    // One site cannot be judged by what others teach.
-    assert!(
-        corpus
-            .refused(&[".", "--folds", "4"])
-            .contains("no labelled page of enough sites")
-    );
-    fs::write(
-        corpus.file("news/gold.jsonl"),
-        "{\"id\": \"first\"}\n{\"id\": 7}\n",
-    )
-    .expect("gold");
-    assert!(corpus.refused(&["."]).contains("gold.jsonl:2: "));
+    fs::create_dir(corpus.0.file("empty")).expect("folder");
+    for (args, wanted) in [
+        (&["empty"][..], "no labelled pages"),
+        (&["nowhere"], "nowhere"),
+        (&[".", "--set", "old"], "no set old; there are: news, pages"),
+        (&[".", "--lang", "fr"], "no labelled page has lang fr"),
+        (
+            &[".", "--baseline", "news/gold.jsonl"],
+            "gold.jsonl:1: not a run",
+        ),
+        (&[".", "--baseline", "none.jsonl"], "none.jsonl"),
+        (&[".", "--save", "no/folder"], "no/folder"),
+        (&[".", "--predictions", "no/folder"], "no/folder"),
+        // One site cannot be judged by what others teach.
+        (&[".", "--folds", "4"], "no labelled page of enough sites"),
+    ] {
+        assert_has(&corpus.refused(args), &[wanted]);
+    }
+    let gold = "{\"id\": \"first\"}\n{\"id\": 7}\n";
+    corpus.0.write("news/gold.jsonl", gold);
+    assert_has(&corpus.refused(&["."]), &["gold.jsonl:2: "]);
 }

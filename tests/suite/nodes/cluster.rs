@@ -4,21 +4,23 @@
 //!
 //! `TAOJIN_LONG=1 cargo test -p taojin --test suite cluster::` is a longer schedule; each kill takes half a minute.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use taojin_crawl::store::{Duties, Reader, StorePlace};
+use taojin_demo::Hit;
 use taojin_demo::trial::TrialPlan;
-use taojin_demo::{Fault, Hit};
 
+use crate::support::folder::{Process, indexed};
 use crate::support::lots::Lots;
 use crate::support::postgres::server;
-use crate::support::trial::{Trial, indexed};
+use crate::support::trial::{Trial, fetched_again};
+use crate::support::{poll, say, scaled, wait_until};
 
 /// Nodes that crawl at the same time; short and long.
 const NODES: [u32; 2] = [3, 4];
@@ -30,6 +32,8 @@ const PAGES: [u32; 2] = [1_200, 3_600];
 pub(crate) const DELAY_MS: u64 = 1_500;
 /// A node that is paused for longer than its lease loses its partitions.
 const PAUSE: Duration = Duration::from_secs(19);
+/// A node has ended by then.
+const ENDED: Duration = Duration::from_secs(30);
 /// Everything is over by then, whatever happens on the way.
 const LONGEST: Duration = Duration::from_secs(240);
 
@@ -49,29 +53,19 @@ pub(crate) struct Cluster {
     started: u32,
 }
 
-/// A daemon with a data folder of its own.
+/// A daemon with a data folder of its own, killed when it is dropped.
 pub(crate) struct Node {
     pub(crate) dir: PathBuf,
-    process: Child,
-}
-
-impl Drop for Node {
-    fn drop(&mut self) {
-        // An error means that it has ended by itself.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
+    process: Process,
 }
 
 impl Node {
     pub(crate) fn signal(&self, signal: &str) {
-        let id = self.process.id().to_string();
-        let sent = Command::new("kill").args([signal, &id]).status();
-        assert!(sent.expect("kill runs").success());
+        self.process.signal(signal);
     }
 
     pub(crate) fn has_ended(&mut self) -> bool {
-        self.process.try_wait().expect("its state").is_some()
+        self.process.ended().is_some()
     }
 }
 
@@ -131,17 +125,15 @@ impl Cluster {
             .append(true)
             .open(dir.join("stderr"))
             .expect("a log file");
-        let process = self
-            .trial
-            .taojin(&["run", "--data-dir"])
+        let mut command = self.trial.taojin(&["run", "--data-dir"]);
+        command
             .arg(&dir)
             .env("TAOJIN_CLUSTER_CRAWL", duties.crawls.to_string())
             .env("TAOJIN_CLUSTER_SERVE", duties.serves.to_string())
             .envs((!duties.crawls).then_some(("TAOJIN_SITES_DIR", "no-sites.d")))
             .stdout(Stdio::null())
-            .stderr(log)
-            .spawn()
-            .expect("taojin starts");
+            .stderr(log);
+        let process = Process::of(&mut command);
         Node { dir, process }
     }
 
@@ -169,27 +161,31 @@ impl Cluster {
         })
     }
 
-    pub(crate) fn wait_for_documents(&self, wanted: i64, end: Instant) {
-        while self.documents() < wanted {
-            assert!(
-                Instant::now() < end,
-                "only {} documents:\n{}",
-                self.documents(),
-                self.logs()
-            );
-            thread::sleep(Duration::from_millis(100));
-        }
+    pub(crate) fn wait_for_documents(&mut self, wanted: i64, end: Instant) {
+        let left = end.saturating_duration_since(Instant::now());
+        let what = format!(
+            "{wanted} documents, of which {} are there",
+            self.documents()
+        );
+        self.wait_for(&what, left, |cluster| cluster.documents() >= wanted);
+    }
+
+    /// Waits until something is so; the nodes' logs tell what happened instead.
+    pub(crate) fn wait_for(
+        &mut self,
+        what: &str,
+        within: Duration,
+        mut is_so: impl FnMut(&mut Self) -> bool,
+    ) {
+        let found = poll(within, || is_so(self).then_some(()));
+        assert!(found.is_some(), "{what}:\n{}", self.logs());
     }
 
     /// What `taojin cluster status` says.
     pub(crate) fn status(&self) -> Value {
-        let output = self
-            .trial
-            .taojin(&["cluster", "status", "--json"])
-            .output()
-            .expect("taojin runs");
+        let ran = self.trial.run(&["cluster", "status", "--json"]);
         // There is no store yet when the first node starts.
-        serde_json::from_slice(&output.stdout).unwrap_or_default()
+        serde_json::from_str(&ran.out).unwrap_or_default()
     }
 
     /// Partitions of each node that crawls, in the order of their starts.
@@ -207,14 +203,9 @@ impl Cluster {
         within: Duration,
     ) -> Duration {
         let begun = Instant::now();
-        loop {
-            let shares = self.shares();
-            if wanted(&shares) {
-                return begun.elapsed();
-            }
-            assert!(begun.elapsed() < within, "{shares:?}\n{}", self.logs());
-            thread::sleep(Duration::from_millis(100));
-        }
+        let found = poll(within, || wanted(&self.shares()).then_some(()));
+        assert!(found.is_some(), "{:?}\n{}", self.shares(), self.logs());
+        begun.elapsed()
     }
 
     pub(crate) fn logs(&self) -> String {
@@ -285,18 +276,6 @@ pub(crate) fn assert_polite(log: &[Hit], late: usize) {
     assert!(early.len() <= late, "{early:?}");
 }
 
-/// Articles that came whole more than once.
-pub(crate) fn fetched_again(log: &[Hit]) -> u32 {
-    let mut times: HashMap<(&str, &str), u32> = HashMap::new();
-    for hit in log {
-        let whole = matches!(hit.fault, None | Some(Fault::Slow));
-        if hit.status == 200 && whole && hit.target.starts_with("/news/") {
-            *times.entry((&hit.authority, &hit.target)).or_default() += 1;
-        }
-    }
-    times.values().map(|n| n - 1).sum()
-}
-
 /// Every article is a document, once, and the numbers of the log have no gap.
 pub(crate) fn assert_whole(cluster: &Cluster) {
     let reader = cluster
@@ -327,24 +306,13 @@ pub(crate) fn assert_whole(cluster: &Cluster) {
     assert!(urls >= i64::try_from(articles.len()).expect("few"));
     // Each node's index is made of the whole log.
     for node in cluster.nodes.iter().chain(&cluster.serving) {
-        let end = Instant::now() + Duration::from_secs(20);
-        loop {
+        let missing = || {
             let place = StorePlace::new(&node.dir, &cluster.store, None);
-            let found = indexed(place).unwrap_or_default();
-            let missing = articles
-                .iter()
-                .filter(|url| found.get(*url) != Some(&1))
-                .count();
-            if missing == 0 {
-                break;
-            }
-            assert!(
-                Instant::now() < end,
-                "{missing} are not once in the index of {}",
-                node.dir.display()
-            );
-            thread::sleep(Duration::from_millis(200));
-        }
+            cluster.trial.missing(&indexed(place).unwrap_or_default())
+        };
+        wait_until("all articles are in each index once", || {
+            missing().is_empty()
+        });
     }
 }
 
@@ -353,9 +321,9 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
     let Some(server) = server("a cluster of nodes") else {
         return;
     };
-    let nodes = crate::support::scaled(NODES);
-    let kills = crate::support::scaled(KILLS);
-    let pages = crate::support::scaled(PAGES);
+    let nodes = scaled(NODES);
+    let kills = scaled(KILLS);
+    let pages = scaled(PAGES);
     let end = Instant::now() + LONGEST + Duration::from_secs(u64::from(40 * kills));
     let mut cluster = Cluster::new(server.url(), pages, 24);
     let all = i64::try_from(cluster.trial.articles().len()).expect("few");
@@ -368,7 +336,7 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
         cluster.start(None);
         let moved =
             cluster.wait_for_shares(|shares| is_even(shares, count), Duration::from_secs(20));
-        crate::support::say(&format!(
+        say(&format!(
             "{count} nodes share the partitions after {moved:?}"
         ));
     }
@@ -388,7 +356,7 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
         drop(gone);
         let taken =
             cluster.wait_for_shares(|shares| is_even(shares, nodes - 1), Duration::from_secs(25));
-        crate::support::say(&format!(
+        say(&format!(
             "partitions of a killed node taken over after {taken:?}"
         ));
         cluster.start(Some(dir));
@@ -400,11 +368,7 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
     cluster.nodes[sleeper].signal("-STOP");
     thread::sleep(PAUSE);
     cluster.nodes[sleeper].signal("-CONT");
-    let waking = Instant::now() + Duration::from_secs(20);
-    while !cluster.nodes[sleeper].has_ended() {
-        assert!(Instant::now() < waking, "it goes on:\n{}", cluster.logs());
-        thread::sleep(Duration::from_millis(50));
-    }
+    cluster.wait_for("it goes on", ENDED, |c| c.nodes[sleeper].has_ended());
     let dir = cluster.nodes.remove(sleeper).dir.clone();
     cluster.start(Some(dir));
     cluster.wait_for_shares(|shares| is_even(shares, nodes), Duration::from_secs(25));
@@ -412,16 +376,7 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
     // One is drained and stopped: nothing is fetched again for it.
     let before = fetched_again(&cluster.trial.hits());
     let session = cluster.status()["nodes"][0]["session"].to_string();
-    let drained = cluster
-        .trial
-        .taojin(&["cluster", "drain", &session])
-        .output()
-        .expect("taojin runs");
-    assert!(
-        drained.status.success(),
-        "{}",
-        String::from_utf8_lossy(&drained.stderr)
-    );
+    cluster.trial.done(&["cluster", "drain", &session]);
     assert_eq!(fetched_again(&cluster.trial.hits()), before);
 
     let serving = cluster.status()["nodes"].as_array().expect("nodes").clone();
@@ -434,7 +389,7 @@ fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
     cluster.wait_for_documents(all, end);
     let log = cluster.trial.hits();
     let again = fetched_again(&log);
-    crate::support::say(&format!(
+    say(&format!(
         "{all} articles, {again} fetched again after {kills} kills and a pause"
     ));
     assert_whole(&cluster);
@@ -449,7 +404,7 @@ const ROUNDS: [u32; 2] = [1, 5];
 /// Two nodes crawl a web of which each article is named by another domain only, most often one of the other node. One of them goes
 /// in the middle of it; the other one has to find everything.
 fn nothing_is_lost_when_a_node_goes(test: &str, go: impl Fn(&mut Cluster)) {
-    for round in 0..crate::support::scaled(ROUNDS) {
+    for round in 0..scaled(ROUNDS) {
         let Some(server) = server(test) else {
             return;
         };
@@ -485,11 +440,7 @@ fn a_killed_node_takes_no_link_between_domains_with_it() {
 fn a_stopped_node_takes_no_link_between_domains_with_it() {
     nothing_is_lost_when_a_node_goes("a node is stopped", |cluster| {
         cluster.nodes[1].signal("-TERM");
-        let end = Instant::now() + Duration::from_secs(30);
-        while !cluster.nodes[1].has_ended() {
-            assert!(Instant::now() < end, "{}", cluster.logs());
-            thread::sleep(Duration::from_millis(50));
-        }
+        cluster.wait_for("it does not stop", ENDED, |c| c.nodes[1].has_ended());
         cluster.nodes.remove(1);
     });
 }
@@ -500,10 +451,6 @@ fn a_paused_node_takes_no_link_between_domains_with_it() {
         cluster.nodes[1].signal("-STOP");
         cluster.wait_for_shares(|shares| shares == [256], Duration::from_secs(40));
         cluster.nodes[1].signal("-CONT");
-        let end = Instant::now() + Duration::from_secs(30);
-        while cluster.restart_ended() == 0 {
-            assert!(Instant::now() < end, "it goes on:\n{}", cluster.logs());
-            thread::sleep(Duration::from_millis(50));
-        }
+        cluster.wait_for("it goes on", ENDED, |c| c.restart_ended() > 0);
     });
 }

@@ -3,66 +3,38 @@
 
 use std::fs::{self, File};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Command, Stdio};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use taojin_crawl::store::{Reader, StorePlace};
 use taojin_demo::trial::TrialPlan;
 
-use crate::nodes::cluster::fetched_again;
+use crate::support::folder::{Process, RunExt as _, assert_has, indexed};
 use crate::support::lots::Lots;
 use crate::support::postgres::server;
-use crate::support::trial::{Trial, indexed};
+use crate::support::trial::{Trial, fetched_again};
+use crate::support::{say, wait_until};
 
 /// Imports that are killed.
 const KILLS: usize = 4;
 /// Hosts of the web, and so fetches that a stop may break off.
 const HOSTS: u32 = 6;
-const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A daemon, ended when it is dropped.
-struct Daemon(Child);
-
-impl Daemon {
-    fn start(mut command: Command, log: &Path) -> Self {
-        let log = File::create(log).expect("a log");
-        command.stdout(Stdio::null()).stderr(log);
-        Daemon(command.spawn().expect("taojin starts"))
-    }
-
-    /// As `systemctl stop` does.
-    fn stop(mut self) {
-        let id = self.0.id().to_string();
-        let sent = Command::new("kill").args(["-TERM", &id]).status();
-        assert!(sent.expect("kill runs").success());
-        assert!(self.0.wait().expect("its end").success());
-    }
-}
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        // An error means that it has ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+/// A daemon, with a log of its own.
+fn start(mut command: Command, log: &Path) -> Process {
+    let log = File::create(log).expect("a log");
+    Process::of(command.stdout(Stdio::null()).stderr(log))
 }
 
 fn wait_for_documents(place: &StorePlace, wanted: i64) {
-    let end = Instant::now() + PATIENCE;
     let documents = || {
         let reader = Reader::open(place).ok()?;
         Some(reader.counts().ok()?.total("documents"))
     };
-    while documents().unwrap_or_default() < wanted {
-        assert!(Instant::now() < end, "{:?} documents", documents());
-        thread::sleep(Duration::from_millis(50));
-    }
-}
-
-fn words(output: &Output) -> String {
-    let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
-    String::from_utf8_lossy(&text).into_owned()
+    wait_until(&format!("{wanted} documents are stored"), || {
+        documents() >= Some(wanted)
+    });
 }
 
 #[test]
@@ -89,88 +61,59 @@ fn a_crawl_moves_into_the_database_and_out_again_and_nothing_is_lost_or_fetched_
         command.env("TAOJIN_STORE_URL", &url);
         command
     };
-    let answer = |mut command: Command| command.output().expect("taojin runs");
+    let ran = |args: &[&str]| on_database(args).ran();
 
     let log = trial.data_dir().with_file_name("log");
-    let single = Daemon::start(trial.taojin(&["run"]), &log);
+    let single = start(trial.taojin(&["run"]), &log);
     wait_for_documents(&StorePlace::from(trial.data_dir().as_path()), all / 4);
-    let refused = answer(on_database(&["cluster", "import"]));
-    assert!(
-        !refused.status.success() && words(&refused).contains("is in use by another taojin"),
-        "{}",
-        words(&refused)
-    );
-    single.stop();
+    let refused = ran(&["cluster", "import"]);
+    assert_ne!(refused.code, Some(0));
+    assert_has(&refused.err, &["is in use by another taojin"]);
+    assert_eq!(single.stop(), Some(0));
 
-    let made = answer(on_database(&["cluster", "init", "--json"]));
-    assert_eq!(words(&made), "{\"changed\":true}\n");
+    let made = ran(&["cluster", "init", "--json"]).good();
+    assert_eq!(made.out, "{\"changed\":true}\n");
     let mut lots = Lots(3);
     for _ in 0..KILLS {
-        let import = Daemon::start(on_database(&["cluster", "import"]), &log);
+        let import = start(on_database(&["cluster", "import"]), &log);
         thread::sleep(Duration::from_millis(lots.below(120) as u64));
         drop(import);
     }
     // Killed before its transaction was over, or after it.
-    let end = Instant::now() + PATIENCE;
-    loop {
-        let imported = answer(on_database(&["cluster", "import"]));
-        if imported.status.success() || words(&imported).contains("addresses already") {
-            break;
+    wait_until("the last import is gone", || {
+        let imported = ran(&["cluster", "import"]);
+        if imported.code == Some(0) || imported.err.contains("addresses already") {
+            return true;
         }
-        // The server may not have noticed yet that the last one is gone.
-        assert!(
-            words(&imported).contains("try again"),
-            "{}",
-            words(&imported)
-        );
-        assert!(Instant::now() < end, "{}", words(&imported));
-        thread::sleep(Duration::from_millis(100));
-    }
+        // The server may not have noticed yet.
+        assert_has(&imported.err, &["try again"]);
+        false
+    });
     let moved = trial.data_dir().join("crawl.sqlite");
     assert!(moved.exists(), "the file stays as it was");
 
-    let node = Daemon::start(on_database(&["run"]), &log);
+    let node = start(on_database(&["run"]), &log);
     let place = StorePlace::new(&trial.data_dir(), &url, None);
     wait_for_documents(&place, all / 2);
     let back = trial.data_dir().with_file_name("back");
     let folder = back.to_str().expect("UTF-8");
-    let refused = answer(on_database(&["cluster", "export", folder]));
-    assert!(
-        words(&refused).contains("stop all nodes first"),
-        "{}",
-        words(&refused)
-    );
-    node.stop();
+    let refused = ran(&["cluster", "export", folder]);
+    assert_has(&refused.err, &["stop all nodes first"]);
+    assert_eq!(node.stop(), Some(0));
     let said = fs::read_to_string(&log).expect("a log");
     assert!(
         !said.contains("index is rebuilt"),
         "the index goes on: {said}"
     );
-    let exported = answer(on_database(&["cluster", "export", folder]));
-    assert!(exported.status.success(), "{}", words(&exported));
+    ran(&["cluster", "export", folder]).good();
 
-    let ended = answer(trial.taojin(&["crawl", "--data-dir", folder]));
-    assert!(ended.status.success(), "{}", words(&ended));
-    assert_complete(&trial, &back);
+    trial.done(&["crawl", "--data-dir", folder]);
+    let missing = trial.missing(&indexed(&*back).expect("the index can be read"));
+    assert!(missing.is_empty(), "lost or twice: {missing:?}");
     let again = fetched_again(&trial.hits());
     // What a stop broke off, at one connection for each host.
     assert!(again <= 2 * HOSTS, "{again} were fetched again");
-    crate::support::say(&format!(
+    say(&format!(
         "{all} articles, {again} fetched again over two moves"
     ));
-}
-
-fn assert_complete(trial: &Trial, dir: &Path) {
-    let found = indexed(dir).expect("the index can be read");
-    let wrong: Vec<_> = trial
-        .articles()
-        .into_iter()
-        .filter(|url| found.get(url) != Some(&1))
-        .collect();
-    assert!(
-        wrong.is_empty(),
-        "{} lost or twice: {:?}",
-        wrong.len(),
-        wrong.first()
-    );
 }

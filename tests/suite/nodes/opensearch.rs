@@ -2,42 +2,30 @@
 //! another node that goes on where the one that wrote it was lost.
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs;
 use std::path::PathBuf;
-use std::process::{Child, Command, Output};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 use taojin_demo::trial::TrialPlan;
 
-use crate::nodes::cluster::{Cluster, assert_polite, is_even};
-use crate::support::get;
+use super::cluster::{Cluster, assert_polite, is_even};
+use crate::support::folder::{Ran, RunExt as _, assert_has, taojin_in};
+use crate::support::http::{free_port, get};
 use crate::support::opensearch::Engine;
+use crate::support::poll;
+use crate::support::postgres::server;
 use crate::support::trial::Trial;
 
-/// A crawl and its index are done by then.
-const PATIENCE: Duration = Duration::from_secs(240);
 /// Scores may differ by that much: a field that a document lacks counts as one term in the engine.
 const SCORE: f64 = 0.05;
 
-/// A daemon, killed at the end.
-struct Daemon(Child);
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        // An error means that it has ended by itself.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
+/// A crawl and its index are done by then.
+const LONGEST: Duration = Duration::from_secs(240);
 
 fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let end = Instant::now() + PATIENCE;
-    while !is_so() {
-        assert!(Instant::now() < end, "{what}: not within {PATIENCE:?}");
-        thread::sleep(Duration::from_millis(200));
-    }
+    let found = poll(LONGEST, || is_so().then_some(()));
+    assert!(found.is_some(), "{what}: not within {LONGEST:?}");
 }
 
 /// The demo's documents, with an index in either place.
@@ -51,12 +39,9 @@ struct Demo {
 impl Demo {
     fn new(engine: &Engine) -> Self {
         let dir = tempfile::tempdir().expect("temporary directory");
-        let done = Command::new(env!("CARGO_BIN_EXE_taojin"))
-            .args(["demo", "--once"])
-            .env("TMPDIR", dir.path())
-            .output();
-        let done = done.expect("taojin runs");
-        assert!(done.status.success(), "{done:?}");
+        let mut demo = taojin_in(dir.path());
+        demo.args(["demo", "--once"]).env("TMPDIR", dir.path());
+        demo.ran().good();
         let mut folders = fs::read_dir(dir.path()).expect("a folder").flatten();
         let data = folders.next().expect("the demo's data").path();
         Self {
@@ -67,28 +52,24 @@ impl Demo {
         }
     }
 
-    fn run(&self, engine: &str, args: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_taojin"))
+    fn run(&self, engine: &str, args: &[&str]) -> Ran {
+        taojin_in(self.dir.path())
             .arg("--config")
             .arg(self.data.join("demo.toml"))
             .args(args)
             .env("TAOJIN_SEARCH_ENGINE", engine)
             .env("TAOJIN_SEARCH_URL", &self.url)
             .env("TAOJIN_ANALYZE_LEXICONS", &self.lexicons)
-            .current_dir(self.dir.path())
-            .output()
-            .expect("taojin runs")
+            .ran()
     }
 
     fn said(&self, engine: &str, args: &[&str]) -> String {
-        let output = self.run(engine, args);
-        assert!(output.status.success(), "{engine} {args:?}: {output:?}");
-        String::from_utf8(output.stdout).expect("UTF-8")
+        self.run(engine, args).good().out
     }
 
     fn answer(&self, engine: &str, args: &[&str]) -> Value {
         let args = [&["search", "--json"], args].concat();
-        serde_json::from_str(&self.said(engine, &args)).expect("JSON")
+        self.run(engine, &args).good().json()
     }
 }
 
@@ -135,10 +116,8 @@ fn the_engine_answers_as_the_embedded_index_does() {
         return;
     };
     let mut demo = Demo::new(&engine);
-    let before = demo.run("opensearch", &["search", "天然气"]);
-    assert_eq!(before.status.code(), Some(2), "{before:?}");
-    let said = String::from_utf8_lossy(&before.stderr);
-    assert!(said.contains("there is no search index at"), "{said}");
+    let said = demo.run("opensearch", &["search", "天然气"]).failed(2).err;
+    assert_has(&said, &["there is no search index at"]);
     // Made anew, so that neither counts documents that were replaced.
     for place in ["embedded", "opensearch"] {
         demo.said(place, &["reindex"]);
@@ -159,8 +138,7 @@ fn the_engine_answers_as_the_embedded_index_does() {
     assert_eq!(all, exported("opensearch"));
     // The demo's sites are not there any more; the engine is.
     let check = demo.run("opensearch", &["check", "--online"]);
-    let said = String::from_utf8_lossy(&check.stdout);
-    assert!(said.contains("answers; has all changes up to"), "{check:?}");
+    assert_has(&check.out, &["answers; has all changes up to"]);
     a_new_term_acts_at_once(&mut demo);
     what_is_gone_is_gone(&demo);
     another_store_is_refused(&demo);
@@ -216,9 +194,8 @@ fn another_store_is_refused(demo: &Demo) {
     )
     .expect("a file");
     let other = demo.run("opensearch", &["--data-dir", "other", "import", "in.jsonl"]);
-    assert!(!other.status.success(), "{other:?}");
-    let said = String::from_utf8_lossy(&other.stderr);
-    assert!(said.contains("search.index"), "{said}");
+    assert_ne!(other.code, Some(0), "{other:?}");
+    assert_has(&other.err, &["search.index"]);
 }
 
 /// A web that takes some ten seconds to crawl.
@@ -238,12 +215,10 @@ fn documents_wait_while_the_engine_is_away() {
     let Some(mut engine) = Engine::start("documents_wait_while_the_engine_is_away") else {
         return;
     };
-    let port = crate::support::free_port();
+    let port = free_port();
     let serve = format!("[serve]\nlisten = \"127.0.0.1:{port}\"\nmax_lag_ms = 1000\n");
     let trial = web(&(serve + &engine.settings()));
-    let log = File::create(trial.data_dir().with_file_name("stderr")).expect("a file");
-    let daemon = trial.taojin(&["run"]).stderr(log).spawn();
-    let mut daemon = Daemon(daemon.expect("taojin starts"));
+    let mut daemon = trial.taojin(&["run"]).started();
     wait_until("the first documents", || engine.documents() >= 20);
     engine.kill();
 
@@ -256,40 +231,32 @@ fn documents_wait_while_the_engine_is_away() {
     wait_until("the crawl", || {
         status()["urls"]["fetched"].as_u64() >= Some(articles)
     });
-    let (code, body) = get(port, "/api/search?q=a").expect("an answer");
-    assert_eq!(code, 503, "{body}");
-    assert!(body.contains("search.url"), "{body}");
-    let (code, page) = get(port, "/?q=a").expect("an answer");
-    assert_eq!(code, 503, "{page}");
-    assert_eq!(get(port, "/readyz").expect("an answer").0, 503);
-    assert_eq!(
-        get(port, "/healthz").expect("an answer").0,
-        200,
-        "it waits and is not stuck"
-    );
+    // It waits and is not stuck.
+    for (target, status, part) in [
+        ("/api/search?q=a", 503, "search.url"),
+        ("/?q=a", 503, ""),
+        ("/readyz", 503, ""),
+        ("/healthz", 200, ""),
+    ] {
+        let (code, body) = get(port, target).expect("an answer");
+        assert_eq!(code, status, "{target}: {body}");
+        assert_has(&body, &[part]);
+    }
 
     engine.run();
     wait_until("all documents", || engine.documents() >= articles);
     wait_until("it is ready", || {
         get(port, "/readyz").is_some_and(|(code, _)| code == 200)
     });
-    let found = trial
-        .taojin(&["search", "--json", "--reprints", ""])
-        .output();
-    let found: Value = serde_json::from_slice(&found.expect("taojin runs").stdout).expect("JSON");
+    let found = trial.json(&["search", "--json", "--reprints", ""]);
     assert_eq!(found["total"], status()["documents"], "{found}");
-    assert!(
-        daemon.0.try_wait().expect("its state").is_none(),
-        "the same daemon all the time"
-    );
+    assert!(daemon.ended().is_none(), "the same daemon all the time");
 }
 
 #[test]
 fn another_node_goes_on_writing_the_index() {
     let test = "another_node_goes_on_writing_the_index";
-    let (Some(engine), Some(server)) =
-        (Engine::start(test), crate::support::postgres::server(test))
-    else {
+    let (Some(engine), Some(server)) = (Engine::start(test), server(test)) else {
         return;
     };
     let mut cluster = Cluster::with(server.url(), 96, 24, &engine.settings());
@@ -297,7 +264,7 @@ fn another_node_goes_on_writing_the_index() {
     wait_until("the first documents", || engine.documents() > 0);
     // The first one writes the index; the second one takes its hosts and its place.
     cluster.start(None);
-    cluster.wait_for_shares(|shares| is_even(shares, 2), PATIENCE);
+    cluster.wait_for_shares(|shares| is_even(shares, 2), LONGEST);
     drop(cluster.nodes.remove(0));
     let articles = cluster.trial.articles().len();
     wait_until("all documents", || {

@@ -2,30 +2,22 @@
 //! database is back, starts without it, and stops when it is told to.
 
 use std::fs;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use serde_json::Value;
 
-use crate::nodes::cluster::Cluster;
-use crate::support::get;
+use super::cluster::Cluster;
+use crate::support::folder::assert_has;
+use crate::support::http::get;
 use crate::support::postgres::server;
+use crate::support::{PATIENCE, poll, say};
 
-/// Longest wait for anything: far above what it takes.
-const PATIENCE: Duration = Duration::from_secs(90);
 /// A word of many articles.
 const QUERY: &str = "/api/search?q=%E5%82%A8%E6%B0%94%E5%BA%93";
 
 /// Waits for something of the cluster; its log tells what happened instead.
 fn wait_for<T>(cluster: &Cluster, what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let end = Instant::now() + PATIENCE;
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(Instant::now() < end, "{what}:\n{}", cluster.logs());
-        thread::sleep(Duration::from_millis(100));
-    }
+    poll(PATIENCE, &mut look).unwrap_or_else(|| panic!("{what}:\n{}", cluster.logs()))
 }
 
 /// The port that the first node listened on last.
@@ -53,11 +45,7 @@ fn search(cluster: &Cluster) -> Value {
 /// All that a reader asks for is answered as it was with the database, and says that it may not be all.
 fn assert_serves(cluster: &Cluster, before: &Value) {
     let answer = search(cluster);
-    assert!(
-        answer["degraded"]
-            .as_str()
-            .is_some_and(|why| why.contains("store.url"))
-    );
+    assert_has(&answer["degraded"].to_string(), &["store.url"]);
     assert_eq!(answer["total"], before["total"]);
     assert_eq!(answer["hits"], before["hits"], "with their snippets");
     let id = before["hits"][0]["id"].as_str().expect("an id");
@@ -74,33 +62,18 @@ fn assert_serves(cluster: &Cluster, before: &Value) {
         assert_eq!(status, 200, "{target}: {text}");
     }
     let (_, home) = get(port, "/?lang=en").expect("an answer");
-    assert!(home.contains("The database does not answer"), "{home}");
+    assert_has(&home, &["The database does not answer"]);
     let (status, text) = get(port, "/api/status").expect("an answer");
     let told: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(status, 200);
-    assert!(
-        told["note"]
-            .as_str()
-            .is_some_and(|note| note.contains("cannot be reached")),
-        "{told}"
-    );
+    assert_has(&told["note"].to_string(), &["cannot be reached"]);
 }
 
 fn stop(cluster: &mut Cluster) {
+    let begun = Instant::now();
     cluster.nodes[0].signal("-TERM");
-    let end = Instant::now() + PATIENCE;
-    while !cluster.nodes[0].has_ended() {
-        assert!(
-            Instant::now() < end,
-            "it does not stop:\n{}",
-            cluster.logs()
-        );
-        thread::sleep(Duration::from_millis(20));
-    }
-    crate::support::say(&format!(
-        "stopped after {:?}",
-        PATIENCE - (end - Instant::now())
-    ));
+    cluster.wait_for("it does not stop", PATIENCE, |c| c.nodes[0].has_ended());
+    say(&format!("stopped after {:?}", begun.elapsed()));
 }
 
 #[test]
@@ -134,23 +107,18 @@ fn a_node_serves_without_its_database_and_goes_on_with_it() {
     wait_until_ready(&cluster, "degraded");
     assert_serves(&cluster, &before);
     // Longer than the lease.
-    wait_for(&cluster, "the crawl goes on", || {
-        cluster
-            .logs()
-            .contains("the crawl waits for the database")
-            .then_some(())
-    });
+    let says = |text| {
+        wait_for(&cluster, text, || {
+            cluster.logs().contains(text).then_some(())
+        })
+    };
+    says("the crawl waits for the database");
     assert_serves(&cluster, &before);
-    assert!(!cluster.nodes[0].has_ended(), "{}", cluster.logs());
     server.start();
     wait_until_ready(&cluster, "ok");
-    wait_for(&cluster, "the crawl waits", || {
-        cluster
-            .logs()
-            .contains("the database answers again")
-            .then_some(())
-    });
+    says("the database answers again");
     cluster.wait_for_shares(|shares| shares == [256], PATIENCE);
+    assert!(!cluster.nodes[0].has_ended(), "{}", cluster.logs());
 
     // It stops without the database, and starts without it.
     server.signal("-STOP");

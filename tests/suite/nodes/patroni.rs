@@ -9,13 +9,15 @@ use std::os::unix::fs::chown;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use crate::nodes::cluster::{Cluster, assert_polite, assert_whole, fetched_again, is_even};
+use super::cluster::{Cluster, assert_polite, assert_whole, is_even};
+use crate::support::http::free_port;
 use crate::support::postgres::{NOBODY, installed, owner, run};
+use crate::support::trial::fetched_again;
+use crate::support::{poll, say, scaled};
 
 /// Primaries that are killed; short and long.
 const KILLS: [u32; 2] = [1, 5];
@@ -54,7 +56,7 @@ impl Patroni {
     /// None, and a word that the test is skipped, where the programs are missing.
     fn start(test: &str) -> Option<Self> {
         let Some(bin) = installed().filter(|_| is_there("patroni") && is_there("etcd")) else {
-            crate::support::say(&format!(
+            say(&format!(
                 "{test}: skipped, it wants PostgreSQL 15, Patroni and etcd (apt-get install postgresql-15 patroni etcd-server)"
             ));
             return None;
@@ -63,7 +65,7 @@ impl Patroni {
         if owner(Path::new("/proc/self")) == 0 {
             chown(dir.path(), Some(NOBODY), Some(NOBODY)).expect("another owner");
         }
-        let (clients, peers) = (crate::support::free_port(), crate::support::free_port());
+        let (clients, peers) = (free_port(), free_port());
         let etcd = as_owner("etcd", dir.path())
             .args(["--name", "e", "--data-dir", "etcd", "--log-level", "error"])
             .arg(format!("--listen-client-urls=http://127.0.0.1:{clients}"))
@@ -78,7 +80,7 @@ impl Patroni {
             .spawn()
             .expect("etcd starts");
         let members = (0..3).map(|at| {
-            let port = crate::support::free_port();
+            let port = free_port();
             let settings = settings(dir.path(), &bin, at, port, clients);
             fs::write(dir.path().join(format!("{at}.yml")), settings).expect("a file");
             Member {
@@ -133,30 +135,19 @@ impl Patroni {
     }
 
     fn wait_for_primary(&self) -> usize {
-        let end = Instant::now() + PATIENCE;
-        loop {
-            if let Some(at) = self.primary() {
-                return at;
-            }
-            assert!(Instant::now() < end, "no primary:\n{}", self.logs());
-            thread::sleep(Duration::from_millis(100));
-        }
+        let primary = poll(PATIENCE, || self.primary());
+        primary.unwrap_or_else(|| panic!("no primary:\n{}", self.logs()))
     }
 
     /// Waits for a primary with two replicas, one of them synchronous: then any one may be lost.
     fn wait_until_whole(&self) {
-        let end = Instant::now() + PATIENCE;
         let sql = "SELECT count(*) || ' ' || count(*) FILTER (WHERE sync_state = 'sync') FROM pg_stat_replication \
                    WHERE state = 'streaming'";
-        loop {
-            let primary = self.primary();
-            let replicas = primary.and_then(|at| self.ask(at, sql));
-            if replicas.as_deref() == Some("2 1") {
-                return;
-            }
-            assert!(Instant::now() < end, "{replicas:?}:\n{}", self.logs());
-            thread::sleep(Duration::from_millis(200));
-        }
+        let whole = poll(PATIENCE, || {
+            let replicas = self.ask(self.primary()?, sql)?;
+            (replicas == "2 1").then_some(())
+        });
+        assert!(whole.is_some(), "not whole:\n{}", self.logs());
     }
 
     /// The machine of a server is gone: all of it at once, without a word.
@@ -219,7 +210,7 @@ fn as_owner(program: &str, dir: &Path) -> Command {
 
 /// As docs/cluster.md advises: synchronous, with the shortest times that Patroni takes.
 fn settings(dir: &Path, bin: &Path, at: usize, port: u16, etcd: u16) -> String {
-    let rest = crate::support::free_port();
+    let rest = free_port();
     let (dir, bin) = (dir.display(), bin.display());
     format!(
         "scope: trial
@@ -265,7 +256,7 @@ fn a_fail_over_of_the_database_is_waited_for_and_loses_nothing() {
     ] {
         assert!(patroni.ask(primary, sql).is_some(), "{sql}");
     }
-    let kills = crate::support::scaled(KILLS);
+    let kills = scaled(KILLS);
     // At sixteen a second the pages last longer than the fail-overs.
     let mut cluster = Cluster::new(patroni.url(), HOSTS * (30 + 25 * kills), HOSTS);
     let all = i64::try_from(cluster.trial.articles().len()).expect("few");
@@ -284,7 +275,7 @@ fn a_fail_over_of_the_database_is_waited_for_and_loses_nothing() {
         let outage = begun.elapsed();
         let found = cluster.documents();
         cluster.wait_for_documents(found + 1, Instant::now() + GOES_ON);
-        crate::support::say(&format!(
+        say(&format!(
             "server {lost} lost, {primary} is the primary after {outage:.1?}, documents come after {:.1?}",
             begun.elapsed()
         ));
@@ -296,7 +287,7 @@ fn a_fail_over_of_the_database_is_waited_for_and_loses_nothing() {
     restarts += cluster.restart_ended();
     let log = cluster.trial.hits();
     let again = fetched_again(&log);
-    crate::support::say(&format!(
+    say(&format!(
         "{all} articles after {kills} fail-overs: {again} fetched again, {restarts} nodes ended and were started again"
     ));
     assert_whole(&cluster);

@@ -3,16 +3,17 @@
 
 use std::collections::BTreeSet;
 use std::path::Path;
-use std::thread;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use taojin_crawl::store::Duties;
 
-use crate::nodes::cluster::{Cluster, Node, SERVES};
-use crate::search::follow::receiver;
+use super::cluster::{Cluster, Node, SERVES};
+use crate::support::folder::{RunExt as _, assert_has};
 use crate::support::lots::Lots;
 use crate::support::postgres::server;
+use crate::support::webhook::receiver;
+use crate::support::{say, scaled, wait_until};
 
 const REPLICAS: usize = 3;
 /// Kills; short and long.
@@ -41,9 +42,7 @@ fn answers(cluster: &Cluster, dir: &Path) -> Vec<(u64, BTreeSet<String>)> {
         let fixed = ["search", "--json", "--limit", &limit, "--offset", &offset];
         let mut search = cluster.trial.taojin(&fixed);
         let search = search.arg("--data-dir").arg(dir).args(query);
-        let output = search.output().expect("taojin runs");
-        assert!(output.status.success(), "{output:?}");
-        serde_json::from_slice(&output.stdout).expect("JSON")
+        search.ran().good().json()
     };
     let all = |query: &&[&str]| {
         let first = page(query, 0);
@@ -68,8 +67,8 @@ fn replicas_killed_at_random_answer_as_an_index_made_at_once() {
     let Some(server) = server("replicas of the index") else {
         return;
     };
-    let kills = crate::support::scaled(KILLS);
-    let pages = crate::support::scaled(PAGES);
+    let kills = scaled(KILLS);
+    let pages = scaled(PAGES);
     let mut cluster = Cluster::new(server.url(), pages, 12);
     let all = i64::try_from(cluster.trial.articles().len()).expect("few");
     let end = Instant::now() + LONGEST;
@@ -90,9 +89,8 @@ fn replicas_killed_at_random_answer_as_an_index_made_at_once() {
 
     let anew = cluster.trial.data_dir().with_file_name("anew");
     let mut reindex = cluster.trial.taojin(&["reindex", "--data-dir"]);
-    let done = reindex.arg(&anew).env("TAOJIN_CLUSTER_CRAWL", "false");
-    let done = done.output().expect("taojin runs");
-    assert!(done.status.success(), "{done:?}");
+    let reindex = reindex.arg(&anew).env("TAOJIN_CLUSTER_CRAWL", "false");
+    reindex.ran().good();
     let wanted = answers(&cluster, &anew);
     for (query, (total, found)) in QUERIES.iter().zip(&wanted) {
         assert!(*total > 0, "{query:?} finds nothing");
@@ -100,18 +98,11 @@ fn replicas_killed_at_random_answer_as_an_index_made_at_once() {
     }
     assert!(wanted[0].0 >= u64::try_from(all).expect("few"));
     for replica in &replicas {
-        let end = Instant::now() + CAUGHT_UP;
-        loop {
-            let found = answers(&cluster, &replica.dir);
-            if found == wanted {
-                break;
-            }
-            let dir = replica.dir.display();
-            assert!(Instant::now() < end, "{dir}: {found:?}\n{wanted:?}");
-            thread::sleep(Duration::from_millis(500));
-        }
+        wait_until("a replica has caught up", || {
+            answers(&cluster, &replica.dir) == wanted
+        });
     }
-    crate::support::say(&format!(
+    say(&format!(
         "{REPLICAS} replicas, {kills} kills, {all} articles: the answers of an index made at once"
     ));
 }
@@ -122,7 +113,7 @@ fn crawling_and_serving_are_done_by_different_nodes() {
     let Some(server) = server("nodes that only crawl") else {
         return;
     };
-    let (hook, received) = receiver();
+    let (hook, received) = receiver(|| 200);
     let follow =
         format!("[[follow]]\nname = \"storage\"\nquery = \"储气库\"\nwebhook = {hook:?}\n");
     let mut cluster = Cluster::with(server.url(), 48, 8, &follow);
@@ -144,11 +135,9 @@ fn crawling_and_serving_are_done_by_different_nodes() {
         .recv_timeout(CAUGHT_UP)
         .expect("the node that serves tells");
     assert!(told.body.contains("储气库"), "{}", told.body);
-    let found = || answers(&cluster, &serving.dir)[0].0;
-    while found() < u64::try_from(all).expect("few") {
-        assert!(Instant::now() < end, "{} of {all}", found());
-        thread::sleep(Duration::from_millis(100));
-    }
+    wait_until("the node that serves has all", || {
+        answers(&cluster, &serving.dir)[0].0 >= u64::try_from(all).expect("few")
+    });
     let status = cluster.status();
     let duties = |n: usize| {
         let node = &status["nodes"][n];
@@ -161,16 +150,15 @@ fn crawling_and_serving_are_done_by_different_nodes() {
         assert!(serving.dir.join(folder).exists(), "{folder}");
     }
     assert!(cluster.logs().contains("only crawls"), "{}", cluster.logs());
-    let mut search = cluster.trial.taojin(&["search", "储气库", "--data-dir"]);
-    let search = search.arg(&dir).env("TAOJIN_CLUSTER_SERVE", "false");
-    let refused = search.output().expect("taojin runs");
-    let said = String::from_utf8_lossy(&refused.stderr);
-    assert!(!refused.status.success() && said.contains("cluster.serve = false"));
-    let mut status = cluster.trial.taojin(&["status", "--json", "--data-dir"]);
-    let status = status.arg(&dir).env("TAOJIN_CLUSTER_SERVE", "false");
-    let status = status.output().expect("taojin runs");
-    assert!(status.status.success(), "{status:?}");
-    let status: Value = serde_json::from_slice(&status.stdout).expect("JSON");
+    let there = |args: &[&str]| {
+        let mut command = cluster.trial.taojin(args);
+        command.arg("--data-dir").arg(&dir);
+        command.env("TAOJIN_CLUSTER_SERVE", "false").ran()
+    };
+    let refused = there(&["search", "储气库"]);
+    assert_ne!(refused.code, Some(0));
+    assert_has(&refused.err, &["cluster.serve = false"]);
+    let status = there(&["status", "--json"]).good().json();
     assert_eq!(status["activity"], "running");
     assert_eq!(
         (&status["documents"], &status["outbox_lag"]),

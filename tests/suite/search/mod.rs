@@ -1,7 +1,7 @@
 //! Search on the command line, over HTTP and in a browser.
 
 mod command;
-pub(crate) mod follow;
+mod follow;
 mod terms;
 mod trends;
 mod web_page;

@@ -2,13 +2,12 @@
 //! knows what it published, and invented ones.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::Write;
-use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::support::world::{Home, Serving, Web};
+use crate::support::daemon::Daemon;
+use crate::support::folder::{Folder, assert_has};
+use crate::support::world::{FAST, Home, Web};
 
 /// A query string of these queries.
 fn asked(queries: &[&str], more: &str) -> String {
@@ -19,22 +18,15 @@ fn asked(queries: &[&str], more: &str) -> String {
     format!("{}{more}", pairs.finish())
 }
 
-fn body(answer: &str) -> &str {
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    answer.split_once("\r\n\r\n").expect("a body").1
-}
-
-fn trends(serving: &Serving, queries: &[&str], more: &str) -> Value {
-    let answer = serving.get(&format!("/api/trends?{}", asked(queries, more)));
-    serde_json::from_str(body(&answer)).expect("JSON")
+fn trends(serving: &Daemon, queries: &[&str], more: &str) -> Value {
+    serving.json(&format!("/api/trends?{}", asked(queries, more)))
 }
 
 #[test]
 fn the_sample_web_s_stories_have_their_days_and_their_first_publishers() {
     let web = Web::sample();
-    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
-    let crawled = home.taojin(&["crawl"]).output().expect("taojin runs");
-    assert!(crawled.status.success());
+    let home = Home::new(&web, FAST);
+    home.done(&["crawl"]);
     let articles = web.server.articles();
     let mut reprints: BTreeMap<&str, usize> = BTreeMap::new();
     for original in articles.iter().filter_map(|a| a.reprint_of.as_deref()) {
@@ -43,7 +35,7 @@ fn the_sample_web_s_stories_have_their_days_and_their_first_publishers() {
     let mut originals: Vec<(&str, usize)> = reprints.into_iter().collect();
     originals.sort_by_key(|(url, copies)| (std::cmp::Reverse(*copies), *url));
     assert!(originals.len() >= 3, "the sample web has reprints");
-    let serving = Serving::start(&home);
+    let serving = Daemon::serving(&home);
     for (url, _) in originals.into_iter().take(3) {
         let original = articles.iter().find(|a| a.url == url).expect("an article");
         // A run of its text that says which documents hold it.
@@ -87,18 +79,9 @@ fn the_sample_web_s_stories_have_their_days_and_their_first_publishers() {
 
 #[test]
 fn planted_figures_stand_in_json_csv_and_on_the_page() {
-    let dir = tempfile::tempdir().expect("temporary directory");
-    let config = dir.path().join("taojin.toml");
-    let settings = format!("data_dir = {:?}\n", dir.path().join("data"));
-    fs::write(&config, settings).expect("the settings");
-    let taojin = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
-        command.arg("--config").arg(&config).args(args);
-        command
-    };
     // Ten days with ten reports each. Of those of the gas field one a day speaks of it, then two; the fracturing comes up in
     // the second half only.
-    let mut lines = String::new();
+    let mut documents = Vec::new();
     for day in 1..=10 {
         for n in 0..10 {
             let gas = n == 0 || (n == 1 && day > 5);
@@ -107,27 +90,19 @@ fn planted_figures_stand_in_json_csv_and_on_the_page() {
                 (true, false) => "青石岭气田检修集输管线，产量平稳",
                 (false, _) => "港口煤炭库存变化，运价小幅调整",
             };
-            let document = json!({
+            documents.push(json!({
                 "url": format!("http://s{}.example/{day}/{n}", n % 3),
                 "site": format!("s{}", n % 3),
                 "title": format!("第{day}日第{n}号简报"),
                 "text": format!("{topic}。编号{day}之{n}，记者走访了当地的{}个班组。", day * 10 + n),
                 "published": format!("2026-05-{day:02}T08:00:00+08:00"),
                 "kind": "article",
-            });
-            lines.push_str(&format!("{document}\n"));
+            }));
         }
     }
-    let mut import = taojin(&["import", "-"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .expect("taojin starts");
-    let mut stdin = import.stdin.take().expect("piped");
-    stdin.write_all(lines.as_bytes()).expect("written");
-    drop(stdin);
-    assert!(import.wait().expect("ended").success());
-
-    let serving = Serving::of(taojin(&["serve", "--listen", "127.0.0.1:0"]));
+    let folder = Folder::new("", &[]);
+    folder.import(documents);
+    let serving = Daemon::serving(&folder);
     let found = trends(&serving, &["青石岭气田", "煤炭"], "");
     assert_eq!(
         (&found["unit"], &found["middle"]),
@@ -155,17 +130,19 @@ fn planted_figures_stand_in_json_csv_and_on_the_page() {
     assert_eq!(found["queries"][1]["rising"], json!([]), "{found}");
 
     let query = asked(&["青石岭气田", "煤炭"], "&format=csv");
-    let csv = serving.get(&format!("/api/trends?{query}"));
-    let rows: Vec<&str> = body(&csv).lines().collect();
+    let (_, csv) = serving.get(&format!("/api/trends?{query}"));
+    let rows: Vec<&str> = csv.lines().collect();
     assert_eq!(rows[1], "2026-05-01,10,1,0.100000,9,0.900000");
     assert_eq!(rows[10], "2026-05-10,10,2,0.200000,8,0.800000");
     assert_eq!(rows.len(), 11);
-    let page = serving.get(&format!(
-        "/trends?{}",
-        asked(&["青石岭气田", "煤炭"], "&lang=zh")
-    ));
-    assert!(page.contains("2026-05-10: 青石岭气田 2 · 煤炭 8"), "{page}");
-    assert!(page.contains("2026-05-06 以来上升的词"), "{page}");
-    let all = serving.get("/api/search?q=%E7%85%A4%E7%82%AD&format=csv&limit=1000");
-    assert_eq!(body(&all).lines().count(), 86);
+    let query = asked(&["青石岭气田", "煤炭"], "&lang=zh");
+    assert_has(
+        &serving.get(&format!("/trends?{query}")).1,
+        &[
+            "2026-05-10: 青石岭气田 2 · 煤炭 8",
+            "2026-05-06 以来上升的词",
+        ],
+    );
+    let (_, all) = serving.get("/api/search?q=%E7%85%A4%E7%82%AD&format=csv&limit=1000");
+    assert_eq!(all.lines().count(), 86);
 }

@@ -1,25 +1,18 @@
 //! The web page in a real browser: what a person does with keyboard and mouse, and what is shown then. Without
 //! Chromium and its driver it says so and tests nothing.
 
-use std::fs;
-use std::io::Write;
-use std::net::TcpStream;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use serde_json::{Value, json};
 
+use crate::support::daemon::{Daemon, TOKEN};
+use crate::support::folder::{Folder, assert_has};
 use crate::support::web_driver::Browser;
 
-/// Longest wait for the server.
-const PATIENCE: Duration = Duration::from_secs(60);
 /// Codes of keys in the WebDriver standard.
 const ENTER: &str = "\u{E007}";
 const ARROW_DOWN: &str = "\u{E015}";
 const ESCAPE: &str = "\u{E00C}";
 const TAB: &str = "\u{E004}";
 
-/// The operator's token.
-const TOKEN: &str = "0123456789abcdef0123";
 /// A text long enough to be told as a reprint.
 const REPORT: &str = "中国海油今天宣布，渤海湾的一口深井获得高产油气流，日产原油三百吨、天然气一千万立方米。\
     这口井完钻井深五千三百米，是今年以来渤海海域最重要的发现。专家认为，这一发现证实了深层潜山的勘探潜力，\
@@ -28,111 +21,45 @@ const REPORT: &str = "中国海油今天宣布，渤海湾的一口深井获得�
 
 /// The program over an index of invented documents.
 struct Server {
-    child: Child,
-    address: String,
-    _dir: tempfile::TempDir,
+    daemon: Daemon,
+    _folder: Folder,
 }
 
 impl Server {
     fn start() -> Server {
-        let dir = tempfile::tempdir().expect("temporary directory");
-        let path = |name: &str| dir.path().join(name);
-        fs::create_dir(path("sites.d")).expect("sites.d");
-        let free = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = free.local_addr().expect("its address").to_string();
-        drop(free);
-        let data = path("data");
-        fs::write(
-            path("taojin.toml"),
-            format!("data_dir = {data:?}\n[serve]\nlisten = \"{address}\"\ntoken = \"{TOKEN}\"\n[[follow]]\nname = \"gas\"\ntitle = \"天然气动态\"\nquery = \"天然气\"\n"),
-        )
-        .expect("taojin.toml");
-        fs::write(path("in.jsonl"), documents()).expect("in.jsonl");
-        let taojin = || {
-            let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
-            command.arg("--config").arg(path("taojin.toml"));
-            command.stdout(Stdio::null()).stderr(Stdio::null());
-            command
-        };
-        let imported = taojin().arg("import").arg(path("in.jsonl")).status();
-        assert!(imported.expect("taojin runs").success());
-        let child = taojin().arg("serve").spawn().expect("taojin starts");
-        let server = Server {
-            child,
-            address,
-            _dir: dir,
-        };
-        let until = Instant::now() + PATIENCE;
-        while !server.answers() {
-            assert!(Instant::now() < until, "the server does not listen");
-            thread::sleep(Duration::from_millis(50));
+        let topic = "[[follow]]\nname = \"gas\"\ntitle = \"天然气动态\"\nquery = \"天然气\"\n";
+        let folder = Folder::new(&format!("[serve]\ntoken = \"{TOKEN}\"\n{topic}"), &[]);
+        folder.import(documents());
+        Server {
+            daemon: Daemon::serving(&folder),
+            _folder: folder,
         }
-        server
-    }
-
-    fn answers(&self) -> bool {
-        TcpStream::connect(&self.address)
-            .and_then(|mut stream| stream.write_all(b"GET /healthz HTTP/1.0\r\n\r\n"))
-            .is_ok()
     }
 
     fn url(&self, path: &str) -> String {
-        format!("http://{}{path}", self.address)
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // An error means that it has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+        format!("http://127.0.0.1:{}{path}", self.daemon.port)
     }
 }
 
 /// Forty reports over five months on two sites, and one report that three sites have.
-fn documents() -> String {
-    let mut lines = String::new();
-    let mut add = |site: &str,
-                   at: usize,
-                   title: &str,
-                   published: &str,
-                   text: &str,
-                   comment: &str| {
-        let comments = match comment {
-            "" => vec![],
-            text => vec![serde_json::json!({ "author": "读者", "text": text })],
-        };
-        let document = serde_json::json!({
-            "url": format!("https://{site}.example/{at}"), "site": site, "title": title, "published": published,
-            "text": text, "comments": comments,
-        });
-        lines.push_str(&format!("{document}\n"));
-    };
-    for at in 0..40 {
+fn documents() -> Vec<Value> {
+    let notice = |at: usize| {
         let site = ["能源报", "石油网"][at % 2];
-        let title = format!("天然气价格第{at}号公告");
-        let day = format!("2026-{:02}-{:02}", at % 5 + 1, at % 27 + 1);
-        let text = format!(
-            "天然气价格今日公布，第{at}号公告全文如下。页岩气产量第{}次上升。",
-            at * 7
-        );
-        add(site, at, &title, &day, &text, "");
-    }
-    for (site, day) in [
-        ("渤海报", "2026-03-01"),
-        ("能源报", "2026-03-02"),
-        ("石油网", "2026-03-03"),
-    ] {
-        add(
-            site,
-            99,
-            "渤海深井获得高产油气流",
-            day,
-            REPORT,
-            "值得庆祝的发现。",
-        );
-    }
-    lines
+        json!({
+            "url": format!("https://{site}.example/{at}"), "site": site, "title": format!("天然气价格第{at}号公告"),
+            "published": format!("2026-{:02}-{:02}", at % 5 + 1, at % 27 + 1),
+            "text": format!("天然气价格今日公布，第{at}号公告全文如下。页岩气产量第{}次上升。", at * 7),
+        })
+    };
+    let report = |(site, day): (&str, u32)| {
+        json!({
+            "url": format!("https://{site}.example/99"), "site": site, "title": "渤海深井获得高产油气流",
+            "published": format!("2026-03-0{day}"), "text": REPORT,
+            "comments": [{ "author": "读者", "text": "值得庆祝的发现。" }],
+        })
+    };
+    let holders = ["渤海报", "能源报", "石油网"].into_iter().zip(1..);
+    (0..40).map(notice).chain(holders.map(report)).collect()
 }
 
 fn browser() -> Option<Browser> {
@@ -188,12 +115,12 @@ fn types_and_takes_a_suggestion(browser: &Browser, server: &Server) {
         "const q = document.getElementById('q'); return [q.getAttribute('aria-expanded'), \
          document.getElementById(q.getAttribute('aria-activedescendant')).getAttribute('aria-selected')]",
     );
-    assert_eq!(expanded, serde_json::json!(["true", "true"]));
+    assert_eq!(expanded, json!(["true", "true"]));
     browser.press(ESCAPE);
     let closed = browser.run(
         "const q = document.getElementById('q'); return [q.getAttribute('aria-expanded'), q.value]",
     );
-    assert_eq!(closed, serde_json::json!(["false", "页岩"]));
+    assert_eq!(closed, json!(["false", "页岩"]));
     browser.press(ENTER);
     let total = browser.text(&browser.find(".total"));
     assert!(total.contains("40"), "{total}");
@@ -211,10 +138,7 @@ fn filters_by_date_and_site(browser: &Browser, server: &Server) {
     );
     let link = browser.run("return document.querySelector('.by-date a').getAttribute('href')");
     let link = link.as_str().expect("a date").to_owned();
-    assert!(
-        link.contains("since=2026-05") && link.contains("until=2026-05"),
-        "{link}"
-    );
+    assert_has(&link, &["since=2026-05", "until=2026-05"]);
     // A click on the last bar of the chart leads to the same page.
     let bars = browser.all(".chart .room");
     browser.click(bars.last().expect("bars"));
@@ -290,7 +214,7 @@ fn expands_reprints_and_opens_a_document(browser: &Browser, server: &Server) {
     browser.find(".reprints li a");
     let sites = browser
         .run("return [...document.querySelectorAll('.reprints .site')].map(s => s.textContent)");
-    assert_eq!(sites, serde_json::json!(["能源报", "石油网"]));
+    assert_eq!(sites, json!(["能源报", "石油网"]));
     let expanded =
         browser.run("return document.querySelector('a.more').getAttribute('aria-expanded')");
     assert_eq!(expanded, "true");
@@ -307,10 +231,7 @@ fn expands_reprints_and_opens_a_document(browser: &Browser, server: &Server) {
     });
     assert_eq!(browser.text(&browser.find("h1")), "渤海深井获得高产油气流");
     let comments = browser.text(&browser.find(".comments"));
-    assert!(
-        comments.contains("1 条评论") && comments.contains("值得庆祝的发现"),
-        "{comments}"
-    );
+    assert_has(&comments, &["1 条评论", "值得庆祝的发现"]);
     assert!(
         !browser.all("article mark").is_empty(),
         "the words are marked in the text"
@@ -318,7 +239,7 @@ fn expands_reprints_and_opens_a_document(browser: &Browser, server: &Server) {
     // Its reprints stand below it, and a button copies how to cite it.
     let reprints = "return [...document.querySelectorAll('[aria-labelledby=reprints] .site')].map(s => s.textContent)";
     let sites = browser.run(reprints);
-    assert_eq!(sites, serde_json::json!(["能源报", "石油网"]));
+    assert_eq!(sites, json!(["能源报", "石油网"]));
     browser.click(&browser.find(".cite summary"));
     let copy = browser.find("[data-copy=cite-standard]");
     assert_eq!(browser.text(&copy), "复制");

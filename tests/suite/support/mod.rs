@@ -1,8 +1,11 @@
 //! What the tests share: webs on loopback, data folders with a configuration, disks, databases, browsers.
 
+pub(crate) mod daemon;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod disk;
+pub(crate) mod folder;
 pub(crate) mod foreign_web;
+pub(crate) mod http;
 pub(crate) mod lots;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod opensearch;
@@ -12,7 +15,11 @@ pub(crate) mod postgres;
 pub(crate) mod small_web;
 pub(crate) mod trial;
 pub(crate) mod web_driver;
+pub(crate) mod webhook;
 pub(crate) mod world;
+
+use std::thread;
+use std::time::{Duration, Instant};
 
 /// A line for who runs the tests with `--no-capture`.
 #[expect(clippy::print_stderr, reason = "a test's report")]
@@ -32,24 +39,24 @@ pub(crate) fn scaled<T>([short, long]: [T; 2]) -> T {
 /// The top of the repository.
 pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 
-/// A port on this machine that nobody listens at.
-pub(crate) fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("its address").port()
+/// Longest wait for anything: far above what it takes, so that only a hang fails.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
+
+/// Looks again and again until there is something; none if there is nothing for so long.
+pub(crate) fn poll<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
+    let until = Instant::now() + limit;
+    loop {
+        let found = look();
+        if found.is_some() || Instant::now() > until {
+            return found;
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
 }
 
-/// Status and body of an answer.
-pub(crate) fn get(port: u16, target: &str) -> Option<(u16, String)> {
-    use std::io::{Read as _, Write as _};
-
-    let mut stream = std::net::TcpStream::connect(("127.0.0.1", port)).ok()?;
-    stream
-        .set_read_timeout(Some(std::time::Duration::from_secs(60)))
-        .ok()?;
-    write!(stream, "GET {target} HTTP/1.0\r\nHost: localhost\r\n\r\n").ok()?;
-    let mut answer = String::new();
-    stream.read_to_string(&mut answer).ok()?;
-    let (head, body) = answer.split_once("\r\n\r\n")?;
-    let status = head.split(' ').nth(1)?.parse().ok()?;
-    Some((status, body.to_owned()))
+/// Waits until something is so.
+#[track_caller]
+pub(crate) fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let is_so = poll(PATIENCE, || is_so().then_some(()));
+    assert!(is_so.is_some(), "waited in vain until {what}");
 }

@@ -1,17 +1,17 @@
 //! OpenSearch, started by the tests themselves. Needs Java (17 or later) and Maven, which fetches it once with CodeLibs' runner.
 
 use std::fs::{self, File};
-
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::support::get;
+use super::folder::Process;
+use super::http::get;
+use super::{poll, say};
 
 /// Version of the runner, which is that of OpenSearch; version 3 wants Java 21.
 const RUNNER: &str = "2.19.1.0";
@@ -27,7 +27,7 @@ pub(crate) struct Engine {
     dir: tempfile::TempDir,
     jars: PathBuf,
     port: u16,
-    process: Option<Child>,
+    process: Option<Process>,
     _one: MutexGuard<'static, ()>,
 }
 
@@ -76,7 +76,7 @@ impl Engine {
         let jars = match jars() {
             Ok(jars) => jars,
             Err(cause) => {
-                crate::support::say(&format!(
+                say(&format!(
                     "{test}: skipped, it wants OpenSearch by Maven: {cause} (apt-get install openjdk-17-jdk-headless maven)"
                 ));
                 return None;
@@ -98,8 +98,8 @@ impl Engine {
         let log = self.dir.path().join("log");
         let log = File::options().create(true).append(true).open(log);
         let log = log.expect("a log file");
-        let process = Command::new("java")
-            .args(["-Xmx512m", "-cp"])
+        let mut java = Command::new("java");
+        java.args(["-Xmx512m", "-cp"])
             .arg(self.jars.join("*"))
             .arg("org.codelibs.opensearch.runner.OpenSearchRunner")
             .arg("-basePath")
@@ -111,21 +111,15 @@ impl Engine {
             .args(["-baseHttpPort", &(self.port - 1).to_string()])
             .stdin(Stdio::piped())
             .stdout(log.try_clone().expect("a second handle"))
-            .stderr(log)
-            .spawn()
-            .expect("java starts");
+            .stderr(log);
+        let mut process = Process::of(&mut java);
+        let health = "/_cluster/health?wait_for_status=yellow";
+        let up = poll(START, || {
+            assert!(process.ended().is_none(), "{}", self.log());
+            self.get(health)
+        });
+        assert!(up.is_some(), "{}", self.log());
         self.process = Some(process);
-        let end = Instant::now() + START;
-        while self
-            .get("/_cluster/health?wait_for_status=yellow")
-            .is_none()
-        {
-            let process = self.process.as_mut().expect("it was started");
-            let ended = process.try_wait().expect("its state");
-            assert!(ended.is_none(), "{}", self.log());
-            assert!(Instant::now() < end, "{}", self.log());
-            thread::sleep(Duration::from_millis(200));
-        }
     }
 
     fn log(&self) -> String {
@@ -134,10 +128,7 @@ impl Engine {
 
     /// Ends it as a lost machine ends.
     pub(crate) fn kill(&mut self) {
-        if let Some(mut process) = self.process.take() {
-            process.kill().expect("it runs");
-            process.wait().expect("it ends");
-        }
+        self.process = None;
     }
 
     pub(crate) fn url(&self) -> String {
@@ -161,11 +152,5 @@ impl Engine {
             "[search]\nengine = \"opensearch\"\nurl = {:?}\nreplicas = 0\n",
             self.url()
         )
-    }
-}
-
-impl Drop for Engine {
-    fn drop(&mut self) {
-        self.kill();
     }
 }

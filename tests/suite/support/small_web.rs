@@ -1,57 +1,14 @@
 //! A few pages whose answers a test sets one by one, on loopback, and the program crawling them.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
-use std::path::Path;
-use std::process::Command;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex};
-use std::thread;
-use std::time::Duration;
 
 use serde_json::Value;
-use taojin::documents::open_folder;
-use taojin_search::analyze::Analyzer;
-use taojin_search::index;
 
-/// What an address answers.
-#[derive(Clone, Default)]
-pub(crate) struct Reply {
-    pub(crate) status: u16,
-    pub(crate) headers: String,
-    pub(crate) body: String,
-    /// How long the answer takes.
-    pub(crate) delay: Duration,
-}
-
-impl Reply {
-    pub(crate) fn page(body: &str) -> Self {
-        Self {
-            status: 200,
-            body: body.to_owned(),
-            ..Self::default()
-        }
-    }
-
-    pub(crate) fn status(status: u16) -> Self {
-        Self {
-            status,
-            ..Self::default()
-        }
-    }
-
-    pub(crate) fn after(mut self, delay: Duration) -> Self {
-        self.delay = delay;
-        self
-    }
-
-    pub(crate) fn header(mut self, line: &str) -> Self {
-        self.headers.push_str(line);
-        self.headers.push_str("\r\n");
-        self
-    }
-}
+use super::folder::Folder;
+pub(crate) use super::http::Reply;
+use super::http::serve;
 
 type Replies = Arc<Mutex<BTreeMap<String, Reply>>>;
 
@@ -60,48 +17,50 @@ pub(crate) struct SmallWeb {
     pub(crate) port: u16,
     replies: Replies,
     log: Arc<Mutex<Vec<String>>>,
-    dir: tempfile::TempDir,
+    folder: Folder,
+}
+
+impl Deref for SmallWeb {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.folder
+    }
 }
 
 impl SmallWeb {
     /// A site of the hosts `a.test` and `www.a.test` whose seed is the page `/` of the first.
     pub(crate) fn new(more_config: &str) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let port = listener.local_addr().expect("its address").port();
         let (replies, log) = (Replies::default(), Arc::<Mutex<Vec<String>>>::default());
         let (answers, asked) = (Arc::clone(&replies), Arc::clone(&log));
-        // Ends with the test's process.
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (answers, asked) = (Arc::clone(&answers), Arc::clone(&asked));
-                thread::spawn(move || answer(stream, &answers, &asked));
+        let port = serve(move |request| {
+            let address = request.address();
+            asked.lock().expect("no panic").push(address.clone());
+            let known = answers.lock().expect("no panic");
+            let reply = known.get(&address).cloned();
+            drop(known);
+            let mut reply = reply.unwrap_or(Reply::status(404));
+            let mix = |hash: u64, byte: u8| hash.wrapping_mul(31) + u64::from(byte);
+            let tag = format!("\"{:x}\"", reply.body.bytes().fold(7, mix));
+            if reply.status == 200 && request.header("if-none-match").as_ref() == Some(&tag) {
+                reply = Reply::status(304).after(reply.delay);
             }
+            reply.header(&format!("ETag: {tag}"))
         });
-        let dir = tempfile::tempdir().expect("temporary directory");
-        let sites = dir.path().join("sites.d");
-        fs::create_dir(&sites).expect("sites.d");
+        let config = format!(
+            "[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[frontier]\nmin_delay_ms = 0\nmax_delay_ms = 0\n\
+             throttle_backoff_ms = 1\nconnect_backoff_ms = 20\nmax_backoff_ms = 20\n[fetch]\nallow_addresses = \
+             [\"127.0.0.0/8\"]\n[fetch.hosts]\n\"a.test\" = \"127.0.0.1\"\n\"www.a.test\" = \"127.0.0.1\"\n{more_config}"
+        );
         let site = format!(
             "seeds = [\"http://a.test:{port}/\"]\n[scope]\nhosts = [\"a.test:{port}\", \"www.a.test:{port}\"]\n"
         );
-        fs::write(sites.join("a.toml"), site).expect("site file");
-        let config = format!(
-            "data_dir = {:?}\n[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[frontier]\nmin_delay_ms = 0\n\
-             max_delay_ms = 0\nthrottle_backoff_ms = 1\nconnect_backoff_ms = 20\nmax_backoff_ms = 20\n[fetch]\nallow_addresses = [\"127.0.0.0/8\"]\n[fetch.hosts]\n\
-             \"a.test\" = \"127.0.0.1\"\n\"www.a.test\" = \"127.0.0.1\"\n{more_config}",
-            dir.path().join("data")
-        );
-        fs::write(dir.path().join("taojin.toml"), config).expect("taojin.toml");
         Self {
             port,
             replies,
             log,
-            dir,
+            folder: Folder::new(&config, &[("a.toml", &site)]),
         }
-    }
-
-    /// The folder of the configuration; the data folder is `data` in it.
-    pub(crate) fn path(&self) -> &Path {
-        self.dir.path()
     }
 
     /// The whole address of `a.test/path`.
@@ -110,32 +69,31 @@ impl SmallWeb {
         format!("http://{host}:{}/{path}", self.port)
     }
 
-    /// Sets what `a.test/path` answers; whatever was not set is 404, or what [`set_rest`](Self::set_rest) says.
+    /// Sets what `a.test/path` answers; whatever was not set is 404.
     pub(crate) fn set(&self, address: &str, reply: Reply) {
         let mut replies = self.replies.lock().expect("no panic");
         replies.insert(address.to_owned(), reply);
     }
 
-    /// Sets what all addresses answer that were not set.
-    pub(crate) fn set_rest(&self, reply: Reply) {
-        self.set("", reply);
+    pub(crate) fn set_page(&self, address: &str, body: &str) {
+        self.set(address, Reply::page(body));
+    }
+
+    /// A news page with a text of its own.
+    pub(crate) fn set_article(&self, address: &str, title: &str) {
+        self.set_page(address, &article(title, ""));
     }
 
     /// The seed: a list of links to these addresses.
     pub(crate) fn seed(&self, addresses: &[&str]) {
-        let links: String = addresses
-            .iter()
-            .map(|a| {
-                format!(
-                    "<li><a href=\"{}\">{a} 的一条新闻标题在此</a></li>",
-                    self.url(a)
-                )
-            })
-            .collect();
-        self.set(
-            "a.test/",
-            Reply::page(&format!("<title>列表</title><ul>{links}</ul>")),
-        );
+        let link = |a: &&str| {
+            format!(
+                "<li><a href=\"{}\">{a} 的一条新闻标题在此</a></li>",
+                self.url(a)
+            )
+        };
+        let links: String = addresses.iter().map(link).collect();
+        self.set_page("a.test/", &format!("<title>列表</title><ul>{links}</ul>"));
     }
 
     /// Requests for an address since the last look.
@@ -153,104 +111,31 @@ impl SmallWeb {
         self.log.lock().expect("no panic").clear();
     }
 
-    pub(crate) fn taojin(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
-        command
-            .arg("--config")
-            .arg(self.dir.path().join("taojin.toml"))
-            .args(args);
-        command
-    }
-
     /// One pass in which every known article is asked for again; its counts.
     pub(crate) fn crawl(&self) -> Value {
         self.json(&["crawl", "--site", "a", "--recheck", "--json"])
     }
 
-    /// What a command prints.
-    pub(crate) fn json(&self, args: &[&str]) -> Value {
-        let output = self.taojin(args).output().expect("taojin runs");
-        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-        assert!(output.status.success(), "{args:?}: {errors}");
-        serde_json::from_slice(&output.stdout).expect("one JSON object")
+    /// What `taojin why` says of an address.
+    pub(crate) fn why(&self, address: &str) -> Value {
+        self.json(&["why", &self.url(address), "--json"])
+    }
+
+    /// An address without scheme and port.
+    pub(crate) fn short(&self, url: &str) -> String {
+        url.replace("http://", "")
+            .replace(&format!(":{}", self.port), "")
     }
 
     /// Address (without scheme and port) of each document in the index → its other addresses.
     pub(crate) fn indexed(&self) -> BTreeMap<String, Vec<String>> {
-        let port = format!(":{}", self.port);
-        let short = |url: &str| url.replace("http://", "").replace(&port, "");
-        let dir = self.dir.path().join("data");
-        let reader = open_folder(&dir, &Analyzer::new(&[]), &index::Config::default())
-            .expect("the index opens");
         let mut found = BTreeMap::new();
-        reader
-            .for_each(|stored| {
-                let document = stored.document;
-                let others = document.addresses.iter().map(|a| short(a)).collect();
-                let before = found.insert(short(&document.url), others);
-                assert!(before.is_none(), "{} is there twice", document.url);
-                true
-            })
-            .expect("the index can be read");
+        for document in self.documents() {
+            let others = document.addresses.iter().map(|a| self.short(a)).collect();
+            let before = found.insert(self.short(&document.url), others);
+            assert!(before.is_none(), "{} is there twice", document.url);
+        }
         found
-    }
-}
-
-fn answer(stream: TcpStream, replies: &Replies, log: &Mutex<Vec<String>>) {
-    let mut reader = BufReader::new(stream);
-    loop {
-        let Some(lines) = request(&mut reader) else {
-            return;
-        };
-        let header = |name: &str| {
-            let wanted = |l: &&String| l.to_ascii_lowercase().starts_with(&format!("{name}:"));
-            let line = lines.iter().find(wanted)?;
-            Some(line.split_once(':')?.1.trim().to_owned())
-        };
-        let host = header("host").unwrap_or_default();
-        let path = lines[0].split(' ').nth(1).unwrap_or("/").to_owned();
-        let address = format!("{}{path}", host.split(':').next().unwrap_or_default());
-        log.lock().expect("no panic").push(address.clone());
-        let known = replies.lock().expect("no panic");
-        let reply = known.get(&address).or(known.get("")).cloned();
-        drop(known);
-        let mut reply = reply.unwrap_or(Reply::status(404));
-        thread::sleep(reply.delay);
-        let tag = format!(
-            "\"{:x}\"",
-            reply
-                .body
-                .bytes()
-                .fold(7u64, |h, b| h.wrapping_mul(31) + u64::from(b))
-        );
-        if reply.status == 200 && header("if-none-match") == Some(tag.clone()) {
-            reply = Reply::status(304);
-        }
-        let text = format!(
-            "HTTP/1.1 {} X\r\nContent-Type: text/html; charset=utf-8\r\nETag: {tag}\r\n{}Content-Length: {}\r\n\r\n{}",
-            reply.status,
-            reply.headers,
-            reply.body.len(),
-            reply.body
-        );
-        if reader.get_mut().write_all(text.as_bytes()).is_err() {
-            return;
-        }
-    }
-}
-
-/// The lines of the next request's head; none when the client is gone.
-pub(crate) fn request(reader: &mut impl BufRead) -> Option<Vec<String>> {
-    let mut lines = Vec::new();
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line).unwrap_or(0) == 0 {
-            return None;
-        }
-        match line.trim() {
-            "" => return Some(lines),
-            text => lines.push(text.to_owned()),
-        }
     }
 }
 

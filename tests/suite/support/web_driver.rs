@@ -2,16 +2,16 @@
 //! person does. Out: what the page shows. Stops the browser when it is dropped.
 
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpStream;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-/// Longest wait for anything: far above what it takes, so that only a hang fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+use super::folder::{Process, RunExt as _};
+use super::http::free_port;
+use super::{PATIENCE, poll, wait_until};
+
 /// Key under which the protocol names an element.
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 /// Where Debian and others put the two programs.
@@ -19,7 +19,7 @@ const FOLDERS: [&str; 3] = ["/usr/bin", "/usr/local/bin", "/usr/lib/chromium"];
 
 /// A running browser.
 pub(crate) struct Browser {
-    driver: Child,
+    _driver: Process,
     port: u16,
     session: String,
     _profile: tempfile::TempDir,
@@ -44,18 +44,10 @@ impl Browser {
         let driver = program(&["chromedriver"])
             .ok_or("there is no chromedriver (Debian: apt-get install chromium-driver)")?;
         let profile = tempfile::tempdir().expect("temporary directory");
-        let port = TcpListener::bind("127.0.0.1:0")
-            .and_then(|listener| listener.local_addr())
-            .expect("a free port")
-            .port();
-        let driver = Command::new(driver)
-            .arg(format!("--port={port}"))
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .expect("chromedriver starts");
+        let port = free_port();
+        let driver = Command::new(driver).arg(format!("--port={port}")).started();
         let mut browser = Browser {
-            driver,
+            _driver: driver,
             port,
             session: String::new(),
             _profile: profile,
@@ -80,11 +72,9 @@ impl Browser {
     }
 
     fn wait_for_driver(&self) {
-        let until = Instant::now() + PATIENCE;
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            assert!(Instant::now() < until, "chromedriver does not listen");
-            thread::sleep(Duration::from_millis(50));
-        }
+        wait_until("chromedriver listens", || {
+            TcpStream::connect(("127.0.0.1", self.port)).is_ok()
+        });
     }
 
     /// One command; what it answers.
@@ -154,18 +144,8 @@ impl Browser {
 
     /// Waits until `look` gives something.
     pub(crate) fn until<T>(&self, what: &str, look: impl Fn() -> Option<T>) -> T {
-        let until = Instant::now() + PATIENCE;
-        loop {
-            if let Some(found) = look() {
-                return found;
-            }
-            assert!(
-                Instant::now() < until,
-                "still no {what} at {}",
-                self.address()
-            );
-            thread::sleep(Duration::from_millis(50));
-        }
+        let found = poll(PATIENCE, look);
+        found.unwrap_or_else(|| panic!("still no {what} at {}", self.address()))
     }
 
     /// The address of the page.
@@ -241,7 +221,5 @@ impl Drop for Browser {
             // The browser ends with its session; if that fails, it ends with its driver.
             let _ = self.exchange("DELETE", &self.session, None);
         }
-        let _ = self.driver.kill();
-        let _ = self.driver.wait();
     }
 }

@@ -1,21 +1,15 @@
 //! A web of several sites behind the real `taojin` program: a server in this process, a configuration on disk, and what
 //! the index holds afterwards.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::ops::Deref;
 use std::sync::Arc;
 
 use taojin::daemon::Clock;
-use taojin::documents::open_folder;
 use taojin_demo::trial::{self, TrialPlan, TrialWeb};
 use taojin_demo::{self as demo, SampleSite, SampleWeb};
-use taojin_search::analyze::Analyzer;
-use taojin_search::index;
 use taojin_uri::CrawlUri;
+
+use super::folder::Folder;
 
 /// Sites of a trial web.
 const TRIAL_SITES: u32 = 6;
@@ -43,21 +37,25 @@ fn runtime() -> tokio::runtime::Runtime {
         .expect("runtime")
 }
 
+/// Serves a trial web while the runtime lives.
+pub(crate) fn serve_trial(plan: TrialPlan) -> (Arc<TrialWeb>, tokio::runtime::Runtime) {
+    let runtime = runtime();
+    let bound = runtime.block_on(trial::bind(plan.hosts));
+    let (sockets, port) = bound.expect("free addresses");
+    let web = Arc::new(TrialWeb::new(plan, port));
+    runtime.spawn(demo::serve(Arc::clone(&web), sockets));
+    (web, runtime)
+}
+
 impl Web {
     /// Serves six plain sites with this many articles in all, or a few more.
     pub(crate) fn start(articles: u32) -> Self {
-        let runtime = runtime();
-        let plan = TrialPlan {
+        let (server, runtime) = serve_trial(TrialPlan {
             seed: 5,
             hosts: TRIAL_SITES,
             articles: articles.div_ceil(TRIAL_SITES),
             ..TrialPlan::default()
-        };
-        let (sockets, port) = runtime
-            .block_on(trial::bind(plan.hosts))
-            .expect("free addresses");
-        let server = Arc::new(TrialWeb::new(plan, port));
-        runtime.spawn(demo::serve(Arc::clone(&server), sockets));
+        });
         let site = |host| WebSite {
             name: format!("trial-{host}"),
             seed: server.seed_url(host),
@@ -76,9 +74,8 @@ impl Web<SampleWeb> {
     /// Serves the sample web, which stands at the real clock, since the program reads it.
     pub(crate) fn sample() -> Self {
         let runtime = runtime();
-        let socket = runtime
-            .block_on(tokio::net::TcpListener::bind(("127.0.0.1", 0)))
-            .expect("a free port");
+        let socket = runtime.block_on(tokio::net::TcpListener::bind(("127.0.0.1", 0)));
+        let socket = socket.expect("a free port");
         let port = socket.local_addr().expect("an address").port();
         let now_ms = Clock::default().now_ms();
         let server = Arc::new(SampleWeb::new(port, now_ms));
@@ -115,121 +112,59 @@ impl<W: demo::Web> Web<W> {
     }
 }
 
+/// Settings of a frontier that waits for nobody.
+pub(crate) const FAST: &str = "min_delay_ms = 1\nmax_delay_ms = 1\nconnections_per_ip = 12";
+
 /// A data folder with a configuration for a web.
-pub(crate) struct Home {
-    dir: tempfile::TempDir,
+pub(crate) struct Home(Folder);
+
+impl Deref for Home {
+    type Target = Folder;
+
+    fn deref(&self) -> &Folder {
+        &self.0
+    }
 }
 
 impl Home {
-    /// Writes `taojin.toml` and one file for each site. `extra` goes to the end of `taojin.toml`.
+    /// Writes `taojin.toml` and one file for each site. `frontier` goes into that section.
     pub(crate) fn new<W>(web: &Web<W>, frontier: &str) -> Self {
-        let dir = tempfile::tempdir().expect("temporary directory");
-        let sites = dir.path().join("sites.d");
-        fs::create_dir_all(&sites).expect("sites.d");
         let mut hosts = String::new();
         for site in &web.sites {
             let (host, _) = site.authority.split_once(':').expect("host and port");
             if host.ends_with("localhost") {
                 hosts.push_str(&format!("\"{host}\" = \"127.0.0.1\"\n"));
             }
+        }
+        let folder = Folder::new(
+            &format!(
+                "[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[serve]\nlisten = \"127.0.0.1:0\"\n[frontier]\n\
+                 {frontier}\n[fetch]\nallow_addresses = [\"127.0.0.0/8\"]\n[fetch.hosts]\n{hosts}"
+            ),
+            &[],
+        );
+        for site in &web.sites {
             let text = format!(
                 "name = \"{}\"\nseeds = [{:?}]\nschedule = \"@daily\"\n[scope]\nhosts = [\"{}\"]\n",
                 site.name, site.seed, site.authority
             );
-            fs::write(sites.join(format!("{}.toml", site.name)), text).expect("site file");
+            folder.write(&format!("sites.d/{}.toml", site.name), text);
         }
-        let config = format!(
-            "data_dir = {:?}\n[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[serve]\nlisten = \"127.0.0.1:0\"\n[frontier]\n{frontier}\n[fetch]\nallow_addresses = \
-             [\"127.0.0.0/8\"]\n[fetch.hosts]\n{hosts}",
-            dir.path().join("data")
-        );
-        fs::write(dir.path().join("taojin.toml"), config).expect("taojin.toml");
-        Self { dir }
+        Self(folder)
     }
 
-    pub(crate) fn data_dir(&self) -> PathBuf {
-        self.dir.path().join("data")
-    }
-
-    pub(crate) fn path(&self) -> &Path {
-        self.dir.path()
-    }
-
-    /// The program with this configuration.
-    pub(crate) fn taojin(&self, args: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
-        command
-            .arg("--config")
-            .arg(self.dir.path().join("taojin.toml"))
-            .args(args);
-        command
-    }
-
-    /// Address → how often it is in the index.
-    pub(crate) fn indexed(&self) -> BTreeMap<String, usize> {
-        let reader = open_folder(
-            &self.data_dir(),
-            &Analyzer::new(&[]),
-            &index::Config::default(),
-        )
-        .expect("the index opens");
-        let mut found = BTreeMap::new();
-        reader
-            .for_each(|stored| {
-                *found.entry(stored.document.url).or_insert(0) += 1;
-                true
-            })
-            .expect("the index can be read");
-        found
-    }
-}
-
-/// A server over data that nobody crawls; killed at the end.
-pub(crate) struct Serving {
-    child: Child,
-    address: String,
-}
-
-impl Serving {
-    pub(crate) fn start(home: &Home) -> Self {
-        Self::of(home.taojin(&["serve", "--listen", "127.0.0.1:0"]))
-    }
-
-    /// What a command serves that says where.
-    pub(crate) fn of(mut command: Command) -> Self {
-        let mut child = command
-            .stdout(Stdio::null())
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("taojin starts");
-        let lines = BufReader::new(child.stderr.take().expect("its messages")).lines();
-        let address = lines
-            .map_while(Result::ok)
-            .find_map(|line| {
-                let rest = line.split("http://").nth(1)?;
-                rest.split('/').next().map(str::to_owned)
-            })
-            .expect("an address");
-        Self { child, address }
-    }
-
-    pub(crate) fn get(&self, target: &str) -> String {
-        let mut stream = TcpStream::connect(&self.address).expect("the server listens");
-        write!(
-            stream,
-            "GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
-        )
-        .expect("sent");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("an answer");
-        answer
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        // An error means that it has ended already.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
+    /// Takes the files of all sites away; gives their names in `sites.d` and texts.
+    pub(crate) fn take_sites(&self) -> Vec<(String, String)> {
+        let entries = std::fs::read_dir(self.file("sites.d")).expect("sites.d");
+        let names = entries.map(|e| e.expect("readable").file_name().into_string());
+        let mut names: Vec<String> = names.map(|name| name.expect("UTF-8")).collect();
+        names.sort();
+        let take = |name: String| {
+            let name = format!("sites.d/{name}");
+            let text = self.read(&name);
+            std::fs::remove_file(self.file(&name)).expect("removed");
+            (name, text)
+        };
+        names.into_iter().map(take).collect()
     }
 }

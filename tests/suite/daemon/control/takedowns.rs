@@ -1,27 +1,25 @@
 //! Documents and sites that are taken down, and stay away.
 
-use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpListener;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Daemon, SAME, copies, refused, run, said, site, site_with, wait_until};
+use super::{SAME, copies, site, site_with};
+use crate::support::daemon::Daemon;
+use crate::support::folder::assert_has;
 use crate::support::small_web::{Reply, SmallWeb, article};
+use crate::support::wait_until;
+use crate::support::webhook::receiver;
 
 /// Nothing of the document is found, and nothing brings it back.
 fn stays_away(web: &SmallWeb) {
     for page in SAME {
-        let why = web.json(&["why", &web.url(page), "--json"]);
+        let why = web.why(page);
         assert!(why["taken_down_ms"].is_i64(), "{why}");
         assert_eq!(why["in_index"], false, "{why}");
-        let (code, line) = refused(web, &["visit", &web.url(page)]);
-        assert_eq!(code, Some(2));
-        assert!(line.contains("taken down"), "{line}");
+        assert_has(&web.refused(&["visit", &web.url(page)]), &["taken down"]);
     }
     web.forget_log();
     web.json(&["crawl", "--site", "a", "--recheck", "--json"]);
@@ -34,9 +32,9 @@ fn stays_away(web: &SmallWeb) {
 
 #[test]
 fn a_takedown_holds_whatever_happens_after_it() {
-    let (web, address) = copies();
-    let daemon = Daemon::start(&web, address);
-    daemon.wait_for(3);
+    let web = copies();
+    let daemon = Daemon::start(&web);
+    daemon.wait_for_documents(3);
     let taken = web
         .indexed()
         .keys()
@@ -48,69 +46,49 @@ fn a_takedown_holds_whatever_happens_after_it() {
     let id = hit[0]["id"].as_str().expect("an id").to_owned();
 
     // Nobody can be asked here, so nothing is done without --yes.
-    let (code, line) = refused(&web, &["purge", &web.url(alias)]);
-    assert_eq!(code, Some(2));
-    assert!(
-        line.contains("--yes") && line.contains(&web.url(&taken)),
-        "{line}"
-    );
+    let line = web.refused(&["purge", &web.url(alias)]);
+    assert_has(&line, &["--yes", &web.url(&taken)]);
     let done = web.json(&["purge", &web.url(alias), "--yes", "--json"]);
     assert_eq!(done["documents"], 1, "{done}");
-    assert_eq!(
-        done["addresses"].as_array().map(Vec::len),
-        Some(2),
-        "{done}"
-    );
+    assert_eq!(done["addresses"].as_array().map(Vec::len), Some(2));
     // At once: no search, no page, no feed has it.
     assert_eq!(daemon.hits("q=%E4%B8%8B%E6%9E%B6"), Vec::<Value>::new());
-    assert_eq!(
-        daemon.ask("GET", &format!("/api/docs/{id}"), None, false).0,
-        404
-    );
-    assert_eq!(daemon.ask("GET", &format!("/doc/{id}"), None, false).0, 410);
-    let feed = daemon.ask("GET", "/feed.json?q=", None, false).1;
+    assert_eq!(daemon.get(&format!("/api/docs/{id}")).0, 404);
+    assert_eq!(daemon.get(&format!("/doc/{id}")).0, 410);
+    let feed = daemon.get("/feed.json?q=").1;
     assert!(!feed.contains("下架") && feed.contains("岩心"), "{feed}");
     // Killed right after it answered.
-    daemon.kill();
+    drop(daemon);
     stays_away(&web);
 
-    let rebuilt = run(&web, &["import", "--rebuild"]);
-    assert!(rebuilt.status.success(), "{rebuilt:?}");
+    web.done(&["import", "--rebuild"]);
     stays_away(&web);
-    let daemon = Daemon::start(&web, address);
+    let daemon = Daemon::start(&web);
     stays_away(&web);
 
     let lifted = web.json(&["purge", "--allow", &web.url(&taken), "--json"]);
-    assert_eq!(
-        lifted["addresses"].as_array().map(Vec::len),
-        Some(2),
-        "{lifted}"
+    assert_eq!(lifted["addresses"].as_array().map(Vec::len), Some(2));
+    daemon.wait_for_documents(3);
+    assert_has(
+        &web.refused(&["purge", "--allow", &web.url(&taken)]),
+        &["was not taken down"],
     );
-    daemon.wait_for(3);
-    let (code, line) = refused(&web, &["purge", "--allow", &web.url(&taken)]);
-    assert_eq!(code, Some(2));
-    assert!(line.contains("was not taken down"), "{line}");
     assert_eq!(daemon.stop(), Some(0));
 }
 
 #[test]
 fn a_takedown_without_a_daemon_is_the_same() {
-    let (web, _) = copies();
+    let web = copies();
     web.crawl();
     assert_eq!(web.indexed().len(), 3);
-    let output = run(&web, &["purge", &web.url(SAME[0]), "--yes"]);
-    let text = said(&output);
-    assert!(output.status.success(), "{output:?}");
-    assert!(
-        text.contains("1 document taken down") && text.contains("WARC"),
-        "{text}"
-    );
+    let text = web.done(&["purge", &web.url(SAME[0]), "--yes"]);
+    assert_has(&text, &["1 document taken down", "WARC"]);
     assert_eq!(web.indexed().len(), 2);
     stays_away(&web);
     // An address that was never crawled is refused when it turns up.
     let never = web.url("a.test/never.html");
     web.json(&["purge", &never, "--yes", "--json"]);
-    web.set("a.test/never.html", Reply::page(&article("从未抓取", "")));
+    web.set_article("a.test/never.html", "从未抓取");
     web.seed(&["a.test/n/2.html", "a.test/n/3.html", "a.test/never.html"]);
     stays_away(&web);
     assert_eq!(web.asked("a.test/never.html"), 0);
@@ -121,9 +99,9 @@ fn a_takedown_without_a_daemon_is_the_same() {
 
 #[test]
 fn a_page_that_was_on_its_way_does_not_come_back_after_the_purge() {
-    let (web, address) = site(&["a.test/n/1.html"]);
-    let daemon = Daemon::start(&web, address);
-    daemon.wait_for(1);
+    let web = site(&["a.test/n/1.html"]);
+    let daemon = Daemon::start(&web);
+    daemon.wait_for_documents(1);
     let slow = |title: &str, links: &str| {
         let body = article(title, "").replace("</body>", &format!("{links}</body>"));
         Reply::page(&body).after(Duration::from_millis(1500))
@@ -132,20 +110,22 @@ fn a_page_that_was_on_its_way_does_not_come_back_after_the_purge() {
         "<a href=\"{}\">更早的消息在此</a>",
         web.url("a.test/n/8.html")
     );
-    web.set("a.test/n/8.html", Reply::page(&article("更早的消息", "")));
+    web.set_article("a.test/n/8.html", "更早的消息");
     web.set("a.test/n/9.html", slow("慢慢到来的新闻", &link));
     web.seed(&["a.test/n/1.html", "a.test/n/9.html"]);
-    let begun = daemon.post("/api/sites/a/visit", None);
+    let begun = daemon.post("/api/sites/a/visit", "");
     assert_eq!(begun.0, 200, "{begun:?}");
     wait_until("the slow page is asked for", || {
         web.asked("a.test/n/9.html") == 1
     });
+    // A host is asked for one page at a time: the next one is asked for when the slow one has come.
+    let other = web.url("a.test/none.html");
+    let wait_for_slow_page = || web.run(&["visit", &other]);
     let done = web.json(&["purge", "a", "--yes", "--json"]);
     assert_eq!(done["documents"], 1, "{done}");
     assert!(done["next_cycle_ms"].is_i64(), "{done}");
     assert!(daemon.hits("q=").is_empty());
-    // Longer than the page takes.
-    thread::sleep(Duration::from_millis(2500));
+    wait_for_slow_page();
     assert!(daemon.hits("q=").is_empty(), "it came back");
     assert_eq!(web.asked("a.test/n/8.html"), 0, "its links came back");
     let status = web.json(&["status", "--json"]);
@@ -155,49 +135,47 @@ fn a_page_that_was_on_its_way_does_not_come_back_after_the_purge() {
     // The same of one address.
     web.seed(&["a.test/n/9.html"]);
     web.forget_log();
-    assert_eq!(daemon.post("/api/sites/a/visit", None).0, 200);
+    assert_eq!(daemon.post("/api/sites/a/visit", "").0, 200);
     wait_until("the slow page is asked for", || {
         web.asked("a.test/n/9.html") == 1
     });
     let url = web.url("a.test/n/9.html");
     web.json(&["purge", &url, "--yes", "--json"]);
-    thread::sleep(Duration::from_millis(2500));
+    wait_for_slow_page();
     assert!(daemon.hits("q=").is_empty(), "it came back");
     // The site is still configured: what was not taken down is found anew.
     web.seed(&["a.test/n/1.html", "a.test/n/9.html"]);
     web.json(&["crawl", "--site", "a", "--json"]);
-    daemon.wait_for(1);
+    daemon.wait_for_documents(1);
     assert_eq!(daemon.stop(), Some(0));
 }
 
 #[test]
 fn a_site_is_removed_with_all_it_had_beside_the_daemon_and_alone() {
     for with_daemon in [true, false] {
-        let (web, address) = site(&["a.test/n/1.html", "a.test/n/2.html"]);
+        let web = site(&["a.test/n/1.html", "a.test/n/2.html"]);
         web.json(&["crawl", "--site", "a", "--json"]);
         // A document that was imported under the name of the site goes as well.
-        let imported = web.path().join("more.jsonl");
-        let text = "{\"url\":\"http://elsewhere.test/x.html\",\"title\":\"导入的新闻\",\"text\":\"一段导入的文字。\",\
-                    \"site\":\"a\",\"kind\":\"article\"}\n";
-        fs::write(&imported, text).expect("written");
-        let import = run(&web, &["import", imported.to_str().expect("a path")]);
-        assert!(import.status.success(), "{import:?}");
+        web.import([json!({"url": "http://elsewhere.test/x.html", "title": "导入的新闻", "text": "一段导入的文字。",
+                           "site": "a", "kind": "article"})]);
         assert_eq!(web.indexed().len(), 3);
-        let daemon = with_daemon.then(|| Daemon::start(&web, address));
-        let (code, line) = refused(&web, &["site", "remove", "aa", "--forget"]);
-        assert_eq!(code, Some(2));
-        assert!(line.contains("did you mean a?"), "{line}");
-        let output = run(&web, &["site", "remove", "a", "--forget"]);
-        assert!(output.status.success(), "{output:?}");
-        assert!(said(&output).contains("3 documents"), "{}", said(&output));
-        assert!(!web.path().join("sites.d/a.toml").exists());
+        let daemon = with_daemon.then(|| Daemon::start(&web));
+        assert_has(
+            &web.refused(&["site", "remove", "aa", "--forget"]),
+            &["did you mean a?"],
+        );
+        let removed = web.done(&["site", "remove", "a", "--forget"]);
+        assert_has(&removed, &["3 documents"]);
+        assert!(!web.file("sites.d/a.toml").exists());
         assert_eq!(web.indexed().len(), 0);
         if let Some(daemon) = daemon {
             web.forget_log();
-            let (status, _) = daemon.post("/api/sites/a/visit", None);
+            let (status, _) = daemon.post("/api/sites/a/visit", "");
             assert_eq!(status, 404, "it is crawled still");
+            let other = format!("seeds = [\"{}\"]\n", web.url("www.a.test/"));
+            web.write("sites.d/b.toml", other);
             daemon.signal("-HUP");
-            thread::sleep(Duration::from_millis(500));
+            wait_until("another site is crawled", || web.asked("www.a.test/") > 0);
             assert_eq!(web.asked("a.test/"), 0);
             assert_eq!(daemon.stop(), Some(0));
         }
@@ -206,74 +184,35 @@ fn a_site_is_removed_with_all_it_had_beside_the_daemon_and_alone() {
     }
 }
 
-/// A receiver that answers 503 until it is told otherwise; the bodies that it was sent.
-fn receiver() -> (String, Arc<AtomicBool>, Arc<Mutex<Vec<String>>>) {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = listener.local_addr().expect("its address");
-    let (fine, bodies) = (Arc::<AtomicBool>::default(), Arc::default());
-    let (is_fine, sent) = (Arc::clone(&fine), Arc::<Mutex<Vec<String>>>::clone(&bodies));
-    // Ends with the test's process.
-    thread::spawn(move || {
-        for mut stream in listener.incoming().flatten() {
-            let mut reader = BufReader::new(stream.try_clone().expect("a stream"));
-            let (mut length, mut line) = (0, String::new());
-            while reader.read_line(&mut line).is_ok_and(|n| n > 2) {
-                if let Some(n) = line.to_ascii_lowercase().strip_prefix("content-length:") {
-                    length = n.trim().parse().unwrap_or(0);
-                }
-                line.clear();
-            }
-            let mut body = vec![0; length];
-            if reader.read_exact(&mut body).is_err() {
-                continue;
-            }
-            let fine = is_fine.load(Ordering::SeqCst);
-            if fine {
-                let mut sent = sent.lock().expect("no panic");
-                sent.push(String::from_utf8_lossy(&body).into_owned());
-            }
-            let status = if fine { 200 } else { 503 };
-            let answer =
-                format!("HTTP/1.1 {status} X\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
-            let _ = stream.write_all(answer.as_bytes());
-        }
-    });
-    (format!("http://{address}/"), fine, bodies)
-}
-
 #[test]
 fn a_hit_that_waits_for_its_webhook_is_not_sent_after_the_takedown() {
-    let (hook, fine, bodies) = receiver();
+    let fine = Arc::<AtomicBool>::default();
+    let is_fine = Arc::clone(&fine);
+    let status = move || match is_fine.load(Ordering::SeqCst) {
+        true => 200,
+        false => 503,
+    };
+    let (hook, received) = receiver(status);
     let follow = format!("[[follow]]\nname = \"t\"\nquery = \"消息\"\nwebhook = \"{hook}\"\n");
-    let (web, address) = site_with(&["a.test/n/1.html"], &follow);
-    let daemon = Daemon::start(&web, address);
-    daemon.wait_for(1);
-    wait_until("the topic is followed", || {
-        daemon
-            .ask("GET", "/api/status", None, false)
-            .1
-            .contains("\"told\"")
+    let web = site_with(&["a.test/n/1.html"], &follow);
+    let daemon = Daemon::start(&web);
+    daemon.wait_for_documents(1);
+    daemon.wait_for_status("the topic is followed", |status| {
+        status["follows"].to_string().contains("\"told\"")
     });
-    web.set("a.test/n/2.html", Reply::page(&article("要撤下的消息", "")));
-    web.set("a.test/n/3.html", Reply::page(&article("留下来的消息", "")));
+    web.set_article("a.test/n/2.html", "要撤下的消息");
+    web.set_article("a.test/n/3.html", "留下来的消息");
     web.seed(&["a.test/n/2.html", "a.test/n/3.html"]);
-    web.json(&["crawl", "--site", "a", "--json"]);
-    wait_until("both wait to be told", || {
-        let (_, status) = daemon.ask("GET", "/api/status", None, false);
-        let status: Value = serde_json::from_str(&status).unwrap_or(Value::Null);
+    web.done(&["crawl", "--site", "a"]);
+    daemon.wait_for_status("both wait to be told", |status| {
         status["follows"][0]["waiting"] == 2 && status["follows"][0]["last_error"].is_string()
     });
-    let url = web.url("a.test/n/2.html");
-    web.json(&["purge", &url, "--yes", "--json"]);
+    web.done(&["purge", &web.url("a.test/n/2.html"), "--yes"]);
     fine.store(true, Ordering::SeqCst);
-    wait_until("the other was told", || {
-        bodies
-            .lock()
-            .expect("no panic")
-            .iter()
-            .any(|b| b.contains("留下来的消息"))
-    });
-    let bodies = bodies.lock().expect("no panic").join("");
-    assert!(!bodies.contains("要撤下的消息"), "{bodies}");
+    let told = received.iter().filter(|posted| posted.answered == 200);
+    let told = told
+        .inspect(|posted| assert!(!posted.body.contains("要撤下的消息")))
+        .any(|posted| posted.body.contains("留下来的消息"));
+    assert!(told);
     assert_eq!(daemon.stop(), Some(0));
 }

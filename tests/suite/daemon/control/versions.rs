@@ -2,13 +2,15 @@
 //! running daemon; and a copy that is kept from `/api/changes` is the same as the store.
 
 use std::collections::BTreeMap;
-use std::fs;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Daemon, refused, run, said, site, site_with, wait_until};
+use super::{site, site_with};
+use crate::support::daemon::Daemon;
+use crate::support::folder::assert_has;
 use crate::support::small_web::{Reply, SmallWeb, article};
+use crate::support::wait_until;
 
 const PAGES: [&str; 3] = ["a.test/n/1.html", "a.test/n/2.html", "a.test/n/3.html"];
 
@@ -28,9 +30,7 @@ impl Copy {
             &self.cursor
         };
         let target = format!("/api/changes?since={since}&limit={limit}&text=true");
-        let (status, body) = daemon.ask("GET", &target, None, false);
-        assert_eq!(status, 200, "{body}");
-        let answer: Value = serde_json::from_str(&body).expect("JSON");
+        let answer = daemon.json(&target);
         for change in answer["changes"].as_array().expect("changes") {
             let id = change["id"].as_str().expect("an id").to_owned();
             match change["change"].as_str() {
@@ -53,7 +53,7 @@ impl Copy {
 fn now_answers(web: &SmallWeb, page: &str, reply: Reply, change: &str, cursor: &str) {
     web.set(page, reply);
     let url = web.url(page);
-    run(web, &["visit", &url]);
+    web.run(&["visit", &url]);
     wait_until(&format!("{page} is {change}"), || {
         let found = web.json(&["changes", "--since", cursor, "--json"]);
         let all = found["changes"].as_array().expect("changes");
@@ -70,46 +70,39 @@ impl Drop for EndsWith<'_> {
     }
 }
 
+/// An export of what is new since the last one.
+const EXPORT: [&str; 7] = [
+    "export",
+    "-o",
+    "out",
+    "--since-watermark",
+    "mark",
+    "--deleted",
+    "gone",
+];
+
+/// What is there and what is gone since the last export, and what was said of it.
 fn export(web: &SmallWeb) -> (Vec<Value>, Vec<Value>, String) {
-    let file = |name: &str| web.path().join(name).to_string_lossy().into_owned();
-    let (out, mark, gone) = (file("out"), file("mark"), file("gone"));
-    let output = run(
-        web,
-        &[
-            "export",
-            "-o",
-            &out,
-            "--since-watermark",
-            &mark,
-            "--deleted",
-            &gone,
-        ],
-    );
-    let errors = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.success(), "{errors}");
-    let lines = |path: &str| -> Vec<Value> {
-        let text = fs::read_to_string(path).expect("the file");
-        text.lines()
+    let said = web.run(&EXPORT).good().err;
+    let lines = |name: &str| -> Vec<Value> {
+        let text = web.read(name);
+        let lines = text.lines();
+        lines
             .map(|line| serde_json::from_str(line).expect("JSON"))
             .collect()
     };
-    (lines(&out), lines(&gone), errors)
+    (lines("out"), lines("gone"), said)
 }
 
 #[test]
 fn a_page_that_changes_twice_and_goes_is_told_everywhere() {
-    let (web, address) = site_with(&PAGES, "[revisit]\ngone_after_ms = 1\n");
-    let daemon = Daemon::start(&web, address);
-    daemon.wait_for(3);
+    let web = site_with(&PAGES, "[revisit]\ngone_after_ms = 1\n");
+    let daemon = Daemon::start(&web);
+    daemon.wait_for_documents(3);
     let first = web.json(&["changes", "--json"]);
     let changes = first["changes"].as_array().expect("changes");
-    assert!(
-        changes.len() == 3
-            && changes
-                .iter()
-                .all(|c| c["change"] == "new" && c["version"] == 1),
-        "{first}"
-    );
+    let is_new = |c: &Value| c["change"] == "new" && c["version"] == 1;
+    assert!(changes.len() == 3 && changes.iter().all(is_new), "{first}");
     let cursor = first["next"].as_str().expect("a cursor").to_owned();
     let (all, gone, _) = export(&web);
     assert_eq!((all.len(), gone.len()), (3, 0));
@@ -157,92 +150,55 @@ fn a_page_that_changes_twice_and_goes_is_told_everywhere() {
         .filter_map(|v| v["change"].as_str())
         .collect();
     assert_eq!(changes, ["deleted", "changed", "changed", "new"]);
-    let shown = said(&run(&web, &["history", &url]));
-    assert!(
-        shown.contains("[-山坡上-]{+河谷里+}连续工作了[-3-]{+30+}天"),
-        "{shown}"
+    assert_has(
+        &web.done(&["history", &url]),
+        &["[-山坡上-]{+河谷里+}连续工作了[-3-]{+30+}天", "gone since"],
     );
-    assert!(shown.contains("gone since"), "{shown}");
     let id = history["id"].as_str().expect("an id");
     let encoded = format!("/api/history?url={}", url.replace(':', "%3A"));
-    let (status, body) = daemon.ask("GET", &encoded, None, false);
-    assert_eq!(
-        (status, serde_json::from_str(&body).ok()),
-        (200, Some(history.clone()))
-    );
+    assert_eq!(daemon.json(&encoded), history);
     wait_until("the index has it", || daemon.hits("q=&limit=50").len() == 2);
-    let (status, body) = daemon.ask("GET", &format!("/doc/{id}"), None, false);
+    let (status, body) = daemon.get(&format!("/doc/{id}"));
     assert_eq!(status, 410);
-    assert!(
-        body.contains("河谷里") && body.contains("<del>山坡上</del>"),
-        "{body}"
-    );
+    assert_has(&body, &["河谷里", "<del>山坡上</del>"]);
 
     let (all, gone, errors) = export(&web);
     assert_eq!(all.len(), 0, "{all:?}");
     assert_eq!(gone.len(), 1, "{gone:?}");
-    assert_eq!(
-        (&gone[0]["id"], &gone[0]["why"]),
-        (&history["id"], &Value::from("deleted"))
-    );
-    assert!(
-        errors.contains("1 to remove") && errors.contains("complete up to change 6"),
-        "{errors}"
-    );
+    assert_eq!(gone[0]["id"], history["id"]);
+    assert_eq!(gone[0]["why"], "deleted");
+    assert_has(&errors, &["1 to remove", "complete up to change 6"]);
     assert_eq!(export(&web).1.len(), 0, "each is told once");
 
-    run(&web, &["purge", &web.url(PAGES[1]), "--yes"]);
+    web.run(&["purge", &web.url(PAGES[1]), "--yes"]);
     let taken = web.json(&["history", &web.url(PAGES[1]), "--json"]);
     assert_eq!(taken["state"], "taken_down");
-    assert_eq!(
-        taken["versions"].as_array().map(Vec::len),
-        Some(0),
-        "{taken}"
-    );
-    let (code, line) = refused(&web, &["history", &web.url("a.test/none.html")]);
-    assert!(
-        code == Some(1) && line.contains("nothing is known"),
-        "{line}"
+    assert_eq!(taken["versions"], json!([]));
+    assert_has(
+        &web.run(&["history", &web.url("a.test/none.html")])
+            .failed(1)
+            .err,
+        &["nothing is known"],
     );
 }
 
 #[test]
 fn a_copy_of_another_history_is_told_and_an_export_too() {
-    let (web, address) = site(&PAGES[..1]);
-    let daemon = Daemon::start(&web, address);
-    daemon.wait_for(1);
+    let web = site(&PAGES[..1]);
+    let daemon = Daemon::start(&web);
+    daemon.wait_for_documents(1);
     let copy = Copy::whole(&daemon);
     export(&web);
     assert_eq!(daemon.stop(), Some(0));
     // Another store in its place: the same numbers mean something else.
-    fs::remove_dir_all(web.path().join("data")).expect("the data folder goes");
+    std::fs::remove_dir_all(web.data_dir()).expect("the data folder goes");
     web.crawl();
-    let (code, line) = refused(&web, &["changes", "--since", &copy.cursor]);
-    assert!(
-        code == Some(2) && line.contains("another history"),
-        "{line}"
-    );
-    let daemon = Daemon::start(&web, address);
-    let target = format!("/api/changes?since={}", copy.cursor);
-    let (status, body) = daemon.ask("GET", &target, None, false);
+    let line = web.refused(&["changes", "--since", &copy.cursor]);
+    assert_has(&line, &["another history"]);
+    let daemon = Daemon::start(&web);
+    let (status, body) = daemon.get(&format!("/api/changes?since={}", copy.cursor));
     assert!(status == 410 && body.contains("since=0"), "{status} {body}");
-    let mark = web.path().join("mark");
-    let before = fs::read(&mark).expect("the mark");
-    let file = |name: &str| web.path().join(name).to_string_lossy().into_owned();
-    let (out, gone, mark_name) = (file("out"), file("gone"), file("mark"));
-    let args = [
-        "export",
-        "-o",
-        &out,
-        "--since-watermark",
-        &mark_name,
-        "--deleted",
-        &gone,
-    ];
-    let (code, line) = refused(&web, &args);
-    assert!(
-        code == Some(2) && line.contains("another history"),
-        "{line}"
-    );
-    assert_eq!(fs::read(&mark).expect("the mark"), before);
+    let before = web.read("mark");
+    assert_has(&web.refused(&EXPORT), &["another history"]);
+    assert_eq!(web.read("mark"), before);
 }

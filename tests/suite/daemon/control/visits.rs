@@ -1,59 +1,54 @@
 //! Sites and addresses that are visited now, and sites that are left alone.
 
-use std::fs;
-use std::thread;
-use std::time::Duration;
-
 use serde_json::Value;
 
-use super::{Daemon, refused, run, said, site};
-use crate::support::small_web::{Reply, SmallWeb, article};
+use super::site;
+use crate::support::daemon::Daemon;
+use crate::support::folder::assert_has;
+use crate::support::small_web::SmallWeb;
 
 #[test]
 fn a_crawl_beside_the_daemon_is_handed_over_and_told_to_its_end() {
-    let (web, address) = site(&["a.test/n/1.html"]);
-    let daemon = Daemon::start(&web, address);
-    daemon.wait_for(1);
+    let web = site(&["a.test/n/1.html"]);
+    let daemon = Daemon::start(&web);
+    daemon.wait_for_documents(1);
 
     let pages: Vec<String> = (1..=6).map(|n| format!("a.test/n/{n}.html")).collect();
     for (n, page) in pages.iter().enumerate().skip(1) {
-        web.set(page, Reply::page(&article(&format!("第{n}号岩心样品"), "")));
+        web.set_article(page, &format!("第{n}号岩心样品"));
     }
     web.seed(&pages.iter().map(String::as_str).collect::<Vec<_>>());
     let counts = web.json(&["crawl", "--site", "a", "--json"]);
     assert_eq!(counts["documents_new"], 5, "{counts}");
     assert_eq!(counts["new_urls"], 5, "{counts}");
     assert!(counts["visits"].as_u64() >= Some(6), "{counts}");
-    daemon.wait_for(6);
+    daemon.wait_for_documents(6);
 
     // For a person, the same lines as alone.
-    let output = run(&web, &["crawl", "--site", "a"]);
-    assert!(output.status.success());
-    assert!(
-        said(&output).contains("documents: 0 new"),
-        "{}",
-        said(&output)
-    );
+    let told = web.done(&["crawl", "--site", "a"]);
+    assert_has(&told, &["documents: 0 new"]);
     // Nothing is due: nothing is visited, and that is soon said.
     let idle = web.json(&["crawl", "--json"]);
     assert_eq!(idle["visits"], 0, "{idle}");
 
-    let (code, line) = refused(&web, &["crawl", "--site", "b"]);
-    assert_eq!(code, Some(2));
-    assert!(line.contains("did you mean a?"), "{line}");
+    assert_has(
+        &web.refused(&["crawl", "--site", "b"]),
+        &["did you mean a?"],
+    );
     // Configured, but the daemon was not told yet.
-    let file = web.path().join("sites.d/late.toml");
-    let late = format!("seeds = [\"http://www.a.test:{}/late\"]\n", web.port);
-    fs::write(&file, late).expect("site file");
-    let (code, line) = refused(&web, &["crawl", "--site", "late"]);
-    assert_eq!(code, Some(2));
-    assert!(line.contains("reload"), "{line}");
+    let late = format!(
+        "seeds = [\"{}\"]
+",
+        web.url("www.a.test/late")
+    );
+    web.write("sites.d/late.toml", late);
+    assert_has(&web.refused(&["crawl", "--site", "late"]), &["reload"]);
     assert_eq!(daemon.stop(), Some(0));
 }
 
 #[test]
 fn a_recheck_right_after_a_pass_asks_again_with_and_without_a_site() {
-    let (web, _) = site(&["a.test/n/1.html", "a.test/n/2.html"]);
+    let web = site(&["a.test/n/1.html", "a.test/n/2.html"]);
     web.json(&["crawl", "--json"]);
     for args in [
         &["crawl", "--recheck", "--json"][..],
@@ -67,21 +62,22 @@ fn a_recheck_right_after_a_pass_asks_again_with_and_without_a_site() {
 
 #[test]
 fn status_says_whether_a_daemon_runs_and_answers_as_the_api_does() {
-    let (web, address) = site(&["a.test/n/1.html"]);
+    let web = site(&["a.test/n/1.html"]);
     web.json(&["crawl", "--json"]);
     assert!(web.json(&["status", "--json"]).get("pid").is_none());
-    assert!(said(&run(&web, &["status"])).starts_with("daemon     none runs\n"));
-    let daemon = Daemon::start(&web, address);
-    daemon.wait_for(1);
-    let pid = daemon.child.id();
-    let told = said(&run(&web, &["status"]));
     assert!(
-        told.starts_with(&format!("daemon     running, pid {pid}, since 2")),
-        "{told}"
+        web.run(&["status"])
+            .out
+            .starts_with("daemon     none runs\n")
     );
-    let (status, body) = daemon.ask("GET", "/api/status", None, true);
-    assert_eq!(status, 200, "{body}");
-    let mut api: Value = serde_json::from_str(&body).expect("JSON");
+    let daemon = Daemon::start(&web);
+    daemon.wait_for_documents(1);
+    let pid = daemon.process.id();
+    let told = web.done(&["status"]);
+    let running = format!("daemon     running, pid {pid}, since 2");
+    assert!(told.starts_with(&running), "{told}");
+    let mut api: Value =
+        serde_json::from_str(&daemon.signed("GET", "/api/status", "").1).expect("JSON");
     let mut own = web.json(&["status", "--json"]);
     // What moves by itself from one moment to the next.
     for both in [&mut api, &mut own] {
@@ -91,35 +87,16 @@ fn status_says_whether_a_daemon_runs_and_answers_as_the_api_does() {
         }
     }
     assert_eq!(own, api);
-    assert_eq!(own["pid"], pid);
-    // A configuration that cannot be read is not taken over. The status says so, also after it is mended and until the daemon
-    // has read it.
-    let file = web.path().join("sites.d/wrong.toml");
-    fs::write(&file, "seeds = 1\n").expect("site file");
-    daemon.signal("-HUP");
-    super::wait_until("the reload is refused", || {
-        let (_, body) = daemon.ask("GET", "/api/status", None, true);
-        body.contains("the last reload was refused: ")
-    });
-    fs::remove_file(&file).expect("site file");
-    let note = web.json(&["status", "--json"])["note"].clone();
-    let note = note.as_str().unwrap_or_default();
-    assert!(
-        note.starts_with("the last reload was refused: ") && note.contains("wrong.toml"),
-        "{note}"
-    );
+    assert_eq!(own["pid"].to_string(), pid);
     assert_eq!(daemon.stop(), Some(0));
 }
 
 #[test]
 fn an_address_is_visited_now_with_a_daemon_and_without() {
-    let (web, address) = site(&["a.test/n/1.html"]);
+    let web = site(&["a.test/n/1.html"]);
     let visits = |web: &SmallWeb, n: usize| {
         let page = format!("a.test/unlinked/{n}.html");
-        web.set(
-            &page,
-            Reply::page(&article(&format!("未链接的第{n}页"), "")),
-        );
+        web.set_article(&page, &format!("未链接的第{n}页"));
         let url = web.url(&page);
         let done = web.json(&["visit", &url, "--json"]);
         assert_eq!(done["document"], "new", "{done}");
@@ -131,22 +108,21 @@ fn an_address_is_visited_now_with_a_daemon_and_without() {
         assert_eq!(web.asked(&page), 2);
     };
     let refusals = |web: &SmallWeb| {
-        let (code, line) = refused(web, &["visit", "http://other.test/x"]);
-        assert_eq!(code, Some(2));
-        assert!(line.contains("no site has the host other.test"), "{line}");
-        let (code, line) = refused(web, &["visit", &web.url("a.test/private/x")]);
-        assert_eq!(code, Some(2));
-        assert!(line.contains("excluded by the site's scope"), "{line}");
-        let (code, line) = refused(web, &["visit", "ab"]);
-        assert_eq!(code, Some(2));
-        assert!(line.contains("did you mean a?"), "{line}");
-        let gone = run(web, &["visit", &web.url("a.test/nothing.html")]);
-        assert_eq!(gone.status.code(), Some(1), "a failed visit is no success");
-        assert!(said(&gone).contains("404"), "{}", said(&gone));
+        assert_has(
+            &web.refused(&["visit", "http://other.test/x"]),
+            &["no site has the host other.test"],
+        );
+        assert_has(
+            &web.refused(&["visit", &web.url("a.test/private/x")]),
+            &["excluded by the site's scope"],
+        );
+        assert_has(&web.refused(&["visit", "ab"]), &["did you mean a?"]);
+        // A failed visit is no success.
+        let gone = web.run(&["visit", &web.url("a.test/nothing.html")]);
+        assert_has(&gone.failed(1).out, &["404"]);
     };
-    let file = web.path().join("sites.d/a.toml");
-    let text = fs::read_to_string(&file).expect("site file");
-    fs::write(&file, format!("{text}exclude = [\"/private/\"]\n")).expect("site file");
+    let excluded = web.read("sites.d/a.toml") + "exclude = [\"/private/\"]\n";
+    web.write("sites.d/a.toml", excluded);
 
     visits(&web, 1);
     refusals(&web);
@@ -155,8 +131,8 @@ fn an_address_is_visited_now_with_a_daemon_and_without() {
         0,
         "only what was asked for is visited"
     );
-    let daemon = Daemon::start(&web, address);
-    daemon.wait_for(2);
+    let daemon = Daemon::start(&web);
+    daemon.wait_for_documents(2);
     visits(&web, 2);
     refusals(&web);
     let site = web.json(&["visit", "a", "--json"]);
@@ -166,9 +142,9 @@ fn an_address_is_visited_now_with_a_daemon_and_without() {
 
 #[test]
 fn a_paused_site_is_left_alone_until_it_is_resumed() {
-    let (web, address) = site(&["a.test/n/1.html"]);
-    let daemon = Daemon::start(&web, address);
-    daemon.wait_for(1);
+    let web = site(&["a.test/n/1.html"]);
+    let daemon = Daemon::start(&web);
+    daemon.wait_for_documents(1);
     let paused = web.json(&["pause", "a", "--json"]);
     let since = paused["paused_ms"].as_i64().expect("a time");
     // Twice is no other time.
@@ -176,35 +152,35 @@ fn a_paused_site_is_left_alone_until_it_is_resumed() {
 
     let held = |web: &SmallWeb| {
         web.forget_log();
-        let (code, line) = refused(web, &["crawl", "--site", "a"]);
-        assert_eq!(code, Some(1));
-        assert!(line.contains("taojin resume a"), "{line}");
-        let (code, _) = refused(web, &["visit", &web.url("a.test/n/1.html")]);
-        assert_eq!(code, Some(1));
+        assert_has(
+            &web.run(&["crawl", "--site", "a"]).failed(1).err,
+            &["taojin resume a"],
+        );
+        web.run(&["visit", &web.url("a.test/n/1.html")]).failed(1);
         assert_eq!(web.asked("a.test/"), 0);
         let status = web.json(&["status", "--json"]);
         assert_eq!(status["sites"][0]["paused_ms"], since, "{status}");
         assert_eq!(status["sites"][0]["next_cycle_ms"], Value::Null);
-        let list = said(&run(web, &["site", "list"]));
-        assert!(list.contains("paused by the operator since"), "{list}");
-        let status = said(&run(web, &["status"]));
-        assert!(status.contains("paused by the operator since"), "{status}");
+        for args in [&["site", "list"][..], &["status"]] {
+            assert_has(&web.done(args), &["paused by the operator since"]);
+        }
     };
     held(&web);
+    let titled = format!("title = \"甲\"\n{}", web.read("sites.d/a.toml"));
+    web.write("sites.d/a.toml", titled);
     daemon.signal("-HUP");
-    thread::sleep(Duration::from_millis(700));
+    daemon.wait_for_status("the site is read again", |status| {
+        status["sites"][0]["title"] == "甲"
+    });
     held(&web);
     assert_eq!(daemon.stop(), Some(0));
     held(&web);
-    let daemon = Daemon::start(&web, address);
+    let daemon = Daemon::start(&web);
     held(&web);
-    let (_, page) = daemon.ask("GET", "/status?lang=en", None, false);
+    let (_, page) = daemon.get("/status?lang=en");
     assert!(page.contains("Paused by the operator"), "{page}");
 
-    web.set(
-        "a.test/n/2.html",
-        Reply::page(&article("恢复以后的新闻", "")),
-    );
+    web.set_article("a.test/n/2.html", "恢复以后的新闻");
     web.seed(&["a.test/n/1.html", "a.test/n/2.html"]);
     let resumed = web.json(&["resume", "a", "--json"]);
     assert!(resumed["next_cycle_ms"].is_i64(), "{resumed}");
@@ -213,8 +189,7 @@ fn a_paused_site_is_left_alone_until_it_is_resumed() {
     assert_eq!(daemon.stop(), Some(0));
     // Without a daemon.
     web.json(&["pause", "a", "--json"]);
-    let (code, _) = refused(&web, &["crawl", "--site", "a"]);
-    assert_eq!(code, Some(1));
+    web.run(&["crawl", "--site", "a"]).failed(1);
     web.json(&["resume", "a", "--json"]);
     web.json(&["crawl", "--site", "a", "--json"]);
 }

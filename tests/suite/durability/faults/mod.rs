@@ -9,10 +9,8 @@ mod commands;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
-use std::io::{Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::PathBuf;
-use std::process::{Child, Command, Stdio};
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -20,11 +18,12 @@ use taojin_demo::trial::TrialPlan;
 
 use crate::support::disk;
 use crate::support::disk::faults::{Fault, Faults, Trouble};
+use crate::support::folder::{Process, RunExt as _};
+use crate::support::http::{free_port, get};
 use crate::support::lots::Lots;
 use crate::support::trial::{SITE, Trial};
+use crate::support::{PATIENCE, poll, say, scaled};
 
-/// Longest wait for anything: far above what it takes, so that only a hang fails.
-const PATIENCE: Duration = Duration::from_secs(90);
 /// How long a fault for a while lasts after it met the first call.
 const WHILE: Duration = Duration::from_millis(500);
 /// The long form tries random faults until so much time has passed.
@@ -58,8 +57,8 @@ struct Daemon {
     trial: Trial,
     faults: Faults,
     beside: tempfile::TempDir,
-    address: SocketAddr,
-    child: Option<Child>,
+    port: u16,
+    process: Option<Process>,
     /// What is being tried, for messages.
     now: String,
 }
@@ -73,11 +72,9 @@ impl Daemon {
             daily: 2,
             ..TrialPlan::default()
         };
-        let free = TcpListener::bind("127.0.0.1:0").expect("a free port");
-        let address = free.local_addr().expect("its address");
-        drop(free);
+        let port = free_port();
         let frontier = "min_delay_ms = 5\nmax_delay_ms = 5\njitter = 0.0\n";
-        let more = format!("[warc]\nenabled = true\n[serve]\nlisten = \"{address}\"\n");
+        let more = format!("[warc]\nenabled = true\n[serve]\nlisten = \"127.0.0.1:{port}\"\n");
         let trial = Trial::new(plan, frontier, &more);
         trial.set_schedule("* * * * * *");
         fs::create_dir(trial.data_dir()).expect("a data folder");
@@ -86,8 +83,8 @@ impl Daemon {
             faults: Faults::new(&beside.path().join("faults")),
             trial,
             beside,
-            address,
-            child: None,
+            port,
+            process: None,
             now: String::new(),
         }
     }
@@ -105,24 +102,19 @@ impl Daemon {
         let log = log.create(true).append(true).open(self.log());
         let mut command = self.trial.taojin(&["run"]);
         disk::fail(&mut command, &self.trial.data_dir(), &self.faults);
-        let child = command
-            .env_remove("JOURNAL_STREAM")
-            .env_remove("NOTIFY_SOCKET")
-            .stdout(Stdio::null())
-            .stderr(log.expect("a log"))
-            .spawn();
-        self.child = Some(child.expect("taojin starts"));
+        command.stdout(Stdio::null()).stderr(log.expect("a log"));
+        self.process = Some(Process::of(&mut command));
     }
 
     /// Whether it has ended by itself. Then it says why: with a line, and with its exit code.
     fn has_ended(&mut self) -> bool {
-        let Some(child) = &mut self.child else {
+        let Some(process) = &mut self.process else {
             return true;
         };
-        let Some(status) = child.try_wait().expect("its state") else {
+        let Some(status) = process.ended() else {
             return false;
         };
-        self.child = None;
+        self.process = None;
         let said = self.said();
         let last = said.lines().last().unwrap_or_default();
         let is_clear = status.code().is_some_and(|code| code != 0) && last.contains("taojin: ");
@@ -140,38 +132,28 @@ impl Daemon {
         self.wait_for("neither up nor ended", |daemon| {
             daemon.has_ended() || daemon.get("/healthz").is_some()
         });
-        self.child.is_some()
+        self.process.is_some()
     }
 
     /// Asks it to stop: it does, whatever the disk does.
     fn stop(&mut self) {
-        let Some(child) = &self.child else { return };
-        let sent = Command::new("kill").arg(child.id().to_string()).status();
-        assert!(sent.expect("kill runs").success());
+        let Some(process) = &self.process else { return };
+        process.signal("-TERM");
         self.wait_for("does not stop", |daemon| {
-            let child = daemon.child.as_mut().expect("it runs");
-            child.try_wait().expect("its state").is_some()
+            let process = daemon.process.as_mut().expect("it runs");
+            process.ended().is_some()
         });
-        self.child = None;
+        self.process = None;
     }
 
     fn wait_for(&mut self, what: &str, mut is_so: impl FnMut(&mut Self) -> bool) {
-        let until = Instant::now() + PATIENCE;
-        while !is_so(self) {
-            let said = || tail(&self.said());
-            assert!(Instant::now() < until, "{}: {what}\n{}", self.now, said());
-            thread::sleep(Duration::from_millis(30));
-        }
+        let found = poll(PATIENCE, || is_so(self).then_some(()));
+        let said = || tail(&self.said());
+        assert!(found.is_some(), "{}: {what}\n{}", self.now, said());
     }
 
-    fn get(&self, target: &str) -> Option<String> {
-        let mut stream = TcpStream::connect(self.address).ok()?;
-        stream.set_read_timeout(Some(PATIENCE)).ok()?;
-        let head = format!("GET {target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
-        stream.write_all(head.as_bytes()).ok()?;
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).ok()?;
-        Some(answer)
+    fn get(&self, target: &str) -> Option<(u16, String)> {
+        get(self.port, target)
     }
 
     /// Whether every article of today is found once, and nothing twice.
@@ -181,19 +163,18 @@ impl Daemon {
         };
         let twice: BTreeMap<_, _> = found.iter().filter(|(_, n)| **n > 1).collect();
         assert!(twice.is_empty(), "{}: {twice:?}", self.now);
-        let all = self.trial.articles();
-        all.iter().all(|url| found.contains_key(url))
+        self.trial.missing(&found).is_empty()
     }
 
     fn can_search(&self) -> bool {
         let answer = self.get("/api/search?q=&limit=1").unwrap_or_default();
-        answer.starts_with("HTTP/1.1 200") && !answer.contains("\"total\":0")
+        answer.0 == 200 && !answer.1.contains("\"total\":0")
     }
 
     /// The fault meets the daemon while new articles come in; afterwards all of them are there.
     fn meet(&mut self, trouble: &Trouble, lasts: Lasts) {
         self.now = format!("{:?} {} {lasts:?}", trouble.fault, trouble.files);
-        if self.child.is_none() {
+        if self.process.is_none() {
             self.start();
         }
         assert!(self.is_up(), "{}: no start", self.now);
@@ -242,16 +223,6 @@ impl Daemon {
     }
 }
 
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.child {
-            // An error means that it has ended already.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
 fn tail(said: &str) -> String {
     let lines: Vec<&str> = said.lines().collect();
     lines[lines.len().saturating_sub(15)..].join("\n")
@@ -283,7 +254,7 @@ fn all_faults(files: &[&'static str]) {
             }
         }
     }
-    let until = begun + crate::support::scaled([Duration::ZERO, RANDOM]);
+    let until = begun + scaled([Duration::ZERO, RANDOM]);
     let mut lots = Lots(begun.elapsed().subsec_nanos().into());
     while Instant::now() < until {
         let lasts = [
@@ -300,7 +271,7 @@ fn all_faults(files: &[&'static str]) {
         tried += 1;
     }
     daemon.stop();
-    crate::support::say(&format!(
+    say(&format!(
         "{tried} faults in {files:?}, {} articles all there once, {:.0?}",
         daemon.trial.articles().len(),
         begun.elapsed()
@@ -327,23 +298,19 @@ fn a_store_that_fails_for_long_is_named_by_healthz_until_it_works_again() {
     let mut daemon = Daemon::new();
     daemon.now = "long".to_owned();
     daemon.start();
-    assert!(daemon.is_up(), "no start");
+    daemon.wait_for("no crawl", |daemon| daemon.has_all());
     daemon.faults.begin(&trouble(Fault::Eio, WAL, Lasts::Ever));
+    daemon.trial.web.set_day(daemon.trial.web.day() + 1);
     daemon.wait_for("not named", |daemon| {
-        let answer = daemon.get("/healthz").expect("an answer");
-        answer.starts_with("HTTP/1.1 503") && answer.contains("stuck: crawl loop")
+        let (status, text) = daemon.get("/healthz").expect("an answer");
+        status == 503 && text.contains("stuck: crawl loop")
     });
     // Readers are answered meanwhile.
-    assert!(
-        daemon
-            .get("/")
-            .expect("an answer")
-            .starts_with("HTTP/1.1 200")
-    );
+    assert_eq!(daemon.get("/").expect("an answer").0, 200);
     daemon.faults.end();
     daemon.wait_for("named for ever", |daemon| {
         let answer = daemon.get("/healthz").expect("an answer");
-        answer.starts_with("HTTP/1.1 200") && daemon.has_all()
+        answer.0 == 200 && daemon.has_all()
     });
 }
 
@@ -383,10 +350,8 @@ fn nothing_starts_half_on_a_failing_disk() {
             }
             let mut crawl = daemon.trial.taojin(&["crawl", "--site", SITE]);
             disk::fail(&mut crawl, &daemon.trial.data_dir(), &daemon.faults);
-            let output = crawl.output().expect("taojin runs");
-            let said = String::from_utf8_lossy(&output.stderr).into_owned();
-            assert!(!said.contains("panicked at "), "{}: {said}", daemon.now);
-            assert!(output.status.code().is_some(), "{}: {said}", daemon.now);
+            let crawled = crawl.ran().without_panic(&daemon.now);
+            assert!(crawled.code.is_some(), "{}: {crawled:?}", daemon.now);
             daemon.faults.end();
         }
     }
