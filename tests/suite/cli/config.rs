@@ -56,7 +56,7 @@ fn is_assignment(line: &str) -> bool {
 const SHIPPED: [&str; 2] = ["config/taojin.toml", "config/reference.toml"];
 
 #[test]
-fn the_shipped_configuration_is_the_defaults() {
+fn shipped_config_equals_defaults() {
     for file in SHIPPED {
         let path = Path::new(ROOT).join(file);
         let shipped = config::load(Some(&path), None).expect(file).config;
@@ -70,7 +70,7 @@ fn the_shipped_configuration_is_the_defaults() {
 }
 
 #[test]
-fn the_reference_shows_every_key_and_the_short_form_ten() {
+fn config_reference_lists_every_key() {
     let shown = |file| {
         let path = Path::new(ROOT).join(file);
         keys_of_file(&fs::read_to_string(path).expect(file))
@@ -174,7 +174,7 @@ const MISTAKES: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn a_mistake_is_named_with_its_line_and_mend() {
+fn config_mistake_names_line() {
     for (text, wanted) in MISTAKES {
         let folder = Folder::new("", &[]);
         folder.write("taojin.toml", text);
@@ -186,7 +186,7 @@ fn a_mistake_is_named_with_its_line_and_mend() {
 }
 
 #[test]
-fn all_mistakes_are_named_not_only_the_first() {
+fn config_names_all_mistakes() {
     let folder = Folder::new(
         "",
         &[
@@ -218,7 +218,7 @@ fn all_mistakes_are_named_not_only_the_first() {
 }
 
 #[test]
-fn a_site_that_could_never_be_crawled_is_refused() {
+fn site_file_refuses_uncrawlable() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let path = dir.path().join("x.toml");
     for (text, wanted) in [
@@ -265,7 +265,7 @@ fn a_site_that_could_never_be_crawled_is_refused() {
 }
 
 #[test]
-fn two_sites_cannot_have_one_name() {
+fn site_files_refuse_duplicate_name() {
     let site = "name = \"n\"\nseeds = [\"http://a.example/\"]\n";
     let folder = Folder::new("", &[("a.toml", site), ("b.toml", site)]);
     let (_, problems) = config::read_sites(&folder.file("sites.d"));

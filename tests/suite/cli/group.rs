@@ -68,7 +68,7 @@ fn service_folder() -> Option<Folder> {
 }
 
 #[test]
-fn a_member_of_the_group_reads_and_nobody_else() {
+fn group_member_reads_only() {
     let Some(folder) = service_folder() else {
         return;
     };

@@ -7,7 +7,7 @@ use crate::support::folder::{Folder, assert_has};
 
 /// Which mistakes there are and what is said of each is tested in [`config`](super::config).
 #[test]
-fn mistakes_in_files_are_one_line_and_exit_2() {
+fn check_config_mistake_exits_2() {
     for (config, site, parts) in [
         (
             "[frontier]\nmin_dealy_ms = 3\n",
@@ -36,7 +36,7 @@ fn mistakes_in_files_are_one_line_and_exit_2() {
 }
 
 #[test]
-fn check_names_every_mistake_and_run_and_crawl_refuse_them_too() {
+fn check_lists_all_mistakes() {
     let folder = Folder::new(
         "[frontier]\njitter = 3\n[fetch]\nuser_agent = \"\"\n",
         &[
@@ -69,7 +69,7 @@ fn check_names_every_mistake_and_run_and_crawl_refuse_them_too() {
 }
 
 #[test]
-fn a_data_folder_that_cannot_be_made_is_a_mistake() {
+fn data_dir_refuses_unusable_path() {
     let folder = folder();
     let file = folder.file("taojin.toml");
     for (dir, why) in [
@@ -88,7 +88,7 @@ fn a_data_folder_that_cannot_be_made_is_a_mistake() {
 }
 
 #[test]
-fn mistakes_in_arguments_are_one_line_and_exit_2() {
+fn wrong_arguments_exit_2() {
     let folder = folder();
     for (args, part) in [
         (&["crawl", "--site", "y"][..], "no enabled site"),
@@ -114,7 +114,7 @@ fn mistakes_in_arguments_are_one_line_and_exit_2() {
 }
 
 #[test]
-fn a_query_that_cannot_be_meant_is_refused() {
+fn search_refuses_wrong_options() {
     let folder = filled();
     for (option, value) in [("--since", "someday"), ("--limit", "0")] {
         let line = folder.refused(&["search", "x", option, value]);
@@ -123,7 +123,7 @@ fn a_query_that_cannot_be_meant_is_refused() {
 }
 
 #[test]
-fn a_port_in_use_is_said() {
+fn listen_names_port_in_use() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("its address").to_string();
     let folder = filled();
@@ -137,7 +137,7 @@ fn a_port_in_use_is_said() {
 }
 
 #[test]
-fn an_index_that_cannot_be_read_is_put_aside_and_made_anew() {
+fn import_replaces_unreadable_index() {
     let folder = folder();
     std::fs::create_dir_all(folder.file("data/index")).expect("index folder");
     let broken = "{ this is no index";

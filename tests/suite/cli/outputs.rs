@@ -4,7 +4,7 @@ use super::filled;
 use crate::support::folder::{Folder, assert_has};
 
 #[test]
-fn imported_documents_are_found_and_replaced_by_url() {
+fn import_replaces_by_url() {
     let folder = filled();
     let answer = folder.json(&["search", "页岩气", "--json"]);
     assert_eq!(answer["total"], 1);
@@ -26,7 +26,7 @@ fn imported_documents_are_found_and_replaced_by_url() {
 }
 
 #[test]
-fn lines_that_are_no_documents_are_skipped_and_said() {
+fn import_skips_invalid_lines() {
     let folder = Folder::new("", &[]);
     let good = "{\"url\":\"http://a.example/1\",\"title\":\"好\",\"text\":\"好文章\"}";
     folder.write("d.jsonl", format!("{good}\n\nno json\n{{\"url\":\"\"}}\n"));
@@ -41,7 +41,7 @@ fn lines_that_are_no_documents_are_skipped_and_said() {
 }
 
 #[test]
-fn extract_prints_the_documented_keys() {
+fn extract_json_has_documented_keys() {
     let folder = Folder::new("", &[]);
     folder.write("p.html", "<html><title>标题在此一见 - 某网</title><h1>标题在此一见</h1><p>正文第一段，有逗号，也有句号。</p><p>正文第二段，也是这样的。</p>");
     let url = "http://a.example/x.html";
@@ -65,7 +65,7 @@ fn extract_prints_the_documented_keys() {
 }
 
 #[test]
-fn a_site_is_added_listed_and_removed() {
+fn site_add_list_remove() {
     let folder = Folder::new("", &[]);
     let add = ["site", "add", "https://www.news.example/", "--no-probe"];
     folder.done(&add);
@@ -80,7 +80,7 @@ fn a_site_is_added_listed_and_removed() {
 
 /// Addresses are decided on as the crawler writes them, and the rule that decided is named.
 #[test]
-fn robots_names_the_rule_that_decided() {
+fn robots_names_deciding_rule() {
     let folder = Folder::new("", &[]);
     let rules = "User-agent: *\nDisallow: /private\nAllow: /private/open\nDisallow: /a-%2A.html\nDisallow: /b-%24\nDisallow: /新\nAllow: /\n";
     folder.write("robots.txt", rules);
@@ -103,7 +103,7 @@ fn robots_names_the_rule_that_decided() {
 }
 
 #[test]
-fn completions_exist_for_each_shell() {
+fn completions_for_each_shell() {
     let folder = Folder::new("", &[]);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         assert_has(&folder.done(&["completions", shell]), &["taojin"]);

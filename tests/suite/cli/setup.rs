@@ -10,7 +10,7 @@ fn init(folder: &Folder, language: &str, args: &[&str]) -> Ran {
 }
 
 #[test]
-fn init_writes_what_check_accepts_and_replaces_nothing() {
+fn init_writes_valid_config() {
     let folder = Folder::new("", &[]);
     let data = folder.arg("data");
     let args = [
@@ -60,7 +60,7 @@ fn init_writes_what_check_accepts_and_replaces_nothing() {
 }
 
 #[test]
-fn init_refuses_wrong_answers_and_writes_nothing_then() {
+fn init_refuses_wrong_options() {
     let folder = Folder::new("", &[]);
     for (args, part) in [
         (
@@ -87,7 +87,7 @@ fn init_refuses_wrong_answers_and_writes_nothing_then() {
 }
 
 #[test]
-fn check_online_says_what_answers_and_what_does_not() {
+fn check_online_reports_each_host() {
     let robots = |rules| serve(move |_| Reply::page(rules));
     let (open, closed) = (
         robots("User-agent: *\nAllow: /\n"),
