@@ -22,7 +22,7 @@ fn copies() -> SmallWeb {
 }
 
 #[test]
-fn the_same_text_at_four_addresses_is_one_document_with_all_of_them() {
+fn duplicates_become_one_document() {
     let web = copies();
     let first = web.crawl();
     let indexed = web.indexed();
@@ -43,7 +43,7 @@ fn the_same_text_at_four_addresses_is_one_document_with_all_of_them() {
 }
 
 #[test]
-fn when_the_page_goes_another_of_its_addresses_has_the_document() {
+fn duplicate_takes_over_deleted_primary() {
     let web = copies();
     web.crawl();
     let mut left = COPIES.to_vec();
@@ -60,7 +60,7 @@ fn when_the_page_goes_another_of_its_addresses_has_the_document() {
 }
 
 #[test]
-fn pages_that_part_are_two_documents() {
+fn duplicates_split_on_change() {
     for changes_primary in [true, false] {
         let web = copies();
         web.crawl();
@@ -84,7 +84,7 @@ fn canonical(web: &SmallWeb) -> String {
 }
 
 #[test]
-fn a_canonical_address_takes_over_even_if_its_text_differs_a_little() {
+fn canonical_url_takes_over() {
     let web = SmallWeb::new(SOON);
     web.seed(&["a.test/c/1.html?print=1", "a.test/c/1.html?m=2"]);
     let head = canonical(&web);
@@ -110,7 +110,7 @@ fn a_canonical_address_takes_over_even_if_its_text_differs_a_little() {
 }
 
 #[test]
-fn a_canonical_address_that_leads_nowhere_costs_no_page() {
+fn broken_canonical_keeps_page() {
     for reply in [
         Reply::status(404),
         Reply::status(500),

@@ -17,7 +17,7 @@ use crate::support::wait_until;
 const TRIES: usize = 10;
 
 #[test]
-fn a_page_that_ends_the_process_each_time_is_put_aside() {
+fn page_quarantined_after_repeated_crashes() {
     let folder = shipped();
     let asked = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&asked);
@@ -46,7 +46,7 @@ fn a_page_that_ends_the_process_each_time_is_put_aside() {
 }
 
 #[test]
-fn a_site_that_gives_nothing_is_a_failure_that_says_why() {
+fn failed_site_reports_cause() {
     let folder = shipped();
     let no_robots = |status: u16, header: &'static str| {
         move |request: &Request| match &*request.path {
@@ -106,7 +106,7 @@ fn a_site_that_gives_nothing_is_a_failure_that_says_why() {
 
 /// They are answered 200 and have a text, and yet nothing of the site came.
 #[test]
-fn a_site_that_asks_to_sign_in_is_no_success() {
+fn login_wall_is_partial_verdict() {
     let folder = shipped();
     let login = "<title>用户登录</title><h1>用户登录</h1><form><input name=user><input type=password></form>";
     let front = news(6);
@@ -140,7 +140,7 @@ fn a_site_that_asks_to_sign_in_is_no_success() {
 }
 
 #[test]
-fn an_error_is_forgotten_when_the_last_cycle_had_none() {
+fn last_error_clears_after_success() {
     let web = SmallWeb::new("[revisit]\nretry_ms = 400\n");
     web.seed(&["a.test/1.html", "a.test/old.html"]);
     web.set("a.test/1.html", Reply::status(500));

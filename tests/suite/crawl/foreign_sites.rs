@@ -113,7 +113,7 @@ const ENGLISH: &str = "the crew measured pressure at well before noon and found 
 const CHINESE: &str = "钻井队 上午 检查了 输气管道 的 压力 并且 记录 工程师 在 山坡上 发现 地下水 附近 新的 阀门 随后 报告 县城 化验室";
 
 #[test]
-fn every_page_of_a_long_chain_of_lists_is_asked_for_and_what_is_left_out_has_a_reason() {
+fn list_chain_is_crawled_whole() {
     let mut pages = Pages::new();
     let english = Manner::english("english.test");
     let chinese = Manner::chinese("chinese.test");
@@ -155,7 +155,7 @@ fn every_page_of_a_long_chain_of_lists_is_asked_for_and_what_is_left_out_has_a_r
 }
 
 #[test]
-fn a_body_that_always_ends_too_early_is_taken_at_the_third_equal_answer() {
+fn truncated_body_accepted_third_time() {
     let manner = Manner::english("broken.test");
     let list = b"<title>All</title><a href=/short/1.html>one</a> <a href=/chunked/2.html>two</a>";
     let html = "text/html; charset=utf-8";
@@ -222,7 +222,7 @@ fn odd_pages(manner: &Manner) -> BTreeMap<usize, (&'static str, String)> {
 }
 
 #[test]
-fn saved_pages_served_as_sites_are_all_asked_for() {
+fn corpus_sites_are_crawled_whole() {
     let Some(folder) = std::env::var_os("TAOJIN_CORPUS") else {
         crate::support::say(
             "saved pages are skipped: TAOJIN_CORPUS is not set (see CONTRIBUTING.md)",

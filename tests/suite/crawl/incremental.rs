@@ -101,7 +101,7 @@ fn days_of(plan: TrialPlan) -> (Vec<Day>, String) {
 }
 
 #[test]
-fn each_day_brings_all_new_articles_and_little_else() {
+fn daily_crawl_finds_new_articles() {
     let (days, table) = days_of(plan());
     for day in &days {
         let json: Value = serde_json::to_value(&day.summary).expect("a summary");
@@ -113,7 +113,7 @@ fn each_day_brings_all_new_articles_and_little_else() {
 }
 
 #[test]
-fn a_server_that_cannot_say_what_has_changed_is_not_asked_for_everything_again() {
+fn daily_crawl_without_validators() {
     let (days, table) = days_of(TrialPlan {
         validators: false,
         ..plan()

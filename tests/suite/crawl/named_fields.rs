@@ -84,7 +84,7 @@ fn templates(web: &SmallWeb) -> Vec<String> {
 }
 
 #[test]
-fn a_label_and_a_person_name_fields_that_searches_find() {
+fn named_fields_are_searchable() {
     let web = wells("");
     let [id] = &templates(&web)[..] else {
         panic!("not one template")
@@ -168,7 +168,7 @@ fn film(n: usize) -> Reply {
 }
 
 #[test]
-fn an_archive_gives_stored_pages_the_fields_that_were_named_since() {
+fn warc_replay_adds_named_fields() {
     let web = wells("[warc]\nenabled = true\n");
     name_state(&web, &templates(&web)[0], "12 of 12 pages, 3 different");
     let files = std::fs::read_dir(web.data_dir().join("warc")).expect("archives");
@@ -185,7 +185,7 @@ fn an_archive_gives_stored_pages_the_fields_that_were_named_since() {
 }
 
 #[test]
-fn pages_that_read_like_lists_are_documents_where_the_site_says_so() {
+fn scope_documents_overrides_page_type() {
     let web = site("");
     let addresses: Vec<String> = (1..=13).map(|n| format!("a.test/film/{n}")).collect();
     let addresses: Vec<&str> = addresses.iter().map(String::as_str).collect();

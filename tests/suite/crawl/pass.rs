@@ -10,7 +10,7 @@ use crate::support::http::{Reply, free_port, get, serve};
 use crate::support::small_web::{SmallWeb, article};
 
 #[test]
-fn one_host_is_found_whole_by_one_pass() {
+fn pass_finds_whole_host() {
     let folder = shipped();
     let seed = format!("http://127.0.0.1:{}/", serve(news(7)));
     folder.done(&["site", "add", &seed, "--name", "wells"]);
@@ -30,7 +30,7 @@ fn one_host_is_found_whole_by_one_pass() {
 }
 
 #[test]
-fn the_path_ratios_alone_find_a_text_that_nothing_else_names() {
+fn extract_method_ratio_finds_text() {
     let folder = shipped();
     folder.replace("taojin.toml", "method = \"model\"", "method = \"ratio\"");
     // Names of classes say the contrary, and there is no headline; a menu, another text and a notice stand around it.
@@ -58,7 +58,7 @@ fn the_path_ratios_alone_find_a_text_that_nothing_else_names() {
 }
 
 #[test]
-fn what_is_left_is_told_with_the_setting_that_holds_it() {
+fn pass_names_limiting_setting() {
     // Each page of a chain links back and on; only the first of them may be followed.
     let chain = serve(|request| match &*request.path {
         "/" => Reply::page("<title>一</title><a href=\"/1.html\">第一篇报道在这里</a>"),
@@ -126,7 +126,7 @@ fn what_is_left_is_told_with_the_setting_that_holds_it() {
 }
 
 #[test]
-fn a_host_that_rests_for_longer_than_a_pass_waits_is_named() {
+fn pass_names_resting_host() {
     let web = SmallWeb::new("");
     web.seed(&["a.test/1.html", "a.test/2.html"]);
     for path in ["a.test/1.html", "a.test/2.html"] {
@@ -143,7 +143,7 @@ fn a_host_that_rests_for_longer_than_a_pass_waits_is_named() {
 }
 
 #[test]
-fn the_daemon_says_when_a_cycle_is_finished() {
+fn daemon_logs_finished_cycle() {
     let port = free_port();
     let web = SmallWeb::new(&format!("[serve]\nlisten = \"127.0.0.1:{port}\"\n"));
     web.seed(&["a.test/1.html"]);

@@ -131,7 +131,7 @@ fn take_time(path: &str, together: usize, (state, changed): &(Mutex<State>, Cond
 }
 
 #[test]
-fn eight_queues_fetch_side_by_side_keep_their_delays_and_lose_nothing() {
+fn queues_keep_delays_across_kill() {
     let delay = Duration::from_millis(300);
     let host = Host::new(160, 8, delay);
     let folder = &host.folder;
@@ -183,7 +183,7 @@ fn eight_queues_fetch_side_by_side_keep_their_delays_and_lose_nothing() {
 
 /// Pages a minute by the number of queues, by the server's log: until the first queue has no more, and in all.
 #[test]
-fn pages_a_minute_rise_with_the_queues() {
+fn pages_per_minute_scale() {
     let mut of_one = None;
     for queues in scaled([&[1, 2][..], &[1, 2, 4, 8]]).iter().copied() {
         let pages = scaled([40, 400]) * queues as usize;

@@ -16,7 +16,7 @@ fn web_of(names: &[&str]) -> SmallWeb {
 /// Without a scheme both are tried; the commands that are printed work as they stand; the site is found by the name
 /// that it gives itself.
 #[test]
-fn a_site_is_added_by_its_host_and_found_by_its_own_name() {
+fn site_add_by_host() {
     let web = web_of(&["b.test"]);
     let link = web.url("b.test/news/1.html");
     web.set_page(
@@ -76,7 +76,7 @@ fn a_site_is_added_by_its_host_and_found_by_its_own_name() {
 
 /// What cannot be added is said in one line that a person understands, and nothing is written.
 #[test]
-fn what_is_no_site_is_refused_in_plain_words() {
+fn site_add_refuses_non_sites() {
     let web = web_of(&["b.test", "c.test", "d.test"]);
     web.set("c.test/", Reply::status(500));
     web.set_page("d.test/", "<title>不欢迎</title>");
@@ -121,7 +121,7 @@ fn what_is_no_site_is_refused_in_plain_words() {
 
 /// An address that leads to another host, and a Chinese name.
 #[test]
-fn the_file_names_the_hosts_that_the_address_leads_to() {
+fn site_add_follows_redirects() {
     let web = web_of(&["moved.test", "www.moved.test", "中文.test"]);
     let there = web.url("www.moved.test/");
     web.set(
@@ -144,7 +144,7 @@ fn the_file_names_the_hosts_that_the_address_leads_to() {
 }
 
 #[test]
-fn a_probed_site_file_names_what_the_site_has_and_crawls_it() {
+fn site_add_probes_feeds() {
     let web = Web::sample();
     let home = Home::new(&web, FAST);
     home.take_sites();
@@ -174,7 +174,7 @@ fn a_probed_site_file_names_what_the_site_has_and_crawls_it() {
 
 /// People read a sentence, programs the word that they know.
 #[test]
-fn a_refused_connection_is_told_in_words() {
+fn refused_connection_is_described() {
     let down = format!("a.test:{}", free_port());
     let web = SmallWeb::new("");
     let site = format!("seeds = [\"http://{down}/\"]\n[scope]\nhosts = [\"{down}\"]\n");

@@ -126,7 +126,7 @@ fn pass(trial: &Trial, day: u32) -> usize {
 }
 
 #[test]
-fn a_year_loses_nothing_and_no_file_grows_beyond_its_setting() {
+fn year_stays_within_limits() {
     let passes = scaled(PASSES);
     let is_long = scaled([false, true]);
     let plan = TrialPlan {
