@@ -13,14 +13,14 @@ const YEAR_MS: i64 = 365 * DAY_MS;
 /// A daemon ran while the clock was a year ahead. The next one, with the right time, crawls at once; every page is there
 /// once.
 #[test]
-fn a_crawl_goes_on_after_a_clock_that_was_a_year_ahead() {
+fn clock_back_by_a_year() {
     let now_ms = Clock::default().now_ms();
     crawls_under(now_ms + YEAR_MS, now_ms);
 }
 
 /// The clock of a running service is set back by a day, as by a battery that is empty: it does not wait for a day.
 #[test]
-fn a_crawl_goes_on_under_a_clock_that_was_set_back_by_a_day() {
+fn clock_back_by_a_day() {
     let now_ms = Clock::default().now_ms();
     crawls_under(now_ms, now_ms - DAY_MS);
 }

@@ -15,7 +15,7 @@ fn number(value: &Value) -> u64 {
 }
 
 #[test]
-fn after_a_crawl_the_figures_add_up_and_are_served() {
+fn metrics_after_crawl_add_up() {
     let web = Web::start(150);
     let home = Home::new(&web, FAST);
     home.done(&["crawl"]);
@@ -76,7 +76,7 @@ fn after_a_crawl_the_figures_add_up_and_are_served() {
 
 /// What is described and never counted would stay at 0 for ever.
 #[test]
-fn each_counter_is_counted_somewhere() {
+fn counters_are_all_used() {
     let src = Path::new(crate::support::ROOT).join("src");
     let names = fs::read_to_string(src.join("serve/src/metrics.rs")).expect("the names");
     let names: Vec<&str> = names

@@ -15,7 +15,7 @@ use crate::support::{PATIENCE, ROOT, poll, say};
 /// An index of another format: systemd is asked for time while its files are checked, and
 /// readers are answered while a new one is made.
 #[test]
-fn a_server_comes_up_beside_an_index_that_cannot_be_searched() {
+fn start_rebuilds_foreign_index() {
     let web = Web::start(20);
     let home = Home::new(&web, FAST);
     home.done(&["crawl"]);
@@ -33,7 +33,7 @@ fn a_server_comes_up_beside_an_index_that_cannot_be_searched() {
 
 /// An index that cannot be written any more is named at once, with the reason, and is healed when it can be.
 #[test]
-fn an_index_that_fails_is_named_in_the_status_until_it_is_mended() {
+fn status_names_failing_indexer() {
     let web = Web::start(20);
     let home = Home::new(&web, FAST);
     let sites = home.take_sites();
@@ -71,7 +71,7 @@ fn an_index_that_fails_is_named_in_the_status_until_it_is_mended() {
 /// What the unit promises and the program must keep: a mistake in the configuration ends with the one code after which
 /// systemd does not start the service again, and nothing that runs before the program can fail instead of it.
 #[test]
-fn the_unit_does_not_start_a_bad_configuration_again() {
+fn systemd_unit_prevents_restart() {
     let unit = fs::read_to_string(std::path::Path::new(ROOT).join("systemd/taojin.service"));
     let unit = unit.expect("the unit");
     let value = |key: &str| {
@@ -115,7 +115,7 @@ pub(super) fn figure(metrics: &str, name: &str) -> Option<f64> {
 
 /// Every figure that docs/monitoring.md names has a value beside a daemon that crawls, and says what the status says.
 #[test]
-fn every_figure_has_a_value_that_agrees_with_the_status() {
+fn metrics_agree_with_status() {
     let web = Web::start(20);
     let home = Home::new(&web, FAST);
     home.configure("[[follow]]\nname = \"x\"\nquery = \"的\"\nwebhook = \"http://127.0.0.1:9/\"\n");
@@ -196,7 +196,7 @@ fn without_value(metrics: &str, wanted: fn(&str) -> bool) -> Vec<&'static str> {
 }
 
 #[test]
-fn figures_of_nodes_have_values_where_a_database_holds_the_store() {
+fn metrics_of_nodes_on_postgres() {
     let Some(server) = crate::support::postgres::server("figures of nodes") else {
         return;
     };
@@ -216,7 +216,7 @@ fn figures_of_nodes_have_values_where_a_database_holds_the_store() {
 
 /// What is being visited is counted while it is.
 #[test]
-fn a_page_that_does_not_come_is_in_flight() {
+fn status_counts_page_in_flight() {
     let web = Web::start(20);
     let home = Home::new(&web, FAST);
     home.take_sites();

@@ -14,7 +14,7 @@ use crate::support::webhook::receiver;
 use crate::support::world::{FAST, Home, Web};
 
 #[test]
-fn a_site_added_on_the_fly_is_crawled_and_the_stop_is_clean() {
+fn reload_adds_site() {
     let web = Web::start(60);
     let home = Home::new(&web, FAST);
     let mut sites = home.take_sites();
@@ -46,7 +46,7 @@ fn a_site_added_on_the_fly_is_crawled_and_the_stop_is_clean() {
 
 /// A topic that comes with SIGHUP has its feed and its webhook at once; one that is gone has neither.
 #[test]
-fn topics_are_taken_up_while_the_daemon_runs() {
+fn reload_adds_and_removes_topic() {
     let web = Web::start(20);
     let home = Home::new(&web, FAST);
     let sites = home.take_sites();
@@ -80,7 +80,7 @@ fn topics_are_taken_up_while_the_daemon_runs() {
 }
 
 #[test]
-fn a_full_disk_pauses_the_crawl_and_says_so() {
+fn full_disk_pauses_crawl() {
     let web = Web::start(20);
     let home = Home::new(&web, FAST);
     let (room, none) = ("min_free_bytes = 0", "min_free_bytes = 1000000000000000000");
@@ -103,7 +103,7 @@ fn a_full_disk_pauses_the_crawl_and_says_so() {
 
 /// A mistake that a reload finds stops nothing, is told where the operator looks, and is forgotten when it is mended.
 #[test]
-fn a_reload_with_a_mistake_is_refused_and_the_daemon_goes_on() {
+fn reload_refuses_mistake() {
     let web = Web::start(20);
     let home = Home::new(&web, FAST);
     let sites = home.take_sites();
@@ -158,7 +158,7 @@ fn a_reload_with_a_mistake_is_refused_and_the_daemon_goes_on() {
 
 /// What the first lines of the log say, with no site at all.
 #[test]
-fn the_daemon_says_what_it_is_and_what_to_do_first() {
+fn start_logs_first_steps() {
     let web = Web::start(20);
     let home = Home::new(&web, FAST);
     home.take_sites();

@@ -35,7 +35,7 @@ fn silent_server() -> (u16, Arc<AtomicUsize>) {
 }
 
 #[test]
-fn servers_that_never_answer_do_not_hold_up_the_end() {
+fn stop_with_silent_servers() {
     let (port, asked) = silent_server();
     let folder = Folder::new(LOOPBACK, &[]);
     for host in 1..=SITES {

@@ -14,7 +14,7 @@ use crate::support::small_web::{Reply, article};
 use crate::support::{PATIENCE, wait_until};
 
 #[test]
-fn the_socket_is_private_bounded_and_replaced_after_a_kill() {
+fn control_socket_limits_and_recovery() {
     let web = site(&["a.test/n/1.html"]);
     let daemon = Daemon::start(&web);
     daemon.wait_for_documents(1);
@@ -85,7 +85,7 @@ fn the_socket_is_private_bounded_and_replaced_after_a_kill() {
 }
 
 #[test]
-fn a_data_folder_with_a_long_path_has_its_socket_too() {
+fn control_socket_long_path() {
     let web = site(&["a.test/n/1.html"]);
     let long = web.path().join("x".repeat(120));
     let short = format!("{:?}", web.data_dir());
@@ -99,7 +99,7 @@ fn a_data_folder_with_a_long_path_has_its_socket_too() {
 }
 
 #[test]
-fn the_operator_does_it_over_http() {
+fn control_over_http() {
     let web = copies();
     let daemon = Daemon::start(&web);
     daemon.wait_for_documents(3);
@@ -168,7 +168,7 @@ fn the_operator_does_it_over_http() {
 
 /// `serve` hands commands to a daemon beside it, and says so where there is none.
 #[test]
-fn a_server_without_a_crawler_says_that_it_has_none() {
+fn serve_forwards_commands_to_daemon() {
     let web = site(&["a.test/n/1.html"]);
     web.done(&["crawl", "--site", "a"]);
     let server = Daemon::serving(&web);

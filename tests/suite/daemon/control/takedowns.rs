@@ -31,7 +31,7 @@ fn stays_away(web: &SmallWeb) {
 }
 
 #[test]
-fn a_takedown_holds_whatever_happens_after_it() {
+fn purge_survives_kill_and_rebuild() {
     let web = copies();
     let daemon = Daemon::start(&web);
     daemon.wait_for_documents(3);
@@ -77,7 +77,7 @@ fn a_takedown_holds_whatever_happens_after_it() {
 }
 
 #[test]
-fn a_takedown_without_a_daemon_is_the_same() {
+fn purge_without_daemon() {
     let web = copies();
     web.crawl();
     assert_eq!(web.indexed().len(), 3);
@@ -98,7 +98,7 @@ fn a_takedown_without_a_daemon_is_the_same() {
 }
 
 #[test]
-fn a_page_that_was_on_its_way_does_not_come_back_after_the_purge() {
+fn purge_drops_page_in_flight() {
     let web = site(&["a.test/n/1.html"]);
     let daemon = Daemon::start(&web);
     daemon.wait_for_documents(1);
@@ -151,7 +151,7 @@ fn a_page_that_was_on_its_way_does_not_come_back_after_the_purge() {
 }
 
 #[test]
-fn a_site_is_removed_with_all_it_had_beside_the_daemon_and_alone() {
+fn site_remove_forget() {
     for with_daemon in [true, false] {
         let web = site(&["a.test/n/1.html", "a.test/n/2.html"]);
         web.json(&["crawl", "--site", "a", "--json"]);
@@ -185,7 +185,7 @@ fn a_site_is_removed_with_all_it_had_beside_the_daemon_and_alone() {
 }
 
 #[test]
-fn a_hit_that_waits_for_its_webhook_is_not_sent_after_the_takedown() {
+fn purge_drops_waiting_webhook() {
     let fine = Arc::<AtomicBool>::default();
     let is_fine = Arc::clone(&fine);
     let status = move || match is_fine.load(Ordering::SeqCst) {

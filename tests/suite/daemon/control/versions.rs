@@ -95,7 +95,7 @@ fn export(web: &SmallWeb) -> (Vec<Value>, Vec<Value>, String) {
 }
 
 #[test]
-fn a_page_that_changes_twice_and_goes_is_told_everywhere() {
+fn history_and_changes_agree() {
     let web = site_with(&PAGES, "[revisit]\ngone_after_ms = 1\n");
     let daemon = Daemon::start(&web);
     daemon.wait_for_documents(3);
@@ -183,7 +183,7 @@ fn a_page_that_changes_twice_and_goes_is_told_everywhere() {
 }
 
 #[test]
-fn a_copy_of_another_history_is_told_and_an_export_too() {
+fn changes_refuse_foreign_cursor() {
     let web = site(&PAGES[..1]);
     let daemon = Daemon::start(&web);
     daemon.wait_for_documents(1);

@@ -8,7 +8,7 @@ use crate::support::folder::assert_has;
 use crate::support::small_web::SmallWeb;
 
 #[test]
-fn a_crawl_beside_the_daemon_is_handed_over_and_told_to_its_end() {
+fn crawl_hands_over_to_daemon() {
     let web = site(&["a.test/n/1.html"]);
     let daemon = Daemon::start(&web);
     daemon.wait_for_documents(1);
@@ -47,7 +47,7 @@ fn a_crawl_beside_the_daemon_is_handed_over_and_told_to_its_end() {
 }
 
 #[test]
-fn a_recheck_right_after_a_pass_asks_again_with_and_without_a_site() {
+fn crawl_recheck_fetches_again() {
     let web = site(&["a.test/n/1.html", "a.test/n/2.html"]);
     web.json(&["crawl", "--json"]);
     for args in [
@@ -61,7 +61,7 @@ fn a_recheck_right_after_a_pass_asks_again_with_and_without_a_site() {
 }
 
 #[test]
-fn status_says_whether_a_daemon_runs_and_answers_as_the_api_does() {
+fn status_equals_api() {
     let web = site(&["a.test/n/1.html"]);
     web.json(&["crawl", "--json"]);
     assert!(web.json(&["status", "--json"]).get("pid").is_none());
@@ -92,7 +92,7 @@ fn status_says_whether_a_daemon_runs_and_answers_as_the_api_does() {
 }
 
 #[test]
-fn an_address_is_visited_now_with_a_daemon_and_without() {
+fn visit_with_and_without_daemon() {
     let web = site(&["a.test/n/1.html"]);
     let visits = |web: &SmallWeb, n: usize| {
         let page = format!("a.test/unlinked/{n}.html");
@@ -141,7 +141,7 @@ fn an_address_is_visited_now_with_a_daemon_and_without() {
 }
 
 #[test]
-fn a_paused_site_is_left_alone_until_it_is_resumed() {
+fn pause_holds_until_resume() {
     let web = site(&["a.test/n/1.html"]);
     let daemon = Daemon::start(&web);
     daemon.wait_for_documents(1);
