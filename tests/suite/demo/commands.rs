@@ -68,7 +68,7 @@ fn sign_in(port: u16, token: &str) -> String {
 }
 
 #[test]
-fn every_printed_command_works_while_the_demo_serves() {
+fn demo_printed_commands_work() {
     let dir = clone_like();
     // Ours, or another program's: in use it is.
     let taken = TcpListener::bind(USUAL);
@@ -129,7 +129,7 @@ fn every_printed_command_works_while_the_demo_serves() {
 }
 
 #[test]
-fn a_busy_port_is_noticed_before_the_crawl() {
+fn demo_refuses_busy_port() {
     let dir = clone_like();
     let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let address = taken.local_addr().expect("its address").to_string();

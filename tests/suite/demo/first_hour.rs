@@ -167,7 +167,7 @@ fn readme_commands(section: &str) -> Vec<String> {
 }
 
 #[test]
-fn the_first_site_of_readme_is_found_whole() {
+fn readme_first_site() {
     let site = tempfile::tempdir().expect("temporary directory");
     write_site(site.path(), &SUBJECTS);
     let port = serve_files(site.path());
@@ -193,7 +193,7 @@ fn the_first_site_of_readme_is_found_whole() {
 }
 
 #[test]
-fn a_second_site_is_taken_up_while_the_daemon_runs() {
+fn second_site_after_reload() {
     let clone = Clone::new();
     let port = free_port();
     let config = clone.path().join("config/taojin.toml");

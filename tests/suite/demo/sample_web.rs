@@ -245,7 +245,7 @@ fn second_round(web: &Web<SampleWeb>, round: &Round, before: &Round) {
 }
 
 #[test]
-fn the_sample_web_is_found_once_without_falling_into_its_traps() {
+fn sample_web_crawled_twice() {
     let web = Web::sample();
     let home = Home::new(&web, FRONTIER);
     let first = crawl(&home, &web, &[]);
@@ -256,7 +256,7 @@ fn the_sample_web_is_found_once_without_falling_into_its_traps() {
 }
 
 #[test]
-fn the_demo_shows_both_rounds_and_three_searches() {
+fn demo_once_shows_rounds() {
     let started = Instant::now();
     let dir = tempfile::tempdir().expect("temporary directory");
     let mut demo = taojin_in(dir.path());
