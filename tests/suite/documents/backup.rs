@@ -17,7 +17,7 @@ const TWO: &str = "http://a.example/2";
 const THREE: &str = "http://a.example/3";
 
 #[test]
-fn a_restored_store_has_what_the_copy_had_and_takes_up_what_comes_next() {
+fn restore_keeps_backup_and_continues() {
     let folder = Folder::new("", &[]);
     let file = "copy.sqlite";
     folder.import_texts(&[(ONE, "页岩气产量创新高")]);
@@ -49,7 +49,7 @@ fn a_restored_store_has_what_the_copy_had_and_takes_up_what_comes_next() {
 }
 
 #[test]
-fn where_there_is_nothing_yet_each_command_says_so_and_makes_nothing() {
+fn backup_without_store_is_refused() {
     let folder = Folder::new("", &[]);
     for args in [&["backup", "copy.sqlite"][..], &["reindex"]] {
         let line = folder.refused(args);
@@ -61,7 +61,7 @@ fn where_there_is_nothing_yet_each_command_says_so_and_makes_nothing() {
 }
 
 #[test]
-fn what_people_decided_about_terms_is_in_the_copy() {
+fn backup_includes_term_decisions() {
     let folder = Folder::new("", &[]);
     folder.import_texts(&[(ONE, "页岩气产量创新高")]);
     folder.done(&["terms", "reject", "产量创"]);
@@ -79,7 +79,7 @@ fn what_people_decided_about_terms_is_in_the_copy() {
 }
 
 #[test]
-fn a_store_in_use_is_copied_and_never_replaced() {
+fn restore_refuses_store_in_use() {
     let folder = Folder::new(LISTEN, &[]);
     folder.import_texts(&[(ONE, "页岩气产量创新高")]);
     let daemon = Daemon::start(&folder);
@@ -94,7 +94,7 @@ fn a_store_in_use_is_copied_and_never_replaced() {
 }
 
 #[test]
-fn no_half_copy_has_the_name_of_a_copy() {
+fn backup_leaves_no_half_copy() {
     let folder = Folder::new("", &[]);
     let text = "川南页岩气水平井产量创新高。".repeat(400);
     folder.import_texts(&[(ONE, &text)]);
@@ -132,7 +132,7 @@ fn no_half_copy_has_the_name_of_a_copy() {
 }
 
 #[test]
-fn copies_made_during_a_crawl_are_each_the_store_of_one_moment() {
+fn backup_during_crawl_is_consistent() {
     let plan = TrialPlan {
         seed: 5,
         hosts: 4,
@@ -170,7 +170,7 @@ fn copies_made_during_a_crawl_are_each_the_store_of_one_moment() {
 }
 
 #[test]
-fn what_can_be_read_of_a_damaged_store_is_kept_and_the_rest_is_crawled_again() {
+fn restore_damaged_keeps_readable_rows() {
     let plan = TrialPlan {
         seed: 6,
         hosts: 4,

@@ -18,7 +18,7 @@ fn is_indexed(web: &SmallWeb) -> bool {
 }
 
 #[test]
-fn gone_twice_deletes_for_good() {
+fn gone_twice_deletes_document() {
     for status in [410, 404] {
         let web = web("gone_after_ms = 1");
         web.set("a.test/1.html", Reply::status(status));
@@ -40,7 +40,7 @@ fn gone_twice_deletes_for_good() {
 }
 
 #[test]
-fn a_page_that_asks_not_to_be_found_leaves_and_its_links_are_as_it_says() {
+fn noindex_deletes_nofollow_skips_links() {
     for (head, header, followed) in [
         ("<meta name=robots content=noindex>", "", true),
         (
@@ -74,7 +74,7 @@ fn a_page_that_asks_not_to_be_found_leaves_and_its_links_are_as_it_says() {
 }
 
 #[test]
-fn what_a_crawl_cost_is_counted() {
+fn crawl_counts_wasted_visits() {
     let web = web("");
     let state = web.json(&["status", "--json"]);
     let site = &state["sites"][0];
@@ -153,7 +153,7 @@ fn texts(web: &SmallWeb) -> Vec<String> {
 }
 
 #[test]
-fn a_wall_leaves_all_documents_and_is_gone_when_the_pages_are_back() {
+fn wall_keeps_documents() {
     let captcha = "<title>安全验证</title><p>您的访问过于频繁，请输入验证码后继续访问。</p>";
     let maintained =
         "<title>系统维护</title><h1>系统维护中</h1><p>系统正在升级，预计今晚22:00恢复。</p>";
@@ -195,7 +195,7 @@ fn a_wall_leaves_all_documents_and_is_gone_when_the_pages_are_back() {
 }
 
 #[test]
-fn what_became_a_document_behind_a_wall_is_taken_out_again() {
+fn wall_document_is_deleted() {
     let web = five("gone_after_ms = 1");
     let mut all = PAGES.to_vec();
     all.push("a.test/6.html");
@@ -229,7 +229,7 @@ fn what_became_a_document_behind_a_wall_is_taken_out_again() {
 }
 
 #[test]
-fn another_text_altogether_is_taken_over_when_it_stays() {
+fn replaced_text_needs_confirmation() {
     let web = five("");
     web.set(PAGES[0], notice(1));
     for _ in 0..2 {
@@ -244,7 +244,7 @@ fn another_text_altogether_is_taken_over_when_it_stays() {
 }
 
 #[test]
-fn a_document_moves_with_its_text_only() {
+fn redirect_moves_document_with_text() {
     let web = five("");
     web.set(PAGES[0], Reply::status(301).header("Location: /new/1.html"));
     web.set_article("a.test/new/1.html", "第0口井的钻探记录");

@@ -17,7 +17,7 @@ fn import_same(folder: &Folder, numbers: std::ops::Range<u32>, text: &str) {
 }
 
 #[test]
-fn a_lost_index_is_made_again_from_the_store() {
+fn reindex_rebuilds_lost_index() {
     let folder = Folder::new("", &[]);
     folder.import_texts(&[(ONE, "页岩气产量创新高"), (TWO, "储气库注气")]);
     fs::remove_dir_all(folder.file("data/index")).expect("the index is lost");
@@ -27,7 +27,7 @@ fn a_lost_index_is_made_again_from_the_store() {
 }
 
 #[test]
-fn a_restored_store_beside_a_newer_index_loses_nothing_of_what_comes_next() {
+fn restored_store_with_newer_index() {
     let folder = Folder::new("", &[]);
     let store = folder.file("data/crawl.sqlite");
     folder.import_texts(&[(ONE, "页岩气产量创新高")]);
@@ -48,7 +48,7 @@ fn a_restored_store_beside_a_newer_index_loses_nothing_of_what_comes_next() {
 }
 
 #[test]
-fn reindexing_that_is_killed_leaves_the_old_index_and_goes_on() {
+fn reindex_killed_keeps_old_index() {
     let folder = Folder::new("", &[]);
     let text = "川南页岩气水平井产量创新高，储气库全部转入注气。".repeat(20);
     import_same(&folder, 0..3_000, &text);
@@ -69,7 +69,7 @@ fn reindexing_that_is_killed_leaves_the_old_index_and_goes_on() {
 
 /// The newer program may come back: nothing of its index is touched.
 #[test]
-fn a_downgrade_refuses_the_newer_index_and_keeps_it() {
+fn downgrade_refuses_newer_index() {
     let folder = Folder::new(LISTEN, &[]);
     folder.import_texts(&[(ONE, "页岩气产量创新高")]);
     let ours = format!("\\\"format\\\":{}", taojin_search::index::FORMAT);

@@ -49,7 +49,7 @@ fn fresh(folder: &Folder, more: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn each_export_holds_what_is_new() {
+fn export_watermark_continues() {
     let folder = folder_of(&[(1, "页岩油产量上升"), (2, "天然气价格"), (3, "页岩油价格")]);
     assert_eq!(fresh(&folder, &[]), [url(1), url(2), url(3)]);
     assert_eq!(fresh(&folder, &[]), [""; 0]);
@@ -65,14 +65,14 @@ fn each_export_holds_what_is_new() {
 }
 
 #[test]
-fn an_export_of_a_query_is_what_search_finds() {
+fn export_query_equals_search() {
     let folder = folder_of(&[(1, "页岩油产量上升"), (2, "天然气价格"), (3, "页岩油价格")]);
     folder.done(&[&OUT[..], &["--query", "\"页岩油\" -价格"]].concat());
     assert_eq!(urls(&folder), [url(1)]);
 }
 
 #[test]
-fn a_failed_export_leaves_no_file_and_moves_no_mark() {
+fn export_failure_keeps_mark() {
     let folder = folder_of(&[(1, "页岩油产量上升")]);
     let nowhere = ["export", "-o", "no/such/out", "--since-watermark", "mark"];
     folder.run(&nowhere).failed(1);
@@ -84,7 +84,7 @@ fn a_failed_export_leaves_no_file_and_moves_no_mark() {
 }
 
 #[test]
-fn a_followed_search_prints_what_comes_and_nothing_else() {
+fn search_follow_prints_new_hits() {
     let folder = folder_of(&[(1, "页岩油产量上升"), (2, "天然气价格")]);
     let mut command = folder.taojin(&["search", "页岩油", "--follow", "--json"]);
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -110,7 +110,7 @@ fn a_followed_search_prints_what_comes_and_nothing_else() {
 }
 
 #[test]
-fn a_copy_of_a_query_is_told_what_does_not_fit_any_more() {
+fn export_deleted_lists_departures() {
     let folder = folder_of(&[(1, "页岩油产量上升"), (2, "页岩油价格"), (3, "天然气价格")]);
     let gone = || {
         let found = fresh(&folder, &["--query", "\"页岩油\"", "--deleted", "gone"]);

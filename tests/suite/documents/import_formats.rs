@@ -40,7 +40,7 @@ fn exported(folder: &Folder, data: &str) -> Vec<String> {
 }
 
 #[test]
-fn every_json_export_comes_back_whole() {
+fn import_reads_every_export() {
     let folder = filled();
     let all = exported(&folder, "data");
     assert_eq!(all.len(), DOCUMENTS);
@@ -73,7 +73,7 @@ fn every_json_export_comes_back_whole() {
 }
 
 #[test]
-fn what_holds_no_lines_is_refused_before_anything_is_made() {
+fn import_refuses_other_formats() {
     let folder = filled();
     folder.done(&["export", "-o", "in.jsonl"]);
     folder.done(&["export", "--format", "parquet", "-o", "all.parquet"]);
@@ -91,7 +91,7 @@ fn what_holds_no_lines_is_refused_before_anything_is_made() {
 }
 
 #[test]
-fn a_file_that_breaks_off_gives_what_is_whole_and_fails() {
+fn import_torn_file_fails() {
     let folder = filled();
     folder.done(&["export", "-o", "in.jsonl"]);
     folder.done(&PACKED);

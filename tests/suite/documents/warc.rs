@@ -28,7 +28,7 @@ fn text_of(file: &Path) -> String {
 }
 
 #[test]
-fn an_archive_gives_the_documents_of_its_crawl_without_a_server() {
+fn warc_replay_equals_crawl() {
     let web = Web::sample();
     let home = Home::new(&web, ARCHIVED);
     let first = home.json(&["crawl", "--json"]);
@@ -73,7 +73,7 @@ fn an_archive_gives_the_documents_of_its_crawl_without_a_server() {
 }
 
 #[test]
-fn pages_of_no_site_are_found_as_site_warc_and_never_fetched() {
+fn warc_replay_without_sites() {
     let web = Web::start(20);
     let home = Home::new(&web, ARCHIVED);
     home.json(&["crawl", "--json"]);
