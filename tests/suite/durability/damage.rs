@@ -52,7 +52,7 @@ fn file_of_kind(index: &Path, kind: &str) -> PathBuf {
 }
 
 #[test]
-fn a_flipped_bit_in_any_file_of_the_index_is_noticed_and_the_index_made_anew() {
+fn index_bit_flip_rebuilds() {
     let folder = Folder::new("", &[]);
     let all: BTreeSet<String> = (0..DOCUMENTS).map(address).collect();
     let index = folder.file("data/index");
@@ -116,7 +116,7 @@ fn readable(data: &Path) -> (BTreeSet<String>, bool) {
 }
 
 #[test]
-fn a_damaged_page_of_the_store_is_named_and_a_copy_brings_everything_back() {
+fn store_page_damage_is_named() {
     let folder = Folder::new("", &[]);
     let data = folder.data_dir();
     fill(&folder, 0..DOCUMENTS, 1);
@@ -167,7 +167,7 @@ fn a_damaged_page_of_the_store_is_named_and_a_copy_brings_everything_back() {
 }
 
 #[test]
-fn a_lost_store_is_not_replaced_by_an_empty_one() {
+fn store_loss_is_refused() {
     let folder = Folder::new("", &[]);
     let data = folder.data_dir();
     fill(&folder, 0..3, 1);
@@ -190,7 +190,7 @@ fn a_lost_store_is_not_replaced_by_an_empty_one() {
 }
 
 #[test]
-fn a_store_of_a_newer_version_is_refused_and_not_touched() {
+fn store_of_newer_version_is_refused() {
     let folder = Folder::new(LISTEN, &[]);
     fill(&folder, 0..3, 1);
     let store = folder.file("data/crawl.sqlite");

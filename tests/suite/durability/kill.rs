@@ -87,13 +87,13 @@ fn finish(trial: &Trial) {
 }
 
 #[test]
-fn every_page_is_there_once_however_often_the_crawl_is_killed() {
+fn killed_crawl_loses_nothing() {
     killed_and_whole("", |_| {});
 }
 
 /// Every fourth time the database crashes too.
 #[test]
-fn every_page_is_there_once_on_postgresql_too() {
+fn killed_crawl_on_postgres() {
     let Some(mut server) = server("kills of a crawl on PostgreSQL") else {
         return;
     };

@@ -287,13 +287,13 @@ fn imports(folder: &Folder) -> Recorded {
 }
 
 #[test]
-fn nothing_stored_is_lost_when_the_power_fails_during_imports() {
+fn power_cut_during_imports() {
     let folder = Folder::new("", &[]);
     assert_survives(&imports(&folder), &folder, |_, _| {});
 }
 
 #[test]
-fn nothing_stored_is_lost_when_the_power_fails_during_a_crawl() {
+fn power_cut_during_crawl() {
     let plan = TrialPlan {
         seed: 7,
         hosts: 4,
@@ -326,7 +326,7 @@ fn nothing_stored_is_lost_when_the_power_fails_during_a_crawl() {
 
 /// That the test can fail: on a disk whose syncs do nothing, something is missing.
 #[test]
-fn a_disk_that_lies_about_its_syncs_is_found_out() {
+fn lying_disk_is_detected() {
     let folder = Folder::new("", &[]);
     let recorded = imports(&folder);
     let mut problems = 0;

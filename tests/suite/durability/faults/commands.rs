@@ -19,7 +19,7 @@ fn import(folder: &Folder, faults: &Faults, documents: std::ops::Range<u32>) -> 
 }
 
 #[test]
-fn a_command_on_a_failing_disk_does_its_work_or_says_that_it_did_not() {
+fn import_on_failing_disk() {
     let folder = Folder::new("", &[]);
     std::fs::create_dir(folder.data_dir()).expect("a data folder");
     let faults = Faults::new(&folder.file("faults"));

@@ -279,22 +279,22 @@ fn all_faults(files: &[&'static str]) {
 }
 
 #[test]
-fn the_daemon_outlives_every_fault_of_the_store_s_disk() {
+fn daemon_outlives_store_faults() {
     all_faults(&[STORE, WAL]);
 }
 
 #[test]
-fn the_daemon_outlives_every_fault_of_the_index_s_disk() {
+fn daemon_outlives_index_faults() {
     all_faults(&[INDEX]);
 }
 
 #[test]
-fn the_daemon_outlives_every_fault_of_archives_and_logs() {
+fn daemon_outlives_archive_and_log_faults() {
     all_faults(&[WARC, CRAWL_LOG, SMALL_FILES]);
 }
 
 #[test]
-fn a_store_that_fails_for_long_is_named_by_healthz_until_it_works_again() {
+fn healthz_names_failing_store() {
     let mut daemon = Daemon::new();
     daemon.now = "long".to_owned();
     daemon.start();
@@ -316,7 +316,7 @@ fn a_store_that_fails_for_long_is_named_by_healthz_until_it_works_again() {
 
 /// What the archive lacks is said as soon as it is written again, a minute later; the crawl does not wait for it.
 #[test]
-fn an_archive_that_could_not_be_written_goes_on_and_says_what_it_lacks() {
+fn archive_reports_missing_answers() {
     let mut daemon = Daemon::new();
     daemon.now = "archive".to_owned();
     daemon.start();
@@ -338,7 +338,7 @@ fn an_archive_that_could_not_be_written_goes_on_and_says_what_it_lacks() {
 
 /// Starts of a daemon and of a crawl where the folder cannot be written from the first call on.
 #[test]
-fn nothing_starts_half_on_a_failing_disk() {
+fn start_on_failing_disk() {
     let mut daemon = Daemon::new();
     for fault in [Fault::Eio, Fault::Enospc, Fault::Erofs] {
         for files in [STORE, WAL, INDEX, "*"] {
