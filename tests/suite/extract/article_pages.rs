@@ -54,7 +54,7 @@ fn pages_of_document(web: &SmallWeb, marker: &str) -> Vec<usize> {
 }
 
 #[test]
-fn the_pages_of_an_article_are_one_document() {
+fn article_pages_join() {
     let web = web("");
     let first = web.crawl();
     assert_eq!(pages_of_document(&web, ""), [1, 2, 3]);
@@ -76,7 +76,7 @@ fn the_pages_of_an_article_are_one_document() {
 }
 
 #[test]
-fn a_page_that_fails_for_a_while_takes_nothing_from_the_document() {
+fn failing_article_page_keeps_text() {
     let web = web(SOON);
     web.crawl();
     assert_eq!(pages_of_document(&web, ""), [1, 2, 3]);
@@ -101,7 +101,7 @@ fn a_page_that_fails_for_a_while_takes_nothing_from_the_document() {
 }
 
 #[test]
-fn a_page_that_is_gone_is_told() {
+fn missing_article_page_is_reported() {
     let web = web("");
     web.set(PAGES[2], Reply::status(404));
     web.crawl();
@@ -111,7 +111,7 @@ fn a_page_that_is_gone_is_told() {
 }
 
 #[test]
-fn a_kill_between_two_pages_loses_nothing() {
+fn kill_between_article_pages() {
     let web = web("");
     web.set(PAGES[1], page(2, "").after(Duration::from_secs(600)));
     let crawl = web.taojin(&["crawl"]).started();

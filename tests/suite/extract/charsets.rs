@@ -63,7 +63,7 @@ fn encoded(charset: &str, text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn bytes_are_read_as_what_they_are() {
+fn charset_cases() {
     let path = std::path::Path::new(crate::support::ROOT).join("tests/charsets.json");
     let json = std::fs::read_to_string(path).expect("the file is there");
     let cases: Vec<Case> = serde_json::from_str(&json).expect("cases");

@@ -40,7 +40,7 @@ fn extracted(html: &str, format: &str) -> String {
 }
 
 #[test]
-fn xml_has_comments_with_their_fields() {
+fn extract_xml_has_comments() {
     let xml = extracted(&talked_about(3, None), "xml");
     let (_, after) = xml.split_once("<comments>").expect("comments");
     let (comments, _) = after.split_once("</comments>").expect("an end");
@@ -61,7 +61,7 @@ fn xml_has_comments_with_their_fields() {
 }
 
 #[test]
-fn where_comments_are_loaded_from_is_reported() {
+fn extract_reports_comment_endpoints() {
     let line = extracted(&talked_about(0, None), "json");
     let document: serde_json::Value = serde_json::from_str(&line).expect("JSON");
     assert_eq!(
@@ -72,7 +72,7 @@ fn where_comments_are_loaded_from_is_reported() {
 }
 
 #[test]
-fn comments_that_grow_are_found_after_the_next_visit() {
+fn new_comments_are_searchable() {
     let web = SmallWeb::new("");
     web.seed(&["a.test/1.html", "a.test/2.html"]);
     web.set_page("a.test/1.html", &talked_about(2, None));

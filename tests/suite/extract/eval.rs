@@ -108,7 +108,7 @@ impl Corpus {
 }
 
 #[test]
-fn the_rates_come_as_a_table_and_as_json() {
+fn eval_rates_table_and_json() {
     let corpus = Corpus::new();
     let report = corpus.report(&[".", "--worst", "2"]);
     let news = &report["news"];
@@ -166,7 +166,7 @@ fn the_rates_come_as_a_table_and_as_json() {
 }
 
 #[test]
-fn each_method_is_judged_and_says_what_it_proposes() {
+fn eval_method_is_judged() {
     let corpus = Corpus::new();
     let rates = |method: &str| corpus.report(&[".", "--method", method, "--set", "news"]);
     // One of three pages is not there; the text of the others is one element of paragraphs.
@@ -187,7 +187,7 @@ fn each_method_is_judged_and_says_what_it_proposes() {
 }
 
 #[test]
-fn predictions_have_one_line_for_each_page() {
+fn eval_predictions_per_page() {
     let corpus = Corpus::new();
     let output = corpus.eval(&["news", "--predictions", "p.jsonl"]);
     assert_has(&output.err, &["gone.html"]);
@@ -207,7 +207,7 @@ fn predictions_have_one_line_for_each_page() {
 }
 
 #[test]
-fn a_run_is_held_against_an_earlier_one() {
+fn eval_baseline_differences() {
     let corpus = Corpus::new();
     corpus.done(&[".", "--save", "before.jsonl"]);
     corpus.page(
@@ -241,7 +241,7 @@ fn a_run_is_held_against_an_earlier_one() {
 
 /// Pages of many sites whose text is what no other page has as its text: the quotation, and none of the paragraphs.
 #[test]
-fn pages_are_judged_with_what_other_sites_teach() {
+fn eval_learn_and_folds() {
     let corpus = Corpus(Folder::new("", &[]));
     let quoted = |site: usize| -> Vec<String> {
         (1..4).map(|n| format!("“北坡第{site}井的钻工在{n}月的信里写道，山口的雪还没有化，他们已经把井架立了起来，大家都好。”")).collect()
@@ -309,7 +309,7 @@ fn pages_are_judged_with_what_other_sites_teach() {
 }
 
 #[test]
-fn mistakes_are_one_line_and_exit_2() {
+fn eval_mistakes_exit_2() {
     let corpus = Corpus::new();
     fs::create_dir(corpus.0.file("empty")).expect("folder");
     for (args, wanted) in [

@@ -34,7 +34,7 @@ fn archive(url: &str, body: &str) -> String {
 }
 
 #[test]
-fn what_is_no_page_gets_one_line_and_the_others_are_done() {
+fn extract_skips_non_pages() {
     let at = Folder::new("", &[]);
     at.write("x.png", PNG);
     at.write("x.pdf", PDF);
@@ -73,7 +73,7 @@ fn what_is_no_page_gets_one_line_and_the_others_are_done() {
 }
 
 #[test]
-fn folders_packed_pages_and_archives_name_their_inputs() {
+fn extract_reads_folders_and_archives() {
     let at = Folder::new("", &[]);
     fs::create_dir_all(at.file("saved/b")).expect("made");
     at.write("saved/z.html", page("最后一篇文章"));
@@ -110,7 +110,7 @@ fn folders_packed_pages_and_archives_name_their_inputs() {
 }
 
 #[test]
-fn what_is_cut_off_is_said_and_a_bomb_is_not_unpacked() {
+fn extract_bounds_large_inputs() {
     let at = Folder::new("", &[]);
     at.configure("[page]\nmax_decoded_bytes = 200000\n");
     let long = page("很长的文章") + &"<p>又是一段，还是一段。</p>".repeat(20_000);
@@ -136,7 +136,7 @@ fn what_is_cut_off_is_said_and_a_bomb_is_not_unpacked() {
 }
 
 #[test]
-fn a_crawl_of_what_is_no_archive_fails() {
+fn crawl_warc_refuses_non_archive() {
     let at = Folder::new("", &[]);
     at.write("x.png", PNG);
     at.write(

@@ -207,7 +207,7 @@ fn cases() -> Vec<(String, Case, Vec<u8>)> {
 }
 
 #[test]
-fn pages_give_what_is_written_beside_them() {
+fn page_cases() {
     let mut report = String::new();
     let mut gaps = String::new();
     let cases = cases();
@@ -236,7 +236,7 @@ fn pages_give_what_is_written_beside_them() {
 }
 
 #[test]
-fn every_case_pins_something() {
+fn page_cases_are_complete() {
     let cases = cases();
     assert!(cases.len() >= CASES, "only {} cases", cases.len());
     for (name, case, _) in &cases {
@@ -262,7 +262,7 @@ fn every_case_pins_something() {
 }
 
 #[test]
-fn a_page_does_not_depend_on_the_pieces_it_comes_in() {
+fn page_is_independent_of_pieces() {
     for (name, case, bytes) in &cases() {
         let whole = Page::parse(bytes, case.hints());
         let document = case.document(&whole);
@@ -287,7 +287,7 @@ fn a_page_does_not_depend_on_the_pieces_it_comes_in() {
 }
 
 #[test]
-fn a_fault_is_shown_line_by_line() {
+fn page_fault_report() {
     let case: Case = serde_json::from_str(
         r#"{"about": "x", "url": "https://a.example/", "title": null, "text": "one\ntwo\nthree",
             "text_lacks": ["four"], "links_kind": {"https://a.example/b": "hub"}, "noindex": false}"#,

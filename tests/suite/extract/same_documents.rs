@@ -25,7 +25,7 @@ fn download(url: &CrawlUri) -> Vec<u8> {
 }
 
 #[test]
-fn crawled_and_saved_pages_give_the_same_documents() {
+fn crawl_equals_extract() {
     let web = Web::sample();
     // Only a crawl has templates.
     let home = Home::new(&web, &format!("{FAST}\n[templates]\nenabled = false"));

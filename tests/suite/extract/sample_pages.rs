@@ -114,7 +114,7 @@ fn faults(article: &Article, document: &Document) -> Vec<(&'static str, String, 
 }
 
 #[test]
-fn pages_give_the_ground_truth() {
+fn sample_pages_ground_truth() {
     let web = sample_web();
     // All pages that there are in one of the rounds.
     let mut pages = Vec::new();
