@@ -62,7 +62,7 @@ impl Counts {
 }
 
 #[test]
-fn what_is_built_grows_with_the_page_and_no_faster() {
+fn page_size_grows_linearly() {
     assert!(INPUTS.len() >= KINDS, "only {} kinds", INPUTS.len());
     for (name, make) in INPUTS {
         let (small, large) = (make(BYTES), make(BYTES * 2));
@@ -93,7 +93,7 @@ fn what_is_built_grows_with_the_page_and_no_faster() {
 }
 
 #[test]
-fn pieces_of_one_byte_give_the_same_page() {
+fn hostile_page_in_single_bytes() {
     for (name, make) in INPUTS {
         let bytes = make(2 << 10);
         let mut builder = Builder::new(Hints::default());
@@ -105,7 +105,7 @@ fn pieces_of_one_byte_give_the_same_page() {
 }
 
 #[test]
-fn a_million_open_divs_end_at_the_limits() {
+fn open_divs_end_at_limits() {
     let page = page("<div>".repeat(1_000_000).as_bytes());
     let limits = Config::default();
     assert!(page.truncated.is_some());
@@ -120,7 +120,7 @@ fn a_million_open_divs_end_at_the_limits() {
 }
 
 #[test]
-fn fifty_megabytes_of_text_are_cut_and_cost_no_more_than_what_is_kept() {
+fn huge_text_is_cut() {
     let limits = Config::default();
     let text = "油田今年产量稳步增长。".repeat(50_000);
     let mut builder = Builder::new(Hints::default());
@@ -135,7 +135,7 @@ fn fifty_megabytes_of_text_are_cut_and_cost_no_more_than_what_is_kept() {
 }
 
 #[test]
-fn a_hundred_thousand_unclosed_tags_of_every_kind_end() {
+fn unclosed_tags_end() {
     for tag in [
         "b",
         "a href=x",
@@ -159,7 +159,7 @@ fn a_hundred_thousand_unclosed_tags_of_every_kind_end() {
 }
 
 #[test]
-fn a_megabyte_of_attribute_is_cut() {
+fn huge_attribute_is_cut() {
     let html = format!("<p>a<img alt='{}' src=x>b", "油".repeat(350_000));
     let page = page(html.as_bytes());
     assert!(page.memory_bytes() < 3 * Config::default().max_attribute_bytes);
@@ -167,7 +167,7 @@ fn a_megabyte_of_attribute_is_cut() {
 }
 
 #[test]
-fn nothing_and_binary_are_pages_too() {
+fn empty_and_binary_pages() {
     for bytes in [
         &b""[..],
         b"\0",

@@ -142,7 +142,7 @@ fn ask_health(port: u16, over: Arc<AtomicBool>) -> thread::JoinHandle<(u32, u32)
 }
 
 #[test]
-fn a_hostile_web_neither_stops_nor_starves_the_crawl_of_a_good_site() {
+fn crawl_beside_a_hostile_web() {
     let pages = scaled(PAGES);
     LazyLock::force(&BOMB);
     let (before, _) = crawl(pages, &[]);
