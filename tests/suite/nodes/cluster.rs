@@ -317,7 +317,7 @@ pub(crate) fn assert_whole(cluster: &Cluster) {
 }
 
 #[test]
-fn nodes_that_come_go_are_killed_and_paused_lose_nothing_and_stay_polite() {
+fn nodes_survive_kill_pause_drain() {
     let Some(server) = server("a cluster of nodes") else {
         return;
     };
@@ -430,14 +430,14 @@ fn nothing_is_lost_when_a_node_goes(test: &str, go: impl Fn(&mut Cluster)) {
 }
 
 #[test]
-fn a_killed_node_takes_no_link_between_domains_with_it() {
+fn killed_node_loses_no_links() {
     nothing_is_lost_when_a_node_goes("a node is killed", |cluster| {
         drop(cluster.nodes.remove(1));
     });
 }
 
 #[test]
-fn a_stopped_node_takes_no_link_between_domains_with_it() {
+fn stopped_node_loses_no_links() {
     nothing_is_lost_when_a_node_goes("a node is stopped", |cluster| {
         cluster.nodes[1].signal("-TERM");
         cluster.wait_for("it does not stop", ENDED, |c| c.nodes[1].has_ended());
@@ -446,7 +446,7 @@ fn a_stopped_node_takes_no_link_between_domains_with_it() {
 }
 
 #[test]
-fn a_paused_node_takes_no_link_between_domains_with_it() {
+fn paused_node_loses_no_links() {
     nothing_is_lost_when_a_node_goes("a node is paused", |cluster| {
         cluster.nodes[1].signal("-STOP");
         cluster.wait_for_shares(|shares| shares == [256], Duration::from_secs(40));

@@ -38,7 +38,7 @@ fn wait_for_documents(place: &StorePlace, wanted: i64) {
 }
 
 #[test]
-fn a_crawl_moves_into_the_database_and_out_again_and_nothing_is_lost_or_fetched_again() {
+fn crawl_moves_to_postgres_and_back() {
     let Some(server) = server("a crawl that moves into PostgreSQL and out") else {
         return;
     };

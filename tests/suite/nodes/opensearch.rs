@@ -111,8 +111,8 @@ const QUERIES: [&[&str]; 34] = [
 ];
 
 #[test]
-fn the_engine_answers_as_the_embedded_index_does() {
-    let Some(engine) = Engine::start("the_engine_answers_as_the_embedded_index_does") else {
+fn engine_equals_embedded_index() {
+    let Some(engine) = Engine::start("engine_equals_embedded_index") else {
         return;
     };
     let mut demo = Demo::new(&engine);
@@ -211,8 +211,8 @@ fn web(more: &str) -> Trial {
 }
 
 #[test]
-fn documents_wait_while_the_engine_is_away() {
-    let Some(mut engine) = Engine::start("documents_wait_while_the_engine_is_away") else {
+fn documents_wait_for_engine() {
+    let Some(mut engine) = Engine::start("documents_wait_for_engine") else {
         return;
     };
     let port = free_port();
@@ -254,8 +254,8 @@ fn documents_wait_while_the_engine_is_away() {
 }
 
 #[test]
-fn another_node_goes_on_writing_the_index() {
-    let test = "another_node_goes_on_writing_the_index";
+fn index_writer_fails_over() {
+    let test = "index_writer_fails_over";
     let (Some(engine), Some(server)) = (Engine::start(test), server(test)) else {
         return;
     };

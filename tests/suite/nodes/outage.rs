@@ -77,7 +77,7 @@ fn stop(cluster: &mut Cluster) {
 }
 
 #[test]
-fn a_node_serves_without_its_database_and_goes_on_with_it() {
+fn node_serves_without_database() {
     let Some(mut server) = server("a database that goes away") else {
         return;
     };

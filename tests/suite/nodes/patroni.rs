@@ -245,7 +245,7 @@ watchdog: {{mode: 'off'}}
 }
 
 #[test]
-fn a_fail_over_of_the_database_is_waited_for_and_loses_nothing() {
+fn database_failover_loses_nothing() {
     let Some(mut patroni) = Patroni::start("fail-over of PostgreSQL under Patroni") else {
         return;
     };

@@ -63,7 +63,7 @@ fn answers(cluster: &Cluster, dir: &Path) -> Vec<(u64, BTreeSet<String>)> {
 }
 
 #[test]
-fn replicas_killed_at_random_answer_as_an_index_made_at_once() {
+fn killed_replicas_equal_fresh_index() {
     let Some(server) = server("replicas of the index") else {
         return;
     };
@@ -109,7 +109,7 @@ fn replicas_killed_at_random_answer_as_an_index_made_at_once() {
 
 /// A node that only crawls has no index and no server. One that only serves has all documents, and tells of the hits.
 #[test]
-fn crawling_and_serving_are_done_by_different_nodes() {
+fn crawling_and_serving_nodes() {
     let Some(server) = server("nodes that only crawl") else {
         return;
     };
