@@ -20,7 +20,7 @@ fn filled() -> Folder {
 }
 
 #[test]
-fn a_refused_word_may_stand_anywhere() {
+fn search_excluded_word_anywhere() {
     let index = filled();
     for args in [
         &["search", "储气库", "-招聘", "--json"][..],
@@ -44,7 +44,7 @@ fn a_refused_word_may_stand_anywhere() {
 }
 
 #[test]
-fn the_first_line_counts_and_the_last_one_leads_on() {
+fn search_output_counts_and_pages() {
     let index = filled();
     let first = index.done(&["search", "储气库", "--reprints"]);
     let head = first.lines().next().unwrap_or_default();
@@ -67,7 +67,7 @@ fn the_first_line_counts_and_the_last_one_leads_on() {
 }
 
 #[test]
-fn what_was_meant_and_synonyms_are_searched_and_said() {
+fn search_corrections_and_synonyms() {
     let index = filled();
     index.import_texts(&[
         ("https://b.example/1", "涪陵页岩气田投产。"),
@@ -102,7 +102,7 @@ fn what_was_meant_and_synonyms_are_searched_and_said() {
 }
 
 #[test]
-fn synonyms_of_the_operator_are_checked_and_used() {
+fn own_synonyms_are_used() {
     let index = filled();
     index.configure("[analyze]\nsynonyms = [\"own.txt\"]\n");
     index.write("own.txt", "# ours\n储气库 => 气窖\n注气\n");
@@ -118,7 +118,7 @@ fn synonyms_of_the_operator_are_checked_and_used() {
 }
 
 #[test]
-fn without_an_index_the_next_step_is_said() {
+fn search_without_index_hints() {
     let line = Folder::new("", &[]).refused(&["search", "x"]);
     assert_has(&line, &["data/index", "taojin crawl", "taojin demo"]);
 }

@@ -32,7 +32,7 @@ fn now_s() -> i64 {
 }
 
 #[test]
-fn each_hit_is_told_once_through_failures_and_kills() {
+fn webhook_delivers_once() {
     let (hook, received) = hook();
     let web = Web::start(60);
     let home = Home::new(&web, FAST);
@@ -121,7 +121,7 @@ fn heard(
 
 /// A daemon that was killed finds out when it runs again what happened to the hits that it has told.
 #[test]
-fn hits_are_told_as_new_as_changed_and_as_deleted() {
+fn webhook_reports_changes() {
     let (hook, received) = hook();
     let folder = Folder::new(
         &format!("{LISTEN}[[follow]]\nname = \"gas\"\nquery = \"页岩气\"\nwebhook = \"{hook}\"\n"),

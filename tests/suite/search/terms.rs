@@ -42,7 +42,7 @@ fn wait_for(server: &Daemon, wanted: u64) {
 }
 
 #[test]
-fn a_new_term_finds_old_documents_at_once_and_a_removed_one_is_gone() {
+fn new_term_acts_at_once() {
     let folder = filled();
     let server = Daemon::serving(&folder);
     // All its parts are enough, wherever they stand.
@@ -62,7 +62,7 @@ fn a_new_term_finds_old_documents_at_once_and_a_removed_one_is_gone() {
 }
 
 #[test]
-fn a_list_of_terms_is_imported_exported_and_found_by_every_member() {
+fn terms_import_and_export() {
     let folder = filled();
     folder.write(
         "mine.txt",
@@ -93,7 +93,7 @@ fn a_list_of_terms_is_imported_exported_and_found_by_every_member() {
 }
 
 #[test]
-fn killed_at_any_moment_the_lexicon_is_whole() {
+fn terms_import_killed_is_atomic() {
     let folder = filled();
     let many: String = (0..3_000).map(|n| format!("新井{n}号\n")).collect();
     folder.write("many.txt", many);
@@ -115,7 +115,7 @@ fn killed_at_any_moment_the_lexicon_is_whole() {
 }
 
 #[test]
-fn terms_of_an_index_are_proposed_and_decided_about() {
+fn terms_discover_and_decide() {
     let folder = filled();
     let lines: String = (0..6)
         .map(|n| {

@@ -23,7 +23,7 @@ fn trends(serving: &Daemon, queries: &[&str], more: &str) -> Value {
 }
 
 #[test]
-fn the_sample_web_s_stories_have_their_days_and_their_first_publishers() {
+fn trends_of_sample_web() {
     let web = Web::sample();
     let home = Home::new(&web, FAST);
     home.done(&["crawl"]);
@@ -78,7 +78,7 @@ fn the_sample_web_s_stories_have_their_days_and_their_first_publishers() {
 }
 
 #[test]
-fn planted_figures_stand_in_json_csv_and_on_the_page() {
+fn trends_json_csv_and_page() {
     // Ten days with ten reports each. Of those of the gas field one a day speaks of it, then two; the fracturing comes up in
     // the second half only.
     let mut documents = Vec::new();

@@ -73,7 +73,7 @@ fn browser() -> Option<Browser> {
 }
 
 #[test]
-fn a_person_searches_filters_reads_and_expands() {
+fn browser_search_session() {
     let Some(browser) = browser() else {
         return;
     };
