@@ -160,7 +160,7 @@ fn pages_of(folder: &Path) -> Vec<PathBuf> {
 }
 
 #[test]
-fn hand_made_pages_have_the_paths_of_a_browser() {
+fn browser_paths_of_page_cases() {
     let mut tally = Tally::default();
     for path in pages_of(&Path::new(crate::support::ROOT).join("tests/pages")) {
         let expected = fs::read_to_string(path.with_extension("expected.json")).expect("beside it");
@@ -172,7 +172,7 @@ fn hand_made_pages_have_the_paths_of_a_browser() {
 }
 
 #[test]
-fn the_sample_web_has_the_paths_of_a_browser() {
+fn browser_paths_of_sample_web() {
     let mut tally = Tally::default();
     for (bytes, charset) in crate::extract::sample_pages::bodies() {
         tally.add(&bytes, charset.as_deref());
@@ -181,7 +181,7 @@ fn the_sample_web_has_the_paths_of_a_browser() {
 }
 
 #[test]
-fn corpora_have_the_paths_of_a_browser() {
+fn browser_paths_of_corpora() {
     let Some(folder) = std::env::var_os("TAOJIN_CORPUS") else {
         crate::support::say("corpora are skipped: TAOJIN_CORPUS is not set (see CONTRIBUTING.md)");
         return;
@@ -203,7 +203,7 @@ fn corpora_have_the_paths_of_a_browser() {
 }
 
 #[test]
-fn a_text_at_another_place_is_told() {
+fn tally_reports_moved_text() {
     let mut tally = Tally::default();
     let ours = Outline::of(&Page::parse(b"<p>a<i>b</i>", Hints::default())).finish();
     tally.compare(&ours, &outline("<p>a<b>b</b>"));

@@ -153,7 +153,7 @@ fn element_name(entry: &str) -> Option<&str> {
 }
 
 #[test]
-fn a_dump_is_read() {
+fn dat_dump_is_read() {
     let dump = "| <!DOCTYPE html>\n| <html>\n|   <head>\n|   <body>\n|     <!-- c -->\n|     <p>\n|       class=\"x\"\n\
                 |       \"one\ntwo\"\n|     <template>\n|       content\n|         <svg path>\n|           \"x\"\n";
     let outline = expected(dump);

@@ -98,7 +98,7 @@ impl Agreement {
 }
 
 #[test]
-fn the_html5lib_suite_agrees_as_far_as_it_is_pinned() {
+fn html5lib_tree_suite() {
     let Some(folder) = suite("html5lib-tree") else {
         return;
     };
@@ -130,7 +130,7 @@ fn the_html5lib_suite_agrees_as_far_as_it_is_pinned() {
 }
 
 #[test]
-fn our_own_cases_have_the_tree_that_is_written_beside_them() {
+fn own_tree_cases() {
     let folder = Path::new(crate::support::ROOT).join("tests/trees");
     let (mut count, mut faults) = (0, String::new());
     for file in files(&folder) {
