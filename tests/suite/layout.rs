@@ -181,7 +181,7 @@ fn imports_point_one_way() {
 }
 
 #[test]
-fn a_forbidden_import_is_found() {
+fn forbidden_import_is_reported() {
     let bad = [
         ("extract/page/walk.rs", "use crate::template::Guide;"),
         ("extract/page/walk.rs", "fn f() { crate::comments::find() }"),
@@ -206,7 +206,7 @@ fn a_forbidden_import_is_found() {
 }
 
 #[test]
-fn an_allowed_import_is_left_alone() {
+fn allowed_import_passes() {
     let good = [
         (
             "extract/page/walk.rs",
