@@ -1,49 +1,12 @@
 //! Pages and sites that fail in a pass of `taojin crawl`: each failure is told, and none of them holds up the rest.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
-use std::time::Duration;
-
 use serde_json::Value;
 
 use super::{add_site, news, of, shipped};
-use crate::support::folder::{RunExt as _, assert_has};
+use crate::support::folder::assert_has;
 use crate::support::http::{Reply, Request, free_port, serve};
 use crate::support::small_web::SmallWeb;
 use crate::support::wait_until;
-
-/// Unclean stops in a row during which a page was being visited before it is given up.
-const TRIES: usize = 10;
-
-#[test]
-fn page_quarantined_after_repeated_crashes() {
-    let folder = shipped();
-    let asked = Arc::new(AtomicUsize::new(0));
-    let counted = Arc::clone(&asked);
-    let site = news(1);
-    let port = serve(move |request| {
-        if request.path == "/1.html" {
-            counted.fetch_add(1, Ordering::SeqCst);
-            // Whatever it is that such a page does, the process ends before it is through.
-            thread::sleep(Duration::from_secs(600));
-        }
-        site(request)
-    });
-    add_site(&folder, "wells", port, "");
-    for tried in 0..TRIES {
-        let mut crawl = folder.taojin(&["crawl"]).started();
-        wait_until("the page is asked for", || {
-            assert!(crawl.ended().is_none(), "given up after {tried} tries");
-            asked.load(Ordering::SeqCst) > tried
-        });
-    }
-    let errors = folder.run(&["crawl", "--json"]).err;
-    assert_eq!(asked.load(Ordering::SeqCst), TRIES, "{errors}");
-    let url = format!("http://127.0.0.1:{port}/1.html");
-    let why = folder.json(&["why", &url, "--json"]).to_string();
-    assert_has(&why, &["in flight at every crash"]);
-}
 
 #[test]
 fn failed_site_reports_cause() {

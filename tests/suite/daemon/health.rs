@@ -113,58 +113,29 @@ pub(super) fn figure(metrics: &str, name: &str) -> Option<f64> {
     value?.parse().ok()
 }
 
-/// Every figure that docs/monitoring.md names has a value beside a daemon that crawls, and says what the status says.
+/// Every figure that docs/monitoring.md names has a value beside a daemon that crawls. That it says what the status says is
+/// tested where it is made.
 #[test]
-fn metrics_agree_with_status() {
+fn metrics_have_documented_values() {
     let web = Web::start(20);
     let home = Home::new(&web, FAST);
     home.configure("[[follow]]\nname = \"x\"\nquery = \"的\"\nwebhook = \"http://127.0.0.1:9/\"\n");
     let daemon = Daemon::start(&home);
     daemon.wait_for_documents(20);
-    // Until nothing changes any more, so that two answers speak of the same moment.
-    daemon.wait_for_status("all is done", |status| {
-        let sites = status["sites"].as_array().cloned().unwrap_or_default();
-        let over = |site: &Value| site["verdict"]["level"] != "waiting";
-        let waits = status["urls"]["waiting"] == 0 && status["urls"]["in_flight"] == 0;
-        let listed = status["follows"].as_array().is_some_and(|f| f.len() == 1);
-        waits && status["outbox_lag"] == 0 && listed && sites.iter().all(over)
+    daemon.wait_for_status("the topic is followed", |status| {
+        status["follows"].as_array().is_some_and(|f| f.len() == 1)
     });
-    let pairs = [
-        ("taojin_index_documents", "/documents"),
-        ("taojin_outbox_lag", "/outbox_lag"),
-        ("taojin_index_left_out_documents", "/left_out/count"),
-        ("taojin_urls{state=\"fetched\"}", "/urls/fetched"),
-        ("taojin_urls{state=\"in_flight\"}", "/urls/in_flight"),
-        ("taojin_urls{state=\"waiting\"}", "/urls/waiting"),
-        ("taojin_hosts{state=\"open\"}", "/host_counts/open"),
-        ("taojin_queues_ready", "/queues/ready"),
-        ("taojin_queues_parked", "/queues/parked"),
-        ("taojin_store_size_bytes", "/disk/store_bytes"),
-        ("taojin_index_size_bytes", "/disk/index_bytes"),
-        ("taojin_bloom_items", "/seen_filter/addresses"),
-    ];
     // A figure may be five seconds old.
-    let mut last = (String::new(), Value::Null);
-    let agree = poll(PATIENCE, || {
-        last = (daemon.get("/metrics").1, daemon.status());
-        let (metrics, status) = &last;
-        let same = |(name, at): &(&str, &str)| {
-            figure(metrics, name) == status.pointer(at).and_then(Value::as_f64)
-        };
-        pairs.iter().all(same).then_some(())
+    let mut missing = Vec::new();
+    let found = poll(PATIENCE, || {
+        let (_, metrics) = daemon.get("/metrics");
+        missing = without_value(&metrics, |name| !is_of_nodes(name));
+        let positive = ["documents", "outlinks", "fetch_bytes"];
+        let value = |name| figure(&metrics, &format!("taojin_{name}_total"));
+        let counted = positive.into_iter().all(|name| value(name) > Some(0.0));
+        (missing.is_empty() && counted).then_some(())
     });
-    let (metrics, status) = last;
-    assert!(agree.is_some(), "{pairs:?} differ:\n{metrics}\n{status}");
-    let missing = without_value(&metrics, |name| !is_of_nodes(name));
-    assert!(missing.is_empty(), "{missing:?} have no value:\n{metrics}");
-    for positive in [
-        "taojin_documents_total",
-        "taojin_outlinks_total",
-        "taojin_fetch_bytes_total",
-    ] {
-        let zero = format!("{positive} 0");
-        assert!(!metrics.lines().any(|line| line == zero), "{zero}");
-    }
+    assert!(found.is_some(), "no value, or {missing:?} have none");
     assert_eq!(daemon.stop(), Some(0));
 }
 

