@@ -1,6 +1,6 @@
 //! The configuration that is shipped, and what an operator reads who made a mistake in it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
@@ -90,92 +90,16 @@ fn config_reference_lists_every_key() {
     assert_eq!(settings.count(), 10);
 }
 
-/// A text, and what is said of it.
-const MISTAKES: &[(&str, &str)] = &[
-    (
-        "data_dri = \"x\"\n",
-        "taojin.toml line 1: unknown key `data_dri`; did you mean `data_dir`?",
-    ),
-    (
-        "\n[crawl]\nmax_conections = 3\n",
-        "taojin.toml line 3: unknown key `max_conections`; did you mean `max_connections`?",
-    ),
-    (
-        "[crawl]\nmax_connections = \"many\"\n",
-        "taojin.toml line 2: crawl.max_connections = \"many\": write a whole number: use a number from 1 to 10000, \
-         for example 64",
-    ),
-    (
-        "[crawl]\nstop_grace_ms = \"6 years\"\n",
-        "line 2: crawl.stop_grace_ms = \"6 years\": write a whole number: use 0 or more, or with its unit in \"quotes\" \
-         like \"90s\", \"6h\" or \"7d\", for example 4000",
-    ),
-    (
-        "[revisit]\nmin_ms = \"2h\"\nmax_ms = \"1h\"\n",
-        "line 2: revisit.min_ms = 7200000: is more than revisit.max_ms = 3600000",
-    ),
-    (
-        "[crawl]\nmax_connections = 0\n",
-        "taojin.toml line 2: crawl.max_connections = 0: use a number from 1 to 10000, for example 64",
-    ),
-    (
-        "[nonsense]\n",
-        "taojin.toml line 1: unknown key `nonsense`; known here:",
-    ),
-    ("data_dir = \n", "taojin.toml line 1: this is not TOML:"),
-    (
-        "[analyze]\nlexicons = \"oil-gas\"\n",
-        "line 2: analyze.lexicons = \"oil-gas\": write a list in [brackets], for example [\"oil-gas\"]",
-    ),
-    (
-        "[serve]\nlisten = \"8080\"\n",
-        "line 2: serve.listen = \"8080\": write an address and a port in \"quotes\", for example \"127.0.0.1:8080\"",
-    ),
-    (
-        "[warc]\nenabled = \"yes\"\n",
-        "warc.enabled = \"yes\": write true or false, for example false",
-    ),
-    (
-        "crawl = 3\n",
-        "crawl is a section: write [crawl] on a line of its own",
-    ),
-    (
-        "[frontier]\nqueue_hash = \"md5\"\n",
-        "frontier.queue_hash = \"md5\": write one of \"xxh3\"",
-    ),
-    (
-        "[frontier]\nmin_delay_ms = 40000\nmax_delay_ms = 30000\n",
-        "frontier.min_delay_ms = 40000: is more than frontier.max_delay_ms = 30000; make one of them fit the other",
-    ),
-    (
-        "[serve]\ntoken = 12345\n",
-        "line 2: serve.token = …: write a text in \"quotes\"",
-    ),
-    (
-        "[fetch]\nuser_agent = \" \"\n",
-        "line 2: fetch.user_agent = \" \": sites must see who crawls them",
-    ),
-    (
-        "[fetch]\nuser_agent = \"taojin\\u0007\"\n",
-        "line 2: fetch.user_agent = \"taojin\\u{7}\": cannot be sent in a header",
-    ),
-    (
-        "[fetch]\nallow_addresses = [\"ten\"]\n",
-        "line 2: fetch.allow_addresses = [\"ten\"]: ten is not an address range like 10.0.0.0/8",
-    ),
-    (
-        "[[follow]]\nname = \"a\"\n",
-        "line 1: follow.query is missing: write it, for example \"深海",
-    ),
-    (
-        "[[follow]]\nname = \"A b\"\nquery = \"油\"\n",
-        "line 2: follow.name = \"A b\": write small letters, digits and -",
-    ),
-];
+/// Texts of a file with one mistake each, and what is said of it, by `tests/config-mistakes.json`.
+fn mistakes(file: &str) -> Vec<(String, String)> {
+    let json = include_str!("../../config-mistakes.json");
+    let mut files: BTreeMap<String, _> = serde_json::from_str(json).expect("mistakes");
+    files.remove(file).expect("mistakes of this file")
+}
 
 #[test]
 fn config_mistake_names_line() {
-    for (text, wanted) in MISTAKES {
+    for (text, wanted) in &mistakes("taojin.toml") {
         let folder = Folder::new("", &[]);
         folder.write("taojin.toml", text);
         let loaded = config::load(Some(&folder.file("taojin.toml")), None);
@@ -221,37 +145,7 @@ fn config_names_all_mistakes() {
 fn site_file_refuses_uncrawlable() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let path = dir.path().join("x.toml");
-    for (text, wanted) in [
-        (
-            "seeds = [\"http://a.example/\"]\n[scope]\ninclude = [\"~(\"]\n",
-            "x.toml line 3: scope.include = \"~(\": this is no regular expression: unclosed group; write for example \"/news/\"",
-        ),
-        (
-            "seeds = [\"http://b.example/\"]\n[scope]\nhosts = [\"a.example\"]\n",
-            "line 1: seeds = \"http://b.example/\": b.example is not one of scope.hosts (a.example); add it",
-        ),
-        (
-            "seeds = [\"http://a.example/x\"]\n[scope]\nexclude = [\"/x\"]\n",
-            "line 1: seeds = \"http://a.example/x\": excluded by the site's scope",
-        ),
-        (
-            "seeds = [\"http://a.example/\"]\nmax_pages_per_cycle = 0\n",
-            "line 2: max_pages_per_cycle = 0: use 1 or more",
-        ),
-        (
-            "name = \".hidden\"\nseeds = [\"http://a.example/\"]\n",
-            "line 1: name = \".hidden\": use 1 to 64 letters",
-        ),
-        (
-            "title = \"a\\nb\"\nseeds = [\"http://a.example/\"]\n",
-            "line 1: title = \"a\\nb\": use one line",
-        ),
-        (
-            "seeds = [\"http://a.example/\"]\nschedule = \"0 0 30 2 *\"\n",
-            "line 2: schedule = \"0 0 30 2 *\": no day has this date",
-        ),
-        ("enabled = true\n", "seeds = []: name at least one seed"),
-    ] {
+    for (text, wanted) in &mistakes("x.toml") {
         fs::write(&path, text).expect("file written");
         let (site, problems) = config::read_site(&path);
         assert!(site.is_none(), "{text}");

@@ -7,23 +7,12 @@ use crate::support::folder::{Folder, RunExt as _, assert_has};
 use crate::support::wait_until;
 
 const ONE: &str = "http://a.example/1";
-const TWO: &str = "http://a.example/2";
 
 /// Imports one text under each of these addresses.
 fn import_same(folder: &Folder, numbers: std::ops::Range<u32>, text: &str) {
     let urls: Vec<String> = numbers.map(|n| format!("http://a.example/{n}")).collect();
     let documents: Vec<(&str, &str)> = urls.iter().map(|url| (&**url, text)).collect();
     folder.import_texts(&documents);
-}
-
-#[test]
-fn reindex_rebuilds_lost_index() {
-    let folder = Folder::new("", &[]);
-    folder.import_texts(&[(ONE, "页岩气产量创新高"), (TWO, "储气库注气")]);
-    fs::remove_dir_all(folder.file("data/index")).expect("the index is lost");
-    folder.done(&["reindex"]);
-    assert_eq!(folder.hits("\"页岩气\""), [ONE]);
-    assert_eq!(folder.hits("\"储气库\""), [TWO]);
 }
 
 #[test]
