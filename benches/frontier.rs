@@ -8,6 +8,9 @@
 
 #![expect(clippy::print_stdout, reason = "a report for a person")]
 
+#[path = "cpu_time/mod.rs"]
+mod cpu_time;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -252,9 +255,7 @@ fn measure(work: impl FnOnce()) -> (Duration, Duration) {
 
 /// Processor time of this thread.
 fn cpu_time() -> Duration {
-    let text = fs::read_to_string("/proc/thread-self/schedstat").expect("Linux");
-    let nanos = text.split(' ').next().and_then(|n| n.parse().ok());
-    Duration::from_nanos(nanos.expect("a number"))
+    Duration::from_nanos(cpu_time::thread_ns())
 }
 
 fn memory_kib(field: &str) -> u64 {

@@ -17,6 +17,7 @@ mod cpu_time;
 use std::hint::black_box;
 use std::process::ExitCode;
 
+use inputs::{Input, inputs};
 use taojin_extract::page::{Config, Hints, Page};
 use taojin_extract::{Context, extract};
 
@@ -44,8 +45,8 @@ fn hints() -> Hints {
 
 /// Nanoseconds from bytes to page and from bytes to document at each of [`SIZES`]: of each the fastest of all rounds. A round
 /// takes each size in turn, so that a slow minute of the machine does not fall on one size alone.
-fn measure(make: fn(usize) -> Vec<u8>) -> [[u64; SIZES.len()]; 2] {
-    let inputs = SIZES.map(make);
+fn measure(input: &Input) -> [[u64; SIZES.len()]; 2] {
+    let inputs = SIZES.map(|bytes| input.make(bytes));
     let context = Context {
         now_ms: Some(NOW_MS),
         ..Context::default()
@@ -82,27 +83,18 @@ fn main() -> ExitCode {
         "{:36} {:>40} {:>40}",
         "", "bytes to page, ms", "bytes to document, ms"
     );
-    for (name, make) in inputs::INPUTS {
-        if wanted
-            .as_ref()
-            .is_some_and(|wanted| !name.contains(wanted.as_str()))
-        {
+    for input in inputs() {
+        let name = &input.name;
+        if wanted.as_ref().is_some_and(|part| !name.contains(&**part)) {
             continue;
         }
-        let [pages, documents] = measure(*make);
+        let [pages, documents] = measure(&input);
         let both = [growth(&pages), growth(&documents)];
         worst = worst.max(both[0]).max(both[1]);
-        let cells = |times: &[u64]| -> String {
-            times
-                .iter()
-                .map(|ns| format!("{:8.1}", *ns as f64 / 1e6))
-                .collect()
-        };
-        let mark = if both.iter().any(|g| *g > MOST) {
-            "  !"
-        } else {
-            ""
-        };
+        let cell = |ns: &u64| format!("{:8.1}", *ns as f64 / 1e6);
+        let cells = |times: &[u64]| times.iter().map(cell).collect::<String>();
+        let is_worse = both.iter().any(|growth| *growth > MOST);
+        let mark = if is_worse { "  !" } else { "" };
         println!(
             "{name:36} {} {:5.2}   {} {:5.2}{mark}",
             cells(&pages),

@@ -158,7 +158,7 @@ fn sources(dir: &Path, into: &mut Vec<PathBuf>) {
 
 #[test]
 fn imports_point_one_way() {
-    let root = Path::new(crate::ROOT).join("src");
+    let root = Path::new(crate::support::ROOT).join("src");
     let mut files = Vec::new();
     sources(&root, &mut files);
     assert!(files.len() > 300, "only {} source files found", files.len());
@@ -181,7 +181,7 @@ fn imports_point_one_way() {
 }
 
 #[test]
-fn a_forbidden_import_is_found() {
+fn forbidden_import_is_reported() {
     let bad = [
         ("extract/page/walk.rs", "use crate::template::Guide;"),
         ("extract/page/walk.rs", "fn f() { crate::comments::find() }"),
@@ -201,32 +201,6 @@ fn a_forbidden_import_is_found() {
         assert!(
             !violations(file, text).is_empty(),
             "{file}: {text} should be refused"
-        );
-    }
-}
-
-#[test]
-fn an_allowed_import_is_left_alone() {
-    let good = [
-        (
-            "extract/page/walk.rs",
-            "use crate::literals::Words;\nuse crate::page::Node;",
-        ),
-        ("extract/page/walk.rs", "// crate::comments does that\n"),
-        (
-            "search/index/writer.rs",
-            "use crate::{analyze::Analyzer, index::Hit};\nuse tantivy::Index;",
-        ),
-        (
-            "taojin/daemon/mod.rs",
-            "use crate::config;\nstd::thread::spawn(|| ());",
-        ),
-    ];
-    for (file, text) in good {
-        assert_eq!(
-            violations(file, text),
-            Vec::<String>::new(),
-            "{file}: {text}"
         );
     }
 }

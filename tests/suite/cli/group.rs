@@ -2,130 +2,103 @@
 //! do not, and nobody of them writes. Needs root and setpriv, for users of its own; says so where it was skipped.
 
 use std::fs::{self, Permissions};
-use std::io::Write;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::Path;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
 
-use super::{Place, SITE, text};
+use super::SITE;
+use crate::support::daemon::LISTEN;
+use crate::support::folder::{Folder, Ran, RunExt as _, assert_has, fed, imported};
+use crate::support::{say, wait_until};
 
 /// User and group of the service, and somebody else; they need no names.
 const SERVICE: &str = "61001";
 const OTHER: &str = "61002";
-const LONGEST: Duration = Duration::from_secs(30);
 
 /// The program as `user` runs it, with the umask of the unit.
-fn taojin(place: &Place, user: &str, groups: &[&str], args: &[&str]) -> Command {
+fn taojin(folder: &Folder, user: &str, groups: &[&str], args: &[&str]) -> Command {
     let mut command = Command::new("setpriv");
     command
         .args(["--reuid", user, "--regid", user])
         .args(groups)
         .args(["sh", "-c", "umask 0027; exec \"$@\"", "sh"])
-        .arg(place.path().join("taojin"))
+        .arg(folder.file("taojin"))
         .arg("--config")
-        .arg(place.path().join("taojin.toml"))
+        .arg(folder.file("taojin.toml"))
         .args(args)
         .current_dir("/");
     command
 }
 
-fn member(place: &Place, args: &[&str]) -> Output {
-    let mut command = taojin(place, OTHER, &["--groups", SERVICE], args);
-    command.output().expect("setpriv runs")
+fn member(folder: &Folder, args: &[&str]) -> Ran {
+    taojin(folder, OTHER, &["--groups", SERVICE], args).ran()
 }
 
-fn import(place: &Place, url: &str) {
-    let mut child = taojin(place, SERVICE, &["--clear-groups"], &["import", "-"])
-        .stdin(Stdio::piped())
-        .spawn()
-        .expect("setpriv runs");
-    let document = format!(
-        r#"{{"url":"{url}","title":"页岩气开发提速","text":"川南页岩气水平井产量创新高。","kind":"article"}}"#
-    );
-    let mut stdin = child.stdin.take().expect("piped");
-    stdin.write_all(document.as_bytes()).expect("written");
-    drop(stdin);
-    assert!(child.wait().expect("ended").success());
-}
-
-fn finds(place: &Place, wanted: usize) {
-    let found = member(place, &["search", "--json", "页岩气"]);
-    let hits = text(&found).matches("http://a.example/").count();
-    assert!(found.status.success() && hits >= wanted, "{found:?}");
+fn finds(folder: &Folder, wanted: usize) {
+    let found = member(folder, &["search", "--json", "页岩气"]).good().out;
+    let hits = found.matches("http://a.example/").count();
+    assert!(hits >= wanted, "{found}");
     for args in [
         &["status"][..],
         &["changes"],
         &["export"],
         &["history", "http://a.example/1"],
     ] {
-        let read = member(place, args);
-        assert!(read.status.success(), "{args:?}: {read:?}");
+        member(folder, args).good();
     }
 }
 
-/// A place whose data folder belongs to the service; none where there can be no such users.
-fn place() -> Option<Place> {
+/// A folder whose data folder belongs to the service; none where there can be no such users.
+fn service_folder() -> Option<Folder> {
     let is_root = fs::metadata("/proc/self").is_ok_and(|own| own.uid() == 0);
     let has_setpriv = Command::new("setpriv").arg("--version").output();
     if !is_root || has_setpriv.is_err() {
-        crate::say("skipped: without root and setpriv there are no other users");
+        say("skipped: without root and setpriv there are no other users");
         return None;
     }
-    let place = Place::new("[serve]\nlisten = \"127.0.0.1:0\"\n", &[("x.toml", SITE)]);
-    fs::set_permissions(place.path(), Permissions::from_mode(0o755)).expect("chmod");
-    fs::copy(env!("CARGO_BIN_EXE_taojin"), place.path().join("taojin")).expect("copied");
-    let data = place.path().join("data");
+    let folder = Folder::new(LISTEN, &[("x.toml", SITE)]);
+    fs::set_permissions(folder.path(), Permissions::from_mode(0o755)).expect("chmod");
+    // By a process of its own: what this one has open for writing, a child that another test starts right then has too, and a
+    // program that is open for writing cannot be started.
+    let copied = Command::new("cp")
+        .arg(env!("CARGO_BIN_EXE_taojin"))
+        .arg(folder.file("taojin"))
+        .status();
+    assert!(copied.expect("cp").success());
+    let data = folder.data_dir();
     fs::create_dir(&data).expect("data");
     fs::set_permissions(&data, Permissions::from_mode(0o750)).expect("chmod");
     let service: u32 = SERVICE.parse().expect("a number");
     chown(&data, Some(service), Some(service)).expect("chown");
-    Some(place)
-}
-
-struct Daemon(Child);
-
-impl Drop for Daemon {
-    fn drop(&mut self) {
-        // Gone already where the test killed it.
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
+    Some(folder)
 }
 
 #[test]
-fn a_member_of_the_group_reads_and_nobody_else() {
-    let Some(place) = place() else { return };
-    import(&place, "http://a.example/1");
-    import(&place, "http://a.example/2");
-    check_rights(&place.path().join("data"));
-    finds(&place, 2);
-
-    let mut command = taojin(&place, SERVICE, &["--clear-groups"], &["run"]);
-    let mut daemon = Daemon(command.stderr(Stdio::null()).spawn().expect("setpriv runs"));
-    let socket = place.path().join("data/control.sock");
-    let begun = Instant::now();
-    while !socket.exists() && begun.elapsed() < LONGEST {
-        std::thread::sleep(Duration::from_millis(20));
+fn group_member_reads_only() {
+    let Some(folder) = service_folder() else {
+        return;
+    };
+    for n in 1..=2 {
+        let url = format!("http://a.example/{n}");
+        let document = imported(&url, "页岩气开发提速", "川南页岩气水平井产量创新高。");
+        let mut import = taojin(&folder, SERVICE, &["--clear-groups"], &["import", "-"]);
+        fed(&mut import, [document]).good();
     }
-    finds(&place, 2);
-    let refused = member(&place, &["pause", "x"]);
-    assert!(
-        !refused.status.success(),
-        "who may read may not change: {refused:?}"
-    );
-    daemon.0.kill().expect("killed");
-    daemon.0.wait().expect("ended");
-    finds(&place, 2);
+    check_rights(&folder.data_dir());
+    finds(&folder, 2);
 
-    let stranger = taojin(&place, OTHER, &["--clear-groups"], &["search", "页岩气"]);
-    let stranger = { stranger }.output().expect("setpriv runs");
-    let said = String::from_utf8_lossy(&stranger.stderr).into_owned();
-    assert!(
-        !stranger.status.success() && stranger.stdout.is_empty(),
-        "{said}"
-    );
-    assert!(said.contains("join its group"), "{said}");
+    let daemon = taojin(&folder, SERVICE, &["--clear-groups"], &["run"]).started();
+    let socket = folder.data_dir().join("control.sock");
+    wait_until("the daemon runs", || socket.exists());
+    finds(&folder, 2);
+    // Who may read may not change.
+    assert_ne!(member(&folder, &["pause", "x"]).code, Some(0));
+    drop(daemon);
+    finds(&folder, 2);
+
+    let stranger = taojin(&folder, OTHER, &["--clear-groups"], &["search", "页岩气"]).ran();
+    assert!(stranger.code != Some(0) && stranger.out.is_empty());
+    assert_has(&stranger.err, &["join its group"]);
 }
 
 /// Folders are open to the group for reading, files too, and nothing to anybody else.

@@ -1,18 +1,15 @@
 //! The outputs that programs depend on.
 
-use std::fs;
-
-use serde_json::Value;
-
-use super::{Place, imported, text};
+use super::filled;
+use crate::support::folder::{Folder, assert_has};
 
 #[test]
-fn imported_documents_are_found_and_replaced_by_url() {
-    let place = imported();
-    let answer: Value =
-        serde_json::from_str(&text(&place.run(&["search", "页岩气", "--json"]))).expect("JSON");
+fn import_replaces_by_url() {
+    let folder = filled();
+    let answer = folder.json(&["search", "页岩气", "--json"]);
     assert_eq!(answer["total"], 1);
-    assert_eq!(answer["hits"][0]["title"], "页岩气开发再提速");
+    let hit = &answer["hits"][0];
+    assert_eq!(hit["title"], "页岩气开发再提速");
     for key in [
         "id",
         "url",
@@ -22,52 +19,33 @@ fn imported_documents_are_found_and_replaced_by_url() {
         "snippet",
         "score",
     ] {
-        assert!(answer["hits"][0].get(key).is_some(), "no {key} in a hit");
+        assert!(hit.get(key).is_some(), "no {key} in a hit");
     }
-    let dated: Value = serde_json::from_str(&text(&place.run(&[
-        "search",
-        "储气库",
-        "--until",
-        "2016-04",
-        "--json",
-    ])))
-    .expect("JSON");
+    let dated = folder.json(&["search", "储气库", "--until", "2016-04", "--json"]);
     assert_eq!(dated["total"], 0);
 }
 
 #[test]
-fn lines_that_are_no_documents_are_skipped_and_said() {
-    let place = Place::new("", &[]);
-    let file = place.path().join("d.jsonl");
-    fs::write(&file, "{\"url\":\"http://a.example/1\",\"title\":\"好\",\"text\":\"好文章\"}\n\nno json\n{\"url\":\"\"}\n").expect("file");
-    let output = place.run(&["import", file.to_str().expect("UTF-8"), "--json"]);
-    assert_eq!(output.status.code(), Some(1));
-    let counts: Value = serde_json::from_str(&text(&output)).expect("JSON");
+fn import_skips_invalid_lines() {
+    let folder = Folder::new("", &[]);
+    let good = "{\"url\":\"http://a.example/1\",\"title\":\"好\",\"text\":\"好文章\"}";
+    folder.write("d.jsonl", format!("{good}\n\nno json\n{{\"url\":\"\"}}\n"));
+    let counts = folder
+        .run(&["import", "d.jsonl", "--json"])
+        .failed(1)
+        .json();
     assert_eq!(
         (&counts["imported"], &counts["skipped"]),
-        (&Value::from(1), &Value::from(2))
+        (&1.into(), &2.into())
     );
 }
 
 #[test]
-fn extract_prints_the_documented_keys() {
-    let place = Place::new("", &[]);
-    let page = place.path().join("p.html");
-    fs::write(&page, "<html><title>标题在此一见 - 某网</title><h1>标题在此一见</h1><p>正文第一段，有逗号，也有句号。</p><p>正文第二段，也是这样的。</p>").expect("page");
-    let page = page.to_str().expect("UTF-8");
-    let output = place.run(&[
-        "extract",
-        page,
-        page,
-        "--url",
-        "http://a.example/x.html",
-        "--json",
-    ]);
-    assert!(output.status.success());
-    let lines: Vec<Value> = text(&output)
-        .lines()
-        .map(|l| serde_json::from_str(l).expect("JSON"))
-        .collect();
+fn extract_json_has_documented_keys() {
+    let folder = Folder::new("", &[]);
+    folder.write("p.html", "<html><title>标题在此一见 - 某网</title><h1>标题在此一见</h1><p>正文第一段，有逗号，也有句号。</p><p>正文第二段，也是这样的。</p>");
+    let url = "http://a.example/x.html";
+    let lines = folder.lines(&["extract", "p.html", "p.html", "--url", url, "--json"]);
     assert_eq!(lines.len(), 2);
     for key in [
         "url",
@@ -83,103 +61,51 @@ fn extract_prints_the_documented_keys() {
     ] {
         assert!(lines[0].get(key).is_some(), "no {key}");
     }
-    assert_eq!(lines[0]["url"], "http://a.example/x.html");
+    assert_eq!(lines[0]["url"], url);
 }
 
 #[test]
-fn a_site_is_added_listed_and_removed() {
-    let place = Place::new("", &[]);
-    let added = place.run(&["site", "add", "https://www.news.example/", "--no-probe"]);
-    assert!(
-        added.status.success(),
-        "{}",
-        String::from_utf8_lossy(&added.stderr)
-    );
-    let file = place.path().join("sites.d/news.example.toml");
-    let written = fs::read_to_string(&file).expect("the file");
-    assert!(
-        written.contains("# ") && written.contains("www.news.example"),
-        "{written}"
-    );
-    assert!(place.run(&["check"]).status.success());
-    let again = place.refused(&["site", "add", "https://www.news.example/", "--no-probe"]);
-    assert!(again.contains("news.example"), "{again}");
-    assert!(text(&place.run(&["site", "list"])).contains("news.example"));
-    assert!(
-        place
-            .run(&["site", "remove", "news.example"])
-            .status
-            .success()
-    );
-    assert!(!file.exists());
+fn site_add_list_remove() {
+    let folder = Folder::new("", &[]);
+    let add = ["site", "add", "https://www.news.example/", "--no-probe"];
+    folder.done(&add);
+    let written = folder.read("sites.d/news.example.toml");
+    assert_has(&written, &["# ", "www.news.example"]);
+    folder.done(&["check"]);
+    assert_has(&folder.refused(&add), &["news.example"]);
+    assert_has(&folder.done(&["site", "list"]), &["news.example"]);
+    folder.done(&["site", "remove", "news.example"]);
+    assert!(!folder.file("sites.d/news.example.toml").exists());
 }
 
+/// Addresses are decided on as the crawler writes them, and the rule that decided is named.
 #[test]
-fn robots_names_the_rule_that_decided() {
-    let place = Place::new("", &[]);
-    let file = place.path().join("robots.txt");
-    fs::write(
-        &file,
-        "User-agent: *\nDisallow: /private\nAllow: /private/open\n",
-    )
-    .expect("robots.txt");
-    let file = file.to_str().expect("UTF-8");
-    let output = place.run(&[
-        "robots",
-        file,
-        "--agent",
-        "taojin",
-        "--url",
-        "/private/x",
-        "--url",
-        "/private/open",
-        "--url",
-        "/",
-    ]);
-    assert!(output.status.success());
-    let text = text(&output);
-    let lines: Vec<&str> = text.lines().collect();
-    assert!(
-        lines[0].starts_with("refused") && lines[0].contains("line 2"),
-        "{}",
-        lines[0]
-    );
-    assert!(
-        lines[1].starts_with("allowed") && lines[1].contains("line 3"),
-        "{}",
-        lines[1]
-    );
-    assert!(lines[2].starts_with("allowed"), "{}", lines[2]);
-}
-
-#[test]
-fn robots_decides_on_addresses_as_the_crawler_writes_them() {
-    let place = Place::new("", &[]);
-    let file = place.path().join("robots.txt");
-    let rules = "User-agent: *\nDisallow: /a-%2A.html\nDisallow: /b-%24\nDisallow: /新\nAllow: /\n";
-    fs::write(&file, rules).expect("robots.txt");
-    let file = file.to_str().expect("UTF-8");
-    let site = "https://www.ridge.example";
-    for (path, allowed) in [
-        ("/a-*.html", false),
-        ("/b-$", false),
-        ("/%E6%96%B0", false),
-        ("/a-x.html", true),
+fn robots_names_deciding_rule() {
+    let folder = Folder::new("", &[]);
+    let rules = "User-agent: *\nDisallow: /private\nAllow: /private/open\nDisallow: /a-%2A.html\nDisallow: /b-%24\nDisallow: /新\nAllow: /\n";
+    folder.write("robots.txt", rules);
+    for (path, said, line) in [
+        ("/private/x", "refused", "line 2"),
+        ("/private/open", "allowed", "line 3"),
+        ("/a-*.html", "refused", "line 4"),
+        ("/b-$", "refused", "line 5"),
+        ("/%E6%96%B0", "refused", "line 6"),
+        ("/a-x.html", "allowed", "line 7"),
     ] {
-        for url in [format!("{site}{path}"), path.to_owned()] {
-            let said = text(&place.run(&["robots", file, "--url", &url]));
-            assert_eq!(said.starts_with("allowed"), allowed, "{said}");
+        for url in [format!("https://www.ridge.example{path}"), path.to_owned()] {
+            let decided = folder.done(&["robots", "robots.txt", "--url", &url]);
+            assert!(
+                decided.starts_with(said) && decided.contains(line),
+                "{decided}"
+            );
         }
     }
 }
 
 #[test]
-fn completions_exist_for_each_shell() {
-    let place = Place::new("", &[]);
+fn completions_for_each_shell() {
+    let folder = Folder::new("", &[]);
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(
-            text(&place.run(&["completions", shell])).contains("taojin"),
-            "{shell}"
-        );
+        assert_has(&folder.done(&["completions", shell]), &["taojin"]);
     }
 }

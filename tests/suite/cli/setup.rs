@@ -1,30 +1,18 @@
 //! The first commands of an installation: `init` writes a configuration, `check --online` tries the way out.
 
-use std::fs;
-use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use crate::support::folder::{Folder, Ran, RunExt as _, assert_has, taojin_in};
+use crate::support::http::{Reply, free_port, serve};
 
-use serde_json::Value;
-
-use super::{Place, text};
-
-fn init(dir: &Path, language: &str, args: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_taojin"))
-        .current_dir(dir)
-        .env("LC_ALL", language)
-        .args(["--config", "etc/taojin.toml", "init"])
-        .args(args)
-        .stdin(Stdio::null())
-        .output()
-        .expect("taojin runs")
+fn init(folder: &Folder, language: &str, args: &[&str]) -> Ran {
+    let mut command = taojin_in(folder.path());
+    command.args(["--config", "etc/taojin.toml", "init"]);
+    command.args(args).env("LC_ALL", language).ran()
 }
 
 #[test]
-fn init_writes_what_check_accepts_and_replaces_nothing() {
-    let dir = tempfile::tempdir().expect("temporary directory");
-    let data = dir.path().join("data").display().to_string();
+fn init_writes_valid_config() {
+    let folder = Folder::new("", &[]);
+    let data = folder.arg("data");
     let args = [
         "--data-dir",
         &data,
@@ -35,56 +23,45 @@ fn init_writes_what_check_accepts_and_replaces_nothing() {
         "--token",
         "yes",
     ];
-    let written = init(dir.path(), "C", &args);
-    let said = text(&written);
-    assert!(written.status.success(), "{written:?}");
-    assert!(
-        said.contains("  taojin --config etc/taojin.toml site add https://www.example.com/\n"),
-        "{said}"
+    let said = init(&folder, "C", &args).good().out;
+    assert_has(
+        &said,
+        &["  taojin --config etc/taojin.toml site add https://www.example.com/\n"],
     );
     assert!(
         said.ends_with("  taojin --config etc/taojin.toml run\n"),
         "{said}"
     );
-    let file = dir.path().join("etc/taojin.toml");
-    let settings = fs::read_to_string(&file).expect("the file");
-    assert!(settings.contains("(+ops@example.org)\""), "{settings}");
-    let check = |args: &[&str]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
-        let command = command.arg("--config").arg(&file).arg("check").args(args);
-        command.output().expect("taojin runs")
+    let settings = folder.read("etc/taojin.toml");
+    assert_has(&settings, &["(+ops@example.org)\""]);
+    let check = || {
+        let mut command = taojin_in(folder.path());
+        command.args(["--config", "etc/taojin.toml", "check"]);
+        command.ran().good().out
     };
-    let checked = check(&[]);
-    assert!(checked.status.success(), "{checked:?}");
-    assert!(text(&checked).contains(&data), "{checked:?}");
-    let token = fs::read_to_string(dir.path().join("etc/token")).expect("the token");
+    assert_has(&check(), &[&data]);
+    let token = folder.read("etc/token");
     assert!(token.trim().len() >= 20);
 
-    let again = init(dir.path(), "C", &args);
-    assert_eq!(again.status.code(), Some(2));
-    assert!(String::from_utf8_lossy(&again.stderr).contains("--force"));
-    assert_eq!(fs::read_to_string(&file).expect("the file"), settings);
+    assert_has(&init(&folder, "C", &args).failed(2).err, &["--force"]);
+    assert_eq!(folder.read("etc/taojin.toml"), settings);
 
-    let chinese = init(
-        dir.path(),
-        "zh_CN.UTF-8",
-        &["--force", "--data-dir", &data, "--lexicon", "none"],
+    let again = ["--force", "--data-dir", &data, "--lexicon", "none"];
+    let chinese = init(&folder, "zh_CN.UTF-8", &again).good();
+    assert_has(&chinese.out, &["已写好"]);
+    let settings = folder.read("etc/taojin.toml");
+    assert_has(&settings, &["数据目录", "lexicons = []"]);
+    check();
+    assert_eq!(
+        folder.read("etc/token"),
+        token,
+        "a token that is there stays"
     );
-    assert!(chinese.status.success(), "{chinese:?}");
-    assert!(text(&chinese).contains("已写好"));
-    let settings = fs::read_to_string(&file).expect("the file");
-    assert!(
-        settings.contains("数据目录") && settings.contains("lexicons = []"),
-        "{settings}"
-    );
-    assert!(check(&[]).status.success());
-    let kept = fs::read_to_string(dir.path().join("etc/token")).expect("the token");
-    assert_eq!(kept, token, "a token that is there stays");
 }
 
 #[test]
-fn init_refuses_wrong_answers_and_writes_nothing_then() {
-    let dir = tempfile::tempdir().expect("temporary directory");
+fn init_refuses_wrong_options() {
+    let folder = Folder::new("", &[]);
     for (args, part) in [
         (
             ["--listen", "8080"],
@@ -104,97 +81,57 @@ fn init_refuses_wrong_answers_and_writes_nothing_then() {
             "data_dir = \"/proc/nothing\"",
         ),
     ] {
-        let refused = init(dir.path(), "C", &args);
-        let said = String::from_utf8_lossy(&refused.stderr).into_owned();
-        assert_eq!(refused.status.code(), Some(2), "{said}");
-        assert!(said.contains(part), "{said}");
-        assert!(!dir.path().join("etc/taojin.toml").exists());
+        assert_has(&init(&folder, "C", &args).failed(2).err, &[part]);
+        assert!(!folder.file("etc/taojin.toml").exists());
     }
 }
 
-/// A server that gives everybody this robots.txt.
-fn robots_server(rules: &'static str) -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
-    let port = listener.local_addr().expect("its address").port();
-    std::thread::spawn(move || {
-        for stream in listener.incoming() {
-            let Ok(mut stream) = stream else { return };
-            let mut request = [0; 4096];
-            let _ = stream.read(&mut request);
-            let _ = write!(
-                stream,
-                "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{rules}",
-                rules.len()
-            );
-        }
-    });
-    port
-}
-
 #[test]
-fn check_online_says_what_answers_and_what_does_not() {
+fn check_online_reports_each_host() {
+    let robots = |rules| serve(move |_| Reply::page(rules));
     let (open, closed) = (
-        robots_server("User-agent: *\nAllow: /\n"),
-        robots_server("User-agent: *\nDisallow: /\n"),
+        robots("User-agent: *\nAllow: /\n"),
+        robots("User-agent: *\nDisallow: /\n"),
     );
-    let free = TcpListener::bind("127.0.0.1:0")
-        .and_then(|l| l.local_addr())
-        .expect("a port")
-        .port();
-    let seed = |host: &str, port: u16| format!("seeds = [\"http://{host}:{port}/\"]\n");
+    let free = free_port();
+    let seed = |port: u16| format!("seeds = [\"http://127.0.0.1:{port}/\"]\n");
     let allowed = "[fetch]\nallow_addresses = [\"127.0.0.0/8\", \"::1\"]\n";
-    let (opened, refusing) = (seed("127.0.0.1", open), seed("127.0.0.1", closed));
-    let place = Place::new(
+    let folder = Folder::new(
         allowed,
-        &[("open.toml", &opened), ("refusing.toml", &refusing)],
+        &[("open.toml", &seed(open)), ("refusing.toml", &seed(closed))],
     );
-    let fine = place.run(&["check", "--online"]);
-    let said = text(&fine);
-    assert_eq!(fine.status.code(), Some(0), "a warning is no error: {said}");
-    assert!(
-        said.contains("robots         open: lets us fetch"),
-        "{said}"
-    );
-    assert!(
-        said.contains("refusing: warning: its robots.txt does not let taojin fetch"),
-        "{said}"
-    );
-    assert!(
-        !text(&place.run(&["check"])).contains("robots  "),
-        "nothing is asked without --online"
-    );
-
-    let gone = seed("127.0.0.1", free);
-    let place = Place::new(
-        allowed,
+    // A warning is no error.
+    assert_has(
+        &folder.done(&["check", "--online"]),
         &[
-            ("gone.toml", &gone),
-            ("nowhere.toml", "seeds = [\"http://nowhere.invalid/\"]\n"),
+            "robots         open: lets us fetch",
+            "refusing: warning: its robots.txt does not let taojin fetch",
         ],
     );
-    let failed = place.run(&["check", "--online", "--json"]);
-    let said = String::from_utf8_lossy(&failed.stderr).into_owned();
-    assert_eq!(failed.status.code(), Some(1), "{said}");
-    assert_eq!(said.lines().count(), 2, "one line for each: {said}");
-    assert!(said.contains("dns            nowhere.invalid: "), "{said}");
-    assert!(
-        said.contains("/etc/resolv.conf") && said.contains("fetch.proxy"),
-        "{said}"
+    let offline = folder.done(&["check"]);
+    assert!(!offline.contains("robots  "), "{offline}");
+
+    let nowhere = "seeds = [\"http://nowhere.invalid/\"]\n";
+    let sites = [("gone.toml", &*seed(free)), ("nowhere.toml", nowhere)];
+    let folder = Folder::new(allowed, &sites);
+    let failed = folder.run(&["check", "--online", "--json"]).failed(1);
+    assert_eq!(failed.err.lines().count(), 2, "{}", failed.err);
+    assert_has(
+        &failed.err,
+        &[
+            "dns            nowhere.invalid: ",
+            "/etc/resolv.conf",
+            "fetch.proxy",
+        ],
     );
-    let answer: Value = serde_json::from_str(&text(&failed)).expect("JSON");
+    let answer = failed.json();
     assert_eq!(answer["online"].as_array().map(Vec::len), Some(2));
     assert_eq!(answer["online"][0]["level"], "error");
 
+    // Nothing is asked through a proxy that is not there.
     let proxy = format!("[fetch]\nproxy = \"http://127.0.0.1:{free}\"\n");
-    let place = Place::new(&proxy, &[("open.toml", &opened)]);
-    let said = String::from_utf8_lossy(&place.run(&["check", "--online"]).stderr).into_owned();
-    assert!(
-        said.contains("proxy") && said.contains("is fetch.proxy right?"),
-        "{said}"
-    );
-    assert_eq!(
-        said.lines().count(),
-        1,
-        "nothing is asked through a proxy that is not there: {said}"
-    );
+    let folder = Folder::new(&proxy, &[("open.toml", &seed(open))]);
+    let said = folder.run(&["check", "--online"]).err;
+    assert_has(&said, &["proxy", "is fetch.proxy right?"]);
+    assert_eq!(said.lines().count(), 1, "{said}");
 }

@@ -1,52 +1,47 @@
 //! Whether the daemon tells the truth of itself: workers that do not get on are named, figures agree with the status, what
 //! cannot run is refused at the start.
 
-use super::*;
+use std::fs;
+use std::net::TcpListener;
+use std::process::Command;
+
+use serde_json::Value;
+
+use crate::support::daemon::Daemon;
+use crate::support::folder::{Folder, RunExt as _};
+use crate::support::world::{FAST, Home, Web};
+use crate::support::{PATIENCE, ROOT, poll, say};
 
 /// An index of another format: systemd is asked for time while its files are checked, and
 /// readers are answered while a new one is made.
 #[test]
-fn a_server_comes_up_beside_an_index_that_cannot_be_searched() {
+fn start_rebuilds_foreign_index() {
     let web = Web::start(20);
-    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
-    assert!(
-        home.taojin(&["crawl"])
-            .status()
-            .expect("taojin runs")
-            .success()
-    );
+    let home = Home::new(&web, FAST);
+    home.done(&["crawl"]);
     let before = home.indexed().len() as u64;
-    let meta = home.data_dir().join("index/meta.json");
-    let text = fs::read_to_string(&meta).expect("the list of segments");
     let ours = format!("\\\"format\\\":{}", taojin_search::index::FORMAT);
-    fs::write(&meta, text.replace(&ours, "\\\"format\\\":0")).expect("written");
-    let mut daemon = Daemon::start(&home);
+    home.replace("data/index/meta.json", &ours, "\\\"format\\\":0");
+    let daemon = Daemon::starting_under_systemd(&home);
     // For each file, and before the start is over: a large index takes longer than the unit allows.
     daemon.wait_for_notice("EXTEND_TIMEOUT_USEC=60000000");
     daemon.wait_for_notice("READY=1");
     daemon.wait_for_documents(before);
-    assert!(daemon.get("/healthz").starts_with("HTTP/1.1 200"));
-    daemon.signal("-TERM");
-    assert_eq!(daemon.wait(), Some(0));
+    assert_eq!(daemon.get("/healthz").0, 200);
+    assert_eq!(daemon.stop(), Some(0));
 }
 
 /// An index that cannot be written any more is named at once, with the reason, and is healed when it can be.
 #[test]
-fn an_index_that_fails_is_named_in_the_status_until_it_is_mended() {
+fn status_names_failing_indexer() {
     let web = Web::start(20);
-    let home = Home::new(
-        &web,
-        "min_delay_ms = 1\nmax_delay_ms = 1\nconnections_per_ip = 12",
-    );
-    let sites = without_sites(&home);
-    let mut daemon = Daemon::start(&home);
-    daemon.wait_for_notice("READY=1");
-    let worker = |status: &serde_json::Value, name: &str| {
+    let home = Home::new(&web, FAST);
+    let sites = home.take_sites();
+    let daemon = Daemon::under_systemd(&home);
+    let worker = |status: &Value, name: &str| {
         let workers = status["workers"].as_array().cloned().unwrap_or_default();
-        workers
-            .into_iter()
-            .find(|w| w["name"] == name)
-            .unwrap_or_default()
+        let worker = workers.into_iter().find(|w| w["name"] == name);
+        worker.unwrap_or_default()
     };
     daemon.wait_for_status("all get on", |status| {
         let all = ["crawl loop", "fetching", "indexer", "server"];
@@ -56,8 +51,8 @@ fn an_index_that_fails_is_named_in_the_status_until_it_is_mended() {
     let index = home.data_dir().join("index");
     fs::remove_dir_all(&index).expect("removed");
     fs::write(&index, "in the way").expect("written");
-    for (path, text) in &sites {
-        fs::write(path, text).expect("written");
+    for (name, text) in &sites {
+        home.write(name, text);
     }
     daemon.signal("-HUP");
     daemon.wait_for_status("the indexer is named", |status| {
@@ -70,34 +65,14 @@ fn an_index_that_fails_is_named_in_the_status_until_it_is_mended() {
     daemon.wait_for_status("it is over", |status| {
         status["note"] == "" && worker(status, "indexer")["problem"].is_null()
     });
-    daemon.signal("-TERM");
-    assert_eq!(daemon.wait(), Some(0));
-}
-
-/// A port that is taken ends the start with a line that says what to do.
-#[test]
-fn a_port_that_is_taken_is_refused_at_the_start() {
-    let web = Web::start(20);
-    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
-    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    let address = taken.local_addr().expect("its address").to_string();
-    let config = home.path().join("taojin.toml");
-    let text = fs::read_to_string(&config).expect("taojin.toml");
-    fs::write(&config, text.replace("127.0.0.1:0", &address)).expect("taojin.toml");
-    let output = home.taojin(&["run"]).output().expect("taojin runs");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(!output.status.success());
-    assert!(
-        said.contains(&address) && said.contains("serve.listen"),
-        "{said}"
-    );
+    assert_eq!(daemon.stop(), Some(0));
 }
 
 /// What the unit promises and the program must keep: a mistake in the configuration ends with the one code after which
 /// systemd does not start the service again, and nothing that runs before the program can fail instead of it.
 #[test]
-fn the_unit_does_not_start_a_bad_configuration_again() {
-    let unit = fs::read_to_string(std::path::Path::new(crate::ROOT).join("systemd/taojin.service"));
+fn systemd_unit_prevents_restart() {
+    let unit = fs::read_to_string(std::path::Path::new(ROOT).join("systemd/taojin.service"));
     let unit = unit.expect("the unit");
     let value = |key: &str| {
         let mut lines = unit
@@ -113,108 +88,55 @@ fn the_unit_does_not_start_a_bad_configuration_again() {
     for limit in ["MemoryMax", "TasksMax"] {
         assert!(value(limit).is_some_and(|v| v != "infinity"), "{limit}");
     }
-    let web = Web::start(20);
-    let home = Home::new(&web, "min_delay_ms = 1\nmax_dellay_ms = 1");
-    let output = home.taojin(&["run"]).output().expect("taojin runs");
-    let code = output.status.code().expect("an exit code").to_string();
-    assert_eq!(value("RestartPreventExitStatus"), Some(code));
-    if Command::new("systemd-analyze")
-        .arg("--version")
-        .output()
-        .is_err()
-    {
-        crate::say("the unit was not checked by systemd-analyze, which is not installed");
+    let folder = Folder::new("[frontier]\nmax_dellay_ms = 1\n", &[]);
+    let code = folder.run(&["run"]).code.expect("an exit code");
+    assert_eq!(value("RestartPreventExitStatus"), Some(code.to_string()));
+    let mut analyze = Command::new("systemd-analyze");
+    if analyze.arg("--version").output().is_err() {
+        say("the unit was not checked by systemd-analyze, which is not installed");
         return;
     }
-    let copy = home.path().join("taojin.service");
     let unit = unit.replace("/usr/bin/taojin", env!("CARGO_BIN_EXE_taojin"));
-    fs::write(&copy, unit).expect("a copy");
-    let verified = Command::new("systemd-analyze")
-        .arg("verify")
-        .arg(&copy)
-        .output();
-    let verified = verified.expect("systemd-analyze runs");
-    let said = String::from_utf8_lossy(&verified.stderr).into_owned();
-    let ours: Vec<&str> = said
-        .lines()
-        .filter(|l| l.contains("taojin.service"))
-        .collect();
-    assert!(ours.is_empty(), "{said}");
+    folder.write("taojin.service", unit);
+    let mut analyze = Command::new("systemd-analyze");
+    let said = analyze
+        .args(["verify", &folder.arg("taojin.service")])
+        .ran()
+        .err;
+    assert!(!said.contains("taojin.service"), "{said}");
 }
 
-/// Every figure that docs/monitoring.md names has a value beside a daemon that crawls, and says what the status says.
+/// The value of a figure.
+pub(super) fn figure(metrics: &str, name: &str) -> Option<f64> {
+    let mut lines = metrics.lines();
+    let value = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+    value?.parse().ok()
+}
+
+/// Every figure that docs/monitoring.md names has a value beside a daemon that crawls. That it says what the status says is
+/// tested where it is made.
 #[test]
-fn every_figure_has_a_value_that_agrees_with_the_status() {
+fn metrics_have_documented_values() {
     let web = Web::start(20);
-    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
-    let config = home.path().join("taojin.toml");
-    let text = fs::read_to_string(&config).expect("taojin.toml");
-    let topic = "[[follow]]\nname = \"x\"\nquery = \"的\"\nwebhook = \"http://127.0.0.1:9/\"\n";
-    fs::write(&config, format!("{text}{topic}")).expect("taojin.toml");
-    let mut daemon = Daemon::start(&home);
-    daemon.wait_for_notice("READY=1");
+    let home = Home::new(&web, FAST);
+    home.configure("[[follow]]\nname = \"x\"\nquery = \"的\"\nwebhook = \"http://127.0.0.1:9/\"\n");
+    let daemon = Daemon::start(&home);
     daemon.wait_for_documents(20);
-    // Until nothing changes any more, so that two answers speak of the same moment.
-    daemon.wait_for_status("all is done", |status| {
-        let sites = status["sites"].as_array().cloned().unwrap_or_default();
-        let over = |site: &serde_json::Value| site["verdict"]["level"] != "waiting";
-        let waits = status["urls"]["waiting"] == 0 && status["urls"]["in_flight"] == 0;
-        let listed = status["follows"].as_array().is_some_and(|f| f.len() == 1);
-        waits && status["outbox_lag"] == 0 && listed && sites.iter().all(over)
+    daemon.wait_for_status("the topic is followed", |status| {
+        status["follows"].as_array().is_some_and(|f| f.len() == 1)
     });
     // A figure may be five seconds old.
-    let until = Instant::now() + PATIENCE;
-    let agrees = |metrics: &str, status: &serde_json::Value| {
-        let value = |name: &str| -> Option<f64> {
-            let mut lines = metrics
-                .lines()
-                .filter_map(|l| l.strip_prefix(name)?.strip_prefix(' '));
-            lines.next()?.parse().ok()
-        };
-        [
-            ("taojin_index_documents", "/documents"),
-            ("taojin_outbox_lag", "/outbox_lag"),
-            ("taojin_index_left_out_documents", "/left_out/count"),
-            ("taojin_urls{state=\"fetched\"}", "/urls/fetched"),
-            ("taojin_urls{state=\"in_flight\"}", "/urls/in_flight"),
-            ("taojin_urls{state=\"waiting\"}", "/urls/waiting"),
-            ("taojin_hosts{state=\"open\"}", "/host_counts/open"),
-            ("taojin_queues_ready", "/queues/ready"),
-            ("taojin_queues_parked", "/queues/parked"),
-            ("taojin_store_size_bytes", "/disk/store_bytes"),
-            ("taojin_index_size_bytes", "/disk/index_bytes"),
-            ("taojin_bloom_items", "/seen_filter/addresses"),
-        ]
-        .into_iter()
-        .find(|(name, at)| value(name) != status.pointer(at).and_then(serde_json::Value::as_f64))
-        .map(|(name, at)| {
-            format!(
-                "{name} is {:?}, {at} is {:?}",
-                value(name),
-                status.pointer(at)
-            )
-        })
-    };
-    let metrics = loop {
-        let metrics = daemon.get("/metrics");
-        match agrees(&metrics, &daemon.status()) {
-            None => break metrics,
-            Some(problem) => assert!(Instant::now() < until, "{problem}"),
-        }
-        thread::sleep(Duration::from_millis(200));
-    };
-    let missing = without_value(&metrics, |name| !is_of_nodes(name));
-    assert!(missing.is_empty(), "{missing:?} have no value:\n{metrics}");
-    for positive in [
-        "taojin_documents_total",
-        "taojin_outlinks_total",
-        "taojin_fetch_bytes_total",
-    ] {
-        let zero = format!("{positive} 0");
-        assert!(!metrics.lines().any(|line| line == zero), "{zero}");
-    }
-    daemon.signal("-TERM");
-    assert_eq!(daemon.wait(), Some(0));
+    let mut missing = Vec::new();
+    let found = poll(PATIENCE, || {
+        let (_, metrics) = daemon.get("/metrics");
+        missing = without_value(&metrics, |name| !is_of_nodes(name));
+        let positive = ["documents", "outlinks", "fetch_bytes"];
+        let value = |name| figure(&metrics, &format!("taojin_{name}_total"));
+        let counted = positive.into_iter().all(|name| value(name) > Some(0.0));
+        (missing.is_empty() && counted).then_some(())
+    });
+    assert!(found.is_some(), "no value, or {missing:?} have none");
+    assert_eq!(daemon.stop(), Some(0));
 }
 
 /// Whether a figure is there only where several nodes may share the store.
@@ -245,49 +167,35 @@ fn without_value(metrics: &str, wanted: fn(&str) -> bool) -> Vec<&'static str> {
 }
 
 #[test]
-fn figures_of_nodes_have_values_where_a_database_holds_the_store() {
-    let Some(server) = crate::postgres::server("figures of nodes") else {
+fn metrics_of_nodes_on_postgres() {
+    let Some(server) = crate::support::postgres::server("figures of nodes") else {
         return;
     };
     let web = Web::start(20);
-    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
-    let config = home.path().join("taojin.toml");
-    let text = fs::read_to_string(&config).expect("taojin.toml");
-    fs::write(
-        &config,
-        format!("{text}[store]\nurl = {:?}\n", server.url()),
-    )
-    .expect("written");
-    let mut daemon = Daemon::start(&home);
-    daemon.wait_for_notice("READY=1");
+    let home = Home::new(&web, FAST);
+    home.configure(&format!("[store]\nurl = {:?}\n", server.url()));
+    let daemon = Daemon::start(&home);
     daemon.wait_for_documents(20);
-    let until = Instant::now() + PATIENCE;
-    loop {
-        let metrics = daemon.get("/metrics");
-        let missing = without_value(&metrics, is_of_nodes);
-        if missing.is_empty() {
-            break;
-        }
-        assert!(Instant::now() < until, "{missing:?} have no value");
-        thread::sleep(Duration::from_millis(200));
-    }
-    daemon.signal("-TERM");
-    assert_eq!(daemon.wait(), Some(0));
+    let mut missing = Vec::new();
+    let found = poll(PATIENCE, || {
+        missing = without_value(&daemon.get("/metrics").1, is_of_nodes);
+        missing.is_empty().then_some(())
+    });
+    assert!(found.is_some(), "{missing:?} have no value");
+    assert_eq!(daemon.stop(), Some(0));
 }
 
 /// What is being visited is counted while it is.
 #[test]
-fn a_page_that_does_not_come_is_in_flight() {
+fn status_counts_page_in_flight() {
     let web = Web::start(20);
-    let home = Home::new(&web, "min_delay_ms = 1\nmax_delay_ms = 1");
-    without_sites(&home);
+    let home = Home::new(&web, FAST);
+    home.take_sites();
     let silent = TcpListener::bind("127.0.0.1:0").expect("a free port");
     let port = silent.local_addr().expect("its address").port();
     let site = format!("seeds = [\"http://127.0.0.1:{port}/\"]\n");
-    fs::write(home.path().join("sites.d/silent.toml"), site).expect("written");
-    let mut daemon = Daemon::start(&home);
-    daemon.wait_for_notice("READY=1");
+    home.write("sites.d/silent.toml", site);
+    let daemon = Daemon::start(&home);
     daemon.wait_for_status("it is in flight", |status| status["urls"]["in_flight"] == 1);
-    daemon.signal("-TERM");
-    assert_eq!(daemon.wait(), Some(0));
+    assert_eq!(daemon.stop(), Some(0));
 }

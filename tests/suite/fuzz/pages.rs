@@ -8,8 +8,13 @@ use taojin_extract::page::{Builder, Hints, Page, kind, links};
 use taojin_extract::{Config as Settings, Context, Document, explain, extract};
 use taojin_uri::CrawlUri;
 
-use super::words::{DATA, MARKUP, TIMES, spell, spell_text};
+use super::words::{MARKUP, Words, read as dictionary, spell, spell_text};
 use super::{NOW_MS, assert_sound};
+
+/// Pieces of times.
+static TIMES: Words = Words::new(|| dictionary(include_str!("../../dictionaries/times.dict")));
+/// Pieces of data in scripts.
+static DATA: Words = Words::new(|| dictionary(include_str!("../../dictionaries/data.dict")));
 
 /// Charset labels that a header may name.
 const LABELS: [&str; 12] = [
@@ -107,7 +112,7 @@ fn decode_mixed() {
                     LABELS[1 + usize::from(*charset) % (LABELS.len() - 2)].as_bytes(),
                 )
                 .expect("all but the last are charsets");
-                let text = MARKUP[usize::from(*words) % MARKUP.len()];
+                let text = &MARKUP[usize::from(*words) % MARKUP.len()];
                 bytes.extend_from_slice(
                     &encoding
                         .encode(text)
@@ -125,7 +130,7 @@ fn decode_mixed() {
 fn builder() {
     bolero::check!().for_each(|input: &[u8]| {
         let (size, words) = input.split_first().unwrap_or((&1, &[]));
-        let html = spell(words, MARKUP);
+        let html = spell(words, &MARKUP);
         let page = Page::parse(&html, hints("utf-8"));
         assert_sound(&page);
         assert!(in_pieces(&html, usize::from(*size), hints("utf-8")) == page);
@@ -137,7 +142,7 @@ fn builder() {
 #[test]
 fn extract_soup() {
     bolero::check!().for_each(|input: &[u8]| {
-        let html = spell(input, MARKUP);
+        let html = spell(input, &MARKUP);
         let page = read(&html, "utf-8");
         let context = Context {
             now_ms: Some(NOW_MS),
@@ -150,7 +155,7 @@ fn extract_soup() {
 
 /// The hand-made pages, to be spoiled.
 static PAGES: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
-    let folder = std::path::Path::new(crate::ROOT).join("tests/pages");
+    let folder = std::path::Path::new(crate::support::ROOT).join("tests/pages");
     let mut pages = BTreeMap::new();
     for entry in std::fs::read_dir(folder)
         .expect("the folder is there")
@@ -177,7 +182,7 @@ fn extract_spoiled() {
                 match what % 4 {
                     0 => drop(html.drain(at..end)),
                     1 => html.extend_from_within(at..end),
-                    2 => drop(html.splice(at..end, spell(&[*what / 2], MARKUP))),
+                    2 => drop(html.splice(at..end, spell(&[*what / 2], &MARKUP))),
                     _ => html.truncate(html.len().saturating_sub(usize::from(*len) / 8)),
                 }
             }
@@ -190,7 +195,7 @@ fn extract_spoiled() {
 fn script_data() {
     bolero::check!().for_each(|input: &[u8]| {
         let (first, rest) = input.split_first().unwrap_or((&0, &[]));
-        let data = spell_text(rest, DATA);
+        let data = spell_text(rest, &DATA);
         let script = match first % 4 {
             0 => format!("<script type=application/json>{data}</script>"),
             1 => format!("<script>window.__STATE__={data}</script>"),
@@ -209,7 +214,7 @@ fn script_data() {
 fn date() {
     bolero::check!().for_each(|input: &[u8]| {
         let (first, rest) = input.split_first().unwrap_or((&0, &[]));
-        let time = spell_text(rest, TIMES);
+        let time = spell_text(rest, &TIMES);
         let body = "<h1>油田产量稳步增长</h1>";
         let text = "<p>今年以来，油田坚持效益优先，产量稳步增长，各项指标好于去年同期。</p>".repeat(4);
         let html = match first % 5 {

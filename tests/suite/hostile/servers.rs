@@ -1,13 +1,14 @@
 //! Servers on loopback that send more than anybody can use, never end, or hardly begin. Each is a site of its own.
 
 use std::fmt::Write as _;
-use std::io::{BufReader, Write as _};
-use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::{Arc, LazyLock};
+use std::io::{ErrorKind, Write as _};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::LazyLock;
 use std::thread;
 use std::time::Duration;
 
-use crate::small_web::{article, request};
+use crate::support::http::serve_raw;
+use crate::support::small_web::article;
 
 /// What a server of a bomb would send in all.
 const GARBAGE_BYTES: usize = 1 << 30;
@@ -176,25 +177,11 @@ pub(super) fn serve(
     host: u8,
     answer: impl Fn(&str, &mut TcpStream) -> std::io::Result<()> + Send + Sync + 'static,
 ) -> SocketAddr {
-    let listener = TcpListener::bind((Ipv4Addr::new(127, 0, 0, host), 0)).expect("a free port");
-    let address = listener.local_addr().expect("its address");
-    let answer = Arc::new(answer);
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let answer = Arc::clone(&answer);
-            thread::spawn(move || {
-                let mut reader = BufReader::new(stream);
-                let Some(lines) = request(&mut reader) else {
-                    return;
-                };
-                let path = lines[0].split(' ').nth(1).unwrap_or("/").to_owned();
-                let stream = reader.get_mut();
-                let _ = match path.as_str() {
-                    "/robots.txt" => not_found(stream),
-                    path => answer(path, stream),
-                };
-            });
-        }
-    });
-    address
+    serve_raw(host, move |request, stream| {
+        let _ = match request.path.as_str() {
+            "/robots.txt" => not_found(stream),
+            path => answer(path, stream),
+        };
+        Err(ErrorKind::ConnectionAborted.into())
+    })
 }

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::outline::{Outline, name};
+use crate::suites::outline::{Outline, name};
 
 /// One case of a `.dat` file.
 #[derive(Debug, Default)]
@@ -150,16 +150,4 @@ fn element_name(entry: &str) -> Option<&str> {
         .or_else(|| inner.strip_prefix("math "))
         .unwrap_or(inner);
     Some(local)
-}
-
-#[test]
-fn a_dump_is_read() {
-    let dump = "| <!DOCTYPE html>\n| <html>\n|   <head>\n|   <body>\n|     <!-- c -->\n|     <p>\n|       class=\"x\"\n\
-                |       \"one\ntwo\"\n|     <template>\n|       content\n|         <svg path>\n|           \"x\"\n";
-    let outline = expected(dump);
-    assert_eq!(
-        outline.to_string(),
-        "  html\n  html.body\n  html.body.p\n  html.body.p \"onetwo\"\n  html.body.template\n  \
-         html.body.template.path\n  html.body.template.path \"x\"\n"
-    );
 }

@@ -5,7 +5,7 @@ use taojin_extract::page::{CharsetSource, Hints, Page};
 
 use super::dat::{Case, cases, files};
 use super::suite;
-use crate::say;
+use crate::support::say;
 
 /// Why a page may be read otherwise than the suite has it: what is decoded is the same, or better.
 fn argued(case: &Case, page: &Page, expected: &str) -> Option<&'static str> {
@@ -21,7 +21,7 @@ fn argued(case: &Case, page: &Page, expected: &str) -> Option<&'static str> {
 }
 
 #[test]
-fn the_html5lib_suite_agrees_where_nothing_speaks_against_it() {
+fn html5lib_encoding_suite() {
     let Some(folder) = suite("encoding") else {
         return;
     };
@@ -61,7 +61,7 @@ fn the_html5lib_suite_agrees_where_nothing_speaks_against_it() {
 }
 
 #[test]
-fn a_text_without_any_declaration_is_guessed() {
+fn undeclared_charset_is_guessed() {
     let Some(folder) = suite("encoding/chardet") else {
         return;
     };

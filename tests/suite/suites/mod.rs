@@ -2,13 +2,15 @@
 //! `encoding`: see CONTRIBUTING.md); the repository has none of them, and without the variable only our own cases of
 //! the same form run, those of `tests/trees`.
 
+mod browser;
 mod dat;
 mod encoding;
+mod outline;
 mod tree;
 
 use std::path::{Path, PathBuf};
 
-use crate::say;
+use crate::support::say;
 
 /// The folder of a suite, or `None` with a line that says why it is not run.
 fn suite(name: &str) -> Option<PathBuf> {

@@ -8,10 +8,11 @@ use std::path::Path;
 
 use taojin_extract::page::{Hints, Page};
 
+use super::browser;
 use super::dat::{Case, cases, files};
 use super::suite;
-use crate::outline::{Item, Outline};
-use crate::{browser, say};
+use crate::suites::outline::{Item, Outline};
+use crate::support::say;
 
 /// Cases in which all texts must have the right path, of a thousand. The numbers only ever go up.
 const FLOOR_TEXTS: usize = 991;
@@ -97,7 +98,7 @@ impl Agreement {
 }
 
 #[test]
-fn the_html5lib_suite_agrees_as_far_as_it_is_pinned() {
+fn html5lib_tree_suite() {
     let Some(folder) = suite("html5lib-tree") else {
         return;
     };
@@ -129,8 +130,8 @@ fn the_html5lib_suite_agrees_as_far_as_it_is_pinned() {
 }
 
 #[test]
-fn our_own_cases_have_the_tree_that_is_written_beside_them() {
-    let folder = Path::new(crate::ROOT).join("tests/trees");
+fn own_tree_cases() {
+    let folder = Path::new(crate::support::ROOT).join("tests/trees");
     let (mut count, mut faults) = (0, String::new());
     for file in files(&folder) {
         for case in cases(&file) {

@@ -1,0 +1,139 @@
+//! What the demo prints, done: every command is run while it serves, the sign-in works, and a busy port is noticed first.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::net::TcpListener;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::support::ROOT;
+use crate::support::folder::{Process, RunExt as _, assert_has, taojin_in};
+use crate::support::http::send;
+
+/// The usual address of the demo's web page.
+const USUAL: &str = "127.0.0.1:8080";
+
+/// A folder like a clone of the repository: with the shipped configuration and no sites.
+fn clone_like() -> tempfile::TempDir {
+    let dir = tempfile::tempdir().expect("temporary directory");
+    let shipped = Path::new(ROOT).join("config/taojin.toml");
+    fs::create_dir_all(dir.path().join("config/sites.d")).expect("made");
+    fs::create_dir(dir.path().join("tmp")).expect("made");
+    fs::copy(shipped, dir.path().join("config/taojin.toml")).expect("copied");
+    dir
+}
+
+fn demo(dir: &Path, args: &[&str]) -> Command {
+    let mut command = taojin_in(dir);
+    command
+        .arg("demo")
+        .args(args)
+        .env("TMPDIR", dir.join("tmp"));
+    command
+}
+
+fn shell(dir: &Path, command: &str) -> String {
+    let mut shell = Command::new("sh");
+    shell
+        .args(["-c", command])
+        .current_dir(dir)
+        .ran()
+        .good()
+        .out
+}
+
+/// The value of the line that begins with a word.
+fn after<'l>(lines: &'l [String], word: &str) -> &'l str {
+    let line = lines.iter().rev().find_map(|line| line.strip_prefix(word));
+    line.unwrap_or_else(|| panic!("no line with {word} in {lines:#?}"))
+        .trim()
+}
+
+/// Signs in with the printed token and gives the cookie.
+fn sign_in(port: u16, token: &str) -> String {
+    let body = format!("token={token}&next=/templates");
+    let lines = [
+        "Origin: http://localhost",
+        "Sec-Fetch-Site: same-origin",
+        "Content-Type: application/x-www-form-urlencoded",
+    ];
+    let answer = send(port, "POST", "/login", &lines, &body).expect("an answer");
+    assert_eq!(answer.status, 303, "{answer:?}");
+    let cookie = answer.head.lines().find_map(|line| {
+        let (name, value) = line.split_once(": ")?;
+        let is_cookie = name.eq_ignore_ascii_case("set-cookie");
+        is_cookie.then(|| value.split(';').next().unwrap_or_default().to_owned())
+    });
+    cookie.expect("a session")
+}
+
+#[test]
+fn demo_printed_commands_work() {
+    let dir = clone_like();
+    // Ours, or another program's: in use it is.
+    let taken = TcpListener::bind(USUAL);
+    let mut demo = Process::of(
+        demo(dir.path(), &[])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null()),
+    );
+    let out = BufReader::new(demo.0.stdout.take().expect("a pipe")).lines();
+    let mut lines: Vec<String> = Vec::new();
+    // What is printed until the page is served.
+    for line in out.map_while(Result::ok) {
+        let is_last = line.starts_with("Ctrl-C ends");
+        lines.push(line);
+        if is_last {
+            break;
+        }
+    }
+    let commands = lines.iter().filter_map(|line| line.strip_prefix("$ "));
+    let commands: Vec<&str> = commands.collect();
+    // Three searches and four more.
+    assert_eq!(commands.len(), 7, "{lines:#?}");
+    for command in &commands {
+        let said = shell(dir.path(), command);
+        assert!(!said.is_empty(), "{command} says nothing");
+    }
+
+    let page = after(&lines, "search page");
+    let address = page.trim_start_matches("http://").trim_end_matches('/');
+    assert!(
+        taken.is_err() || address != USUAL,
+        "the port was in use: {page}"
+    );
+    let token = after(&lines, "token").split(' ').next().unwrap_or_default();
+    let (_, port) = address.split_once(':').expect("an address and a port");
+    let port = port.parse().expect("a port");
+    let cookie = format!("Cookie: {}", sign_in(port, token));
+    for name in ["templates", "terms"] {
+        let answer = send(port, "GET", &format!("/{name}"), &[&cookie], "");
+        assert_eq!(answer.expect("an answer").status, 200, "{name}");
+        assert!(after(&lines, name).ends_with(&format!("/login?next=/{name}")));
+    }
+
+    // The step to one's own site, from here, where the configuration of a clone is.
+    let own = lines
+        .iter()
+        .find(|line| line.contains(" site add "))
+        .expect("a next step")
+        .trim();
+    assert_has(own, &["--config config/taojin.toml --data-dir data"]);
+    shell(dir.path(), &format!("{own} --no-probe"));
+    assert!(dir.path().join("config/sites.d/example.com.toml").is_file());
+
+    demo.signal("-INT");
+    assert_eq!(demo.wait(), Some(0));
+    let mut left = fs::read_dir(dir.path().join("tmp")).expect("the temporary folder");
+    assert!(left.next().is_none(), "the demo leaves something behind");
+}
+
+#[test]
+fn demo_refuses_busy_port() {
+    let dir = clone_like();
+    let taken = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let address = taken.local_addr().expect("its address").to_string();
+    // Nothing is printed: it did not begin.
+    let line = demo(dir.path(), &["--listen", &address]).ran().refused();
+    assert_has(&line, &[format!("--listen {address}")]);
+}

@@ -1,0 +1,10 @@
+//! Several nodes on one database, and what becomes of them when it goes away.
+
+mod cluster;
+mod moving;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod opensearch;
+mod outage;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod patroni;
+mod replicas;

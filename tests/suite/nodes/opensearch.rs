@@ -1,0 +1,275 @@
+//! The search index in OpenSearch: the same answers as from the embedded index, documents that wait while it is away, and
+//! another node that goes on where the one that wrote it was lost.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use serde_json::Value;
+use taojin_demo::trial::TrialPlan;
+
+use super::cluster::{Cluster, assert_polite, is_even};
+use crate::support::folder::{Ran, RunExt as _, assert_has, taojin_in};
+use crate::support::http::{free_port, get};
+use crate::support::opensearch::Engine;
+use crate::support::poll;
+use crate::support::postgres::server;
+use crate::support::trial::Trial;
+
+/// Scores may differ by that much: a field that a document lacks counts as one term in the engine.
+const SCORE: f64 = 0.05;
+
+/// A crawl and its index are done by then.
+const LONGEST: Duration = Duration::from_secs(240);
+
+fn wait_until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let found = poll(LONGEST, || is_so().then_some(()));
+    assert!(found.is_some(), "{what}: not within {LONGEST:?}");
+}
+
+/// The demo's documents, with an index in either place.
+struct Demo {
+    dir: tempfile::TempDir,
+    data: PathBuf,
+    url: String,
+    lexicons: String,
+}
+
+impl Demo {
+    fn new(engine: &Engine) -> Self {
+        let dir = tempfile::tempdir().expect("temporary directory");
+        let mut demo = taojin_in(dir.path());
+        demo.args(["demo", "--once"]).env("TMPDIR", dir.path());
+        demo.ran().good();
+        let mut folders = fs::read_dir(dir.path()).expect("a folder").flatten();
+        let data = folders.next().expect("the demo's data").path();
+        Self {
+            dir,
+            data,
+            url: engine.url(),
+            lexicons: "[\"oil-gas\"]".to_owned(),
+        }
+    }
+
+    fn run(&self, engine: &str, args: &[&str]) -> Ran {
+        taojin_in(self.dir.path())
+            .arg("--config")
+            .arg(self.data.join("demo.toml"))
+            .args(args)
+            .env("TAOJIN_SEARCH_ENGINE", engine)
+            .env("TAOJIN_SEARCH_URL", &self.url)
+            .env("TAOJIN_ANALYZE_LEXICONS", &self.lexicons)
+            .ran()
+    }
+
+    fn said(&self, engine: &str, args: &[&str]) -> String {
+        self.run(engine, args).good().out
+    }
+
+    fn answer(&self, engine: &str, args: &[&str]) -> Value {
+        let args = [&["search", "--json"], args].concat();
+        self.run(engine, &args).good().json()
+    }
+}
+
+const QUERIES: [&[&str]; 34] = [
+    &["天然气"],
+    &["LNG接收站"],
+    &["气"],
+    &["的"],
+    &["储气库 注采"],
+    &["储气库扩容"],
+    &["\"天然气管道\""],
+    &["title:储气库"],
+    &["title:气"],
+    &["天然气 -管道"],
+    &["天然气 OR 原油"],
+    &["site:west-oilgas 天然气"],
+    &["author:李"],
+    &["LNG*"],
+    &["url:html"],
+    &["\"天然气\" NEAR/5 \"管道\""],
+    &["comments:好"],
+    &["11月18日"],
+    &["国家能源局关于天然气价格的通知是什么"],
+    &["油价怎么了"],
+    &["查无此词之词"],
+    &[""],
+    &["天然气", "--since", "2026-01-01"],
+    &["天然气", "--until", "2030-01-01"],
+    &["天然气", "--changed", "7d"],
+    &["天然气", "--site", "west-oilgas"],
+    &["天然气", "--sort", "date"],
+    &["天然气", "--sort", "both"],
+    &["天然气", "--reprints"],
+    &["天然气", "--offset", "10"],
+    &["天然气", "--match", "any"],
+    &["储气库 注采", "--match", "all"],
+    &["原油 价格 上涨", "--match", "most"],
+    &["一 二 三 四 五 六 七 八 九 十"],
+];
+
+#[test]
+fn engine_equals_embedded_index() {
+    let Some(engine) = Engine::start("engine_equals_embedded_index") else {
+        return;
+    };
+    let mut demo = Demo::new(&engine);
+    let said = demo.run("opensearch", &["search", "天然气"]).failed(2).err;
+    assert_has(&said, &["there is no search index at"]);
+    // Made anew, so that neither counts documents that were replaced.
+    for place in ["embedded", "opensearch"] {
+        demo.said(place, &["reindex"]);
+    }
+    for args in QUERIES {
+        let (embedded, there) = (
+            demo.answer("embedded", args),
+            demo.answer("opensearch", args),
+        );
+        assert_same(args, &embedded, &there);
+    }
+    let exported = |place: &str| -> BTreeSet<String> {
+        let lines = demo.said(place, &["export"]);
+        lines.lines().map(str::to_owned).collect()
+    };
+    let all = exported("embedded");
+    assert!(all.len() > 100);
+    assert_eq!(all, exported("opensearch"));
+    // The demo's sites are not there any more; the engine is.
+    let check = demo.run("opensearch", &["check", "--online"]);
+    assert_has(&check.out, &["answers; has all changes up to"]);
+    a_new_term_acts_at_once(&mut demo);
+    what_is_gone_is_gone(&demo);
+    another_store_is_refused(&demo);
+}
+
+/// The same documents in the same order, but where the scores of two hardly differ.
+fn assert_same(args: &[&str], embedded: &Value, there: &Value) {
+    assert_eq!(embedded["total"], there["total"], "{args:?}");
+    let hits = |answer: &Value| answer["hits"].as_array().expect("hits").clone();
+    for (one, other) in hits(embedded).iter().zip(&hits(there)) {
+        let score = |hit: &Value| hit["score"].as_f64().unwrap_or(0.0);
+        let differ = (score(one) - score(other)).abs();
+        assert!(differ < SCORE, "{args:?}: {one} {other}");
+    }
+    let ids = |answer: &Value| -> BTreeSet<String> {
+        let id = |hit: &Value| hit["id"].to_string();
+        hits(answer).iter().map(id).collect()
+    };
+    assert_eq!(ids(embedded), ids(there), "{args:?}");
+    assert_eq!(hits(embedded).len(), hits(there).len(), "{args:?}");
+    assert_eq!(
+        embedded["weaker"]["total"], there["weaker"]["total"],
+        "{args:?}"
+    );
+}
+
+/// Without a reindex: the index knows no words.
+fn a_new_term_acts_at_once(demo: &mut Demo) {
+    let query: &[&str] = &["储气库注采"];
+    let before = demo.answer("opensearch", query);
+    let file = demo.dir.path().join("new.txt");
+    fs::write(&file, "储气库注采\n").expect("a file");
+    demo.lexicons = format!("[\"oil-gas\", {file:?}]");
+    let after = demo.answer("opensearch", query);
+    assert_ne!(before["total"], after["total"], "now it is one word");
+    assert_same(query, &demo.answer("embedded", query), &after);
+}
+
+fn what_is_gone_is_gone(demo: &Demo) {
+    let found = demo.answer("opensearch", &["储气库"]);
+    let total = found["total"].as_u64().expect("a number");
+    let url = found["hits"][0]["url"].as_str().expect("an address");
+    demo.said("opensearch", &["purge", url, "--yes"]);
+    let found = demo.answer("opensearch", &["储气库"]);
+    assert_eq!(found["total"], total - 1);
+    assert!(!found.to_string().contains(url), "{found}");
+}
+
+fn another_store_is_refused(demo: &Demo) {
+    fs::write(
+        demo.dir.path().join("in.jsonl"),
+        "{\"url\":\"https://a.example/1\",\"title\":\"甲\",\"text\":\"乙\"}\n",
+    )
+    .expect("a file");
+    let other = demo.run("opensearch", &["--data-dir", "other", "import", "in.jsonl"]);
+    assert_ne!(other.code, Some(0), "{other:?}");
+    assert_has(&other.err, &["search.index"]);
+}
+
+/// A web that takes some ten seconds to crawl.
+fn web(more: &str) -> Trial {
+    let plan = TrialPlan {
+        seed: 31,
+        hosts: 4,
+        articles: 60,
+        ..TrialPlan::default()
+    };
+    let frontier = "min_delay_ms = 100\nmax_delay_ms = 100\njitter = 0.0";
+    Trial::new(plan, frontier, more)
+}
+
+#[test]
+fn documents_wait_for_engine() {
+    let Some(mut engine) = Engine::start("documents_wait_for_engine") else {
+        return;
+    };
+    let port = free_port();
+    let serve = format!("[serve]\nlisten = \"127.0.0.1:{port}\"\nmax_lag_ms = 1000\n");
+    let trial = web(&(serve + &engine.settings()));
+    let mut daemon = trial.taojin(&["run"]).started();
+    wait_until("the first documents", || engine.documents() >= 20);
+    engine.kill();
+
+    // The crawl goes on without it.
+    let articles = trial.articles().len() as u64;
+    let status = || -> Value {
+        let (_, body) = get(port, "/api/status").unwrap_or_default();
+        serde_json::from_str(&body).unwrap_or_default()
+    };
+    wait_until("the crawl", || {
+        status()["urls"]["fetched"].as_u64() >= Some(articles)
+    });
+    // It waits and is not stuck.
+    for (target, status, part) in [
+        ("/api/search?q=a", 503, "search.url"),
+        ("/?q=a", 503, ""),
+        ("/readyz", 503, ""),
+        ("/healthz", 200, ""),
+    ] {
+        let (code, body) = get(port, target).expect("an answer");
+        assert_eq!(code, status, "{target}: {body}");
+        assert_has(&body, &[part]);
+    }
+
+    engine.run();
+    wait_until("all documents", || engine.documents() >= articles);
+    wait_until("it is ready", || {
+        get(port, "/readyz").is_some_and(|(code, _)| code == 200)
+    });
+    let found = trial.json(&["search", "--json", "--reprints", ""]);
+    assert_eq!(found["total"], status()["documents"], "{found}");
+    assert!(daemon.ended().is_none(), "the same daemon all the time");
+}
+
+#[test]
+fn index_writer_fails_over() {
+    let test = "index_writer_fails_over";
+    let (Some(engine), Some(server)) = (Engine::start(test), server(test)) else {
+        return;
+    };
+    let mut cluster = Cluster::with(server.url(), 96, 24, &engine.settings());
+    cluster.start(None);
+    wait_until("the first documents", || engine.documents() > 0);
+    // The first one writes the index; the second one takes its hosts and its place.
+    cluster.start(None);
+    cluster.wait_for_shares(|shares| is_even(shares, 2), LONGEST);
+    drop(cluster.nodes.remove(0));
+    let articles = cluster.trial.articles().len();
+    wait_until("all documents", || {
+        cluster.documents() >= articles as i64 && engine.documents() as i64 >= cluster.documents()
+    });
+    assert_eq!(engine.documents() as i64, cluster.documents());
+    assert_polite(&cluster.trial.hits(), 0);
+}

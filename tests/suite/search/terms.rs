@@ -1,0 +1,144 @@
+//! New terms on an old index, through everything that searches: the command line, the web server of another process,
+//! and the index itself. Nothing is indexed again; a kill leaves the old terms or the new ones.
+
+use std::thread;
+use std::time::Duration;
+
+use serde_json::json;
+
+use crate::support::daemon::Daemon;
+use crate::support::folder::{Folder, RunExt as _, assert_has};
+use crate::support::wait_until;
+
+/// A word that no dictionary has.
+const TERM: &str = "顺北八十四斜井";
+
+/// An index of documents with the term, and of as many with all its parts elsewhere.
+fn filled() -> Folder {
+    let folder = Folder::new("", &[]);
+    let mut documents = Vec::new();
+    // Different texts, so that none is taken for a reprint of another.
+    for (c, n) in "春雨秋霜夏荷冬雪梅兰竹菊".chars().zip(0..) {
+        let part = |i| format!("{c}花开了{i}次，{n}人看见{c}树；");
+        let more: String = (0..12).map(part).collect();
+        for text in [
+            format!("{TERM}投产了。{more}"),
+            format!("{more}斜井在顺北第八十四米转向。"),
+        ] {
+            let url = format!("http://a.test/{n}/{}", documents.len());
+            documents.push(json!({ "url": url, "text": text, "kind": "article" }));
+        }
+    }
+    folder.import(documents);
+    folder
+}
+
+/// Waits until a server of another process finds so many.
+fn wait_for(server: &Daemon, wanted: u64) {
+    let query: String = url::form_urlencoded::byte_serialize(TERM.as_bytes()).collect();
+    wait_until(&format!("there are {wanted} hits"), || {
+        server.json(&format!("/api/search?q={query}"))["total"] == wanted
+    });
+}
+
+#[test]
+fn new_term_acts_at_once() {
+    let folder = filled();
+    let server = Daemon::serving(&folder);
+    // All its parts are enough, wherever they stand.
+    assert_eq!(folder.total(TERM), 24);
+    wait_for(&server, 24);
+    folder.done(&["terms", "accept", TERM]);
+    assert_eq!(folder.total(TERM), 12, "the whole term");
+    wait_for(&server, 12);
+    folder.done(&["terms", "reject", TERM]);
+    assert_eq!(folder.total(TERM), 24);
+    wait_for(&server, 24);
+    // The file is the operator's own: an editor is as good as a command.
+    folder.write("data/terms.txt", format!("# 我们的词\n{TERM}  # 新井\n"));
+    wait_for(&server, 12);
+    std::fs::remove_file(folder.file("data/terms.txt")).expect("removed");
+    wait_for(&server, 24);
+}
+
+#[test]
+fn terms_import_and_export() {
+    let folder = filled();
+    folder.write(
+        "mine.txt",
+        format!("{TERM}\tnz\n第八十四米\n八十四斜井 # 词\n"),
+    );
+    let said = folder.done(&["terms", "import", "mine.txt"]);
+    assert!(said.starts_with("3 of 3 terms are new"), "{said}");
+    assert_eq!(
+        folder.done(&["terms", "export"]),
+        format!("{TERM}\tnz\n第八十四米\n八十四斜井\n")
+    );
+    for (term, hits) in [
+        (TERM, 12),
+        ("第八十四米", 12),
+        ("八十四斜井", 12),
+        ("斜井", 24),
+    ] {
+        for query in [term, &format!("\"{term}\"")] {
+            assert_eq!(folder.total(query), hits, "{query}");
+        }
+    }
+    folder.run(&["terms", "accept", "有#号"]).failed(2);
+    let accepted = folder.done(&["terms", "list", "--accepted"]);
+    assert_eq!(accepted.lines().count(), 3);
+    // A term of a built-in lexicon can be taken out too.
+    folder.done(&["terms", "reject", "页岩气"]);
+    assert_has(&folder.read("data/terms.txt"), &["\n-页岩气\n"]);
+}
+
+#[test]
+fn terms_import_killed_is_atomic() {
+    let folder = filled();
+    let many: String = (0..3_000).map(|n| format!("新井{n}号\n")).collect();
+    folder.write("many.txt", many);
+    let import = ["terms", "import", "many.txt"];
+    for wait_ms in [20, 60, 120, 200, 320, 480] {
+        let running = folder.taojin(&import).started();
+        // The kill falls at another moment each time.
+        thread::sleep(Duration::from_millis(wait_ms));
+        drop(running);
+        let there = folder.done(&["terms", "export"]).lines().count();
+        assert!(
+            there == 0 || there == 3_000,
+            "{there} terms after {wait_ms} ms"
+        );
+        folder.done(&["terms", "list", "--rejected"]);
+    }
+    folder.done(&import);
+    assert_eq!(folder.done(&["terms", "export"]).lines().count(), 3_000);
+}
+
+#[test]
+fn terms_discover_and_decide() {
+    let folder = filled();
+    let lines: String = (0..6)
+        .map(|n| {
+            let text =
+                format!("水平井压裂液{n}号投产。用水平井压裂液，省钱。水平井压裂液的配方，很好。");
+            format!("{}\n", json!({ "id": n, "text": text }))
+        })
+        .collect();
+    folder.write("texts.jsonl", lines);
+    let discover = ["terms", "discover", "--from", "texts.jsonl"];
+    let keep = [&discover[..], &["--keep"]].concat();
+    let found = folder.lines(&[&discover[..], &["--json"]].concat());
+    assert_eq!(found[0]["term"], "水平井压裂液");
+    let sentence = found[0]["evidence"][0]["sentence"].to_string();
+    assert_has(&sentence, &["水平井压裂液"]);
+    // What is in a file is only shown.
+    assert_eq!(folder.done(&["terms", "list"]), "");
+    folder.done(&keep);
+    assert_has(&folder.done(&["terms", "list"]), &["水平井压裂液"]);
+    folder.done(&["terms", "reject", "水平井压裂液"]);
+    folder.done(&keep);
+    assert!(!folder.done(&["terms", "list"]).contains("水平井压裂液"));
+    let rejected = folder.done(&["terms", "list", "--rejected"]);
+    assert_has(&rejected, &["水平井压裂液"]);
+    folder.done(&["terms", "discover"]);
+}
