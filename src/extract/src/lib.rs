@@ -28,6 +28,7 @@ pub mod comments;
 mod cues;
 mod date;
 mod document;
+mod fallback;
 mod fields;
 mod lines;
 pub mod literals;
@@ -46,13 +47,10 @@ mod xml;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use body::fallback;
-use classify::learned;
 use fields::{author, images};
 use serde::{Deserialize, Serialize};
 
 pub use blocking_page::is_blocking_address;
-pub use body::guided::observe;
 pub use classify::learn;
 pub use date::stamp::{Clock, Stamp};
 pub use document::{
@@ -64,8 +62,9 @@ pub use fields::title_parts::site_title;
 pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;
 
-use crate::template::Guide;
-use page::Page;
+use crate::template::{Guide, Keys, ObservedLine, text_hash};
+use lines::Line;
+use page::{Page, Tag};
 use reading::{Reading, opening};
 
 /// What is known of a page besides its bytes.
@@ -93,7 +92,7 @@ impl<'a> Context<'a> {
         'a: 'b,
     {
         let own = config.loaded.as_deref();
-        self.weights.or(own).unwrap_or_else(|| &learned::COMMITTED)
+        self.weights.or(own).unwrap_or_else(|| &learn::COMMITTED)
     }
 }
 
@@ -192,6 +191,31 @@ fn finish(
     }
     document.drop_controls();
     document
+}
+
+/// The document of a page as the models alone find it, and its lines with what each was taken for.
+pub fn observe(
+    page: &Page,
+    keys: &Keys,
+    context: &Context<'_>,
+    config: &Config,
+) -> (Document, Vec<ObservedLine>) {
+    let reading = Reading::of(page, context, config);
+    let votes = reading.votes(page);
+    let texts = |line: &Line| {
+        let texts = (line.first..line.end).filter(|id| page.node(*id).tag == Tag::TEXT);
+        texts.map(|id| page.text(id))
+    };
+    let lines = reading.outline.lines.iter().zip(votes);
+    let observed = lines
+        .map(|(line, vote)| ObservedLine {
+            key: keys.fine(line.block),
+            text: text_hash(texts(line)),
+            tokens: line.all.tokens,
+            vote,
+        })
+        .collect();
+    (finish(reading, page, context, config, None), observed)
 }
 
 /// The document of a page and why it came out so.

@@ -3,6 +3,7 @@
 
 use crate::body::{guided, notes, thread as posts};
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock, Stamp};
+use crate::date::text::find_dates;
 use crate::document::{Document, Image, Kind};
 use crate::fields::author::{self, NameTrace};
 use crate::fields::head::{self, Head};
@@ -11,8 +12,13 @@ use crate::fields::{headline, images, labels, links, title_parts};
 use crate::lines::outline::{self, Outline};
 use crate::lines::{language, render};
 use crate::page::{self, Page};
-use crate::template::Guide;
+use crate::template::{Field, Guide};
 use crate::{Config, Context, Method, body, comments, date};
+
+/// Lines with more tokens name no date, writer or source.
+const FIELD_TOKENS: u32 = 60;
+/// Lines around headline and text that may name them.
+const NEAR: usize = 6;
 
 /// Everything that was found out about a page.
 pub(crate) struct Reading<'a> {
@@ -66,7 +72,7 @@ impl<'a> Reading<'a> {
         if by_model && posts::settle(page, &outline, &comments, body.talk, &mut body.lines) {
             body.method = "posts";
         }
-        let headline = headline::headline(page, &outline, &head, &title, &headings, &body);
+        let headline = headline::headline(page, &outline, &head, &title, &headings, &body.lines);
         let labels = labels::labels(page, &outline);
         if by_model {
             notes::drop_notes(page, &outline, &headline, &clock, &mut body);
@@ -123,6 +129,64 @@ impl<'a> Reading<'a> {
         let names = author::names(page, &self.outline, &self.head, self.anchors, false);
         let first = |names: Vec<NameTrace>| names.into_iter().next().map(|n| n.text);
         (first(names.authors), first(names.sources))
+    }
+
+    /// What each line was taken for.
+    pub(crate) fn votes(&self, page: &Page) -> Vec<Option<Field>> {
+        let outline = &self.outline;
+        let mut votes: Vec<Option<Field>> = vec![None; outline.lines.len()];
+        for i in &self.body.lines {
+            votes[*i] = Some(Field::Body);
+        }
+        let title = self.headline.line;
+        let (author, source) = self.names(page);
+        let first = self.body.lines.first().copied().unwrap_or(usize::MAX);
+        let from = title
+            .unwrap_or(first.min(outline.lines.len()))
+            .saturating_sub(NEAR);
+        let to = first.saturating_add(2).min(title.unwrap_or(0) + 4 * NEAR);
+        let range = from..to.min(outline.lines.len()).max(from);
+        let near = outline.lines.iter().zip(&mut votes);
+        for (line, vote) in near.take(range.end).skip(range.start) {
+            if line.all.tokens > FIELD_TOKENS || vote.is_some() {
+                continue;
+            }
+            let text = outline.text(page, line);
+            let dated = self.published.is_some_and(|published| {
+                find_dates(text, &self.clock)
+                    .iter()
+                    .any(|found| found.stamp.date == published.date)
+            });
+            let names =
+                |name: &Option<String>| name.as_ref().is_some_and(|n| text.contains(n.as_str()));
+            *vote = if dated {
+                Some(Field::Published)
+            } else if names(&author) {
+                Some(Field::Author)
+            } else if names(&source) {
+                Some(Field::Source)
+            } else {
+                None
+            };
+        }
+        if let Some(title) = title {
+            votes[title] = Some(Field::Title);
+        }
+        self.vote_comments(&mut votes);
+        votes
+    }
+
+    /// Lines with the text of comments, where they are not the main text as on a thread.
+    fn vote_comments(&self, votes: &mut [Option<Field>]) {
+        let said = self.comments.comments.iter();
+        let mut nodes: Vec<_> = said.flat_map(|c| c.nodes.iter().copied()).collect();
+        nodes.sort_unstable();
+        for (line, vote) in self.outline.lines.iter().zip(votes) {
+            let next = nodes.partition_point(|node| *node < line.first);
+            if vote.is_none() && nodes.get(next).is_some_and(|node| *node < line.end) {
+                *vote = Some(Field::Comments);
+            }
+        }
     }
 
     /// The document; takes what it needs out of the reading, but for lines and headline.

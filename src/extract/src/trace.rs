@@ -9,7 +9,7 @@ use crate::body::proposal::{Proposal, texts_of_lines};
 use crate::classify::context::PageContext;
 use crate::classify::features::View;
 use crate::classify::page_type::PageType;
-use crate::classify::{context_model, page_type};
+use crate::classify::{context_model, learned};
 use crate::date;
 use crate::date::stamp::Clock;
 use crate::fields::author::{NameTrace, Names};
@@ -181,7 +181,8 @@ pub(super) fn trace(
 
 /// Types with a share worth a word, likeliest first.
 fn types(types: &PageType) -> Vec<(&'static str, f32)> {
-    let mut named: Vec<(&'static str, f32)> = page_type::NAMES.into_iter().zip(types.0).collect();
+    let mut named: Vec<(&'static str, f32)> =
+        learned::TYPE_NAMES.into_iter().zip(types.0).collect();
     named.retain(|(_, share)| *share >= LEAST_SHARE);
     named.sort_by(|a, b| b.1.total_cmp(&a.1));
     named

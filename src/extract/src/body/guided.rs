@@ -12,9 +12,7 @@ use crate::fields::author::{author_of, clean, source_of};
 use crate::lines::Line;
 use crate::lines::outline::Outline;
 use crate::page::{Page, Tag};
-use crate::reading::Reading;
-use crate::template::{Field, Guide, Keys, ObservedLine, text_hash};
-use crate::{Config, Context};
+use crate::template::{Field, Guide};
 
 /// Of what the models are sure of, this share at least must stay, or the template is not believed.
 const LEAST_LEFT: f32 = 0.5;
@@ -29,39 +27,6 @@ const LEAST_OF_ALL: f32 = 0.25;
 const LONGEST_REPEAT: u32 = 120;
 /// What is believed of the container's log-odds.
 const INSIDE: f32 = 1.3;
-/// Lines with more tokens name no date, writer or source.
-const FIELD_TOKENS: u32 = 60;
-/// Lines around headline and text that may name them.
-const NEAR: usize = 6;
-
-/// The document of a page as the models alone find it, and its lines with what each was taken for.
-pub fn observe(
-    page: &Page,
-    keys: &Keys,
-    context: &Context<'_>,
-    config: &Config,
-) -> (Document, Vec<ObservedLine>) {
-    let reading = Reading::of(page, context, config);
-    let votes = votes(page, &reading);
-    let lines = reading.outline.lines.iter().zip(votes);
-    let observed = lines
-        .map(|(line, vote)| ObservedLine {
-            key: keys.fine(line.block),
-            text: hash_of(page, line),
-            tokens: line.all.tokens,
-            vote,
-        })
-        .collect();
-    (
-        crate::finish(reading, page, context, config, None),
-        observed,
-    )
-}
-
-fn hash_of(page: &Page, line: &Line) -> u64 {
-    let texts = (line.first..line.end).filter(|id| page.node(*id).tag == Tag::TEXT);
-    text_hash(texts.map(|id| page.text(id)))
-}
 
 /// The lines to keep when a template helps: its odds are added to those of the models, and what repeats goes.
 pub(crate) fn choose(
@@ -138,64 +103,6 @@ fn said(page: &Page, line: &Line, guide: &Guide<'_>) -> f32 {
 fn in_figure(page: &Page, line: &Line) -> bool {
     let mut around = std::iter::once(line.block).chain(page.ancestors(line.block).take(4));
     around.any(|at| matches!(page.node(at).tag, Tag::FIGURE | Tag::FIGCAPTION))
-}
-
-/// What each line was taken for.
-fn votes(page: &Page, reading: &Reading<'_>) -> Vec<Option<Field>> {
-    let outline = &reading.outline;
-    let mut votes: Vec<Option<Field>> = vec![None; outline.lines.len()];
-    for i in &reading.body.lines {
-        votes[*i] = Some(Field::Body);
-    }
-    let title = reading.headline.line;
-    let (author, source) = reading.names(page);
-    let first = reading.body.lines.first().copied().unwrap_or(usize::MAX);
-    let from = title
-        .unwrap_or(first.min(outline.lines.len()))
-        .saturating_sub(NEAR);
-    let to = first.saturating_add(2).min(title.unwrap_or(0) + 4 * NEAR);
-    let range = from..to.min(outline.lines.len()).max(from);
-    let near = outline.lines.iter().zip(&mut votes);
-    for (line, vote) in near.take(range.end).skip(range.start) {
-        if line.all.tokens > FIELD_TOKENS || vote.is_some() {
-            continue;
-        }
-        let text = outline.text(page, line);
-        let dated = reading.published.is_some_and(|published| {
-            find_dates(text, &reading.clock)
-                .iter()
-                .any(|found| found.stamp.date == published.date)
-        });
-        let names =
-            |name: &Option<String>| name.as_ref().is_some_and(|n| text.contains(n.as_str()));
-        *vote = if dated {
-            Some(Field::Published)
-        } else if names(&author) {
-            Some(Field::Author)
-        } else if names(&source) {
-            Some(Field::Source)
-        } else {
-            None
-        };
-    }
-    if let Some(title) = title {
-        votes[title] = Some(Field::Title);
-    }
-    vote_comments(reading, &mut votes);
-    votes
-}
-
-/// Lines with the text of comments, where they are not the main text as on a thread.
-fn vote_comments(reading: &Reading<'_>, votes: &mut [Option<Field>]) {
-    let said = reading.comments.comments.iter();
-    let mut nodes: Vec<_> = said.flat_map(|c| c.nodes.iter().copied()).collect();
-    nodes.sort_unstable();
-    for (line, vote) in reading.outline.lines.iter().zip(votes) {
-        let next = nodes.partition_point(|node| *node < line.first);
-        if vote.is_none() && nodes.get(next).is_some_and(|node| *node < line.end) {
-            *vote = Some(Field::Comments);
-        }
-    }
 }
 
 /// Fields that the models did not find, or that a person pointed at, from the regions and slots of the template.

@@ -4,7 +4,6 @@
 //! expected F1 is taken; then come lines that belong to it, and parts that are foreign to it go.
 
 mod complete;
-pub(crate) mod fallback;
 pub(crate) mod guided;
 pub(crate) mod judgement;
 pub(crate) mod notes;

@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use super::line_cues::{Signs, is_short};
+use crate::cues::line_cues::{Signs, is_short};
 use crate::cues::phrases::{MAX_BYTES, Phrase, Seen, phrase_of};
 use crate::lines::Line;
 use crate::lines::hints::Marks;

@@ -5,8 +5,8 @@ use std::sync::LazyLock;
 
 use super::context::{PageContext, container};
 use super::features::{COUNT, Row, View};
-use super::learned::TYPES as TYPE_COUNT;
-pub use super::learned::{Source, Weights, WeightsError};
+use super::learned::{self, TYPES as TYPE_COUNT};
+pub use super::learned::{Names, Source, Weights, WeightsError};
 use super::page_type;
 use super::trees;
 pub use super::trees::DecisionTree;
@@ -20,34 +20,11 @@ use crate::page::{Hints, Page};
 /// Number of cells of a row; those without a name stay 0.
 pub const CELLS: usize = COUNT;
 /// Names of the types of pages.
-pub const TYPES: [&str; TYPE_COUNT] = page_type::NAMES;
+pub const TYPES: [&str; TYPE_COUNT] = learned::TYPE_NAMES;
 /// Questions of a tree.
 pub const DEPTH: usize = trees::DEPTH;
 /// Most features of a line alone that the trees may ask for.
-pub const MOST_KEPT: usize = super::line_model::MOST_KEPT;
-
-/// Names of the features of pages, of lines alone, of lines together.
-#[derive(Debug, Clone, Default)]
-pub struct Names {
-    /// Of a page.
-    pub page: Vec<&'static str>,
-    /// Of a line judged alone.
-    pub first: Vec<&'static str>,
-    /// Of a line judged with the others.
-    pub second: Vec<&'static str>,
-}
-
-impl Names {
-    /// The names that this version has.
-    pub(crate) fn known() -> &'static Self {
-        static KNOWN: LazyLock<Names> = LazyLock::new(|| {
-            let page = Page::parse(b"<p>text</p>", Hints::default());
-            let names = Prepared::of(&page).names(&page);
-            names.unwrap_or_default()
-        });
-        &KNOWN
-    }
-}
+pub const MOST_KEPT: usize = learned::MOST_KEPT;
 
 /// A page with what the two passes need.
 #[derive(Debug)]
@@ -114,5 +91,80 @@ impl Prepared {
             first: view.names(0),
             second: context.names(0),
         })
+    }
+}
+
+/// The names of the features of this version.
+fn known_names() -> &'static Names {
+    static KNOWN: LazyLock<Names> = LazyLock::new(|| {
+        let page = Page::parse(b"<p>text</p>", Hints::default());
+        let names = Prepared::of(&page).names(&page);
+        names.unwrap_or_default()
+    });
+    &KNOWN
+}
+
+/// The weights in the source.
+pub(crate) static COMMITTED: LazyLock<Weights> = LazyLock::new(|| {
+    Weights::parse(include_str!("weights.json")).expect("a constant that a test reads")
+});
+
+impl Weights {
+    /// Reads what [`Weights::written`] wrote. An error says what is wrong: no JSON, another version, a feature that
+    /// this version does not have or that is not in the file.
+    pub fn parse(text: &str) -> Result<Self, WeightsError> {
+        Self::read(text, known_names())
+    }
+
+    /// The text of a file of these weights: JSON, a feature or a tree a line.
+    pub fn written(&self) -> String {
+        self.write(known_names())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_weights_in_the_source_are_those_of_this_version_and_are_written_as_they_were_read() {
+        let committed = include_str!("weights.json");
+        let weights = Weights::parse(committed).expect("readable");
+        assert!(weights.written() == committed, "written otherwise");
+        // A name that stands for two features would be read as the second.
+        let asked = learned::asked(known_names(), &weights.kept);
+        let distinct: std::collections::HashSet<&String> = asked.iter().collect();
+        assert_eq!(distinct.len(), asked.len());
+    }
+
+    #[test]
+    fn a_bad_file_is_refused_with_what_is_wrong() {
+        let good = COMMITTED.written();
+        for (text, why) in [
+            (String::new(), "not a file that"),
+            ("{\"a\": 1}".to_owned(), "missing field"),
+            (
+                good.replace("\"taojin_weights\": 1", "\"taojin_weights\": 9"),
+                "this version reads 1",
+            ),
+            (
+                good.replace("[\"tokens\",", "[\"letters\","),
+                "no feature \"letters\"",
+            ),
+            (
+                good.lines()
+                    .filter(|l| !l.starts_with("[\"h1\","))
+                    .collect(),
+                "\"h1\" is missing",
+            ),
+            (
+                good.replace("\"first odds\"", "\"last odds\""),
+                "no feature \"last odds\"",
+            ),
+            (good.split_at(good.len() / 2).0.to_owned(), "EOF"),
+        ] {
+            let error = Weights::parse(&text).expect_err(why).to_string();
+            assert!(error.contains(why), "{why}: {error}");
+        }
     }
 }

@@ -3,18 +3,19 @@
 
 use std::collections::HashMap;
 use std::fmt::Display;
-use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::learn::Names;
-use super::line_model::MOST_KEPT;
-use super::page_type::NAMES as TYPE_NAMES;
 use super::trees::{DEPTH, DecisionTree};
 
 /// Number of types of pages.
 pub(crate) const TYPES: usize = 6;
+/// The types, in the order of the weights.
+pub(crate) const TYPE_NAMES: [&str; TYPES] =
+    ["article", "talk", "reference", "service", "shop", "list"];
+/// Most questions that the trees may ask of first features: they are kept for every line.
+pub(crate) const MOST_KEPT: usize = 56;
 /// Version of the file.
 const VERSION: u32 = 1;
 /// What stands before the name of a feature of the line alone where a tree asks for it.
@@ -37,6 +38,17 @@ pub struct Weights {
     pub trees: Vec<DecisionTree>,
     /// The sets that it was learned from.
     pub sources: Vec<Source>,
+}
+
+/// Names of the features of pages, of lines alone, of lines together.
+#[derive(Debug, Clone, Default)]
+pub struct Names {
+    /// Of a page.
+    pub page: Vec<&'static str>,
+    /// Of a line judged alone.
+    pub first: Vec<&'static str>,
+    /// Of a line judged with the others.
+    pub second: Vec<&'static str>,
 }
 
 /// A set of labelled pages that weights were learned from: an entry of their manifest.
@@ -86,19 +98,13 @@ struct WrittenTree {
     votes: Vec<i16>,
 }
 
-/// The weights in the source.
-pub(crate) static COMMITTED: LazyLock<Weights> = LazyLock::new(|| {
-    Weights::parse(include_str!("weights.json")).expect("a constant that a test reads")
-});
-
 fn wrong(why: String) -> WeightsError {
     WeightsError(why)
 }
 
 impl Weights {
-    /// Reads what [`Weights::written`] wrote. An error says what is wrong: no JSON, another version, a feature that
-    /// this version does not have or that is not in the file.
-    pub fn parse(text: &str) -> Result<Self, WeightsError> {
+    /// Reads a file of weights over these features.
+    pub(super) fn read(text: &str, names: &Names) -> Result<Self, WeightsError> {
         #[derive(Deserialize)]
         struct Version {
             taojin_weights: u32,
@@ -110,7 +116,6 @@ impl Weights {
             )));
         }
         let file: Written = json(text)?;
-        let names = Names::known();
         let mut kept = Vec::with_capacity(file.kept.len().min(MOST_KEPT));
         for name in &file.kept {
             let at = names.first.iter().position(|known| known == name);
@@ -135,8 +140,8 @@ impl Weights {
     }
 
     /// The text of a file of these weights: JSON, a feature or a tree a line.
-    pub fn written(&self) -> String {
-        let asked = asked(Names::known(), &self.kept);
+    pub(super) fn write(&self, names: &Names) -> String {
+        let asked = asked(names, &self.kept);
         let name = |at: u16| asked.get(usize::from(at)).cloned().unwrap_or_default();
         let tree = |tree: &DecisionTree| {
             let real = tree.asks.iter().filter(|(_, least)| *least < f32::MAX);
@@ -183,7 +188,7 @@ impl WrittenTree {
 }
 
 /// Names of what the trees may ask for, in the order of their numbers.
-fn asked(names: &Names, kept: &[u16]) -> Vec<String> {
+pub(super) fn asked(names: &Names, kept: &[u16]) -> Vec<String> {
     let kept = kept.iter().map(|at| names.first[usize::from(*at)]);
     let own = names.second.iter().copied().chain(TYPE_NAMES);
     own.map(str::to_owned)
@@ -230,51 +235,4 @@ fn json<T: DeserializeOwned>(text: &str) -> Result<T, WeightsError> {
 fn lines<T: Serialize>(list: &[T]) -> String {
     let line = |entry: &T| serde_json::to_string(entry).unwrap_or_default();
     list.iter().map(line).collect::<Vec<_>>().join(",\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_weights_in_the_source_are_those_of_this_version_and_are_written_as_they_were_read() {
-        let committed = include_str!("weights.json");
-        let weights = Weights::parse(committed).expect("readable");
-        assert!(weights.written() == committed, "written otherwise");
-        // A name that stands for two features would be read as the second.
-        let asked = asked(Names::known(), &weights.kept);
-        let distinct: std::collections::HashSet<&String> = asked.iter().collect();
-        assert_eq!(distinct.len(), asked.len());
-    }
-
-    #[test]
-    fn a_bad_file_is_refused_with_what_is_wrong() {
-        let good = COMMITTED.written();
-        for (text, why) in [
-            (String::new(), "not a file that"),
-            ("{\"a\": 1}".to_owned(), "missing field"),
-            (
-                good.replace("\"taojin_weights\": 1", "\"taojin_weights\": 9"),
-                "this version reads 1",
-            ),
-            (
-                good.replace("[\"tokens\",", "[\"letters\","),
-                "no feature \"letters\"",
-            ),
-            (
-                good.lines()
-                    .filter(|l| !l.starts_with("[\"h1\","))
-                    .collect(),
-                "\"h1\" is missing",
-            ),
-            (
-                good.replace("\"first odds\"", "\"last odds\""),
-                "no feature \"last odds\"",
-            ),
-            (good.split_at(good.len() / 2).0.to_owned(), "EOF"),
-        ] {
-            let error = Weights::parse(&text).expect_err(why).to_string();
-            assert!(error.contains(why), "{why}: {error}");
-        }
-    }
 }

@@ -70,6 +70,3 @@ fn weigh(row: &Row, factors: &Row) -> f32 {
     }
     sums.iter().sum::<f32>() * WEIGHT_UNIT
 }
-
-/// Most questions that the trees may ask of first features: they are kept for every line.
-pub(crate) const MOST_KEPT: usize = 56;

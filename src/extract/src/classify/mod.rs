@@ -6,7 +6,6 @@ pub(crate) mod context_model;
 pub(crate) mod features;
 pub mod learn;
 pub(crate) mod learned;
-pub(crate) mod line_cues;
 pub(crate) mod line_model;
 pub(crate) mod list_page;
 pub(crate) mod page_cues;

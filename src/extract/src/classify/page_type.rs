@@ -5,8 +5,8 @@
 
 use super::features::{FeatureVector, View, log};
 use super::learned::{TYPES, Weights};
-use super::line_cues::Signs;
 use super::page_cues as page_signs;
+use crate::cues::line_cues::Signs;
 use crate::fields::head::Head;
 use crate::lines::hints::Marks;
 use crate::lines::outline::is_prose;
@@ -14,9 +14,6 @@ use crate::page::{Judged, Kind, Tag};
 
 /// Share of CJK characters from which a page counts as written in them.
 const CJK_PAGE: f32 = 0.3;
-
-/// The types, in the order of the weights.
-pub(crate) const NAMES: [&str; TYPES] = ["article", "talk", "reference", "service", "shop", "list"];
 
 /// Number of the type of lists.
 pub(crate) const LIST: usize = 5;

@@ -4,7 +4,7 @@
 
 use std::ops::Range;
 
-use super::record::{Key, Names};
+use super::record::{Key, Names, is_control};
 use super::time_cues::{TimeSign, trimmed};
 use crate::page::{NodeId, Page, Tag};
 use crate::similarity::mix;
@@ -362,13 +362,5 @@ fn hash(text: &[u8]) -> u64 {
     mix(
         mix(number(first), number(middle)),
         mix(number(last), text.len() as u64),
-    )
-}
-
-/// Form controls hold no comment.
-pub(super) fn is_control(tag: Tag) -> bool {
-    matches!(
-        tag,
-        Tag::TEXTAREA | Tag::SELECT | Tag::BUTTON | Tag::OPTION | Tag::SVG | Tag::MATH | Tag::INPUT
     )
 }

@@ -6,7 +6,6 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::proposal::is_control;
 use super::words::Parts;
 use crate::page::{Attr, NodeId, Page, Tag};
 
@@ -327,4 +326,12 @@ pub(super) fn is_called(page: &Page, id: NodeId, parts: Parts) -> bool {
     page.attributes_of(id).any(|(name, value)| {
         matches!(name, Attr::Class | Attr::Id | Attr::Itemprop) && parts.stand_in(value)
     })
+}
+
+/// Form controls hold no comment.
+pub(super) fn is_control(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::TEXTAREA | Tag::SELECT | Tag::BUTTON | Tag::OPTION | Tag::SVG | Tag::MATH | Tag::INPUT
+    )
 }

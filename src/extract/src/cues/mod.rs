@@ -38,6 +38,7 @@
 //! | `eras` | a line for each era: the year before its first, a blank, its name |
 //! | `months` | a line for each month: its number, a blank, its names and short forms |
 
+pub(crate) mod line_cues;
 pub(crate) mod phrases;
 #[cfg(test)]
 mod tests;

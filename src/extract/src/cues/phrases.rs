@@ -5,7 +5,7 @@ use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
-use crate::classify::line_cues as line_signs;
+use super::line_cues as line_signs;
 use crate::cues::{lines, with_words, words_in_cases};
 use crate::literals::{Beginnings, Literals, compiled};
 

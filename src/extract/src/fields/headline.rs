@@ -4,12 +4,11 @@
 use std::borrow::Cow;
 
 use super::head::Head;
-use super::likeness::{normal_form, width};
+use super::likeness::{Forms, normal_form, width};
 use super::title;
 use super::title::Evidence;
-use super::title_candidate::{Candidate, Compared, Forms, Origin};
+use super::title_candidate::{Candidate, Compared, Origin};
 use super::title_parts::Title;
-use crate::body::Body;
 use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
 use crate::lines::render::element_text;
@@ -111,9 +110,9 @@ pub(crate) fn headline(
     head: &Head<'_>,
     title: &Title,
     headings: &[Heading],
-    body: &Body,
+    lines: &[usize],
 ) -> Headline {
-    let anchor = body.lines.first().copied().unwrap_or(0);
+    let anchor = lines.first().copied().unwrap_or(0);
     let mut candidates = Vec::new();
     for heading in headings {
         candidates.push(Candidate {
@@ -149,7 +148,7 @@ pub(crate) fn headline(
         .min_by_key(|line| line.abs_diff(anchor));
     let line = line.or_else(|| {
         let prose = |i: &&usize| is_prose(&outline.lines[**i]);
-        let text = body.lines.iter().find(prose).copied();
+        let text = lines.iter().find(prose).copied();
         line_like(page, outline, &form, text.unwrap_or(anchor) + 2)
     });
     Headline {

@@ -4,9 +4,10 @@
 //! A candidate is believed as far as it is like a part of `<title>` (ALGORITHMS: sim = LCS / (LD + LCS), on
 //! normal forms); a heading that is only the site's name is not.
 
-use super::likeness::{is_cjk, normal_form, width};
+use super::likeness::{normal_form, width};
 use super::title_candidate::{ACCEPT, Candidate, MAX_CHARS, MIN_CHARS, Origin, Site};
 use super::title_parts::{Parts, Title};
+use crate::page::measure::is_cjk;
 
 /// Likeness of a line that `<title>` contains.
 const LINE: f64 = 0.8;

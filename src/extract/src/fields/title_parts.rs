@@ -5,8 +5,7 @@
 use std::sync::LazyLock;
 
 use super::head::Head;
-use super::likeness::normal_form;
-use super::title_candidate::Forms;
+use super::likeness::{Forms, normal_form};
 use crate::cues;
 use crate::page::Page;
 

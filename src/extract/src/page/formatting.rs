@@ -3,68 +3,14 @@
 //! (`<b><p>x</b>y`): the block stands beside the formatting element then, and a second formatting element inside the block
 //! holds what it held so far. This is the one place where nodes are inserted before others; the work is bounded.
 
-use super::open::Open;
+use super::open::{Entry, Open, Shift};
 use super::tree::Tree;
 use super::{NodeId, Span, Tag};
 
 /// A page needs few; past this the oldest is forgotten, so that hostile pages stay linear.
-pub(super) const MAX_ENTRIES: usize = 32;
+const MAX_ENTRIES: usize = 32;
 /// The standard's limit for equal entries.
-pub(super) const MAX_EQUAL: usize = 3;
-
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Entry {
-    /// Boundary: a cell, caption, object or template.
-    Marker,
-    Element {
-        open: Open,
-        span: Span,
-    },
-}
-
-/// The list of active formatting elements.
-#[derive(Debug, Default)]
-pub(super) struct Formatting {
-    pub(super) entries: Vec<Entry>,
-}
-
-impl Formatting {
-    pub(super) fn push_marker(&mut self) {
-        self.entries.push(Entry::Marker);
-    }
-
-    pub(super) fn clear_to_marker(&mut self) {
-        while let Some(entry) = self.entries.pop() {
-            if matches!(entry, Entry::Marker) {
-                break;
-            }
-        }
-    }
-
-    pub(super) fn position(&self, node: NodeId) -> Option<usize> {
-        self.entries
-            .iter()
-            .rposition(|e| matches!(e, Entry::Element { open, .. } if open.node == node))
-    }
-
-    pub(super) fn remove(&mut self, node: NodeId) {
-        if let Some(at) = self.position(node) {
-            self.entries.remove(at);
-        }
-    }
-
-    /// The last entry of this tag after the last marker.
-    pub(super) fn last_of(&self, tag: Tag) -> Option<Open> {
-        for entry in self.entries.iter().rev() {
-            match entry {
-                Entry::Marker => return None,
-                Entry::Element { open, .. } if open.tag == tag => return Some(*open),
-                Entry::Element { .. } => {}
-            }
-        }
-        None
-    }
-}
+const MAX_EQUAL: usize = 3;
 
 impl Tree {
     /// Bounds the formatting inside an element that was just inserted, if there was room for it among the open ones.
@@ -171,23 +117,6 @@ impl Tree {
 const MAX_ROUNDS: usize = 8;
 /// The standard's limit of formatting elements between the two that are kept.
 const MAX_BETWEEN: usize = 3;
-
-/// How node numbers change when `before` nodes are put in front of the block and one behind it.
-#[derive(Clone, Copy)]
-pub(super) struct Shift {
-    pub(super) block: NodeId,
-    before: NodeId,
-}
-
-impl Shift {
-    pub(super) fn apply(self, node: NodeId) -> NodeId {
-        match node.cmp(&self.block) {
-            std::cmp::Ordering::Less => node,
-            std::cmp::Ordering::Equal => node + self.before,
-            std::cmp::Ordering::Greater => node + self.before + 1,
-        }
-    }
-}
 
 impl Tree {
     /// End tag of a formatting element.

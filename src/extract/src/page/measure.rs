@@ -1,8 +1,6 @@
 //! What can be counted in a text without knowing its language. In: a text. Out: [`Measure`]. One pass, no
 //! allocation.
 
-use crate::fields::likeness::is_cjk;
-
 /// Counts of one text; they add up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Measure {
@@ -223,4 +221,10 @@ pub(crate) fn ends_sentence(text: &str) -> bool {
     text.trim_end()
         .trim_end_matches(['”', '"', '’', '\'', ')', '）', '」', '』', '»'])
         .ends_with(['。', '.', '！', '!', '？', '?', '…', '；', ':', '：'])
+}
+
+/// True for characters of scripts that write words without spaces.
+pub(crate) fn is_cjk(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
 }

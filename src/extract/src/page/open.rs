@@ -2,7 +2,7 @@
 //! rules of the standard ask for. Never changes the tree.
 
 use super::text_counts::Readable;
-use super::{NodeId, PathId, Tag};
+use super::{NodeId, PathId, Span, Tag};
 
 /// Which rules hold for what comes next; decided by the innermost element that changes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,5 +74,76 @@ impl Open {
     /// Boundary of a scope.
     pub(super) fn is_scope(&self) -> bool {
         self.holds_html || (!self.foreign && self.tag.is_scope())
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Entry {
+    /// Boundary: a cell, caption, object or template.
+    Marker,
+    Element {
+        open: Open,
+        span: Span,
+    },
+}
+
+/// The list of active formatting elements.
+#[derive(Debug, Default)]
+pub(super) struct Formatting {
+    pub(super) entries: Vec<Entry>,
+}
+
+impl Formatting {
+    pub(super) fn push_marker(&mut self) {
+        self.entries.push(Entry::Marker);
+    }
+
+    pub(super) fn clear_to_marker(&mut self) {
+        while let Some(entry) = self.entries.pop() {
+            if matches!(entry, Entry::Marker) {
+                break;
+            }
+        }
+    }
+
+    pub(super) fn position(&self, node: NodeId) -> Option<usize> {
+        self.entries
+            .iter()
+            .rposition(|e| matches!(e, Entry::Element { open, .. } if open.node == node))
+    }
+
+    pub(super) fn remove(&mut self, node: NodeId) {
+        if let Some(at) = self.position(node) {
+            self.entries.remove(at);
+        }
+    }
+
+    /// The last entry of this tag after the last marker.
+    pub(super) fn last_of(&self, tag: Tag) -> Option<Open> {
+        for entry in self.entries.iter().rev() {
+            match entry {
+                Entry::Marker => return None,
+                Entry::Element { open, .. } if open.tag == tag => return Some(*open),
+                Entry::Element { .. } => {}
+            }
+        }
+        None
+    }
+}
+
+/// How node numbers change when `before` nodes are put in front of the block and one behind it.
+#[derive(Clone, Copy)]
+pub(super) struct Shift {
+    pub(super) block: NodeId,
+    pub(super) before: NodeId,
+}
+
+impl Shift {
+    pub(super) fn apply(self, node: NodeId) -> NodeId {
+        match node.cmp(&self.block) {
+            std::cmp::Ordering::Less => node,
+            std::cmp::Ordering::Equal => node + self.before,
+            std::cmp::Ordering::Greater => node + self.before + 1,
+        }
     }
 }

@@ -9,10 +9,9 @@
 use taojin_uri::CrawlUri;
 
 use super::config::Config;
-use super::formatting::{Formatting, Shift};
 use super::markup::{Content, Markup, Pieces, TagEnd};
 use super::measure::Measure;
-use super::open::{Context, Open, Phase};
+use super::open::{Context, Formatting, Open, Phase, Shift};
 use super::script::States;
 use super::tag::{Attr, TAGS};
 use super::tag_path::PathTable;

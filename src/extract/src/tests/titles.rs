@@ -4,9 +4,9 @@ use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
-use crate::fields::likeness::{common_substring, likeness_from, normal_form, plain};
+use crate::fields::likeness::{Forms, common_substring, likeness_from, normal_form, plain};
 use crate::fields::title::{Evidence, choose};
-use crate::fields::title_candidate::{Candidate, Forms, Origin};
+use crate::fields::title_candidate::{Candidate, Origin};
 use crate::fields::title_parts::{Parts, Title};
 
 const TITLE: &str = "世界石油大会在京召开-中国石油新闻中心";

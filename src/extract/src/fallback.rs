@@ -2,7 +2,7 @@
 //! same with the text of a script's data, of a `noscript` element, of hidden elements or of pictures. Never replaces a long
 //! text that was found in plain sight.
 
-use super::thread;
+use crate::body::thread;
 use crate::date::text::parse_value;
 use crate::document::{Document, Image};
 use crate::fields::author;
