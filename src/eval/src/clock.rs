@@ -1,5 +1,5 @@
-//! How long the extraction itself took. In: a start and a stop around it. Out: nanoseconds of processor time where the
-//! system tells them (Linux), else of wall time. Never measures what lies between two spans.
+//! Measures the time of the extraction itself, in nanoseconds of processor time where the system reports it (Linux), else
+//! of wall time.
 
 use std::fs;
 use std::thread;

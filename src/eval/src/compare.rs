@@ -1,5 +1,5 @@
-//! What a run did better and worse than an earlier one. In: two runs. Out: a [`Difference`]: rates of each set over the pages
-//! that both judged, and each field of a page that changed. Never extracts.
+//! Compares a run with an earlier one. A [`Difference`] has the rates of each set over the pages that both judged, and each
+//! field of a page that changed.
 
 use std::collections::HashMap;
 

@@ -1,5 +1,5 @@
-//! Labelled pages on disk. In: a folder with `<set>/gold.jsonl` and `<set>/html/<id>.html`, or with one set directly.
-//! Out: the sets, their gold line by line, the bytes of a page. Never holds more than one line or one page.
+//! Reads labelled pages from a directory with `<set>/gold.jsonl` and `<set>/html/<id>.html`, or with one set directly. At
+//! most one line or one page is in memory.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};

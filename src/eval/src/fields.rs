@@ -1,6 +1,6 @@
-//! Named fields by templates. In: labelled pages whose gold has `fields`. Out: for each site, F1 of each field on pages that the
-//! template was not learned from. A template never sees the gold; a name is given once, on one page, as a person would who
-//! clicks a value there.
+//! Evaluates named fields by templates on pages whose gold has `fields`: for each site, F1 of each field on pages that the
+//! template was not learned from. A template never sees the gold; a name is set once, on one page, like a person who clicks
+//! a value there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

@@ -1,5 +1,5 @@
-//! Templates against the models alone. In: labelled pages of several sites. Out: for each site, the scores of the second
-//! half of its pages without and with templates learned from the first half. The gold is never shown to the learner.
+//! Compares templates with the models alone: for each site, the scores of the second half of its pages without and with
+//! templates learned from the first half. The learner never sees the gold.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! How good the extraction is. In: a folder of labelled pages. Out: a [`Run`]: the score of each page, tables of them, the
-//! difference to an earlier run. Never uses the network, never holds more than one page.
+//! Measures the quality of the extraction on directories of labelled pages. A [`Run`] has the score of each page, its
+//! tables, and the difference to an earlier run. No network; one page in memory at a time.
 //!
 //! The daemon uses nothing of this crate. The measures of papers are in `benches/lab`.
 

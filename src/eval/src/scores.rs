@@ -1,5 +1,4 @@
-//! From a page to numbers, and from pages to rates. In: gold and document. Out: [`PageScore`], added up in a [`Tally`],
-//! told as a [`Row`]. Never reads a file.
+//! Scores documents against the gold: a [`PageScore`] each, summed up in a [`Tally`], reported as a [`Row`].
 //!
 //! - text: precision, recall and F1 of shingles of four tokens. `f1`, `p`, `r` come from the shares of each page, averaged;
 //!   `page` is the mean of the pages' own F1.

@@ -1,5 +1,5 @@
-//! Templates against the models alone on many random splits of each site. In: labelled pages. Out: for each site and number
-//! of pages learned from, how often texts, titles and dates got worse, and which pages.
+//! Compares templates with the models alone on many random splits of each site: for each site and number of training pages,
+//! how often texts, titles and dates got worse, and on which pages.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A run as tables. In: a [`Run`]. Out: a [`Report`] for machines, and lines of text for a person. Never writes anywhere.
+//! Formats a run as tables: a [`Report`] for machines, and lines of text for a person.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,4 @@
-//! What two texts are compared by. In: gold and extracted text. Out: bags of shingles, titles without their
-//! typography, days. Never knows a page.
+//! What two texts are compared by: bags of shingles, titles without their typography, days.
 //!
 //! Shingles as in the article extraction benchmark of scrapinghub (github.com/scrapinghub/article-extraction-benchmark):
 //! runs of four tokens, compared as bags, with each CJK character a token of its own.

@@ -1,5 +1,5 @@
-//! Unseen figures beside fitted ones. In: two runs over the same pages. Out: for each set the rates of both, and lines of text
-//! for a person: what counts, and behind it in brackets what weights that saw the pages reach. Never writes anywhere.
+//! Compares unseen figures with fitted ones from two runs over the same pages: for each set the rates of both, and lines
+//! for a person with the rate of weights that saw the pages in brackets.
 
 use std::collections::BTreeMap;
 

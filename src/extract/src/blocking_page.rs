@@ -1,6 +1,5 @@
-//! Pages that let nobody past: they ask the reader to sign in, or to prove that a person reads. In: a document, or an address
-//! that a site leads to. Out: whether it is one. They are rare among the pages of a site; where they are not, the site has shut
-//! itself to the crawler, whatever the status of its answers is.
+//! Detects pages that let nobody past: they ask the reader to sign in, or to prove that a person reads. A site with many of
+//! them has closed itself to the crawler, whatever the status of its responses is.
 
 use std::sync::LazyLock;
 

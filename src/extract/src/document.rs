@@ -1,4 +1,4 @@
-//! What is indexed and printed. The JSON form of [`Document`] is stable: `extract --json`, `import` and the
+//! The document that is indexed and printed. The JSON form of [`Document`] is stable: `extract --json`, `import` and the
 //! outbox use it.
 
 use encoding_rs::WINDOWS_1252;

@@ -1,6 +1,5 @@
-//! Where else a text may be when the page shows almost none. In: a document with hardly any text. Out: the
-//! same with the text of a script's data, of a `noscript` element, of hidden elements or of pictures. Never replaces a long
-//! text that was found in plain sight.
+//! Other sources of the text when a page shows almost none: the data of a script, a `noscript` element, hidden elements,
+//! pictures. Never replaces a long text that was found in plain sight.
 
 use crate::body::thread;
 use crate::date::text::parse_value;

@@ -1,5 +1,5 @@
-//! Text-to-tag-path ratios. In: what was counted under each tag path ([`PathCounts`]). Out: a score for each path, scores
-//! smoothed along the page, the threshold. Never looks at the words.
+//! Text-to-tag-path ratios: a score for each tag path from its [`PathCounts`], scores smoothed along the page, and the
+//! threshold.
 //!
 //! Wu et al., "Web News Extraction via Path Ratios", CIKM 2013. For a path p with texts v1..vn:
 //! `TPR = Σ tokens / n`, `PPR = Σ marks / n`, `ETPR = TPR · PPR · σ(tokens) · σ(marks)` with the population standard

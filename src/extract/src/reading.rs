@@ -1,5 +1,5 @@
-//! One page read from end to end. In: a page, what is known of it besides, and settings. Out: a [`Reading`]: lines, main text,
-//! headline, date, comments and labels, each told with what was found before it; and the document made of them.
+//! Reads one page from end to end. A [`Reading`] holds its lines, main text, headline, date, comments and labels, each
+//! derived from those before it, and makes the document of them.
 
 use crate::body::{guided, notes, thread as posts};
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock, Stamp};

@@ -1,5 +1,5 @@
-//! Why a document came out as it did. In: what the stages of the extraction kept. Out: a [`Trace`] for a
-//! person (`--explain`). Never changes the outcome.
+//! Explains how a document was extracted. A [`Trace`] lists the candidates and decisions of each stage for `--explain`; it
+//! never changes the document.
 
 use serde::Serialize;
 

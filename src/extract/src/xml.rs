@@ -1,5 +1,5 @@
-//! A document as XML: one `document` element with its fields. In: a [`Document`]. Out: text, well-formed whatever the page
-//! held: what XML cannot hold is left out. Never pretty for its own sake: one field a line.
+//! Writes a [`Document`] as XML: one `document` element, one field a line. The result is well-formed for any page:
+//! characters that XML does not allow are removed.
 
 use super::document::{Comment, Document};
 

@@ -1,10 +1,10 @@
-//! Canonical form of a URL. In: text. Out: [`CrawlUri`] or why it cannot be crawled.
+//! Parses URLs into their canonical form, [`CrawlUri`].
 //!
-//! The WHATWG parser (crate `url`) settles scheme and host case, IDN, odd spellings of IPv4 addresses, default
-//! ports, backslashes and dot segments. On top of it go: user name and password, fragment, the dot after the
-//! host, the spelling of percent-encoding, an empty query, and what names the visit instead of the page.
-//! The order of parameters and doubled slashes stay, since servers tell them apart. Canonical text is a fixed
-//! point: parsing it gives itself. What is canonical as it stands (`plain`) does not go through the parser at all.
+//! The WHATWG parser (crate `url`) normalises scheme and host case, IDN, odd spellings of IPv4 addresses, default ports,
+//! backslashes and dot segments. Removed on top of it: user name and password, fragment, the dot after the host, an empty
+//! query, and parts that identify the visit instead of the page; percent-encoding is normalised. The order of parameters
+//! and doubled slashes are kept, since servers distinguish them. Canonical text is a fixed point: parsing it returns
+//! itself. Text that is canonical already (`plain`) skips the parser.
 
 use std::fmt;
 use std::net::IpAddr;

@@ -1,4 +1,5 @@
-//! The one spelling of an address: percent-encoding (RFC 3986 §6.2.2), and what names the visit instead of the page.
+//! The canonical spelling of URLs: percent-encoding (RFC 3986 §6.2.2), and parts that identify the visit instead of the
+//! page.
 //!
 //! Unreserved characters are decoded, hex digits come in upper case, stray `%` and characters that RFC 3986 does not allow are
 //! encoded. A reserved character is never decoded: `%2F` and `/` are two different paths.

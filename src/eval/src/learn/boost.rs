@@ -1,5 +1,5 @@
-//! Boosted oblivious trees for soft yes-or-no labels. In: rows of features, labels, weights. Out: a [`Forest`].
-//! Never reads a page; the same input always gives the same trees.
+//! Boosted oblivious trees for soft binary labels: rows of features, labels and weights in, a [`Forest`] out. The same
+//! input always returns the same trees.
 //!
 //! Gradient boosting on the logistic loss with Newton steps (Friedman, "Greedy function approximation", 2001; Chen
 //! and Guestrin, "XGBoost", KDD 2016): a leaf votes `rate · Σg / (Σh + penalty)`. Every level of a tree asks one question of

@@ -1,8 +1,7 @@
-//! Labelled pages while they are learned from. In: sets of pages with gold. Out: features and labels of their lines, what
-//! each counts. Never learns.
+//! Labelled pages prepared for learning: features, labels and weights of their lines.
 //!
-//! What counts: a page of a site with many pages counts less, and so does one of a set with many. Text that the page does not
-//! hold teaches nothing of its lines. Of the many lines that are not text a part stands for all.
+//! A page of a site with many pages counts less, and so does one of a set with many. Text that the page does not contain
+//! teaches nothing of its lines. Of the many lines that are not text a sample represents all.
 
 use std::collections::HashMap;
 

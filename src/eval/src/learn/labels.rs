@@ -1,6 +1,5 @@
-//! Which lines of a page are text, told from its gold. In: the texts of the lines and the gold text. Out: for each line the
-//! share of it that the gold has. Never looks at where a line stands, but to part a word in the text from the same word
-//! elsewhere.
+//! Labels the lines of a page from its gold text: the share of each line that the gold contains. The place of a line counts
+//! only to separate a word in the text from the same word elsewhere.
 
 use std::collections::{HashMap, HashSet};
 

@@ -1,5 +1,5 @@
-//! Logistic regression. In: rows of features with labels. Out: one weight a feature, or one a feature and class.
-//! Never reads a page; the same input always gives the same weights.
+//! Logistic regression: rows of features with labels in, one weight for each feature, or for each feature and class, out.
+//! The same input always returns the same weights.
 //!
 //! Minimised by Adam (Kingma and Ba, ICLR 2015) over the whole input, features scaled to deviation 1, with a penalty
 //! on the squares of the weights but for that of the first feature, the bias.

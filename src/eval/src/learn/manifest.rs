@@ -1,5 +1,4 @@
-//! The manifest of weights: what they were learned from, so that anyone can make them again. In: sets and pages. Out: one
-//! [`Source`] a set. Never learns.
+//! The manifest of weights: one [`Source`] for each set, so that anyone can learn them again.
 
 use taojin_extract::learn::Source;
 use xxhash_rust::xxh3::Xxh3;

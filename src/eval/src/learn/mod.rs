@@ -1,10 +1,9 @@
-//! Learns the weights of the extraction from labelled pages. In: sets of pages with gold. Out: [`Weights`] with the manifest of
-//! what they were learned from. Holds the features of all pages at once, unlike the rest of this stage; the same pages
-//! always give the same weights.
+//! Learns the weights of the extraction from labelled pages: [`Weights`] with the manifest of their sources. The features
+//! of all pages are in memory at once, unlike elsewhere in this crate; the same pages always return the same weights.
 //!
-//! Three tables: types of pages (logistic regression over classes), lines alone (logistic regression), lines together
-//! (boosted trees). What the trees see of the first two is cross-fitted: it comes from weights that never saw the
-//! page's site, or the trees would trust it too much.
+//! Three tables: page types (logistic regression over classes), lines alone (logistic regression), lines together (boosted
+//! trees). The trees are fed cross-fitted predictions of the first two, from weights that never saw the page's site;
+//! otherwise they would trust them too much.
 
 mod boost;
 mod labelled;

@@ -1,5 +1,5 @@
-//! Which pages belong together: those of one site are never both learned from and judged. In: the gold of a page, and the page
-//! where the gold does not say. Out: the name of a site. Never groups by the id of a page, which may be nothing but a hash.
+//! Assigns pages to sites, so that pages of one site are never both learned from and judged. The gold is used first, then
+//! the page; never the id of a page, which may be nothing but a hash.
 
 use taojin_extract::page::{Attr, Page, Tag};
 use taojin_uri::CrawlUri;

@@ -1,4 +1,4 @@
-//! What was learned as it is kept. In: weights and trees. Out: [`Weights`], rounded. Never learns.
+//! Converts learned weights and trees to [`Weights`], rounded.
 
 use super::boost::{Forest, Grown};
 use taojin_extract::learn::{DecisionTree, Names, Weights};

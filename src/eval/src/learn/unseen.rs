@@ -1,5 +1,4 @@
-//! Weights that have not seen what they judge. In: sets of pages with gold. Out: for each page the weights learned without
-//! its part. Never judges.
+//! Weights that have not seen the page they judge: for each page those learned without its part of the sets.
 
 use std::collections::{HashMap, HashSet};
 

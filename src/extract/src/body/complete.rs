@@ -1,6 +1,6 @@
-//! What belongs to kept lines though it does not read like text. In: the lines kept and the log-odds of all. Out: more
-//! lines: the other rows of a table, lists that stand among paragraphs, attachments named right below, lists of
-//! facts below a heading between two paragraphs or after the last. Never takes a line away.
+//! Adds lines that belong to the kept ones though they do not read like text: other rows of a table, lists between
+//! paragraphs, attachments named right below, lists of facts below a heading between two paragraphs or after the last.
+//! Never removes a line.
 
 use std::collections::HashMap;
 use std::ops::Range;

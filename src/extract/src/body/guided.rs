@@ -1,6 +1,5 @@
-//! Extraction with a template. In: what the models found, and what the template of the site says of each line. Out: lines,
-//! fields, and what the page shows for learning. A template never costs a page its text: when both disagree too much, the
-//! models decide.
+//! Extracts with a template: combines the odds of the models with those of the site's template, and fills missing fields. A
+//! template never costs a page its text: if both disagree too much, the models decide.
 
 use std::collections::HashSet;
 

@@ -1,5 +1,5 @@
-//! How likely each line of a page is text. In: a [`Search`]. Out: the [`Judgement`], with all that was found out on the
-//! way; and of it the lines that are kept: the cut of the greatest expected F1.
+//! Estimates for each line how likely it is text, and selects the lines with the greatest expected F1. A [`Judgement`]
+//! keeps all intermediate results for `--explain`.
 
 use super::proposal::Proposal;
 use crate::classify::context::{Container, PageContext, container, probability};

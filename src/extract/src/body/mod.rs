@@ -1,7 +1,7 @@
-//! The main text. In: an outline and what is known of the page. Out: the lines kept and how sure that is.
+//! Extracts the main text: the kept lines and a confidence.
 //!
-//! Each line is judged, alone and then by what stands around it; of all cuts through the lines the one with the greatest
-//! expected F1 is taken; then come lines that belong to it, and parts that are foreign to it go.
+//! Each line is judged alone and then in its context; of all cuts through the lines the one with the greatest expected F1
+//! is taken. Then lines that belong to it are added, and parts that are foreign to it removed.
 
 mod complete;
 pub(crate) mod guided;

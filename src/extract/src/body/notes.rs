@@ -1,7 +1,8 @@
-//! Lines that are about the text rather than of it. In: the lines kept, headline and dates. Out: the same without date and
-//! source, editor, share bar, notes of rights, insertions. Only short lines are dropped.
-//! And parts of the page that follow the text, stand elsewhere, look otherwise and call themselves something else, or follow
-//! what calls itself the text: comments below an article, other articles, consent to cookies.
+//! Removes lines that are about the text rather than part of it: date and source, editor, share bar, notes of rights,
+//! insertions. Only short lines are removed.
+//!
+//! Parts of the page are removed as well if they follow the text, have another place, layout and name, or follow the
+//! element that is named as the text: comments below an article, other articles, consent to cookies.
 
 use std::collections::HashSet;
 

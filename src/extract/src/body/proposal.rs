@@ -1,6 +1,5 @@
-//! The text that the path ratios propose: the first stage of the extraction, without words and without learning. In: the
-//! table of tag paths that was counted while the page arrived, and the page's lines. Out: a [`Proposal`]: of each line
-//! whether it is proposed.
+//! Selects text by path ratios, the first stage of the extraction, without words and without learning. A [`Proposal`] says
+//! of each line whether it is proposed, from the table of tag paths that was counted while the page arrived.
 //!
 //! First pass (Wu et al., CIKM 2013, `path_ratio`): each text has the score of its path, link texts 0; scores are smoothed along
 //! the page by the distance of paths, and what is above the threshold is proposed.

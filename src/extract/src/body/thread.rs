@@ -1,6 +1,5 @@
-//! Comments and posts beside the main text. In: what [`crate::comments`] found and the lines chosen for the text. Out:
-//! lines without comments, or, on a page that is a thread, with every post; the comments with their times resolved.
-//! Never looks for comments itself.
+//! Comments and posts around the main text: removes comments from the kept lines or, on a page that is a thread, adds every
+//! post, and resolves the times of the comments that [`crate::comments`] found.
 
 use std::collections::HashSet;
 

@@ -1,6 +1,5 @@
-//! What the log-odds of lines alone say of the page. In: the log-odds and the container they point to. Out: sums over lines
-//! and elements, the core of the text, the element that calls itself the text. Never judges a line, never looks at
-//! words.
+//! Summarizes the log-odds of all lines of a page: sums over lines and elements, the core of the text, the element that is
+//! named as the text.
 
 use super::features::View;
 use crate::lines::hints::Marks;

@@ -1,5 +1,4 @@
-//! What is known of a line once all have been judged alone. In: a [`PageContext`]. Out: more features of a line. Never
-//! judges: the weights are in `weights`.
+//! Features of a line that depend on the log-odds of all lines, from a [`PageContext`].
 
 use super::context::PageContext;
 use super::features::{FeatureVector, link_share, log};

@@ -1,5 +1,5 @@
-//! How likely each line is text, by itself and by what stands around it. In: the [`LineModel`] of a page, what it says of the
-//! page, and the page's type. Out: log-odds, by trees that vote. Every judgement can be explained feature by feature.
+//! The context model: log-odds of each line by boosted trees over the features of the line, its surroundings and the page
+//! type. Every judgement can be explained feature by feature.
 
 use super::context::PageContext;
 use super::features::FeatureVector;

@@ -1,5 +1,4 @@
-//! What is known of a line before it is judged. In: an [`Outline`]. Out: one row of numbers a line, each with
-//! a name that a person can read. Never judges: the weights are in `weights`.
+//! Features of a line from the [`Outline`]: one row of numbers a line, each with a readable name.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! What the weights are learned from. In: a page. Out: the rows of the page and of its lines. Used by the learner
-//! (`taojin eval --learn`) only; the weights it makes are a committed table.
+//! Features for the learner (`taojin eval --learn`), and the weights that it has learned: [`Prepared`] returns the rows of
+//! a page and of its lines.
 
 use std::sync::LazyLock;
 

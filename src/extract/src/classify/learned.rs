@@ -1,5 +1,4 @@
-//! The learned weights as one value. In: the text of a file of weights: the one in the source, or an operator's. Out:
-//! [`Weights`], or what is wrong with the file. Never learns, never judges, never reads a file.
+//! The learned [`Weights`] as one value, and the format of their file.
 
 use std::collections::HashMap;
 use std::fmt::Display;

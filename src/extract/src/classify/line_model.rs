@@ -1,5 +1,4 @@
-//! How likely each line alone is text. In: its features. Out: log-odds, by weights that are added up (logistic
-//! regression). What stands around a line is the business of [`super::context_model`].
+//! The line model: log-odds of each line alone by logistic regression. [`super::context_model`] adds the surroundings.
 
 use super::features::{COUNT, FeatureVector, Row, View};
 use super::learned::Weights;

@@ -1,6 +1,5 @@
-//! Pages that are lists: animals to adopt, courses, threads. In: the odds of a line, the type of its page. Out: the same
-//! odds, drawn to what is text on such a page: what stands in its main part and is not named something else, however little
-//! it reads like text. Never looks at words.
+//! Adjusts the odds of lines on list pages (animals to adopt, courses, threads): towards text for lines in the main part
+//! that are not named as something else, however little they read like prose.
 
 use super::context::probability;
 use super::features::View;

@@ -1,4 +1,4 @@
-//! What a line or a page is likely to be: features, the line model and the context model, the type of page. In: lines. Out: log-odds.
+//! Classifies lines and pages: features, the line model, the context model, the page type.
 
 pub(crate) mod context;
 mod context_features;

@@ -1,4 +1,4 @@
-//! What address and head say of the sort of a page. In: a page, its head. Out: features by name. Never judges.
+//! Features of a page from its URL and head.
 
 use std::sync::LazyLock;
 

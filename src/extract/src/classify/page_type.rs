@@ -1,7 +1,6 @@
-//! What sort of page it is, finer than [`crate::page::Kind`]: an article is one column of prose, a thread many
-//! short texts, the page of a shop little prose anywhere. In: address, head and lines of a page. Out: a
-//! probability for each type, and the kind. The weights are in `weights`; never looks at single words but for
-//! those that such pages are made of.
+//! Estimates the type of a page, finer than [`crate::page::Kind`]: an article is one column of prose, a thread many short
+//! texts, a shop has little prose anywhere. Features come from URL, head and lines; words count only if they are typical of
+//! such pages.
 
 use super::features::{FeatureVector, View, log};
 use super::learned::{TYPES, Weights};

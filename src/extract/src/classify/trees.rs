@@ -1,5 +1,4 @@
-//! Boosted trees over the features of a line. In: a row. Out: log-odds that the line is text, or what each
-//! question added to them. Never learns: the trees are in `weights`.
+//! Boosted trees over the features of a line. They return log-odds, or what each question added to them.
 //!
 //! A tree asks the same few questions of every line; its answers, read as binary digits, name the vote that
 //! counts (oblivious trees, as in Prokhorenkova et al., "CatBoost", NeurIPS 2018). So a page costs a few

@@ -1,6 +1,5 @@
-//! Who wrote a record. In: the [`Record`]s of a group. Out: for each the piece with the writer's name. The place is
-//! voted for over the whole group: by what the elements are called, by links to people's pages, by standing before the
-//! time. Never takes a sentence for a name.
+//! Finds the author of each record of a group. The place of the name is chosen by votes over the whole group: by the names
+//! of elements, by links to people's pages, by a position before the time. A sentence is never taken for a name.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
-//! Where a page loads its comments from by script. In: a [`Page`]. Out: the addresses in its scripts and frames that
-//! speak of comments, and the names of comment services. Never fetches them.
+//! Finds where a page loads its comments from by script: URLs in scripts and frames that mention comments, and names of
+//! comment services. Fetches nothing.
 
 use std::sync::LazyLock;
 

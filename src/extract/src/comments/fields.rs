@@ -1,6 +1,5 @@
-//! The fields of the records of a group: author, time, text, what it answers, votes. In: [`Record`]s of one kind.
-//! Out: [`Fields`] for each. What all records say at the same place is a label, what each says differently is data;
-//! so the fields are found over the whole group, not record by record.
+//! Reads the [`Fields`] of the records of a group: author, time, text, parent, votes. What all records have at the same
+//! place is a label, what differs is data; so fields are found over the whole group, not record by record.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;

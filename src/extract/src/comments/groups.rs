@@ -1,11 +1,10 @@
-//! Groups of records: elements of one kind that each tell a time or are called a comment. In: a [`Page`] and its
-//! signs. Out: [`Group`]s of node ranges, best first, that lie side by side or one inside another's records. Never
-//! reads words. Siblings that are built like the records of a group, told by their leaf paths (POL, Zhu et al. 2013), belong
-//! to it though they tell no time.
+//! Finds groups of records: elements of one kind that each contain a time or are named as a comment. Returns [`Group`]s of
+//! node ranges, best first; they lie side by side or inside records of each other. Siblings whose leaf paths are like those
+//! of the records (POL, Zhu et al. 2013) belong to the group though they contain no time.
 //!
-//! A key proposes its elements as records; of all keys the one wins whose records are many, hold the text and are made
-//! alike: a key of the whole list has one record, a key of a part of a record leaves text out, a class of two different
-//! things has records of two kinds.
+//! A key proposes its elements as records. The key wins whose records are many, hold the text and are built alike: a key of
+//! the whole list has one record, a key of a part of a record misses text, a class of two different things has records of
+//! two kinds.
 
 use std::ops::Range;
 

@@ -1,11 +1,10 @@
-//! Readers' comments and the posts of a thread. In: a [`Page`] and the elements that are called comments. Out:
-//! [`Found`]: each comment with author, time, text, what it answers and its votes. Never does I/O, never resolves a
-//! time, never fails; a page without signs of comments costs one look at its short texts.
+//! Finds readers' comments and the posts of a thread. [`Found`] holds each comment with author, time as printed, text,
+//! parent and votes. Never fails; a page without signs of comments costs one pass over its short texts.
 //!
-//! Records are proposed by the names of elements around signs of time, and records that have none are joined when
-//! their leaf paths are like those of their neighbours (POL: Zhu et al. 2013, in [`crate::similarity::pol`]). What the
-//! method of the paper takes for comments too (menus, recommendation grids, lists of categories) is told apart by who
-//! speaks, when, how differently, and how much of it is links.
+//! Records are proposed by the names of elements around signs of time; records without one are joined if their leaf paths
+//! are like those of their neighbours (POL: Zhu et al. 2013, in [`crate::similarity::pol`]). Other repeated structures
+//! (menus, recommendation grids, lists of categories) are excluded by who speaks, when, how differently, and by their share
+//! of links.
 
 mod author;
 mod endpoints;

@@ -1,6 +1,6 @@
-//! Records that one key proposes, and what they are worth. In: elements of one kind. Out: a [`Proposal`]: its value is
-//! the text of its records, none counting for more than [`ENOUGH`], times the share of the text between the first and
-//! the last that they hold. A record may be a run of siblings (`dt` with `dd`, a row for the name and one for the text).
+//! The records that one key proposes, with a value. The value of a [`Proposal`] is the text of its records, none counting
+//! for more than [`ENOUGH`], times the share that they hold of the text between the first and the last. A record may be a
+//! run of siblings (`dt` with `dd`, a row for the name and one for the text).
 
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
-//! What a record is made of. In: the node ranges of a group and the ranges that other comments have inside them.
-//! Out: its texts as [`Piece`]s with the slot, line and link of each. Hidden parts and form controls are left out.
+//! Reads a record: its texts as [`Piece`]s with slot, line and link, without the ranges that belong to other comments.
+//! Hidden parts and form controls are excluded.
 //!
 //! Elements of one kind share a [`Key`]: their class and id words without numbers, or their tag path when they have none.
 

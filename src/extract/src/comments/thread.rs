@@ -1,6 +1,5 @@
-//! Comments under a text, or posts of a thread. In: comment blocks. Out: [`Found`], with the first post apart when it
-//! is a record like its answers. Told by the address, by what the records are called, and by whether a text stands
-//! before them.
+//! Decides whether comment blocks are comments under a text or the posts of a thread, by the URL, the names of the records,
+//! and whether a text precedes them. In a thread the first post is separated if it is a record like its replies.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
-//! Signs of time in a page: the short texts and `<time>` elements that say when something was written. In: a
-//! [`Page`]. Out: [`TimeSign`]s in document order. Never resolves a time; one pass, long texts are not looked at.
+//! Finds the short texts and `<time>` elements of a page that contain a time, as [`TimeSign`]s in document order. Times are
+//! not resolved; one pass, long texts are skipped.
 
 use std::sync::LazyLock;
 

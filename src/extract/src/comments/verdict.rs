@@ -1,6 +1,5 @@
-//! Whether a group of records is comments. In: the records with their fields. Out: the [`Signs`] for and against, and
-//! the verdict. Lists of news, menus, recommendations and live reports repeat as well and tell times as well; they have
-//! no readers who speak.
+//! Decides whether a group of records is comments, from [`Signs`] for and against. Lists of news, menus, recommendations
+//! and live reports repeat and contain times as well, but have no readers who speak.
 
 use std::collections::HashSet;
 use std::ops::Range;

@@ -1,5 +1,5 @@
-//! The words of comment blocks: what classes are called, what buttons say, and headings such as `3 条评论`. In: a short text.
-//! Out: whether it is a button, a count, a heading. Never for long texts: a sentence may say anything.
+//! The words of comment blocks: names of classes, buttons, counts, and headings such as `3 条评论`. Long texts are not
+//! compared, since a sentence may contain any word.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

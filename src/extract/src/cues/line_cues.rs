@@ -1,4 +1,4 @@
-//! What the short lines of a page say of its sort. In: the text of a line. Out: counts. Never judges.
+//! Counts words and signs in short lines that are typical of a type of page.
 
 use crate::cues;
 use crate::page::measure::Measure;

@@ -1,4 +1,4 @@
-//! The words by which parts of pages are recognised. In: the name of a section. Out: the words of all languages under it.
+//! The words by which parts of pages are recognised, by section and over all languages.
 //!
 //! Each language has one file in `languages`. Under a heading `[section]` stand words, one or several on a line with `|`
 //! between; letters count alike in both cases. `colou?r`, `[ab]`, `(a|b)c` stand for several words, `␣` for a blank at either

@@ -1,5 +1,5 @@
-//! What a short line says that is not part of a text: 责任编辑, 相关阅读, ©, "Share this". In: the text of a
-//! line. Out: a [`Phrase`] or none. Only for lines that are short: a long one is prose whatever it says.
+//! Classifies short lines that are not part of a text: 责任编辑, 相关阅读, ©, "Share this". Longer lines are prose, whatever they
+//! contain.
 
 use std::sync::{LazyLock, OnceLock};
 

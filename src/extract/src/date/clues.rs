@@ -1,6 +1,6 @@
-//! The words and signs that dates are told by. In: a text. Out: [`Clues`], which steps on the way to its dates may be left out;
-//! what the words right before a date call it; the month of a name; years that are not told by four digits (民國108年, 令和元年,
-//! 二〇一九年九月七日) as 2019年…, so that the patterns of dates read them. Never says that there is a date.
+//! The words and signs that identify dates. [`Clues`] says which steps of reading dates a text needs; other functions
+//! return what the words before a date call it, and the month of a name, and rewrite years that are not written with four
+//! digits (民國108年, 令和元年, 二〇一九年九月七日) as 2019年…, so that the patterns of dates match them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;

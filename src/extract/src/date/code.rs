@@ -1,5 +1,5 @@
-//! Dates in the code of a page. In: its address, its scripts, its elements that are made to hold a date. Out: dates with
-//! what they may be. Never reads running text but for the label of a date.
+//! Reads dates from the code of a page: its URL, its scripts, and elements that are made to hold a date. Running text is
+//! read only for the label of a date.
 
 use std::sync::LazyLock;
 

@@ -1,9 +1,9 @@
-//! The time of first publication. In: the head data, the lines near the headline and the text, the URL. Out:
-//! the chosen date with every candidate. The time of the last change is taken only from a page that tells no other.
+//! Chooses the time of first publication from head data, the lines near headline and text, and the URL. The time of the
+//! last change is used only if a page has no other.
 //!
-//! Order of trust: structured data, the URL's day, text near the headline, text anywhere. A time of day is
-//! taken over from a less trusted candidate of the same day. Where what machines read falls on the day before or after the
-//! one that the page prints, as clocks of other zones do, the printed day is it.
+//! Order of trust: structured data, the day in the URL, text near the headline, text anywhere. A time of day is taken from
+//! a less trusted candidate of the same day. If the day in structured data is one before or after the printed day, as
+//! clocks of other zones produce it, the printed day wins.
 
 pub(crate) mod clues;
 pub(crate) mod code;

@@ -1,5 +1,4 @@
-//! A point in time as a page prints it. In: its parts. Out: a [`Stamp`], its ISO 8601 form. Never reads a
-//! clock: what "now" is comes in with [`Clock`].
+//! A date with an optional time as printed ([`Stamp`]) and its ISO 8601 form. The current time is passed in with [`Clock`].
 
 use chrono::{
     DateTime, Datelike as _, Days, FixedOffset, NaiveDate, NaiveTime, TimeDelta, Timelike,

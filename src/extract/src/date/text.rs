@@ -1,6 +1,5 @@
-//! Dates in running text. In: a short text. Out: every date in it with what stands before it. Chinese,
-//! Japanese, Korean and European forms, times relative to the fetch. Never fails; implausible dates are
-//! dropped.
+//! Finds dates in a short text: Chinese, Japanese, Korean and European forms, and times relative to the fetch. Each comes
+//! with the words before it. Implausible dates are dropped.
 
 use std::borrow::Cow;
 

@@ -1,5 +1,5 @@
-//! Writer and media source. In: the head data and the lines around headline and text. Out: names as printed.
-//! Never guesses from the text itself.
+//! Finds the author and the media source in head data and in the lines around headline and text. Names are kept as printed;
+//! the text itself is not searched.
 
 use std::sync::LazyLock;
 

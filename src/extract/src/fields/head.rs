@@ -1,5 +1,4 @@
-//! What the head of a page (and its structured data) says. In: a [`Page`]. Out: a [`Head`]. One pass over the
-//! array; nothing is judged here.
+//! Reads the head of a page and its structured data into a [`Head`], in one pass over the nodes and without choosing.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! Where the headline stands. In: headings of the page and its head data. Out: the headline, its line. The
-//! choice itself is in [`super::title`].
+//! Locates the headline: collects headings and head data as candidates, lets [`super::title`] choose, and returns the
+//! headline with its line.
 
 use std::borrow::Cow;
 

@@ -1,6 +1,4 @@
-//! The pictures that belong to the main text. In: a page, its outline and the lines kept. Out: [`Image`]s in the order of
-//! the page, each with the paragraph it stands behind. Never adds to the text: what a picture shows is told beside it, as
-//! sites repeat it in the caption.
+//! Selects the pictures that belong to the main text: [`Image`]s in page order, each with the paragraph it follows.
 
 use std::ops::Range;
 

@@ -1,5 +1,4 @@
-//! JSON-LD of a page. In: the text of `application/ld+json` scripts. Out: what they say of the article.
-//! Broken JSON is read by pattern; nothing is ever trusted alone.
+//! Reads what JSON-LD scripts state about the article. Broken JSON is read by pattern.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,4 @@
-//! What labels of fields look like, and those that notices of offices have. In: text. Out: whether it is one, and how it is
-//! called.
+//! Recognises labels of fields and normalises their names, with those of official notices.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;

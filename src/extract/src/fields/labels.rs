@@ -1,6 +1,5 @@
-//! Labelled fields of a page: the table or list in which a notice tells its index number, document number, office and days,
-//! and any other table of labels and values. In: a page and its outline. Out: the pairs in order, and the lines that hold
-//! those of a notice, which are no text. Never reads running text.
+//! Reads labelled fields: the table or list of a notice with index number, document number, office and days, and any other
+//! table of labels and values. Lines of a notice's table are not text. Running text is not read.
 
 use super::label_words::{begins_known, is_han, is_known, is_official, tidy};
 use crate::document::Meta;

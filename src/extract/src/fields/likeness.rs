@@ -1,5 +1,4 @@
-//! How alike two titles are. In: two short texts. Out: 0 to 1, or a text in the form that is compared.
-//! Never looks at the page.
+//! Computes how alike two titles are, 0 to 1, on their normal forms.
 
 use unicode_normalization::UnicodeNormalization;
 

@@ -1,6 +1,5 @@
-//! What the links of a page lead to: other pages, and the files that it offers beside its text (附件1：…docx). In: the raw links
-//! and where they stand. Out: [`Link`]s with a kind, [`Attachment`]s in the order of the page. Never fetches; a kind is a
-//! guess from text, place and address, which says it by words that many sites use.
+//! Classifies links: other pages by a [`LinkKind`], and files next to the text (附件1：…docx) as [`Attachment`]s. A kind is a
+//! guess from text, place and URL.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
-//! The labelled fields of a document, in JSON an object whose keys are the labels, in the order of the page; and what a value
-//! plainly is: a number with its unit, a day, a list. Only where nothing else could be meant; a text stays a text.
+//! The labelled fields of a document, in JSON an object whose keys are the labels in page order, and their typed values: a
+//! number with its unit, a day, a list. A value is typed only if nothing else could be meant.
 
 use std::sync::LazyLock;
 

@@ -1,9 +1,9 @@
-//! The other pages of an article that is printed over several. In: the address of a page and its links. Out: [`Pages`]: the
-//! addresses of the pages that follow, or of the first where this is a later one. Never fetches.
+//! Finds the other pages of an article that is printed over several: [`Pages`] holds the URLs of those that follow, or of
+//! the first.
 //!
-//! A page is told by two signs that must agree: its address is that of the first with a number (`a_2.html`, `a/2`, `?page=2`),
-//! and a link in the text or right below it says that number, or "next page". Either alone is no sign: the next article has
-//! a number too, and a list has a next page.
+//! Two signs must agree: the URL is that of the first page with a number (`a_2.html`, `a/2`, `?page=2`), and a link in the
+//! text or right below it has that number or reads "next page". One alone is not enough: the next article has a number too,
+//! and a list has a next page.
 
 use std::sync::LazyLock;
 

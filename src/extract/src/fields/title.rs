@@ -1,8 +1,7 @@
-//! The headline. In: what the head says and the headings near the text. Out: the headline without the site's
-//! name, with every candidate and its score.
+//! Chooses the headline from candidates in head data and headings near the text, and removes the site's name.
 //!
-//! A candidate is believed as far as it is like a part of `<title>` (ALGORITHMS: sim = LCS / (LD + LCS), on
-//! normal forms); a heading that is only the site's name is not.
+//! A candidate is trusted as far as it is like a part of `<title>` (ALGORITHMS: sim = LCS / (LD + LCS), on normal forms); a
+//! heading that is only the site's name is not.
 
 use super::likeness::{normal_form, width};
 use super::title_candidate::{ACCEPT, Candidate, MAX_CHARS, MIN_CHARS, Origin, Site};

@@ -1,5 +1,5 @@
-//! Candidates for the headline. In: a text, and what is known of the site's name. Out: a [`Candidate`] with its normal form
-//! and its likeness to a part of `<title>`. Never chooses.
+//! Candidates for the headline. A [`Candidate`] has a normal form and a likeness to a part of `<title>`, without the site's
+//! name.
 
 use std::borrow::Cow;
 

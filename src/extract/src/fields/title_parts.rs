@@ -1,6 +1,5 @@
-//! What a `<title>` is made of, and what the site calls itself in it. In: its text; the front page of a site, and one of its
-//! other pages if there is one. Out: its parts between joints, and what stands before and behind each; the site's name for
-//! readers. A page that says it (`og:site_name`) is believed; else it is what the titles of both pages have in common.
+//! Splits a `<title>` at its joints, and finds the name of a site in the titles of its pages. `og:site_name` is trusted
+//! first; else the name is what the titles of two pages have in common.
 
 use std::sync::LazyLock;
 

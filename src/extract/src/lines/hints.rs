@@ -1,5 +1,5 @@
-//! What an element says of itself: its name, role, class and id words. In: an element. Out: [`Marks`].
-//! Never looks at text; a mark is a hint that is weighed against the text later.
+//! Reads [`Marks`] from the name, role, class and id words of an element. Text is not read; a mark is a hint that later
+//! stages weigh against the text.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

@@ -1,5 +1,5 @@
-//! The language of a page. In: what the page declares and its text. Out: a primary language tag. A cheap
-//! guess: scripts decide for the languages that have their own, else the declaration stands.
+//! Guesses the language of a page: scripts decide for languages that have their own, else the declaration of the page
+//! counts.
 
 use crate::literals::count_bytes;
 

@@ -1,5 +1,5 @@
-//! The page as lines: runs of text that no block boundary breaks. In: a [`Page`]. Out: [`Lines`] in document
-//! order with what was counted in each and the marks it inherits. Hidden and unreadable parts are left out.
+//! Splits a page into lines: runs of text without a block boundary, in document order, each with its counts and inherited
+//! marks. Hidden and unreadable parts are excluded.
 
 pub(crate) mod hints;
 pub(crate) mod language;

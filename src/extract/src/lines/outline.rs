@@ -1,5 +1,5 @@
-//! Lines and elements together. In: [`Lines`]. Out: an [`Outline`] that answers in constant time what any
-//! subtree holds, with marks spread to the lines they cover. Never looks at words.
+//! Lines and elements together. An [`Outline`] answers in constant time what a subtree holds; marks of elements are spread
+//! to the lines they cover.
 
 use super::hints::Marks;
 use super::{Line, Lines, Marked};

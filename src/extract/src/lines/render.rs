@@ -1,5 +1,5 @@
-//! Lines as text. In: lines of a page. Out: each with white space collapsed, without the hidden and unreadable elements inside
-//! it; the lines kept as paragraphs. Never leaves a line out.
+//! Renders lines and elements as text: white space collapsed, hidden and unreadable elements excluded; and joins lines to
+//! paragraphs.
 
 use super::Line;
 use super::outline::Outline;

@@ -1,5 +1,5 @@
-//! Which of many words stand in a text. In: words with bits, once; then texts. Out: the bits of all words that a text
-//! has. Never allocates for a text, never judges: that a word is there is at most a reason to look closer.
+//! Searches texts for many words at once. A set is made of words with bits and returns the bits of all words in a text,
+//! without an allocation; a word that is there is at most a reason to look closer.
 
 use std::iter::Peekable;
 use std::str::Chars;

@@ -1,5 +1,5 @@
-//! Bytes to [`Page`]. In: the body of a response in pieces of any size. Out: the page. Never fails: what cannot be
-//! parsed is left out and the page says so.
+//! Builds a [`Page`] from the body of a response, which may arrive in pieces of any size. Never fails: what cannot be
+//! parsed is skipped, and the page records it.
 //!
 //! lol_html tokenizes: it knows comments, scripts that hold what looks like one, and tags that are split over pieces.
 //! It runs without selectors, so it keeps no stack, and hands everything on in order to its output sink: a handler

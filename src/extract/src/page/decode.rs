@@ -1,5 +1,5 @@
-//! Which charset a page is in. In: bytes in blocks, what the response said. Out: UTF-8 text in slices. Never fails:
-//! bytes that do not decode become U+FFFD.
+//! Detects the charset of a page and decodes it, from blocks of bytes and the charset in the response header. Bytes that do
+//! not decode become U+FFFD.
 //!
 //! While all bytes are ASCII the question stays open, since every charset that pages use decodes them alike. From
 //! the first other byte on a bounded stretch is held back and then decides, together with what was declared.

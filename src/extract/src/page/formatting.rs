@@ -1,7 +1,7 @@
-//! The HTML standard's list of active formatting elements: those that were left open (`<b>`, `<font>`, `<a>` …) and go
-//! on in the next block, and its adoption agency for formatting that ends inside a block it began outside of
-//! (`<b><p>x</b>y`): the block stands beside the formatting element then, and a second formatting element inside the block
-//! holds what it held so far. This is the one place where nodes are inserted before others; the work is bounded.
+//! Formatting elements that are left open (`<b>`, `<font>`, `<a>` …) and reopen in the next block, and the adoption agency
+//! of the HTML standard for formatting that ends inside a block it began outside of (`<b><p>x</b>y`): the block is moved
+//! next to the formatting element, and a second formatting element inside the block takes its children. Nodes are inserted
+//! before others only here; the work is bounded.
 
 use super::open::{Entry, Open, Shift};
 use super::tree::Tree;

@@ -1,5 +1,4 @@
-//! What a page is, judged from its shape, its address and what it says of itself. In: a [`Page`] and the status of
-//! the response. Out: a [`Kind`]. Never looks at single words but for those that error pages use.
+//! Classifies a page from its shape, its URL, its head and the status of the response. Words count only on error pages.
 //!
 //! Signs are added up; each is worth about as much as it parted articles from lists on saved pages. An article does
 //! not need much text: a picture story has one sentence, but its headline stands in the title and is no link.

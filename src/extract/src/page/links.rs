@@ -1,5 +1,5 @@
-//! The addresses that a page names. In: a [`Page`]. Out: [`RawLink`]s, resolved and canonical, each address once and
-//! in document order. Never judges what a link leads to: that takes the text around it.
+//! The URLs in a page: [`RawLink`]s, resolved and canonical, each once and in document order. What a link leads to is
+//! classified in `fields::links`, which also needs the text around it.
 
 use std::collections::HashMap;
 

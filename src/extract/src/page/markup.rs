@@ -1,6 +1,6 @@
-//! Tags and texts in the bytes between comments. In: a run that the tokenizer has already delimited: no tag is cut.
-//! Out: each text; each tag with its name, and the attributes of a start tag as slices; behind a script, a style or a title
-//! how many bytes of it are text. Never allocates, reads each byte once, never looks outside the run.
+//! Splits a run of markup without comments, in which no tag is cut, into texts and tags. Attributes of start tags are
+//! slices; after a script, style or title comes the number of bytes that are its text. Never allocates and reads each byte
+//! once.
 
 use memchr::{memchr, memchr2, memmem};
 

@@ -1,5 +1,4 @@
-//! What can be counted in a text without knowing its language. In: a text. Out: [`Measure`]. One pass, no
-//! allocation.
+//! Counts what can be counted in a text without knowing its language. [`Measure`] takes one pass and no allocation.
 
 /// Counts of one text; they add up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

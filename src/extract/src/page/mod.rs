@@ -1,5 +1,5 @@
-//! The page before extraction: one flat array of nodes in document order. In: the bytes of a page as they
-//! arrive and what the server said of them. Out: a [`Page`]. Never fails, never recurses, never knows a site.
+//! The page before extraction: one flat array of nodes in document order, built while the bytes arrive. Parsing never fails
+//! and never recurses; nothing in this module depends on a site.
 //!
 //! A subtree is the slice `nodes[i..nodes[i].end]`; text and attribute values live in one arena; tag paths
 //! are interned. Every later algorithm works on this array by index.

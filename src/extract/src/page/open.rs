@@ -1,5 +1,5 @@
-//! An open element and what it changes for what comes inside. In: its tag and place. Out: the answers that the
-//! rules of the standard ask for. Never changes the tree.
+//! The open elements and the list of active formatting elements of the HTML standard: their types, and the predicates that
+//! the rules of the tree construction check.
 
 use super::text_counts::Readable;
 use super::{NodeId, PathId, Span, Tag};

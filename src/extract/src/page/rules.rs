@@ -1,5 +1,5 @@
-//! What a tag does to the open elements: implied ends, implied html, head and body, tables and what may stand in them, forms; SVG
-//! and MathML, which keep their names to themselves until HTML that is no part of a drawing ends them. Stray end tags change nothing.
+//! What a tag does to the open elements: implied end tags, implied html, head and body, tables, forms, and foreign content
+//! (SVG and MathML) up to the HTML that ends it. Stray end tags change nothing.
 
 use super::open::{Context, Open, Phase};
 use super::tag::Attr;

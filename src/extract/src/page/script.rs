@@ -1,6 +1,6 @@
-//! What is kept of scripts: where one names the time of publication, and the addresses in it that speak of comments, where a
-//! page loads them from when it does not show any; and whole those that hold data, the state of an application from which it
-//! shows its text. In: the bytes of a script. Out: [`Told`], [`States`]. Never runs anything; looks at each byte once.
+//! What is kept of scripts while a page arrives: the time of publication and the URLs of comment endpoints
+//! ([`ScriptHints`]), and the whole text of scripts that hold the state of an application ([`States`]). Runs nothing and
+//! reads each byte once.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! Text on its way into the arena. In: raw text in pieces. Out: text nodes with white space collapsed and entities
-//! decoded. Never allocates for text without an entity.
+//! Appends text to the arena of a page: raw text arrives in pieces, white space is collapsed, entities are decoded. Text
+//! without an entity costs no allocation.
 
 use super::markup::{TextKind, is_space};
 use super::open::{Context, Phase};

@@ -1,6 +1,6 @@
-//! Bytes of a known charset as UTF-8. In: bytes in blocks. Out: text in slices. Stretches in another charset, which pages
-//! put together from several sources have (a GBK include in a UTF-8 page, or the reverse), are found between two marks of
-//! markup by what their bytes say of their charset. Never fails: bytes that do not decode become U+FFFD.
+//! Transcodes bytes of a known charset to UTF-8, block by block. Stretches in another charset, as in pages put together
+//! from several sources (a GBK include in a UTF-8 page, or the reverse), are detected between two marks of markup by their
+//! bytes. Bytes that do not decode become U+FFFD.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};

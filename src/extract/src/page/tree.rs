@@ -1,10 +1,9 @@
-//! The open elements and the array that grows. In: tags and texts in the order of the page. Out: nodes in document
-//! order with the parents that a browser would give them. Never recurses; each step is bounded by the depth limit.
+//! Tree construction: the stack of open elements and the array of nodes that grows. Nodes are in document order with the
+//! parents that a browser would give them. Never recurses; each step is bounded by the depth limit.
 //!
-//! The rules are those of the HTML standard's tree construction, kept to what moves text between elements. Two things
-//! are told differently, since the array only grows at its end: content that a browser moves before a table closes
-//! the table here and a second table of the same path goes on after it; and the ends of subtrees are computed when
-//! the page is finished.
+//! The rules are those of the HTML standard, as far as they move text between elements. Two of them differ, since the array
+//! only grows at its end: content that a browser moves before a table closes the table here, and a second table of the same
+//! path continues after it; and the ends of subtrees are computed when the page is finished.
 
 use taojin_uri::CrawlUri;
 

@@ -1,6 +1,5 @@
-//! Reading a page: which text is shown, where its lines break, how long it is, how much of it is prose and how much is links.
-//! In: a [`Page`] and a range of nodes. Out: node numbers, counts, text for people; a [`Shape`]. Never recurses; one pass over
-//! the range, and looks at words only to leave copyright notices out of the prose.
+//! Reads a range of nodes: the shown text, its line breaks, its length, and its [`Shape`], that is how much of it is prose
+//! and how much is links. One pass without recursion; words are read only to exclude copyright notices from the prose.
 
 use std::collections::HashMap;
 use std::ops::Range;

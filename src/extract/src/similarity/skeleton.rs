@@ -1,5 +1,4 @@
-//! The elements of a subtree as flat arrays. In: a [`Page`], a node, and what each element is called. Out: a [`Skeleton`].
-//! Text, scripts, styles and comments are left out.
+//! The elements of a subtree as flat arrays, each with a label. Text, scripts, styles and comments are excluded.
 
 use super::label::name_hash;
 use crate::page::{NodeId, Page, Tag};

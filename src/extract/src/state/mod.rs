@@ -1,6 +1,6 @@
-//! The text in the data from which a script shows a page. In: a page and its titles. Out: the string that reads like prose,
-//! with title, time and names beside it. One rule for all frameworks: it looks at what strings say and where they stand,
-//! and at keys only for words that all use. Never runs anything.
+//! Finds the text in the data from which a script renders a page: the string that reads like prose, with title, time and
+//! names next to it. One rule for all frameworks: strings are rated by content and place, keys only by words that all
+//! frameworks use.
 
 mod strings;
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! The strings of data in scripts. In: scripts, JSON or not quite: names without quotes, a name or a call around it, cut off
-//! in the middle. Out: each string with its key and the objects and lists around it. Never runs anything, never recurses on
-//! the nesting of the data, and reads each byte a bounded number of times.
+//! Reads the strings of data in scripts, in JSON or nearly so: names without quotes, an assignment or a call around it, cut
+//! off in the middle. Each string comes with its key and the objects and lists around it. Never recurses and reads each
+//! byte a bounded number of times.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
-//! Alignment of a template with a page: a longest common subsequence in which a node counts the more the nearer it stands to
-//! the root (eLCS, Qiu 2013 §3.4.2). What both have once each divides the sequences first, and a band bounds the table
-//! between two such nodes: linear for pages that fit, bounded for all others.
+//! Aligns a template with a page: a longest common subsequence in which a node counts more the nearer it is to the root
+//! (eLCS, Qiu 2013 §3.4.2). Nodes that both have exactly once divide the sequences first, and a band bounds the table
+//! between two of them: linear for pages that fit, bounded for all others.
 
 use std::collections::HashMap;
 

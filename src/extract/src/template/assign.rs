@@ -1,5 +1,5 @@
-//! A page and the templates of its site. In: the keys of a page. Out: the nearest template under the threshold, and
-//! through a [`Guide`] what it says of each line.
+//! Assigns a page to the nearest template of its site under the threshold. A [`Guide`] returns what that template knows of
+//! each line.
 
 use std::ops::Range;
 use std::sync::Arc;

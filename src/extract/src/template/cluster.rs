@@ -1,4 +1,4 @@
-//! Agglomerative clustering. In: distances of all pairs. Out: a cluster number for each, and the merges for drawing.
+//! Agglomerative clustering over distances of all pairs; returns a cluster number for each, and the merges for drawing.
 //! Average linkage, exact by chains of nearest neighbours (Murtagh 1983), `O(n²)` time and half a matrix of `f32`.
 //!
 //! Distances of key sets are counted without comparing pairs of sets: equal sets are one row, keys that stand on the

@@ -1,5 +1,5 @@
-//! From observations to templates. In: the observations of a site. Out: [`Learned`]: a template for each cluster that is
-//! large enough, and which observation went where.
+//! Learns templates from the observations of a site. [`Learned`] has a template for each cluster that is large enough, and
+//! the cluster of each observation.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 

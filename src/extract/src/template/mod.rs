@@ -1,7 +1,6 @@
-//! Templates of a site, learned from its pages. In: [`Observation`]s, the sequences of pages with the votes of the extraction,
-//! or the [`Keys`] of a page. Out: [`Template`]s: which nodes are essential and which optional, which slots lie between them,
-//! which region holds which field; for a page the nearest template, laid on it by a [`Guide`]. Never does I/O, never keeps a
-//! page.
+//! Templates of a site, learned from [`Observation`]s of its pages. A [`Template`] knows which nodes are essential or
+//! optional, the slots between them, and which region holds which field; [`Keys`] of a page find the nearest template, and
+//! a [`Guide`] applies it. No I/O; pages are not kept.
 //!
 //! ```text
 //!  pages ─▶ observe ─▶ cluster (shared block paths) ─▶ align one after the other ─▶ essential, optional nodes ─▶ slots, names

@@ -1,8 +1,7 @@
-//! What is kept of a page for learning. In: a page, its keys, its lines with the votes of the extraction. Out: an
-//! [`Observation`]: its sequence and, of each line, where it stands, a hash of its text and the field that
-//! the extraction gave it. The page itself is not kept.
+//! What is kept of a page for learning: an [`Observation`] has its sequence and, of each line, a key of its place, a hash
+//! of its text and the field that the extraction assigned. The page itself is not kept.
 //!
-//! A key says where a node stands, as a number that is the same on all pages of a template: it is made of the names of all
+//! A key identifies the place of a node by a number that is the same on all pages of a template, made of the names of all
 //! blocks from the root. Inline elements come and go with what an author writes.
 
 use std::collections::HashMap;

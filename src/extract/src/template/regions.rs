@@ -1,6 +1,6 @@
-//! Regions of a template: the places where text stands. In: the lines of the cluster's pages. Out: for each place how
-//! often it is there, how much its text varies, which fields the extraction saw in it; and what follows from that. Slots are what lies between two nodes of the template, with the names that labels
-//! and people gave them, and their values on a page.
+//! Regions of a template: places of text with statistics over the cluster's pages, that is how often a place occurs, how
+//! much its text varies, and which fields the extraction assigned. Slots are the gaps between two nodes of the template,
+//! with names from labels and people, and their values on a page.
 //!
 //! Text that is the same on every page is decoration, text that differs on every page is data: the entropy of the texts
 //! of a place over the pages, divided by its maximum, tells them apart (after Lin and Ho, KDD 2002).

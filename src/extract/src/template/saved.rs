@@ -1,5 +1,5 @@
-//! A page as HTML again. In: a [`Page`]. Out: markup that shows the same text in the same elements, without anything that
-//! runs, loads or leads elsewhere. Never copies markup: every byte is written anew from the tree.
+//! Writes a page as HTML again, with the same text in the same elements but without anything that runs, loads or leads
+//! elsewhere. Markup is never copied: every byte is written from the tree.
 
 use super::assign::Guide;
 use super::observation::Field;

@@ -1,5 +1,5 @@
 //! The sequence of a page (Qiu 2013, §3.2): its elements and texts in document order, each with a name and a depth. Inline
-//! elements and texts belong to it, because a label of a field is a text and its value often stands in a `<span>`.
+//! elements and texts are included, because a label of a field is a text and its value is often in a `<span>`.
 
 use std::collections::HashMap;
 

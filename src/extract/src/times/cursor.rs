@@ -1,5 +1,5 @@
-//! Reading a text piece by piece, as a pattern without choices would. In: a [`Cursor`] in a text. Out: the place behind
-//! what was asked for, `None` where something else stands. Letters count alike in both cases. Never goes back.
+//! A [`Cursor`] reads a text piece by piece, like a pattern without alternatives. Each method returns the place behind what
+//! it read, or `None`. Letters match in both cases. Never backtracks.
 
 use std::sync::LazyLock;
 

@@ -1,5 +1,5 @@
-//! All days that a text tells, for documents. In: a text. Out: each [`Day`] to a closure that takes or leaves it. A number that
-//! goes on to either side is part of none.
+//! Finds all days in a text, for documents; each [`Day`] is passed to a closure. Numbers that continue to either side are
+//! skipped.
 
 use std::ops::Range;
 

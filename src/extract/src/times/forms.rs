@@ -1,5 +1,5 @@
-//! The forms in which a time is written. In: a place in a text. Out: if a time of that form stands there, the place behind it
-//! and what it says. Never looks back: what a form may take, it takes. The pattern of each form is in the tests.
+//! The forms in which a time is written. Each reader takes a place in a text and returns the place behind the time with its
+//! parts. Readers are greedy and never backtrack; the pattern of each form is in the tests.
 
 use super::cursor::Cursor;
 

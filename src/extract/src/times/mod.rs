@@ -1,6 +1,6 @@
-//! The scanner of times. In: a short text. Out: where a time of any form in [`forms`] stands in it, and what it says. Comments
-//! take the first place of [`find`]; documents take the days of [`days`] and resolve them (`date`); the kind of a page asks for
-//! whole days only, with [`holds_whole_day`]. Never resolves a time.
+//! Scans short texts for times in any of the [`forms`]. Comments use the first place of [`find`]; documents read [`days`]
+//! and resolve them (`date`); the kind of a page needs whole days only, from [`holds_whole_day`]. Times are not resolved
+//! here.
 //!
 //! Each form is read from the places where one may begin. The patterns in the tests say what each form is; one regex of
 //! them all costs 3.7 % of bytes to Document more.

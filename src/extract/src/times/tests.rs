@@ -1,4 +1,4 @@
-//! Tests of the forms of times: each is read as its pattern says.
+//! Each form of times is read as its pattern defines it.
 
 use std::ops::Range;
 use std::sync::LazyLock;
