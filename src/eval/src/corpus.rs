@@ -159,7 +159,7 @@ pub struct Set {
 
 /// Where a set comes from, as its README says in lines that begin with `Source:` and `Licence:`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct About {
+pub struct SetInfo {
     /// Address and commit.
     pub source: String,
     /// Name of the licence.
@@ -182,7 +182,7 @@ const LICENCES: [&str; 12] = [
     "Unlicense",
 ];
 
-impl About {
+impl SetInfo {
     /// True if a licence is named, rather than missing or "for research only".
     pub fn is_licensed(&self) -> bool {
         LICENCES.iter().any(|name| self.licence.starts_with(name))
@@ -190,7 +190,7 @@ impl About {
 }
 
 /// The sets of `dir` by name: itself if it has gold, else its folders that have.
-pub(super) fn sets(dir: &Path) -> Result<Vec<Set>, EvalError> {
+pub(super) fn list_sets(dir: &Path) -> Result<Vec<Set>, EvalError> {
     let name = |path: &Path| {
         path.file_name()
             .map_or_else(|| "pages".to_owned(), |n| n.to_string_lossy().into_owned())
@@ -228,7 +228,7 @@ pub(super) fn sets(dir: &Path) -> Result<Vec<Set>, EvalError> {
 impl Set {
     /// The gold of the set, page by page. Lines that are blank, and pages with bad gold, are left out.
     pub fn gold(&self) -> Result<impl Iterator<Item = Result<Gold, EvalError>>, EvalError> {
-        let lines = Lines::open(&self.dir.join(GOLD))?;
+        let lines = GoldLines::open(&self.dir.join(GOLD))?;
         Ok(lines.filter_map(|line| {
             match line.and_then(|line| {
                 let gold: Gold = line.parse()?;
@@ -254,7 +254,7 @@ impl Set {
     }
 
     /// What the README of the set says of where it comes from; nothing if there is none.
-    pub fn about(&self) -> About {
+    pub fn about(&self) -> SetInfo {
         let text = fs::read_to_string(self.dir.join("README.md")).unwrap_or_default();
         let says = |names: &[&str]| {
             let value = text.lines().find_map(|line| {
@@ -265,7 +265,7 @@ impl Set {
             let name = value.split(['(', ';']).next().unwrap_or_default();
             name.replace('`', "").trim().to_owned()
         };
-        About {
+        SetInfo {
             source: says(&["Source"]),
             licence: says(&["Licence", "License"]),
         }
@@ -286,20 +286,20 @@ fn is_file_name(id: &str) -> bool {
 }
 
 /// Lines of a file of JSON objects, with their numbers; blank ones are left out.
-pub(super) struct Lines {
+pub(super) struct GoldLines {
     reader: BufReader<File>,
     file: PathBuf,
     line: usize,
 }
 
 /// One line.
-pub(super) struct Line {
+pub(super) struct GoldLine {
     bytes: Vec<u8>,
     file: PathBuf,
     line: usize,
 }
 
-impl Lines {
+impl GoldLines {
     /// Opens a file.
     pub(super) fn open(file: &Path) -> Result<Self, EvalError> {
         let opened = File::open(file).map_err(|source| EvalError::Read {
@@ -313,7 +313,7 @@ impl Lines {
         })
     }
 
-    fn read(&mut self) -> Result<Option<Line>, EvalError> {
+    fn read(&mut self) -> Result<Option<GoldLine>, EvalError> {
         let mut bytes = Vec::new();
         let read = (&mut self.reader)
             .take(MAX_LINE_BYTES)
@@ -323,7 +323,7 @@ impl Lines {
                 source,
             })?;
         self.line += 1;
-        let line = Line {
+        let line = GoldLine {
             bytes,
             file: self.file.clone(),
             line: self.line,
@@ -336,8 +336,8 @@ impl Lines {
     }
 }
 
-impl Iterator for Lines {
-    type Item = Result<Line, EvalError>;
+impl Iterator for GoldLines {
+    type Item = Result<GoldLine, EvalError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -350,7 +350,7 @@ impl Iterator for Lines {
     }
 }
 
-impl Line {
+impl GoldLine {
     /// The object on the line.
     pub(super) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, EvalError> {
         serde_json::from_slice(self.json()).map_err(|error| {

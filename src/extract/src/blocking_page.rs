@@ -21,7 +21,7 @@ const SAYS: u32 = 1;
 const LOGIN: u32 = 2;
 
 static WORDS: LazyLock<Literals> =
-    LazyLock::new(|| cues::seen(&[("blocking.says", SAYS), ("blocking.login", LOGIN)]));
+    LazyLock::new(|| cues::compile_seen(&[("blocking.says", SAYS), ("blocking.login", LOGIN)]));
 
 impl Document {
     /// Whether a page that looks like an article is a notice to readers that are not let in: short, without a day, and in such

@@ -100,7 +100,7 @@ pub enum Piece<P> {
 }
 
 /// Paragraphs with the pictures at their places.
-pub fn pieces<P>(
+pub fn split_pieces<P>(
     paragraphs: impl Iterator<Item = P>,
     images: impl IntoIterator<Item = Image>,
 ) -> Vec<Piece<P>> {

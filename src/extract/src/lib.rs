@@ -54,18 +54,18 @@ pub use blocking_page::is_blocking_address;
 pub use classify::learn;
 pub use date::stamp::{Clock, Stamp};
 pub use document::{
-    Attachment, Comment, Document, Image, Kind, Link, LinkKind, Meta, Piece, pieces,
+    Attachment, Comment, Document, Image, Kind, Link, LinkKind, Meta, Piece, split_pieces,
 };
 pub use fields::author::NameTrace;
 pub use fields::meta::{Typed, TypedFields};
-pub use fields::title_parts::site_title;
+pub use fields::title_parts::find_site_title;
 pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;
 
 use crate::template::{Guide, Keys, ObservedLine, text_hash};
 use lines::Line;
 use page::{Page, Tag};
-use reading::{Reading, opening};
+use reading::{Reading, find_opening};
 
 /// What is known of a page besides its bytes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -176,7 +176,7 @@ fn finish(
     let image = reading.head.image.map(str::to_owned);
     let is_short = reading.tokens() < config.min_tokens.max(fallback::SHORT);
     if is_short && config.method == Method::Model {
-        fallback::mend(&mut document, page, reading, context, config);
+        fallback::search_elsewhere(&mut document, page, reading, context, config);
         let paragraphs = document.text.lines().count() as u32;
         for image in &mut document.images {
             image.after = image.after.min(paragraphs);
@@ -200,7 +200,7 @@ pub fn observe(
     context: &Context<'_>,
     config: &Config,
 ) -> (Document, Vec<ObservedLine>) {
-    let reading = Reading::of(page, context, config);
+    let reading = Reading::new(page, context, config);
     let votes = reading.votes(page);
     let texts = |line: &Line| {
         let texts = (line.first..line.end).filter(|id| page.node(*id).tag == Tag::TEXT);
@@ -220,9 +220,9 @@ pub fn observe(
 
 /// The document of a page and why it came out so.
 pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document, Trace) {
-    let reading = Reading::of(page, context, config);
-    let judged = page::judge(page, None);
-    let search = body::judgement::Search {
+    let reading = Reading::new(page, context, config);
+    let judged = page::classify_page(page, None);
+    let search = body::judgement::LineContext {
         page,
         outline: &reading.outline,
         title: reading.guess,
@@ -235,15 +235,15 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         outline: &reading.outline,
         head: &reading.head,
         anchors: reading.anchors,
-        opening: opening(&reading.comments),
+        opening: find_opening(&reading.comments),
         clock: &reading.clock,
     };
-    let trace = trace::trace(
+    let trace = trace::build_trace(
         &search,
         &reading.body,
         &reading.headline.candidates,
-        &date::candidates(&sources),
-        author::names(page, &reading.outline, &reading.head, reading.anchors, true),
+        &date::collect_candidates(&sources),
+        author::find_names(page, &reading.outline, &reading.head, reading.anchors, true),
         &reading.clock,
     );
     (finish(reading, page, context, config, None), trace)

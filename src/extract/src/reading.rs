@@ -31,12 +31,12 @@ pub(crate) struct Reading<'a> {
     pub(crate) headline: headline::Headline,
     pub(crate) anchors: date::Anchors,
     pub(crate) published: Option<Stamp>,
-    pub(crate) comments: comments::Found,
-    pub(crate) labels: labels::Labels,
+    pub(crate) comments: comments::FoundComments,
+    pub(crate) labels: labels::FoundLabels,
 }
 
 impl<'a> Reading<'a> {
-    pub(crate) fn of(page: &'a Page, context: &Context<'_>, config: &Config) -> Self {
+    pub(crate) fn new(page: &'a Page, context: &Context<'_>, config: &Config) -> Self {
         Self::with(page, context, config, false, None)
     }
 
@@ -48,16 +48,16 @@ impl<'a> Reading<'a> {
         hidden_too: bool,
         guide: Option<&Guide<'_>>,
     ) -> Self {
-        let head = Head::of(page);
-        let mut outline = Outline::of(page, hidden_too);
-        let language = scripts(page, &outline).language(head.language);
-        let clock = clock_of(page, context, language.as_deref(), head.language);
-        let title = title_parts::Title::of(&head.title);
-        let headings = headline::headings(page, &outline, &title.forms);
-        let guess = headline::first_guess(page, &outline, &title.forms, &headings);
+        let head = Head::read(page);
+        let mut outline = Outline::new(page, hidden_too);
+        let language = detect_scripts(page, &outline).language(head.language);
+        let clock = make_clock(page, context, language.as_deref(), head.language);
+        let title = title_parts::Title::parse(&head.title);
+        let headings = headline::find_headings(page, &outline, &title.forms);
+        let guess = headline::guess_headline(page, &outline, &title.forms, &headings);
         outline.spread_marks(page, guess);
-        let judged = page::judge(page, None);
-        let search = body::judgement::Search {
+        let judged = page::classify_page(page, None);
+        let search = body::judgement::LineContext {
             page,
             outline: &outline,
             title: guess,
@@ -65,15 +65,16 @@ impl<'a> Reading<'a> {
             judged: &judged,
             weights: context.weights(config),
         };
-        let mut body = body::main_text(&search, config, guide);
+        let mut body = body::extract_main_text(&search, config, guide);
         let comments = posts::find(page, &outline);
         // What the ratios propose stays as it is.
         let by_model = config.method == Method::Model;
-        if by_model && posts::settle(page, &outline, &comments, body.talk, &mut body.lines) {
+        if by_model && posts::settle_posts(page, &outline, &comments, body.talk, &mut body.lines) {
             body.method = "posts";
         }
-        let headline = headline::headline(page, &outline, &head, &title, &headings, &body.lines);
-        let labels = labels::labels(page, &outline);
+        let headline =
+            headline::find_headline(page, &outline, &head, &title, &headings, &body.lines);
+        let labels = labels::read_labels(page, &outline);
         if by_model {
             notes::drop_notes(page, &outline, &headline, &clock, &mut body);
             labels.leave_out(&outline, &mut body.lines);
@@ -88,7 +89,7 @@ impl<'a> Reading<'a> {
             outline: &outline,
             head: &head,
             anchors,
-            opening: opening(&comments),
+            opening: find_opening(&comments),
             clock: &clock,
         };
         let published = date::choose(&sources);
@@ -115,18 +116,18 @@ impl<'a> Reading<'a> {
     /// The main text with its pictures.
     pub(crate) fn text(&self, page: &Page) -> (String, Vec<Image>) {
         let lines = &self.body.lines;
-        let (text, paragraphs) = render::paragraphs(page, &self.outline, lines);
+        let (text, paragraphs) = render::join_paragraphs(page, &self.outline, lines);
         let body = images::BodyLines {
             title: self.headline.line,
             lines,
             paragraphs: &paragraphs,
         };
-        (text, images::images(page, &self.outline, &body))
+        (text, images::select_images(page, &self.outline, &body))
     }
 
     /// Writer and media source.
     pub(crate) fn names(&self, page: &Page) -> (Option<String>, Option<String>) {
-        let names = author::names(page, &self.outline, &self.head, self.anchors, false);
+        let names = author::find_names(page, &self.outline, &self.head, self.anchors, false);
         let first = |names: Vec<NameTrace>| names.into_iter().next().map(|n| n.text);
         (first(names.authors), first(names.sources))
     }
@@ -203,9 +204,10 @@ impl<'a> Reading<'a> {
         let pages = if self.body.method == "posts" {
             Pages::default()
         } else {
-            Pages::of(page, &self.outline, &links, self.anchors)
+            Pages::find(page, &self.outline, &links, self.anchors)
         };
-        let (links, attachments) = links::links(page, &self.outline, self.headline.line, links);
+        let (links, attachments) =
+            links::classify_links(page, &self.outline, self.headline.line, links);
         let (text, images) = self.text(page);
         let url = page
             .url
@@ -218,7 +220,7 @@ impl<'a> Reading<'a> {
         };
         let mut document = Document {
             addresses: Vec::new(),
-            canonical: canonical(page, &self.head).filter(|c| *c != url),
+            canonical: resolve_canonical(page, &self.head).filter(|c| *c != url),
             url,
             site: context.site.map(str::to_owned),
             published: self.published.map(|s| s.iso(&self.clock)),
@@ -228,8 +230,8 @@ impl<'a> Reading<'a> {
             images,
             meta: std::mem::take(&mut self.labels.meta),
             attachments,
-            comment_endpoints: comments::endpoints(page),
-            comments: posts::comments(std::mem::take(&mut self.comments), &self.clock),
+            comment_endpoints: comments::find_endpoints(page),
+            comments: posts::resolve_comments(std::mem::take(&mut self.comments), &self.clock),
             links,
             pages: pages.following,
             part_of: pages.first,
@@ -252,20 +254,20 @@ impl<'a> Reading<'a> {
             document.kind = Kind::Error;
         }
         if let Some(guide) = guide {
-            guided::mend_fields(&mut document, page, &self.outline, guide, &self.clock);
+            guided::fill_fields(&mut document, page, &self.outline, guide, &self.clock);
         }
         document
     }
 }
 
 /// When the first post of a thread was written, as printed.
-pub(crate) fn opening(found: &comments::Found) -> Option<&str> {
+pub(crate) fn find_opening(found: &comments::FoundComments) -> Option<&str> {
     let first = found.opening.as_ref().filter(|_| found.thread)?;
     first.time.as_deref()
 }
 
 /// The scripts of the page: of its prose, and where there is little of the lines that come first.
-fn scripts(page: &Page, outline: &Outline) -> language::Scripts {
+fn detect_scripts(page: &Page, outline: &Outline) -> language::Scripts {
     const FIRST: usize = 200;
     let mut scripts = language::Scripts::default();
     let prose = outline.lines.iter().filter(|l| outline::is_prose(l));
@@ -277,13 +279,13 @@ fn scripts(page: &Page, outline: &Outline) -> language::Scripts {
     scripts
 }
 
-fn canonical(page: &Page, head: &Head<'_>) -> Option<String> {
+fn resolve_canonical(page: &Page, head: &Head<'_>) -> Option<String> {
     let reference = head.canonical?;
     let parsed = page::resolve(page, page.url.as_ref(), reference);
     parsed.map(|u| u.as_str().to_owned())
 }
 
-pub(crate) fn clock_of(
+pub(crate) fn make_clock(
     page: &Page,
     context: &Context<'_>,
     language: Option<&str>,

@@ -53,7 +53,7 @@ pub struct CrawlUri {
 impl CrawlUri {
     /// Parses an absolute URL and brings it into canonical form.
     pub fn parse(text: &str) -> Result<Self, UriError> {
-        let text = bounded(text)?;
+        let text = check_length(text)?;
         Self::plain(text).map_or_else(|| Self::read(text), Ok)
     }
 
@@ -64,7 +64,7 @@ impl CrawlUri {
 
     /// Resolves a reference found in the page at `self`.
     pub fn join(&self, reference: &str) -> Result<Self, UriError> {
-        let reference = bounded(reference)?;
+        let reference = check_length(reference)?;
         let plain = self.join_plain(reference);
         plain.map_or_else(|| self.read_beside(reference), Ok)
     }
@@ -265,7 +265,7 @@ impl CrawlUri {
     }
 }
 
-fn bounded(text: &str) -> Result<&str, UriError> {
+fn check_length(text: &str) -> Result<&str, UriError> {
     let text = text.trim();
     match text.len() {
         length if length > MAX_TEXT_BYTES => Err(UriError::TooLong(length, MAX_URI_BYTES)),
@@ -288,8 +288,8 @@ fn drop_final_dot(url: &mut Url) -> Result<(), UriError> {
 }
 
 fn canonical_path(url: &mut Url) {
-    let path = spelling::canonical_escapes(url.path());
-    let path = spelling::sessions_from_path(&path);
+    let path = spelling::normalize_escapes(url.path());
+    let path = spelling::strip_path_sessions(&path);
     if path != url.path() {
         let path = path.into_owned();
         url.set_path(&path);
@@ -298,7 +298,7 @@ fn canonical_path(url: &mut Url) {
 
 fn canonical_query(url: &mut Url) {
     let Some(query) = url.query() else { return };
-    let normal = spelling::canonical_escapes(query);
+    let normal = spelling::normalize_escapes(query);
     let mut kept = String::with_capacity(normal.len());
     for parameter in normal.split('&').filter(|p| !p.is_empty()) {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));

@@ -9,4 +9,4 @@ mod tests;
 
 pub use canonicalize::{CrawlUri, MAX_URI_BYTES, UriError, registrable_domain};
 pub use fingerprint::{QueueHash, elf, hf, hfip};
-pub use spelling::canonical_escapes;
+pub use spelling::normalize_escapes;

@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::tokens::tokens;
+use super::super::tokens::tokenize;
 
 /// Tokens in a run that is looked for in the gold text.
 const RUN: usize = 4;
@@ -14,12 +14,12 @@ pub(super) struct Numbering<'a>(HashMap<&'a str, u32>);
 
 impl<'a> Numbering<'a> {
     /// Numbers of the tokens of a text.
-    pub(super) fn of(&mut self, text: &'a str) -> Vec<u32> {
+    pub(super) fn number_tokens(&mut self, text: &'a str) -> Vec<u32> {
         let mut number = |token| {
             let next = self.0.len() as u32;
             *self.0.entry(token).or_insert(next)
         };
-        tokens(text).map(&mut number).collect()
+        tokenize(text).map(&mut number).collect()
     }
 }
 

@@ -7,7 +7,7 @@ use super::super::corpus::Set;
 use super::labelled::Labelled;
 
 /// Each set that `pages` are of.
-pub(super) fn sources(sets: &[Set], pages: &[&Labelled]) -> Vec<Source> {
+pub(super) fn list_sources(sets: &[Set], pages: &[&Labelled]) -> Vec<Source> {
     let of_set = |set: &Set| {
         let mut hash = Xxh3::new();
         let mut count = 0;

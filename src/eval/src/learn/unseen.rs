@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::super::corpus::{EvalError, Gold, Set};
-use super::labelled::{Labelled, labelled};
-use super::{names, weights};
+use super::labelled::{Labelled, load_labelled};
+use super::{feature_names, learn_from};
 use taojin_extract::learn::Weights;
 
 /// Weights for pages that they were not learned from.
@@ -25,7 +25,7 @@ impl Unseen {
         seed: u64,
         seen: impl FnMut(),
     ) -> Result<Option<Self>, EvalError> {
-        let pages = labelled(sets, licensed)?;
+        let pages = load_labelled(sets, licensed)?;
         let count = count.max(2);
         let part = |page: &Labelled| {
             let hash = xxhash_rust::xxh3::xxh3_64_with_seed(page.site.as_bytes(), seed);
@@ -44,7 +44,7 @@ impl Unseen {
         judged: &[Set],
         seen: impl FnMut(),
     ) -> Result<Option<Self>, EvalError> {
-        let pages = labelled(all, licensed)?;
+        let pages = load_labelled(all, licensed)?;
         let sites = |set: &str| -> HashSet<String> {
             let own = pages.iter().filter(|p| p.set == set);
             own.map(|p| p.site.clone()).collect()
@@ -67,8 +67,8 @@ impl Unseen {
         for takes in parts {
             let others = pages.iter().filter(|page| page.learned && takes(page));
             let others: Vec<&Labelled> = others.collect();
-            let names = names(others.iter().copied())?;
-            learned.push(weights(&others, &names));
+            let names = feature_names(others.iter().copied())?;
+            learned.push(learn_from(&others, &names));
             seen();
         }
         let mut of: HashMap<String, HashMap<String, usize>> = HashMap::new();
@@ -85,7 +85,7 @@ impl Unseen {
     }
 
     /// The weights that have seen neither this page nor another of its site.
-    pub(in super::super) fn of(&self, set: &str, gold: &Gold) -> Option<&Weights> {
+    pub(in super::super) fn weights_for(&self, set: &str, gold: &Gold) -> Option<&Weights> {
         let part = self.of.get(set)?.get(&gold.id)?;
         self.weights.get(*part)
     }

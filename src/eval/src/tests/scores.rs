@@ -1,6 +1,6 @@
 //! Scores of pages, rates of sets, differences of runs.
 
-use crate::{Gold, Overlap, PageScore, Run, Tally, compare, lines, report};
+use crate::{Gold, Overlap, PageScore, Run, Tally, compare, format_run, report};
 use taojin_extract::{Comment, Document, Kind};
 
 fn gold(json: serde_json::Value) -> Gold {
@@ -64,7 +64,7 @@ fn run(pages: Vec<PageScore>) -> Run {
 
 #[test]
 fn rates_are_those_of_the_reference() {
-    let row = Tally::of(&pages()).row();
+    let row = Tally::from_pages(&pages()).row();
     assert_eq!((row.pages, row.missing, row.text), (4, 1, Some(4)));
     assert_eq!(
         (row.f1, row.p, row.r, row.page),
@@ -109,7 +109,7 @@ fn empty_and_unknown_fields_are_not_judged() {
         (score.text, score.title, score.date, score.comments),
         (None, None, None, None)
     );
-    let row = Tally::of([&score]).row();
+    let row = Tally::from_pages([&score]).row();
     assert_eq!((row.text, row.title, row.date), (None, None, None));
     let json = serde_json::to_value(row).expect("JSON");
     assert_eq!(
@@ -171,7 +171,7 @@ fn a_difference_names_each_field_that_changed() {
     let difference = &differences[0];
     assert_eq!((difference.only_now, difference.only_before), (1, 1));
     assert_eq!((difference.before.pages, difference.now.pages), (3, 3));
-    let named = |changes: &[crate::Change]| {
+    let named = |changes: &[crate::FieldChange]| {
         let named = changes.iter().map(|c| (c.id.clone(), c.field, c.gain()));
         named.collect::<Vec<_>>()
     };
@@ -181,7 +181,7 @@ fn a_difference_names_each_field_that_changed() {
         [("a".to_owned(), "text", 0.4286)]
     );
     let now = run(now);
-    let text = lines(&now, &report(&now, 0, false, differences)).join("\n");
+    let text = format_run(&now, &report(&now, 0, false, differences)).join("\n");
     assert!(
         text.contains("worse: 1\n  -1.000  title    1.000 → 0.000  x/b"),
         "{text}"

@@ -1,11 +1,11 @@
 //! Tokens, shingles, titles, days.
 
-use crate::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};
+use crate::{BODY_SHINGLE, Bag, Overlap, TokenNumbers, normalize_title, parse_day};
 
 fn overlap(gold: &str, extracted: &str, size: usize) -> (f64, f64, f64) {
-    let mut numbers = Numbers::default();
-    let gold = Bag::of(gold, size, &mut numbers);
-    let found = gold.overlap(&Bag::of(extracted, size, &mut numbers));
+    let mut numbers = TokenNumbers::default();
+    let gold = Bag::new(gold, size, &mut numbers);
+    let found = gold.overlap(&Bag::new(extracted, size, &mut numbers));
     (found.right, found.extra, found.missed)
 }
 
@@ -76,11 +76,11 @@ fn rates_of_nothing() {
 #[test]
 fn titles_lose_their_typography() {
     assert_eq!(
-        bare_title("  “Ａ股”\u{3000}涨 \u{1c}3％ ﬁ '「x」'"),
+        normalize_title("  “Ａ股”\u{3000}涨 \u{1c}3％ ﬁ '「x」'"),
         "A股涨3%fix"
     );
-    assert_ne!(bare_title("Gas"), bare_title("gas"));
-    assert_ne!(bare_title("甲：乙"), bare_title("甲乙"));
+    assert_ne!(normalize_title("Gas"), normalize_title("gas"));
+    assert_ne!(normalize_title("甲：乙"), normalize_title("甲乙"));
 }
 
 #[test]
@@ -102,6 +102,6 @@ fn days_are_read_wherever_they_stand() {
         ("2019--1-2", None),
         ("", None),
     ] {
-        assert_eq!(day(text), expected, "{text}");
+        assert_eq!(parse_day(text), expected, "{text}");
     }
 }

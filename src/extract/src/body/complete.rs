@@ -26,11 +26,11 @@ const STILL_DOUBTFUL: f32 = -1.5;
 const ATTACHMENTS: usize = 20;
 /// Adds what belongs to kept lines though it does not read like text: the other rows of a table, lists that stand
 /// among paragraphs, attachments named right below; then whole parts that stand among paragraphs.
-pub(super) fn complete(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
+pub(super) fn add_related(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
     let outline = view.outline;
-    let mut more = other_rows(page, outline, lines);
-    more.extend(lists(page, outline, odds, lines));
-    more.extend(between(view, odds, lines));
+    let mut more = find_other_rows(page, outline, lines);
+    more.extend(find_lists(page, outline, odds, lines));
+    more.extend(find_lists_between(view, odds, lines));
     if let Some(last) = lines.last().copied() {
         let below = (last + 1..outline.lines.len()).take(ATTACHMENTS);
         more.extend(below.take_while(|i| view.phrases[*i] == Some(Phrase::Attachment)));
@@ -38,12 +38,12 @@ pub(super) fn complete(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut V
     lines.extend(more);
     lines.sort_unstable();
     lines.dedup();
-    lines.extend(lines_of_gaps(page, view, odds, lines));
+    lines.extend(find_gap_lines(page, view, odds, lines));
     lines.sort_unstable();
 }
 
 /// Lines of the tables that hold a kept cell between kept paragraphs.
-fn other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
+fn find_other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
     let prose = |i: &&usize| is_prose(&outline.lines[**i]);
     let first = lines.iter().find(prose).copied().unwrap_or(usize::MAX);
     let last = lines.iter().rfind(prose).copied().unwrap_or(0);
@@ -74,7 +74,7 @@ fn other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
 }
 
 /// Lines between two kept lines of the same kind, alone in their gap: a short verse of a poem, an answer of one word.
-fn between<'a>(
+fn find_lists_between<'a>(
     view: &'a View<'_>,
     odds: &'a [f32],
     lines: &'a [usize],
@@ -96,7 +96,7 @@ fn between<'a>(
 
 /// Lines of the lists right below a kept paragraph, under the same parent, that hold words rather than links and are
 /// not much less likely than it.
-fn lists(page: &Page, outline: &Outline, odds: &[f32], lines: &[usize]) -> Vec<usize> {
+fn find_lists(page: &Page, outline: &Outline, odds: &[f32], lines: &[usize]) -> Vec<usize> {
     let mut more = Vec::new();
     for marked in outline.marked.iter().filter(|m| m.marks.any(Marks::LIST)) {
         let range = outline.range(page, marked.node);
@@ -138,7 +138,7 @@ const MARKED: Marks = Marks::AGAINST
     .with(Marks::CAPTION);
 
 /// Lines of the parts among the paragraphs in `kept`, which is in order, and right below the last.
-pub(crate) fn lines_of_gaps(
+pub(crate) fn find_gap_lines(
     page: &Page,
     view: &View<'_>,
     odds: &[f32],

@@ -3,11 +3,11 @@
 
 use std::collections::HashSet;
 
-use super::judgement::{counted, select};
+use super::judgement::{count_tokens, select};
 use crate::date::stamp::Clock;
-use crate::date::text::{Form, find_dates};
+use crate::date::text::{DateForm, find_dates};
 use crate::document::Document;
-use crate::fields::author::{author_of, clean, source_of};
+use crate::fields::author::{clean_name, find_author, find_source};
 use crate::lines::Line;
 use crate::lines::outline::Outline;
 use crate::page::{Page, Tag};
@@ -35,13 +35,13 @@ pub(crate) fn choose(
     guide: &Guide<'_>,
 ) -> (Vec<usize>, f32, &'static str) {
     let tokens: Vec<u32> = outline.lines.iter().map(|l| l.all.tokens).collect();
-    let (model, expected) = select(&counted(&outline.lines, odds), odds);
+    let (model, expected) = select(&count_tokens(&outline.lines, odds), odds);
     let guided: Vec<f32> = outline
         .lines
         .iter()
         .zip(odds)
         .map(|(line, odds)| {
-            let odds = odds + said(page, line, guide);
+            let odds = odds + template_odds(page, line, guide);
             let may_repeat = line.all.tokens <= LONGEST_REPEAT && odds > -1.0;
             if may_repeat && !guide.is_said(line.block) && guide.is_furniture(line.first..line.end)
             {
@@ -51,7 +51,7 @@ pub(crate) fn choose(
             }
         })
         .collect();
-    let (mut lines, sure) = select(&counted(&outline.lines, &guided), &guided);
+    let (mut lines, sure) = select(&count_tokens(&outline.lines, &guided), &guided);
     // What the models kept goes only where the template speaks against it, not because other lines have become likelier.
     lines.extend(model.iter().filter(|i| guided[**i] >= odds[**i]));
     lines.sort_unstable();
@@ -88,24 +88,24 @@ pub(crate) fn choose(
 /// Log-odds of a line by the template: what the past of its place says against it, and what the container around it says
 /// for it. What speaks for a place, the models saw as well. They are often shy of lists and short lines; where almost
 /// everything is main text, such a line is too, unless it is a caption.
-fn said(page: &Page, line: &Line, guide: &Guide<'_>) -> f32 {
+fn template_odds(page: &Page, line: &Line, guide: &Guide<'_>) -> f32 {
     if let Some(odds) = guide.said(line.block) {
         return odds;
     }
     let inside = guide.inside(line.block);
-    if inside <= 0.0 || in_figure(page, line) {
+    if inside <= 0.0 || is_in_figure(page, line) {
         return guide.against(line.block);
     }
     INSIDE * inside
 }
 
-fn in_figure(page: &Page, line: &Line) -> bool {
+fn is_in_figure(page: &Page, line: &Line) -> bool {
     let mut around = std::iter::once(line.block).chain(page.ancestors(line.block).take(4));
     around.any(|at| matches!(page.node(at).tag, Tag::FIGURE | Tag::FIGCAPTION))
 }
 
 /// Fields that the models did not find, or that a person pointed at, from the regions and slots of the template.
-pub(crate) fn mend_fields(
+pub(crate) fn fill_fields(
     document: &mut Document,
     page: &Page,
     outline: &Outline,
@@ -131,19 +131,19 @@ pub(crate) fn mend_fields(
     if let Some(line) = read(Field::Published, document.published.is_some()) {
         let found = find_dates(&line, clock)
             .into_iter()
-            .find(|f| f.form == Form::Full);
+            .find(|f| f.form == DateForm::Full);
         if let Some(found) = found {
             document.published = Some(found.stamp.iso(clock));
         }
     }
     if let Some(line) = read(Field::Author, document.author.is_some()) {
-        document.author = author_of(&line)
-            .or_else(|| clean(&line))
+        document.author = find_author(&line)
+            .or_else(|| clean_name(&line))
             .or(document.author.take());
     }
     if let Some(line) = read(Field::Source, document.source.is_some()) {
-        document.source = source_of(&line)
-            .or_else(|| clean(&line))
+        document.source = find_source(&line)
+            .or_else(|| clean_name(&line))
             .or(document.source.take());
     }
     for value in values {

@@ -15,9 +15,9 @@ use crate::classify::features::View;
 use crate::cues::phrases::Phrase;
 use crate::page::{HUB_LINKS, Judged, Kind};
 use crate::template::Guide;
-use complete::complete;
-use judgement::{Judgement, Search, counted, select};
-use proposal::Proposal;
+use complete::add_related;
+use judgement::{Judgement, LineContext, count_tokens, select};
+use proposal::BodyProposal;
 
 /// Probability of being an article or a manual from which a page is taken for one text.
 const ONE_TEXT: f32 = 0.5;
@@ -48,9 +48,13 @@ fn may_be_list(judged: &Judged) -> bool {
 }
 
 /// The main text of a page.
-pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<&Guide<'_>>) -> Body {
+pub(super) fn extract_main_text(
+    search: &LineContext<'_>,
+    config: &Config,
+    guide: Option<&Guide<'_>>,
+) -> Body {
     let outline = search.outline;
-    let view = View::of(search.page, outline, search.title);
+    let view = View::new(search.page, outline, search.title);
     if outline.lines.is_empty() {
         return Body {
             method: "none",
@@ -59,7 +63,7 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<&Gui
         };
     }
     if config.method == Method::Ratio {
-        let proposal = Proposal::of(search.page, outline);
+        let proposal = BodyProposal::new(search.page, outline);
         return Body {
             lines: proposal.text_lines(),
             method: "ratio",
@@ -69,16 +73,16 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<&Gui
             phrases: view.phrases,
         };
     }
-    let judgement = Judgement::of(search, &view);
+    let judgement = Judgement::new(search, &view);
     let (mut lines, expected, method) = match &guide {
         Some(guide) => guided::choose(search.page, outline, &judgement.odds, guide),
         None => {
-            let tokens = counted(&outline.lines, &judgement.odds);
+            let tokens = count_tokens(&outline.lines, &judgement.odds);
             let (lines, expected) = select(&tokens, &judgement.odds);
             (lines, expected, "model")
         }
     };
-    complete(search.page, &view, &judgement.odds, &mut lines);
+    add_related(search.page, &view, &judgement.odds, &mut lines);
     let [article, talk, reference, ..] = judgement.types.0;
     if article + reference > ONE_TEXT {
         notes::drop_foreign(search.page, &view, &mut lines);

@@ -12,8 +12,8 @@ use super::Body;
 use crate::classify::features::{View, link_share};
 use crate::cues::phrases::Phrase;
 use crate::date::stamp::Clock;
-use crate::date::text::{Form, Found, find_dates};
-use crate::fields::author::author_of;
+use crate::date::text::{DateForm, FoundDate, find_dates};
+use crate::fields::author::find_author;
 use crate::fields::headline::Headline;
 use crate::fields::likeness::{likeness_from, normal_form};
 use crate::lines::Line;
@@ -42,7 +42,7 @@ pub(crate) fn drop_notes(
     clock: &Clock,
     body: &mut Body,
 ) {
-    let notes = Notes::of(page, outline, headline, clock, body);
+    let notes = Notes::new(page, outline, headline, clock, body);
     let lines = &mut body.lines;
     let mut next = 0;
     let mut signed = None;
@@ -84,7 +84,7 @@ struct Notes<'a> {
 }
 
 impl<'a> Notes<'a> {
-    fn of(
+    fn new(
         page: &'a Page,
         outline: &'a Outline,
         headline: &Headline,
@@ -104,7 +104,7 @@ impl<'a> Notes<'a> {
             phrases: lines.iter().map(|i| body.phrases[*i]).collect(),
             bylines: lines.iter().take(HEAD_LINES).map(byline).collect(),
             inserted: if one_text {
-                insertions(outline, lines)
+                find_insertions(outline, lines)
             } else {
                 Marks::default()
             },
@@ -148,7 +148,7 @@ impl<'a> Notes<'a> {
         let text = self.outline.text(self.page, line);
         let (above, below) = (i < self.first, i > self.last);
         let outside = above || below || n < HEAD_LINES;
-        let again = |headline: &Vec<char>| i <= self.first && repeats(headline, text);
+        let again = |headline: &Vec<char>| i <= self.first && is_repeated(headline, text);
         let before_text = self.is_byline(n) || self.title.is_some_and(|t| i < t);
         if self.headline.as_ref().is_some_and(again)
             || line.marks.any(self.inserted)
@@ -194,7 +194,7 @@ fn drop_copies(page: &Page, outline: &Outline, lines: &mut Vec<usize>) {
 
 /// Marks of boxes that are insertions in this text: advertisements and banners, where all of them together hold little
 /// of it. A template may call each paragraph a promotion.
-fn insertions(outline: &Outline, lines: &[usize]) -> Marks {
+fn find_insertions(outline: &Outline, lines: &[usize]) -> Marks {
     /// Most that boxes, and dialogs over the page, may hold of the text.
     const BOXES: f32 = 0.12;
     const DIALOGS: f32 = 0.3;
@@ -223,7 +223,7 @@ fn is_bare_day(text: &str) -> bool {
 }
 
 /// True for a line that says the same as the headline.
-fn repeats(headline: &[char], text: &str) -> bool {
+fn is_repeated(headline: &[char], text: &str) -> bool {
     const SAME: f64 = 0.9;
     let chars = text.chars().count();
     // NFKC and dropped quotes do not change a length by more.
@@ -235,8 +235,11 @@ fn repeats(headline: &[char], text: &str) -> bool {
 /// begins with it and has a clock.
 fn is_byline(text: &str, clock: &Clock) -> bool {
     let begins = text.starts_with(|c: char| c.is_ascii_digit()) && text.contains([':', '：']);
-    let dates = |d: &Found| d.form == Form::Full || (begins && d.at == 0 && d.form == Form::NoYear);
-    !ends_sentence(text) && (author_of(text).is_some() || find_dates(text, clock).iter().any(dates))
+    let dates = |d: &FoundDate| {
+        d.form == DateForm::Full || (begins && d.at == 0 && d.form == DateForm::NoYear)
+    };
+    !ends_sentence(text)
+        && (find_author(text).is_some() || find_dates(text, clock).iter().any(dates))
 }
 
 /// Tokens that the text must have before what is elsewhere can be foreign to it.
@@ -263,7 +266,7 @@ struct Text<'a> {
 /// Drops the foreign parts from `lines`, which are in order. The text is the element around the first prose below the
 /// headline; each element around it adds to the text what follows in it, or is left without it.
 pub(crate) fn drop_foreign(page: &Page, view: &View<'_>, lines: &mut Vec<usize>) {
-    let Some(first) = first_prose(view, lines) else {
+    let Some(first) = find_first_prose(view, lines) else {
         return;
     };
     let mut part = page.node(view.outline.lines[first].block).parent;
@@ -293,7 +296,7 @@ pub(crate) fn drop_foreign(page: &Page, view: &View<'_>, lines: &mut Vec<usize>)
 }
 
 /// The first kept line of prose at or below the headline.
-fn first_prose(view: &View<'_>, lines: &[usize]) -> Option<usize> {
+fn find_first_prose(view: &View<'_>, lines: &[usize]) -> Option<usize> {
     let title = view.title.unwrap_or(0);
     let mut below = lines.iter().copied().filter(|i| *i >= title);
     below.find(|i| is_prose(&view.outline.lines[*i]))

@@ -1,4 +1,4 @@
-//! Selects text by path ratios, the first stage of the extraction, without words and without learning. A [`Proposal`] says
+//! Selects text by path ratios, the first stage of the extraction, without words and without learning. A [`BodyProposal`] says
 //! of each line whether it is proposed, from the table of tag paths that was counted while the page arrived.
 //!
 //! First pass (Wu et al., CIKM 2013, `path_ratio`): each text has the score of its path, link texts 0; scores are smoothed along
@@ -51,7 +51,7 @@ impl ProposedLine {
 
 /// What the ratios say of a page.
 #[derive(Debug, Default)]
-pub(crate) struct Proposal {
+pub(crate) struct BodyProposal {
     /// For each line of the outline.
     pub lines: Vec<ProposedLine>,
     /// The element that holds the text; `None` where there is none.
@@ -64,16 +64,16 @@ pub(crate) struct Proposal {
 
 /// What the second pass adds up over the lines that the first proposes.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct TokenSum {
     score: f64,
     tokens: u32,
     linked: u32,
     marks: u32,
 }
 
-impl Sum {
-    fn less(self, other: Sum) -> Sum {
-        Sum {
+impl TokenSum {
+    fn less(self, other: TokenSum) -> TokenSum {
+        TokenSum {
             score: self.score - other.score,
             tokens: self.tokens - other.tokens,
             linked: self.linked - other.linked,
@@ -88,15 +88,15 @@ impl Sum {
     }
 }
 
-impl Proposal {
+impl BodyProposal {
     /// What the ratios say of the lines of `page`.
-    pub(crate) fn of(page: &Page, outline: &Outline) -> Self {
+    pub(crate) fn new(page: &Page, outline: &Outline) -> Self {
         let mut proposal = Self {
             lines: Vec::with_capacity(outline.lines.len()),
             paths: page.path_counts().to_vec(),
             ..Self::default()
         };
-        let (texts, of_line) = texts_of_lines(page, outline);
+        let (texts, of_line) = list_line_texts(page, outline);
         if texts.iter().any(|text| text.is_hidden) {
             proposal.count_hidden(&texts);
         }
@@ -165,13 +165,13 @@ impl Proposal {
         texts: &[&TextCounts],
         of_line: &[usize],
         smoothed: &[f64],
-    ) -> Vec<Sum> {
+    ) -> Vec<TokenSum> {
         let mut sums = Vec::with_capacity(of_line.len() + 1);
-        let mut sum = Sum::default();
+        let mut sum = TokenSum::default();
         sums.push(sum);
         let mut from = 0;
         for end in of_line {
-            let mut line = Sum::default();
+            let mut line = TokenSum::default();
             let (mut above, mut near) = (0, 0);
             for (text, score) in texts[from..*end].iter().zip(&smoothed[from..*end]) {
                 let (tokens, path) = (text.measure.tokens, &page.paths()[text.path as usize]);
@@ -206,7 +206,7 @@ impl Proposal {
     }
 
     /// Looks for the element that holds the text, and leaves only lines in it.
-    fn second_pass(&mut self, page: &Page, outline: &Outline, sums: &[Sum]) {
+    fn second_pass(&mut self, page: &Page, outline: &Outline, sums: &[TokenSum]) {
         let sum = |node: NodeId| {
             let range = outline.range(page, node);
             sums[range.end].less(sums[range.start])
@@ -248,7 +248,7 @@ fn may_hold_text(tag: Tag) -> bool {
 }
 
 /// The texts of all lines in order that have tokens, and for each line the end of its own.
-pub(crate) fn texts_of_lines<'p>(
+pub(crate) fn list_line_texts<'p>(
     page: &'p Page,
     outline: &Outline,
 ) -> (Vec<&'p TextCounts>, Vec<usize>) {
@@ -283,8 +283,8 @@ mod tests {
     /// The texts of the lines that are proposed.
     fn proposed(html: &str, hidden_too: bool) -> Vec<String> {
         let page = Page::parse(html.as_bytes(), Hints::default());
-        let outline = Outline::of(&page, hidden_too);
-        let proposal = Proposal::of(&page, &outline);
+        let outline = Outline::new(&page, hidden_too);
+        let proposal = BodyProposal::new(&page, &outline);
         assert_eq!(proposal.lines.len(), outline.lines.len());
         let lines = proposal.text_lines().into_iter();
         lines
@@ -306,8 +306,8 @@ mod tests {
         let other = "<div><p>编辑部地址：某市某路一号，欢迎来信，也欢迎来电。</p></div>";
         let html = format!("<body>{MENU}<div>{}</div>{other}", STORY.repeat(3));
         let page = Page::parse(html.as_bytes(), Hints::default());
-        let outline = Outline::of(&page, false);
-        let proposal = Proposal::of(&page, &outline);
+        let outline = Outline::new(&page, false);
+        let proposal = BodyProposal::new(&page, &outline);
         let last = proposal.lines.last().unwrap();
         assert!(last.is_above && !last.is_text, "{last:?}");
         assert_eq!(proposal.text_lines().len(), 9);

@@ -48,20 +48,20 @@ fn alone(
 }
 
 /// Log-odds of every line, now that the others' are known.
-pub(crate) fn log_odds(
+pub(crate) fn line_log_odds(
     context: &PageContext<'_>,
     lines: &LineModel,
     types: &PageType,
     weights: &Weights,
 ) -> Vec<f32> {
-    let list = ListPage::of(context.view(), types);
+    let list = ListPage::new(context.view(), types);
     let mut vector = FeatureVector::default();
     let judge = |i: usize| list.drawn(i, alone(context, lines, types, weights, i, &mut vector));
     (0..lines.odds.len()).map(judge).collect()
 }
 
 /// What each feature adds to the `odds` of line `i`: a tree's vote is shared among what it asks for.
-pub(crate) fn reasons(
+pub(crate) fn explain_line(
     context: &PageContext<'_>,
     lines: &LineModel,
     types: &PageType,

@@ -3,10 +3,10 @@
 
 use std::sync::LazyLock;
 
-use super::context::{PageContext, container};
-use super::features::{COUNT, Row, View};
+use super::context::{PageContext, find_container};
+use super::features::{COUNT, FeatureRow, View};
 use super::learned::{self, TYPES as TYPE_COUNT};
-pub use super::learned::{Names, Source, Weights, WeightsError};
+pub use super::learned::{FeatureNames, Source, Weights, WeightsError};
 use super::page_type;
 use super::trees;
 pub use super::trees::DecisionTree;
@@ -31,23 +31,23 @@ pub const MOST_KEPT: usize = learned::MOST_KEPT;
 pub struct Prepared {
     outline: Outline,
     title: Option<usize>,
-    row: Row,
+    row: FeatureRow,
     page_names: Vec<&'static str>,
 }
 
 impl Prepared {
     /// Reads the lines of a page.
-    pub fn of(page: &Page) -> Self {
-        let head = Head::of(page);
-        let mut outline = Outline::of(page, false);
-        let title = Title::of(&head.title);
-        let headings = headline::headings(page, &outline, &title.forms);
-        let title = headline::first_guess(page, &outline, &title.forms, &headings);
+    pub fn new(page: &Page) -> Self {
+        let head = Head::read(page);
+        let mut outline = Outline::new(page, false);
+        let title = Title::parse(&head.title);
+        let headings = headline::find_headings(page, &outline, &title.forms);
+        let title = headline::guess_headline(page, &outline, &title.forms, &headings);
         outline.spread_marks(page, title);
-        let view = View::of(page, &outline, title);
-        let judged = page::judge(page, None);
-        let row = *page_type::row(&view, &head, &judged).row;
-        let page_names = page_type::names(&view, &head, &judged);
+        let view = View::new(page, &outline, title);
+        let judged = page::classify_page(page, None);
+        let row = *page_type::page_features(&view, &head, &judged).row;
+        let page_names = page_type::feature_names(&view, &head, &judged);
         Self {
             row,
             page_names,
@@ -63,30 +63,30 @@ impl Prepared {
     }
 
     /// Row of the page.
-    pub fn page(&self) -> &Row {
+    pub fn page(&self) -> &FeatureRow {
         &self.row
     }
 
     /// Rows of the first pass.
-    pub fn first(&self, page: &Page) -> Vec<Row> {
-        let view = View::of(page, &self.outline, self.title);
+    pub fn first(&self, page: &Page) -> Vec<FeatureRow> {
+        let view = View::new(page, &self.outline, self.title);
         (0..self.outline.lines.len()).map(|i| view.row(i)).collect()
     }
 
     /// Rows of the second pass, given the odds of the first.
-    pub fn second(&self, page: &Page, odds: &[f32]) -> Vec<Row> {
-        let view = View::of(page, &self.outline, self.title);
-        let container = container(page, &self.outline, odds);
-        let context = PageContext::of(&view, odds, container);
+    pub fn second(&self, page: &Page, odds: &[f32]) -> Vec<FeatureRow> {
+        let view = View::new(page, &self.outline, self.title);
+        let container = find_container(page, &self.outline, odds);
+        let context = PageContext::new(&view, odds, container);
         (0..odds.len()).map(|i| *context.vector(i).row).collect()
     }
 
     /// Names of the features; `None` for a page without lines.
-    pub fn names(&self, page: &Page) -> Option<Names> {
-        let view = View::of(page, &self.outline, self.title);
+    pub fn names(&self, page: &Page) -> Option<FeatureNames> {
+        let view = View::new(page, &self.outline, self.title);
         let odds = vec![0.0; self.outline.lines.len()];
-        let context = PageContext::of(&view, &odds, None);
-        (!odds.is_empty()).then(|| Names {
+        let context = PageContext::new(&view, &odds, None);
+        (!odds.is_empty()).then(|| FeatureNames {
             page: self.page_names.clone(),
             first: view.names(0),
             second: context.names(0),
@@ -95,10 +95,10 @@ impl Prepared {
 }
 
 /// The names of the features of this version.
-fn known_names() -> &'static Names {
-    static KNOWN: LazyLock<Names> = LazyLock::new(|| {
+fn known_names() -> &'static FeatureNames {
+    static KNOWN: LazyLock<FeatureNames> = LazyLock::new(|| {
         let page = Page::parse(b"<p>text</p>", Hints::default());
-        let names = Prepared::of(&page).names(&page);
+        let names = Prepared::new(&page).names(&page);
         names.unwrap_or_default()
     });
     &KNOWN
@@ -132,7 +132,7 @@ mod tests {
         let weights = Weights::parse(committed).expect("readable");
         assert!(weights.written() == committed, "written otherwise");
         // A name that stands for two features would be read as the second.
-        let asked = learned::asked(known_names(), &weights.kept);
+        let asked = learned::question_names(known_names(), &weights.kept);
         let distinct: std::collections::HashSet<&String> = asked.iter().collect();
         assert_eq!(distinct.len(), asked.len());
     }

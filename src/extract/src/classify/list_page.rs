@@ -30,7 +30,7 @@ pub(crate) struct ListPage<'a> {
 
 impl<'a> ListPage<'a> {
     /// Looks for the main part of a page that may be a list.
-    pub(crate) fn of(view: &'a View<'a>, types: &PageType) -> Self {
+    pub(crate) fn new(view: &'a View<'a>, types: &PageType) -> Self {
         let list = types.0[LIST];
         let lines = &view.outline.lines;
         let main = lines.iter().filter(|l| l.marks.any(Marks::MAIN));

@@ -5,7 +5,7 @@
 use super::features::{FeatureVector, View, log};
 use super::learned::{TYPES, Weights};
 use super::page_cues as page_signs;
-use crate::cues::line_cues::Signs;
+use crate::cues::line_cues::LineSigns;
 use crate::fields::head::Head;
 use crate::lines::hints::Marks;
 use crate::lines::outline::is_prose;
@@ -37,8 +37,13 @@ pub(crate) struct PageType(pub [f32; TYPES]);
 
 impl PageType {
     /// The type of a page.
-    pub(crate) fn of(view: &View<'_>, head: &Head<'_>, judged: &Judged, weights: &Weights) -> Self {
-        let row = row(view, head, judged);
+    pub(crate) fn estimate(
+        view: &View<'_>,
+        head: &Head<'_>,
+        judged: &Judged,
+        weights: &Weights,
+    ) -> Self {
+        let row = page_features(view, head, judged);
         let mut odds = [0.0f32; TYPES];
         for (value, (_, weights)) in row.row.iter().zip(weights.page.iter()) {
             for (odd, weight) in odds.iter_mut().zip(weights) {
@@ -88,14 +93,18 @@ pub(crate) fn softmax(odds: [f32; TYPES]) -> [f32; TYPES] {
 }
 
 /// Features of a page.
-pub(crate) fn row(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> FeatureVector {
+pub(crate) fn page_features(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> FeatureVector {
     let mut cells = FeatureVector::default();
     fill(view, head, judged, &mut cells);
     cells
 }
 
 /// Names of the features, in order.
-pub(crate) fn names(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> Vec<&'static str> {
+pub(crate) fn feature_names(
+    view: &View<'_>,
+    head: &Head<'_>,
+    judged: &Judged,
+) -> Vec<&'static str> {
     let mut cells = FeatureVector::with_names();
     fill(view, head, judged, &mut cells);
     cells.names
@@ -108,14 +117,14 @@ fn fill<const NAMED: bool>(
     cells: &mut FeatureVector<NAMED>,
 ) {
     cells.put("bias", 1.0);
-    page_signs::address(view.page, cells);
-    page_signs::declared(head, cells);
-    shape(judged, cells);
-    lines(view, cells);
-    words(&view.signs, cells);
+    page_signs::address_features(view.page, cells);
+    page_signs::declared_features(head, cells);
+    shape_features(judged, cells);
+    line_features(view, cells);
+    word_features(&view.signs, cells);
 }
 
-fn shape<const NAMED: bool>(judged: &Judged, cells: &mut FeatureVector<NAMED>) {
+fn shape_features<const NAMED: bool>(judged: &Judged, cells: &mut FeatureVector<NAMED>) {
     let Judged { shape, signs, .. } = judged;
     cells.put("sign: declared", signs.declared as f32 / 4.0);
     cells.put("sign: address", signs.address as f32 / 4.0);
@@ -147,7 +156,7 @@ const MARKED: [(&str, Marks); 8] = [
     ("in author cards", Marks::AUTHOR),
 ];
 
-fn lines<const NAMED: bool>(view: &View<'_>, cells: &mut FeatureVector<NAMED>) {
+fn line_features<const NAMED: bool>(view: &View<'_>, cells: &mut FeatureVector<NAMED>) {
     let lines = &view.outline.lines;
     let (mut prose, mut sentences, mut short, mut headings, mut h1) =
         (0u32, 0u32, 0u32, 0u32, 0u32);
@@ -187,7 +196,7 @@ fn total_cjk(view: &View<'_>) -> f32 {
     view.outline.lines.iter().map(|l| l.all.cjk).sum::<u32>() as f32
 }
 
-fn words<const NAMED: bool>(signs: &Signs, cells: &mut FeatureVector<NAMED>) {
+fn word_features<const NAMED: bool>(signs: &LineSigns, cells: &mut FeatureVector<NAMED>) {
     cells.put("prices", log(signs.prices as f32) / 3.0);
     cells.put("shop words", log(signs.shop as f32) / 2.0);
     cells.put("talk words", log(signs.talk as f32) / 3.0);

@@ -4,7 +4,7 @@
 //! counts (oblivious trees, as in Prokhorenkova et al., "CatBoost", NeurIPS 2018). So a page costs a few
 //! comparisons a line and tree, without a branch.
 
-use super::features::Row;
+use super::features::FeatureRow;
 
 /// Questions of a tree.
 pub(crate) const DEPTH: usize = 5;
@@ -21,7 +21,7 @@ pub struct DecisionTree {
 }
 
 impl DecisionTree {
-    fn vote(&self, row: &Row) -> i16 {
+    fn vote(&self, row: &FeatureRow) -> i16 {
         let answer = |(digit, (feature, least)): (usize, &(u16, f32))| {
             let value = row.get(usize::from(*feature)).copied().unwrap_or_default();
             usize::from(value > *least) << digit
@@ -32,13 +32,13 @@ impl DecisionTree {
 }
 
 /// The votes of all trees with the bias they start from.
-pub(crate) fn log_odds(row: &Row, bias: i16, trees: &[DecisionTree]) -> f32 {
+pub(crate) fn log_odds(row: &FeatureRow, bias: i16, trees: &[DecisionTree]) -> f32 {
     let votes: i32 = trees.iter().map(|t| i32::from(t.vote(row))).sum();
     (i32::from(bias) + votes) as f32 * UNIT
 }
 
 /// What each feature added: a tree's vote is shared among the features it asks for.
-pub(crate) fn shares(row: &Row, trees: &[DecisionTree]) -> Vec<(u16, f32)> {
+pub(crate) fn shares(row: &FeatureRow, trees: &[DecisionTree]) -> Vec<(u16, f32)> {
     let mut shares: Vec<(u16, f32)> = Vec::new();
     for tree in trees {
         let share = f32::from(tree.vote(row)) * UNIT / DEPTH as f32;

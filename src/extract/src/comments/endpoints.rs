@@ -16,7 +16,7 @@ const MAX_FOUND: usize = 8;
 static WORDS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.comments"));
 
 /// One look whether any of them is there: most scripts and addresses have none.
-static ANY_WORD: LazyLock<Literals> = LazyLock::new(|| cues::seen(&[("link.comments", 1)]));
+static ANY_WORD: LazyLock<Literals> = LazyLock::new(|| cues::compile_seen(&[("link.comments", 1)]));
 
 /// Longest way from the beginning of an address to such a word, and behind it, in characters.
 const MAX_SIDE: usize = 200;
@@ -27,7 +27,7 @@ const FILES: [&str; 8] = [
 ];
 
 /// The addresses, absolute where the page's own is known, each once, in the order of the page.
-pub fn endpoints(page: &Page) -> Vec<String> {
+pub fn find_endpoints(page: &Page) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for (at, node) in page.nodes().iter().enumerate() {
         let id = at as NodeId;

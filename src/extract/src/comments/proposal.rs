@@ -1,10 +1,10 @@
-//! The records that one key proposes, with a value. The value of a [`Proposal`] is the text of its records, none counting
+//! The records that one key proposes, with a value. The value of a [`RecordProposal`] is the text of its records, none counting
 //! for more than [`ENOUGH`], times the share that they hold of the text between the first and the last. A record may be a
 //! run of siblings (`dt` with `dd`, a row for the name and one for the text).
 
 use std::ops::Range;
 
-use super::record::{Key, Names, is_control};
+use super::record::{ElementNames, Key, is_control};
 use super::time_cues::{TimeSign, trimmed};
 use crate::page::{NodeId, Page, Tag};
 use crate::similarity::mix;
@@ -31,16 +31,20 @@ const LEAST_VALUE: u32 = 8;
 const RUN_FACTOR: u32 = 2;
 
 /// Best first; of equals the larger, then the earlier.
-pub(super) fn rank(proposals: &mut [Proposal]) {
+pub(super) fn rank(proposals: &mut [RecordProposal]) {
     proposals.sort_by(|a, b| (b.value, b.extent, a.first()).cmp(&(a.value, a.extent, b.first())));
 }
 
 /// How alike records are made, 0 to 1: the mean share of a record's names that at least half of the records have.
-pub(super) fn conformity(page: &Page, names: &mut Names, records: &[Range<NodeId>]) -> f32 {
+pub(super) fn rate_conformity(
+    page: &Page,
+    names: &mut ElementNames,
+    records: &[Range<NodeId>],
+) -> f32 {
     let kinds: Vec<Vec<Key>> = records
         .iter()
         .take(MAX_COMPARED)
-        .map(|r| names_in(page, names, r))
+        .map(|r| list_names(page, names, r))
         .collect();
     let mut all: Vec<Key> = kinds.concat();
     all.sort_unstable();
@@ -58,7 +62,7 @@ pub(super) fn conformity(page: &Page, names: &mut Names, records: &[Range<NodeId
 }
 
 /// Names of the upper elements of a record, sorted.
-fn names_in(page: &Page, names: &mut Names, record: &Range<NodeId>) -> Vec<Key> {
+fn list_names(page: &Page, names: &mut ElementNames, record: &Range<NodeId>) -> Vec<Key> {
     let depth = page.node(record.start).depth + NAMED_LEVELS;
     let elements = record
         .clone()
@@ -74,7 +78,7 @@ fn names_in(page: &Page, names: &mut Names, record: &Range<NodeId>) -> Vec<Key> 
 
 /// Records that one key proposes.
 #[derive(Debug)]
-pub(super) struct Proposal {
+pub(super) struct RecordProposal {
     /// In document order.
     pub records: Vec<Range<NodeId>>,
     /// What they are worth.
@@ -83,20 +87,20 @@ pub(super) struct Proposal {
     pub extent: u32,
 }
 
-impl Proposal {
+impl RecordProposal {
     pub(super) fn first(&self) -> NodeId {
         self.records.first().map_or(0, |r| r.start)
     }
 }
 
-pub(super) fn proposal(
+pub(super) fn propose(
     page: &Page,
     sums: &Sums,
     nodes: &[NodeId],
     marked: &[NodeId],
-) -> Option<Proposal> {
+) -> Option<RecordProposal> {
     let whole: Vec<Range<NodeId>> = nodes.iter().map(|id| page.subtree(*id)).collect();
-    let runs = runs(page, nodes);
+    let runs = find_runs(page, nodes);
     let plain = weigh(sums, &whole, nodes, marked);
     let joined = runs.map(|runs| weigh(sums, &runs, nodes, marked));
     match (plain, joined.flatten()) {
@@ -108,8 +112,8 @@ pub(super) fn proposal(
     }
 }
 
-struct Weighed {
-    proposal: Proposal,
+struct WeighedRecords {
+    proposal: RecordProposal,
     /// Text of all records.
     own: u32,
 }
@@ -119,7 +123,7 @@ fn weigh(
     ranges: &[Range<NodeId>],
     nodes: &[NodeId],
     marked: &[NodeId],
-) -> Option<Weighed> {
+) -> Option<WeighedRecords> {
     let mut own: Vec<(u32, u32)> = ranges
         .iter()
         .map(|r| (sums.text(r), sums.times(r)))
@@ -139,8 +143,8 @@ fn weigh(
         }
         open.push(at);
     }
-    let lists = lists(ranges, &own);
-    let mut out = Proposal {
+    let lists = find_lists(ranges, &own);
+    let mut out = RecordProposal {
         records: Vec::new(),
         value: 0,
         extent: 0,
@@ -163,7 +167,7 @@ fn weigh(
         out.extent = SINGLE - (single.end - single.start);
     }
     out.value = (out.value as f32 * coverage(sums, &out.records, sum)) as u32;
-    (out.value >= LEAST_VALUE).then_some(Weighed {
+    (out.value >= LEAST_VALUE).then_some(WeighedRecords {
         proposal: out,
         own: sum,
     })
@@ -184,7 +188,7 @@ fn coverage(sums: &Sums, records: &[Range<NodeId>], own: u32) -> f32 {
 }
 
 /// Indices of ranges that hold most of the others and much more text.
-fn lists(ranges: &[Range<NodeId>], own: &[(u32, u32)]) -> Vec<usize> {
+fn find_lists(ranges: &[Range<NodeId>], own: &[(u32, u32)]) -> Vec<usize> {
     let mut sizes: Vec<u32> = own.iter().map(|o| o.0).collect();
     sizes.sort_unstable();
     let median = sizes.get(sizes.len() / 2).copied().unwrap_or(0);
@@ -201,7 +205,7 @@ fn lists(ranges: &[Range<NodeId>], own: &[(u32, u32)]) -> Vec<usize> {
 
 /// The elements with the siblings that follow each up to the next of the kind; `None` when they are not siblings
 /// with others between them.
-fn runs(page: &Page, nodes: &[NodeId]) -> Option<Vec<Range<NodeId>>> {
+fn find_runs(page: &Page, nodes: &[NodeId]) -> Option<Vec<Range<NodeId>>> {
     if nodes.len() < 2 {
         return None;
     }
@@ -220,7 +224,11 @@ fn runs(page: &Page, nodes: &[NodeId]) -> Option<Vec<Range<NodeId>>> {
     }
     // The last run is as long as the shortest, in siblings.
     let last = *nodes.last().expect("there are two");
-    let siblings = out.iter().map(|run| siblings(page, run)).min().unwrap_or(1);
+    let siblings = out
+        .iter()
+        .map(|run| collect_siblings(page, run))
+        .min()
+        .unwrap_or(1);
     let parent_end = page.node(page.node(last).parent).end;
     let mut end = last;
     for _ in 0..siblings {
@@ -233,7 +241,7 @@ fn runs(page: &Page, nodes: &[NodeId]) -> Option<Vec<Range<NodeId>>> {
     Some(out)
 }
 
-fn siblings(page: &Page, run: &Range<NodeId>) -> usize {
+fn collect_siblings(page: &Page, run: &Range<NodeId>) -> usize {
     let mut at = run.start;
     let mut count = 0;
     while at < run.end {
@@ -255,7 +263,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn of(page: &Page, signs: &[TimeSign]) -> Self {
+    pub(super) fn new(page: &Page, signs: &[TimeSign]) -> Self {
         let mut before = Vec::with_capacity(page.nodes().len() + 1);
         let (mut chars, mut seen) = (0u32, 0u32);
         let mut skip_to = 0;
@@ -307,7 +315,7 @@ fn weights(page: &Page) -> Vec<u32> {
         };
         (text.len() as u32, hash)
     }));
-    let rough = RoughCounts::of(told.iter().map(|t| t.1));
+    let rough = RoughCounts::new(told.iter().map(|t| t.1));
     let hashes = told.iter().map(|t| t.1);
     let mut often: Vec<u64> = hashes.filter(|hash| rough.may_be_often(*hash)).collect();
     often.sort_unstable();
@@ -328,7 +336,7 @@ struct RoughCounts(Vec<u8>);
 
 impl RoughCounts {
     /// Of all hashes but 0.
-    fn of(hashes: impl ExactSizeIterator<Item = u64>) -> Self {
+    fn new(hashes: impl ExactSizeIterator<Item = u64>) -> Self {
         let mut counts = vec![0u8; (4 * hashes.len()).next_power_of_two()];
         let last_bits = counts.len() - 1;
         for hash in hashes.filter(|hash| *hash != 0) {

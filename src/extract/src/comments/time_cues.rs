@@ -27,20 +27,20 @@ pub(super) struct TimeSign {
 }
 
 /// The part of a text that says when, as a byte range; `None` when nothing does.
-pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {
+pub(super) fn find_time(text: &str) -> Option<std::ops::Range<usize>> {
     (text.len() <= MAX_BYTES && may_tell_time(text))
         .then(|| times::find(text))
         .flatten()
 }
 
 /// Between a number and its unit stand other letters than these only in words for other things.
-static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| cues::seen(&[("time.units", 1)]));
+static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| cues::compile_seen(&[("time.units", 1)]));
 
 /// Days and moments of short texts with a number.
 static ANY_DAY: LazyLock<Literals> = LazyLock::new(|| {
     let moments = ["just now", "fa ", "刚", "剛"];
     let words = forms::DAYS.into_iter().chain(moments);
-    Literals::of(words.map(|word| (word, 1)))
+    Literals::new(words.map(|word| (word, 1)))
 });
 
 /// The first three letters are those of a month in English.
@@ -54,7 +54,7 @@ fn begins_with_month(text: &[u8]) -> bool {
 
 /// What the digits of a text are part of.
 #[derive(Debug, Default)]
-struct Numbers {
+struct NumberRuns {
     /// Two with a sign between that parts days or hours, or a year and such a sign behind it.
     parted: bool,
     /// A year.
@@ -63,8 +63,8 @@ struct Numbers {
     short: bool,
 }
 
-impl Numbers {
-    fn of(text: &[u8]) -> Self {
+impl NumberRuns {
+    fn count(text: &[u8]) -> Self {
         let mut out = Self::default();
         let digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
         let mut at = 0;
@@ -101,7 +101,7 @@ fn may_tell_time(text: &str) -> bool {
     if !has_digit(bytes) {
         return false;
     }
-    let numbers = Numbers::of(bytes);
+    let numbers = NumberRuns::count(bytes);
     if numbers.parted || (numbers.year && (numbers.short || text.contains('\''))) {
         return true;
     }
@@ -161,7 +161,7 @@ fn is_like_time_without_number(text: &str) -> bool {
 }
 
 /// All signs of time of a page.
-pub(super) fn time_signs(page: &Page) -> Vec<TimeSign> {
+pub(super) fn find_time_signs(page: &Page) -> Vec<TimeSign> {
     let mut out = Vec::new();
     let mut at: NodeId = 0;
     while let Some(node) = page.nodes().get(at as usize) {
@@ -194,7 +194,7 @@ fn sign_of_text(page: &Page, at: NodeId, text: &str) -> Option<TimeSign> {
     if !number && !is_like_time_without_number(text) {
         return None;
     }
-    if let Some(range) = time_in(text) {
+    if let Some(range) = find_time(text) {
         let rest =
             text.get(..range.start)?.chars().count() + text.get(range.end..)?.chars().count();
         return Some(TimeSign {
@@ -210,7 +210,7 @@ fn sign_of_text(page: &Page, at: NodeId, text: &str) -> Option<TimeSign> {
 /// A few characters with a number whose element tells day and hour when it is pointed at: `May '22`, `2022 年 5 月`.
 fn sign_of_title(page: &Page, at: NodeId) -> Option<TimeSign> {
     let title = page.attr(page.node(at).parent, Attr::Title)?.trim();
-    let whole = time_in(title)?;
+    let whole = find_time(title)?;
     let day_and_hour = title.get(whole)?.contains(':');
     day_and_hour.then_some(TimeSign { node: at, rest: 0 })
 }
@@ -228,12 +228,12 @@ pub(super) fn trimmed(text: &str) -> &str {
 }
 
 /// What a sign says: the machine's form where the element has one, else the words.
-pub(super) fn printed(page: &Page, sign: NodeId) -> Option<String> {
+pub(super) fn print_time(page: &Page, sign: NodeId) -> Option<String> {
     let own = |id: NodeId| {
         let values = [Attr::Datetime, Attr::Title, Attr::Content].map(|a| page.attr(id, a));
         let told = values.into_iter().flatten().map(str::trim);
         told.filter(|v| v.bytes().filter(u8::is_ascii_digit).count() >= 6)
-            .find(|v| time_in(v).is_some())
+            .find(|v| find_time(v).is_some())
             .map(str::to_owned)
     };
     let words = if page.node(sign).tag == Tag::TEXT {
@@ -246,7 +246,7 @@ pub(super) fn printed(page: &Page, sign: NodeId) -> Option<String> {
         .filter(|id| page.node(*id).tag != Tag::TEXT)
         .find_map(own)
         .or_else(|| {
-            let range = time_in(&words)?;
+            let range = find_time(&words)?;
             words.get(range).map(|w| w.trim().to_owned())
         })
         .or(Some(words).filter(|w| !w.is_empty() && w.len() <= MAX_BYTES))

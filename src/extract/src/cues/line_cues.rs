@@ -5,7 +5,7 @@ use crate::page::measure::Measure;
 
 /// What short lines of a page say, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Signs {
+pub(crate) struct LineSigns {
     /// Amounts of money.
     pub prices: u32,
     /// Add to cart and its kin.
@@ -38,7 +38,7 @@ const SECTIONS: [&str; LISTS] = [
 pub(crate) const LISTS: usize = 5;
 
 /// The words with a bit for the section of each.
-pub(crate) fn words() -> impl Iterator<Item = (String, u32)> {
+pub(crate) fn list_words() -> impl Iterator<Item = (String, u32)> {
     let sections = SECTIONS.iter().enumerate();
     sections.flat_map(|(at, section)| {
         cues::words(section)
@@ -52,7 +52,7 @@ pub(crate) fn is_short(measure: &Measure) -> bool {
     measure.tokens <= SHORT
 }
 
-impl Signs {
+impl LineSigns {
     /// Counts what a short line says; `seen` are the bits of the [`words`] in it.
     pub(crate) fn add(&mut self, text: &str, measure: &Measure, seen: u32) {
         self.questions += u32::from(text.ends_with(['?', '？']));

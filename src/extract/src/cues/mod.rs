@@ -48,7 +48,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::literals::{Beginnings, Literals, compiled, spelled};
+use crate::literals::{Beginnings, Literals, compile_regex, expand_spelling};
 
 /// The file of Chinese.
 const CHINESE: &str = include_str!("languages/zh.txt");
@@ -90,7 +90,7 @@ static SECTIONS: LazyLock<HashMap<&str, Vec<String>>> = LazyLock::new(|| {
             .lines()
             .filter(|line| !line.is_empty() && !line.starts_with('#'));
         for line in lines {
-            match heading(line) {
+            match parse_heading(line) {
                 Some(name) => section = name,
                 None => {
                     let lines = sections.entry(section).or_default();
@@ -107,7 +107,7 @@ static SECTIONS: LazyLock<HashMap<&str, Vec<String>>> = LazyLock::new(|| {
 });
 
 /// The name of a section. A line of words may begin with a bracket too, but has more than one.
-fn heading(line: &str) -> Option<&str> {
+fn parse_heading(line: &str) -> Option<&str> {
     let name = line.strip_prefix('[')?.strip_suffix(']')?;
     let of_name = |c: char| c.is_ascii_lowercase() || matches!(c, '_' | '.');
     name.chars().all(of_name).then_some(name)
@@ -125,7 +125,7 @@ pub(crate) fn alternatives(section: &str) -> String {
 
 /// Each word of a section in all languages.
 pub(crate) fn words(section: &str) -> Vec<String> {
-    let words = lines(section).iter().flat_map(|line| spelled(line));
+    let words = lines(section).iter().flat_map(|line| expand_spelling(line));
     words.map(|word| word.replace('␣', " ")).collect()
 }
 
@@ -148,23 +148,23 @@ fn words_in_cases(section: &str) -> Vec<String> {
 }
 
 /// A matcher of the words of sections, with the bits for those of each.
-pub(crate) fn seen(sections: &[(&str, u32)]) -> Literals {
+pub(crate) fn compile_seen(sections: &[(&str, u32)]) -> Literals {
     let words = sections.iter().flat_map(|(section, bits)| {
         let words = words_in_cases(section).into_iter();
         words.map(|word| (word, *bits))
     });
-    Literals::of(words)
+    Literals::new(words)
 }
 
 /// A matcher of the words of sections at the beginning of a text.
-pub(crate) fn begun(sections: &[&str]) -> Beginnings {
+pub(crate) fn compile_begun(sections: &[&str]) -> Beginnings {
     let words = sections.iter().flat_map(|section| words_in_cases(section));
-    Beginnings::of(words.map(|word| (word, 1)))
+    Beginnings::new(words.map(|word| (word, 1)))
 }
 
 /// A pattern in which `<SECTION>` stands for the words of a section.
-pub(crate) fn pattern(pattern: &str) -> Regex {
-    compiled(&with_words(pattern))
+pub(crate) fn compile_pattern(pattern: &str) -> Regex {
+    compile_regex(&with_words(pattern))
 }
 
 fn with_words(pattern: &str) -> String {

@@ -1,5 +1,5 @@
-use super::{SECTIONS, alternatives, heading, lines, words, words_in_cases};
-use crate::literals::compiled;
+use super::{SECTIONS, alternatives, lines, parse_heading, words, words_in_cases};
+use crate::literals::compile_regex;
 
 #[test]
 fn every_section_is_one_that_the_code_knows() {
@@ -29,16 +29,16 @@ fn every_section_has_words() {
                 words(section).iter().all(|word| !word.is_empty()),
                 "{section}"
             );
-            compiled(&alternatives(section));
+            compile_regex(&alternatives(section));
         }
     }
 }
 
 #[test]
 fn a_heading_is_told_from_words_in_brackets() {
-    assert_eq!(heading("[paging.begins]"), Some("paging.begins"));
+    assert_eq!(parse_heading("[paging.begins]"), Some("paging.begins"));
     for words in ["[上下]一?[页篇]", "[(]c[)]", "reviews", "^[A-Z]"] {
-        assert_eq!(heading(words), None, "{words}");
+        assert_eq!(parse_heading(words), None, "{words}");
     }
 }
 

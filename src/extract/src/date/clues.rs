@@ -10,7 +10,7 @@ use regex::{Captures, Regex};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::cues;
-use crate::literals::{Literals, compiled};
+use crate::literals::{Literals, compile_regex};
 
 /// Words of times that are told from the fetch.
 const FROM_NOW: u32 = 1;
@@ -28,10 +28,10 @@ static CLUES: LazyLock<Literals> = LazyLock::new(|| {
     ];
     let words = from_now.iter().map(|word| (*word, FROM_NOW));
     let words = words.chain(days.iter().map(|word| (*word, DAY)));
-    let words = words.chain(odd_years().map(|word| (word, ODD)));
+    let words = words.chain(rewrite_odd_years().map(|word| (word, ODD)));
     let words = words.map(|(word, bits)| (word.to_owned(), bits));
     let wide = ('\u{80}'..='\u{ffff}').filter(|c| is_wide(*c) || is_eastern(*c));
-    Literals::of(words.chain(wide.map(|c| (c.to_string(), WIDE))))
+    Literals::new(words.chain(wide.map(|c| (c.to_string(), WIDE))))
 });
 
 fn is_wide(c: char) -> bool {
@@ -50,7 +50,7 @@ fn is_eastern(c: char) -> bool {
 pub(crate) struct Clues(u32);
 
 impl Clues {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Self(CLUES.seen(text.as_bytes()))
     }
 
@@ -80,7 +80,7 @@ impl Clues {
 }
 
 /// Full width forms as half width, Arabic and Persian digits as ASCII.
-pub(crate) fn half_width(text: &str) -> String {
+pub(crate) fn to_half_width(text: &str) -> String {
     let digit = |c: char| match c {
         c if is_eastern(c) => char::from_digit(u32::from(c) & 0xf, 10).unwrap_or(c),
         c => c,
@@ -100,20 +100,20 @@ pub(crate) enum Label {
 }
 
 static PUBLISHED: LazyLock<Regex> = LazyLock::new(|| {
-    cues::pattern(
+    cues::compile_pattern(
         r"(?i)(?:^|[^\p{Han}]|<date.published.after>)(?:<date.published.alone>)|<date.published>",
     )
 });
-static MODIFIED: LazyLock<Regex> = LazyLock::new(|| cues::pattern("(?i)<date.modified>"));
+static MODIFIED: LazyLock<Regex> = LazyLock::new(|| cues::compile_pattern("(?i)<date.modified>"));
 
 /// One of them stands in every label of a date.
 static ANY_LABEL: LazyLock<Literals> = LazyLock::new(|| {
     let sections = ["date.published", "date.published.alone", "date.modified"];
-    cues::seen(&sections.map(|section| (section, 1)))
+    cues::compile_seen(&sections.map(|section| (section, 1)))
 });
 
 /// What the words right before a date call it.
-pub(crate) fn label_before(before: &str) -> Label {
+pub(crate) fn find_label_before(before: &str) -> Label {
     /// Characters that may stand between label and date: `发布时间：`, `Published on`.
     const BETWEEN: usize = 10;
     let start = before.char_indices().rev().nth(29).map_or(0, |(i, _)| i);
@@ -146,7 +146,7 @@ static MONTHS: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
 });
 
 /// The month of a name in any of the languages, in whatever case.
-pub(crate) fn month_number(word: &str) -> Option<u32> {
+pub(crate) fn parse_month(word: &str) -> Option<u32> {
     let lower = word.to_lowercase();
     MONTHS.get(lower.trim_end_matches('.')).copied()
 }
@@ -163,16 +163,16 @@ static ERAS: LazyLock<Vec<(&str, i32)>> = LazyLock::new(|| {
 const NUMERAL_YEARS: [&str; 6] = ["二〇", "二○", "二零", "一九", "二Ｏ", "二O"];
 
 /// One of them stands in every year that is not told by four digits.
-pub(crate) fn odd_years() -> impl Iterator<Item = &'static str> {
+pub(crate) fn rewrite_odd_years() -> impl Iterator<Item = &'static str> {
     ERAS.iter().map(|(era, _)| *era).chain(NUMERAL_YEARS)
 }
 
 static ERA: LazyLock<Regex> = LazyLock::new(|| {
     let eras: Vec<&str> = ERAS.iter().map(|(era, _)| *era).collect();
-    compiled(&format!(r"({})\s?(\d{{1,3}}|元)\s?年", eras.join("|")))
+    compile_regex(&format!(r"({})\s?(\d{{1,3}}|元)\s?年", eras.join("|")))
 });
 static NUMERALS: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    compile_regex(
         r"([一二][〇○零ＯO一二三四五六七八九]{3})\s?年\s?([一二三四五六七八九十]{1,3})\s?月(?:\s?([一二三四五六七八九十廿]{1,3})\s?[日号號])?",
     )
 });
@@ -195,7 +195,7 @@ pub(crate) fn with_common_years(text: &str) -> Cow<'_, str> {
         format!("{}年", first + count)
     });
     let common = NUMERALS.replace_all(&eras, |c: &Captures<'_>| {
-        let year: String = c[1].chars().map(digit).collect();
+        let year: String = c[1].chars().map(parse_digit).collect();
         let mut out = format!("{year}年{}月", number(&c[2]));
         if let Some(day) = c.get(3) {
             out.push_str(&format!("{}日", number(day.as_str())));
@@ -208,8 +208,9 @@ pub(crate) fn with_common_years(text: &str) -> Cow<'_, str> {
 /// The year before the first of the Republic.
 const REPUBLIC: i32 = 1911;
 
-static REPUBLIC_DAY: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"(^|[^\d/.-])(1\d\d)([/.-])(\d{1,2})([/.-])(\d{1,2})($|[^\d/.-])"));
+static REPUBLIC_DAY: LazyLock<Regex> = LazyLock::new(|| {
+    compile_regex(r"(^|[^\d/.-])(1\d\d)([/.-])(\d{1,2})([/.-])(\d{1,2})($|[^\d/.-])")
+});
 
 /// The text with common years in days such as 113/05/20: for pages of Taiwan, where a year of three digits is one of the
 /// Republic.
@@ -221,7 +222,7 @@ pub(crate) fn with_republic_years(text: &str) -> Cow<'_, str> {
     })
 }
 
-fn digit(numeral: char) -> char {
+fn parse_digit(numeral: char) -> char {
     let mut digits = "〇一二三四五六七八九".chars().zip('0'..='9');
     digits
         .find_map(|(n, d)| (n == numeral).then_some(d))
@@ -233,6 +234,6 @@ fn number(numerals: &str) -> u32 {
     numerals.chars().fold(0, |sum, numeral| match numeral {
         '十' => sum.max(1) * 10,
         '廿' => 20,
-        n => sum + u32::from(digit(n)) - u32::from('0'),
+        n => sum + u32::from(parse_digit(n)) - u32::from('0'),
     })
 }

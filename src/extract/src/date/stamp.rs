@@ -29,7 +29,7 @@ impl Clock {
     /// The local date and time of the fetch.
     pub fn now(&self) -> Option<DateTime<FixedOffset>> {
         let utc = DateTime::from_timestamp_millis(self.now_ms?)?;
-        Some(utc.with_timezone(&zone(self.offset_min.unwrap_or(0))))
+        Some(utc.with_timezone(&parse_zone(self.offset_min.unwrap_or(0))))
     }
 
     /// True for a day from 1995 to the day after the fetch, or to 2094 if that is not known.
@@ -41,7 +41,7 @@ impl Clock {
     }
 }
 
-fn zone(offset_min: i32) -> FixedOffset {
+fn parse_zone(offset_min: i32) -> FixedOffset {
     FixedOffset::east_opt(offset_min.clamp(-14 * 60, 14 * 60) * 60)
         .expect("14 hours are within a day")
 }
@@ -70,7 +70,7 @@ impl Stamp {
     /// A stamp from Unix milliseconds, told in the page's zone.
     pub fn from_unix_ms(ms: i64, clock: &Clock) -> Option<Self> {
         let offset_min = clock.offset_min.unwrap_or(0);
-        let local = DateTime::from_timestamp_millis(ms)?.with_timezone(&zone(offset_min));
+        let local = DateTime::from_timestamp_millis(ms)?.with_timezone(&parse_zone(offset_min));
         Some(Self {
             date: local.date_naive(),
             time: local.time().with_nanosecond(0),
@@ -96,7 +96,7 @@ impl Stamp {
             return date.to_string();
         };
         match self.offset_min.or(clock.offset_min) {
-            Some(offset) => format!("{date}T{}{}", time.format("%H:%M:%S"), zone(offset)),
+            Some(offset) => format!("{date}T{}{}", time.format("%H:%M:%S"), parse_zone(offset)),
             None => format!("{date}T{}", time.format("%H:%M:%S")),
         }
     }
@@ -137,7 +137,7 @@ pub(crate) fn zone_offset_min(text: &str) -> Option<i32> {
 }
 
 /// A value that is nothing but a date of ISO 8601 with dashes, as most are: `2019-09-07`, `2019-09-07T13:43:00+08:00`.
-pub(crate) fn iso(value: &str) -> Option<Stamp> {
+pub(crate) fn parse_iso(value: &str) -> Option<Stamp> {
     let number = |from: usize, to: usize| -> Option<u32> {
         let digits = value.get(from..to)?;
         let all = digits.bytes().all(|b| b.is_ascii_digit());

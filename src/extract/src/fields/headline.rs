@@ -7,11 +7,11 @@ use super::head::Head;
 use super::likeness::{Forms, normal_form, width};
 use super::title;
 use super::title::Evidence;
-use super::title_candidate::{Candidate, Compared, Origin};
+use super::title_candidate::{Compared, TitleCandidate, TitleOrigin};
 use super::title_parts::Title;
 use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
-use crate::lines::render::element_text;
+use crate::lines::render::render_element;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Most headings looked at.
@@ -29,13 +29,13 @@ pub(crate) struct Headline {
     /// Line where it stands in the page, if it does.
     pub line: Option<usize>,
     /// What it was chosen from, best first.
-    pub candidates: Vec<Candidate<'static>>,
+    pub candidates: Vec<TitleCandidate<'static>>,
 }
 
 /// A heading, or an element that calls itself title.
 #[derive(Debug)]
 pub(crate) struct Heading {
-    origin: Origin,
+    origin: TitleOrigin,
     /// Its first line.
     line: usize,
     text: String,
@@ -44,7 +44,7 @@ pub(crate) struct Heading {
 }
 
 /// The headings of a page, in document order, compared with the parts of its `<title>`.
-pub(crate) fn headings(page: &Page, outline: &Outline, forms: &Forms) -> Vec<Heading> {
+pub(crate) fn find_headings(page: &Page, outline: &Outline, forms: &Forms) -> Vec<Heading> {
     let marked = outline.marked.iter();
     let named = marked.filter(|m| m.marks.any(Marks::TITLE)).map(|m| m.node);
     let mut all: Vec<NodeId> = named.take(2 * MAX_HEADINGS).collect();
@@ -57,11 +57,11 @@ pub(crate) fn headings(page: &Page, outline: &Outline, forms: &Forms) -> Vec<Hea
     all.dedup();
     let first = all.into_iter().take(MAX_HEADINGS);
     first
-        .filter_map(|id| heading(page, outline, forms, id))
+        .filter_map(|id| read_heading(page, outline, forms, id))
         .collect()
 }
 
-fn heading(page: &Page, outline: &Outline, forms: &Forms, id: NodeId) -> Option<Heading> {
+fn read_heading(page: &Page, outline: &Outline, forms: &Forms, id: NodeId) -> Option<Heading> {
     const MOST_LINES: usize = 4;
     let range = outline.range(page, id);
     if range.is_empty() || range.len() > MOST_LINES {
@@ -71,21 +71,21 @@ fn heading(page: &Page, outline: &Outline, forms: &Forms, id: NodeId) -> Option<
         .attr(id, Attr::Itemprop)
         .is_some_and(|p| p.eq_ignore_ascii_case("headline"));
     let origin = match page.node(id).tag {
-        Tag::H1 => Origin::H1,
-        _ if itemprop => Origin::Itemprop,
-        _ => Origin::Heading,
+        Tag::H1 => TitleOrigin::H1,
+        _ if itemprop => TitleOrigin::Itemprop,
+        _ => TitleOrigin::Heading,
     };
-    let text = element_text(page, id);
+    let text = render_element(page, id);
     Some(Heading {
         origin,
         line: range.start,
-        compared: Compared::of(&text, forms),
+        compared: Compared::new(&text, forms),
         text,
     })
 }
 
 /// The line that is most like a part of `<title>`, before the text is known.
-pub(crate) fn first_guess(
+pub(crate) fn guess_headline(
     page: &Page,
     outline: &Outline,
     forms: &Forms,
@@ -100,11 +100,11 @@ pub(crate) fn first_guess(
         }
     }
     best.map(|b| b.1)
-        .or_else(|| line_like(page, outline, forms, outline.lines.len()))
+        .or_else(|| find_line_like(page, outline, forms, outline.lines.len()))
 }
 
 /// The headline, now that the text is known.
-pub(crate) fn headline(
+pub(crate) fn find_headline(
     page: &Page,
     outline: &Outline,
     head: &Head<'_>,
@@ -115,23 +115,23 @@ pub(crate) fn headline(
     let anchor = lines.first().copied().unwrap_or(0);
     let mut candidates = Vec::new();
     for heading in headings {
-        candidates.push(Candidate {
+        candidates.push(TitleCandidate {
             distance: heading.line.abs_diff(anchor) as u32,
             above: heading.line <= anchor,
             compared: Some(Cow::Borrowed(&heading.compared)),
-            ..Candidate::new(heading.origin, heading.text.as_str())
+            ..TitleCandidate::new(heading.origin, heading.text.as_str())
         });
     }
     let json = head.json.headline.as_deref();
-    candidates.extend(json.map(|text| Candidate::new(Origin::JsonLd, text)));
+    candidates.extend(json.map(|text| TitleCandidate::new(TitleOrigin::JsonLd, text)));
     for (i, text) in head.titles.iter().enumerate() {
-        candidates.push(Candidate {
+        candidates.push(TitleCandidate {
             distance: i as u32,
-            ..Candidate::new(Origin::Meta, *text)
+            ..TitleCandidate::new(TitleOrigin::Meta, *text)
         });
     }
-    let line = line_in_title(page, outline, title, anchor);
-    candidates.extend(line.map(|text| Candidate::new(Origin::Line, text)));
+    let line = find_line_in_title(page, outline, title, anchor);
+    candidates.extend(line.map(|text| TitleCandidate::new(TitleOrigin::Line, text)));
     let evidence = Evidence {
         title,
         site_name: head.site_name,
@@ -139,7 +139,7 @@ pub(crate) fn headline(
         candidates,
     };
     let (text, candidates) = title::choose(evidence);
-    let form = Forms::of(text.as_deref().into_iter());
+    let form = Forms::new(text.as_deref().into_iter());
     let is_it = |form_of: &[char]| form.best(form_of, LEAST).is_some_and(|s| s >= SURE);
     let line = headings
         .iter()
@@ -149,18 +149,26 @@ pub(crate) fn headline(
     let line = line.or_else(|| {
         let prose = |i: &&usize| is_prose(&outline.lines[**i]);
         let text = lines.iter().find(prose).copied();
-        line_like(page, outline, &form, text.unwrap_or(anchor) + 2)
+        find_line_like(page, outline, &form, text.unwrap_or(anchor) + 2)
     });
     Headline {
         text,
         line,
-        candidates: candidates.into_iter().map(Candidate::into_owned).collect(),
+        candidates: candidates
+            .into_iter()
+            .map(TitleCandidate::into_owned)
+            .collect(),
     }
 }
 
 /// The longest line right above the text that `<title>` contains: a headline without a name or a heading's tag,
 /// where the title has more around it than joints can tell.
-fn line_in_title(page: &Page, outline: &Outline, title: &Title, anchor: usize) -> Option<String> {
+fn find_line_in_title(
+    page: &Page,
+    outline: &Outline,
+    title: &Title,
+    anchor: usize,
+) -> Option<String> {
     const ABOVE: usize = 12;
     /// Shortest such line, Chinese characters counted twice.
     const WIDTH: usize = 12;
@@ -183,7 +191,7 @@ fn line_in_title(page: &Page, outline: &Outline, title: &Title, anchor: usize) -
 
 /// The line among the first `end` that is most like one of the forms: old pages set the headline in a `div` or
 /// a table cell.
-fn line_like(page: &Page, outline: &Outline, forms: &Forms, end: usize) -> Option<usize> {
+fn find_line_like(page: &Page, outline: &Outline, forms: &Forms, end: usize) -> Option<usize> {
     const LINES: usize = 300;
     const TOKENS: std::ops::Range<u32> = 4..60;
     let mut best: Option<(f64, usize)> = None;

@@ -35,10 +35,10 @@ pub(crate) struct BodyLines<'a> {
 
 /// The pictures of a text. Of lines beside a picture at least one is of the text: the picture stands between two of them,
 /// between the headline and the first, or behind the last in the same element.
-pub(crate) fn images(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Vec<Image> {
+pub(crate) fn select_images(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Vec<Image> {
     let mut out: Vec<Image> = Vec::new();
     let mut base = None;
-    let pictures = reach(page, outline, body).filter(|id| page.node(*id).tag == Tag::IMG);
+    let pictures = find_reach(page, outline, body).filter(|id| page.node(*id).tag == Tag::IMG);
     for id in pictures.take(MAX_LOOKED_AT) {
         if out.len() >= MAX_IMAGES {
             break;
@@ -46,9 +46,9 @@ pub(crate) fn images(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Ve
         let Some(after) = paragraph(page, outline, body, id) else {
             continue;
         };
-        let base = base.get_or_insert_with(|| page::base(page));
-        let url = address(page, id, base.as_ref());
-        let alt = alternative(page, id);
+        let base = base.get_or_insert_with(|| page::find_base(page));
+        let url = find_address(page, id, base.as_ref());
+        let alt = read_alternative(page, id);
         let known = url.is_some() && out.iter().any(|image| image.url == url);
         if (url.is_some() || !alt.is_empty()) && !known {
             out.push(Image { url, alt, after });
@@ -59,7 +59,7 @@ pub(crate) fn images(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Ve
 
 /// The nodes among which the pictures of a text are looked for: from the headline, or the first line, to the end of the
 /// element that the last line stands in.
-fn reach(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Range<NodeId> {
+fn find_reach(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Range<NodeId> {
     let (Some(first), Some(last)) = (body.lines.first(), body.lines.last()) else {
         return 0..0;
     };
@@ -82,7 +82,9 @@ fn paragraph(page: &Page, outline: &Outline, body: &BodyLines<'_>, id: NodeId) -
     let after = kept(next).ok();
     let beside = match (before, after) {
         // Behind the text, in the element of a line that is none of it: the mark before 责任编辑.
-        (Some(before), None) if opens(page, outline, id, next, body.lines[before]) => return None,
+        (Some(before), None) if is_opening(page, outline, id, next, body.lines[before]) => {
+            return None;
+        }
         (Some(before), _) => body.lines[before],
         // Above the text, with nothing but what stands below a headline between.
         (None, Some(0)) => next,
@@ -95,7 +97,7 @@ fn paragraph(page: &Page, outline: &Outline, body: &BodyLines<'_>, id: NodeId) -
 }
 
 /// The picture stands in the block of line `next`, which line `before` does not.
-fn opens(page: &Page, outline: &Outline, id: NodeId, next: usize, before: usize) -> bool {
+fn is_opening(page: &Page, outline: &Outline, id: NodeId, next: usize, before: usize) -> bool {
     outline.lines.get(next).is_some_and(|next| {
         let block = page.subtree(next.block);
         block.contains(&id) && !block.contains(&outline.lines[before].first)
@@ -116,20 +118,20 @@ fn is_foreign(page: &Page, outline: &Outline, id: NodeId, line: NodeId) -> bool 
 }
 
 /// Address of the picture itself: what a script shows later before what stands there until then, and the widest of several.
-fn address(page: &Page, id: NodeId, base: Option<&CrawlUri>) -> Option<String> {
+fn find_address(page: &Page, id: NodeId, base: Option<&CrawlUri>) -> Option<String> {
     let named = [Attr::DataOriginal, Attr::DataSrc, Attr::Src];
     let named = named.into_iter().filter_map(|name| page.attr(id, name));
     // The other sources of a `<picture>` stand before it.
     let parent = page.node(id).parent;
     let sources = (parent + 1..id).filter(|at| page.node(*at).tag == Tag::SOURCE);
     let sets = std::iter::once(id).chain(sources.take(MAX_SOURCES));
-    let widest = sets.filter_map(|at| widest(page.attr(at, Attr::Srcset)?));
+    let widest = sets.filter_map(|at| find_widest(page.attr(at, Attr::Srcset)?));
     let mut references = named.chain(widest).map(str::trim);
-    references.find_map(|reference| picture(reference, base))
+    references.find_map(|reference| read_picture(reference, base))
 }
 
 /// The canonical address of a picture, unless it is one that stands in for another or shows nothing of the text.
-fn picture(reference: &str, base: Option<&CrawlUri>) -> Option<String> {
+fn read_picture(reference: &str, base: Option<&CrawlUri>) -> Option<String> {
     if reference.is_empty() || reference.starts_with("data:") {
         return None;
     }
@@ -141,7 +143,7 @@ fn picture(reference: &str, base: Option<&CrawlUri>) -> Option<String> {
 }
 
 /// The address in a `srcset` for the widest screen: `a.jpg 480w, b.jpg 1200w`, `a.jpg, b.jpg 2x`.
-fn widest(set: &str) -> Option<&str> {
+fn find_widest(set: &str) -> Option<&str> {
     let mut best: Option<(f32, &str)> = None;
     // An address may hold commas, but none at its end, and ends with a blank.
     let mut words = set.split_ascii_whitespace();
@@ -160,7 +162,7 @@ fn widest(set: &str) -> Option<&str> {
 
 /// The picture that the page names as its own, where its text has none.
 pub(crate) fn declared(page: &Page, reference: &str) -> Option<Image> {
-    let url = picture(reference.trim(), page::base(page).as_ref())?;
+    let url = read_picture(reference.trim(), page::find_base(page).as_ref())?;
     Some(Image {
         url: Some(url),
         ..Image::default()
@@ -168,7 +170,7 @@ pub(crate) fn declared(page: &Page, reference: &str) -> Option<Image> {
 }
 
 /// What the page says that the picture shows, in one line.
-fn alternative(page: &Page, id: NodeId) -> String {
+fn read_alternative(page: &Page, id: NodeId) -> String {
     let alt = page.attr(id, Attr::Alt).unwrap_or_default();
     let words = alt.split_whitespace().collect::<Vec<_>>().join(" ");
     words.chars().take(MAX_ALT).collect()

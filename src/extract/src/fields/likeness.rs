@@ -16,7 +16,7 @@ pub(crate) fn width(chars: impl Iterator<Item = char>) -> usize {
 /// beside a CJK character. Cut at 200 characters.
 pub(crate) fn normal_form(text: &str) -> Vec<char> {
     plain_form(text).unwrap_or_else(|| {
-        let mut form = Form::new(text.len());
+        let mut form = FormBuilder::new(text.len());
         text.nfkc()
             .flat_map(char::to_lowercase)
             .all(|c| form.push(c));
@@ -26,7 +26,7 @@ pub(crate) fn normal_form(text: &str) -> Vec<char> {
 
 /// The same of a text of plain characters, as nearly all are; none for the others.
 fn plain_form(text: &str) -> Option<Vec<char>> {
-    let mut form = Form::new(text.len());
+    let mut form = FormBuilder::new(text.len());
     let mut rest = text;
     while form.has_room() {
         let end = rest.bytes().position(|b| !IN_WORD[usize::from(b)]);
@@ -83,7 +83,7 @@ pub(crate) fn plain(c: char) -> Option<char> {
 }
 
 /// A normal form while it grows.
-struct Form {
+struct FormBuilder {
     chars: Vec<char>,
     /// White space stands behind the last character.
     gap: bool,
@@ -91,7 +91,7 @@ struct Form {
     in_words: bool,
 }
 
-impl Form {
+impl FormBuilder {
     fn new(bytes: usize) -> Self {
         Self {
             chars: Vec::with_capacity(bytes.min(MAX_CHARS + 1)),
@@ -160,15 +160,15 @@ pub(crate) fn likeness_from(a: &[char], b: &[char], longest: usize, least: f64) 
         return None;
     }
     // The cheaper of the two first: it tells how far the other must be followed.
-    if bound <= NARROW && distance_below(a, b, bound).is_none() {
+    if bound <= NARROW && find_distance_below(a, b, bound).is_none() {
         return None;
     }
-    let common = common_substring(a, b);
+    let common = find_common_substring(a, b);
     let limit = distance_limit(common as usize, least);
     if limit <= long - short {
         return None;
     }
-    let distance = distance_below(a, b, limit)?;
+    let distance = find_distance_below(a, b, limit)?;
     let common = f64::from(common);
     Some(common / (f64::from(distance) + common)).filter(|likeness| *likeness > least)
 }
@@ -177,7 +177,7 @@ pub(crate) fn likeness_from(a: &[char], b: &[char], longest: usize, least: f64) 
 const NARROW: usize = 6;
 
 /// Levenshtein distance if it is below `limit`: only cells so near to the diagonal can take part (Ukkonen 1985).
-fn distance_below(a: &[char], b: &[char], limit: usize) -> Option<u32> {
+fn find_distance_below(a: &[char], b: &[char], limit: usize) -> Option<u32> {
     let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (a, b) = (a.get(head..)?, b.get(head..)?);
     let tail = a
@@ -217,18 +217,18 @@ fn distance_below(a: &[char], b: &[char], limit: usize) -> Option<u32> {
 }
 
 /// Length of the longest common substring, in characters.
-pub(crate) fn common_substring(a: &[char], b: &[char]) -> u32 {
+pub(crate) fn find_common_substring(a: &[char], b: &[char]) -> u32 {
     let mut best = 0;
     // Texts that are alike have it where they begin, or not far from there.
     for shift in 0..a.len().max(b.len()) {
-        best = longest_run(a.get(shift..).unwrap_or_default(), b, best);
-        best = longest_run(a, b.get(shift..).unwrap_or_default(), best);
+        best = find_longest_run(a.get(shift..).unwrap_or_default(), b, best);
+        best = find_longest_run(a, b.get(shift..).unwrap_or_default(), best);
     }
     best as u32
 }
 
 /// Length of the longest run of places where two texts are equal, if it is longer than `best`, else that.
-fn longest_run(a: &[char], b: &[char], mut best: usize) -> usize {
+fn find_longest_run(a: &[char], b: &[char], mut best: usize) -> usize {
     let len = a.len().min(b.len());
     let mut from = 0;
     // A longer run that begins at `from` or later goes through this place or lies behind it.
@@ -259,7 +259,7 @@ pub(crate) struct Forms {
 
 impl Forms {
     /// The normal forms of texts.
-    pub(crate) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+    pub(crate) fn new<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
         let mut forms: Vec<Vec<char>> = texts.map(normal_form).collect();
         forms.sort_unstable();
         forms.dedup();

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use std::collections::HashSet;
 
-use super::links::{Paging, paging};
+use super::links::{Paging, classify_paging};
 use crate::cues;
 use crate::date::Anchors;
 use crate::document::{Document, Link};
@@ -38,7 +38,12 @@ pub(crate) struct Pages {
 
 impl Pages {
     /// The pages that the links of a page with a text tell of.
-    pub(crate) fn of(page: &Page, outline: &Outline, links: &[RawLink], anchors: Anchors) -> Self {
+    pub(crate) fn find(
+        page: &Page,
+        outline: &Outline,
+        links: &[RawLink],
+        anchors: Anchors,
+    ) -> Self {
         let (Some(own), Some(start)) = (&page.url, anchors.body_start) else {
             return Self::default();
         };
@@ -55,14 +60,14 @@ impl Pages {
         for link in links.iter().filter(same_host).filter(stands_beside) {
             let said = match link.role {
                 LinkRole::Part => Some(Paging::Other),
-                _ => paging(&link.text),
+                _ => classify_paging(&link.text),
             };
             pager.extend(said.map(|said| (link, said)));
         }
         if pager.is_empty() {
             return Self::default();
         }
-        readings(own)
+        read_numbers(own)
             .iter()
             .map(|own| own.pages(&pager))
             .max_by_key(|pages| (pages.first.is_some(), pages.following.len()))
@@ -86,7 +91,7 @@ impl Numbered {
         let mut found: Vec<(usize, &RawLink)> = Vec::new();
         for (link, said) in pager {
             let same = |other: &Numbered| other.first == self.first;
-            let Some(other) = readings(&link.url).into_iter().find(same) else {
+            let Some(other) = read_numbers(&link.url).into_iter().find(same) else {
                 continue;
             };
             let agrees = match said {
@@ -162,10 +167,10 @@ impl Document {
 }
 
 /// What an address may be: the first page, and where it has a number the page of that number.
-fn readings(url: &CrawlUri) -> Vec<Numbered> {
+fn read_numbers(url: &CrawlUri) -> Vec<Numbered> {
     let whole = url.as_str();
     let mut out = vec![Numbered {
-        first: without_index(whole).to_owned(),
+        first: strip_index(whole).to_owned(),
         number: 1,
         loose: false,
     }];
@@ -177,7 +182,7 @@ fn readings(url: &CrawlUri) -> Vec<Numbered> {
             .ok()
             .filter(|number| fits && !(loose && *number == 1));
         if let Some(number) = number {
-            let first = without_index(&first).to_owned();
+            let first = strip_index(&first).to_owned();
             out.push(Numbered {
                 first,
                 number,
@@ -225,7 +230,7 @@ fn readings(url: &CrawlUri) -> Vec<Numbered> {
 }
 
 /// One spelling of a folder and its front page.
-fn without_index(address: &str) -> &str {
+fn strip_index(address: &str) -> &str {
     let name = address.rsplit('/').next().unwrap_or_default();
     let is_index = name.starts_with("index.") || name.starts_with("default.");
     let folder = if is_index && !name.contains('?') {

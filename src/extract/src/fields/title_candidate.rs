@@ -1,10 +1,10 @@
-//! Candidates for the headline. A [`Candidate`] has a normal form and a likeness to a part of `<title>`, without the site's
+//! Candidates for the headline. A [`TitleCandidate`] has a normal form and a likeness to a part of `<title>`, without the site's
 //! name.
 
 use std::borrow::Cow;
 
 use super::likeness::{Forms, likeness_from, normal_form};
-use super::title_parts::Parts;
+use super::title_parts::TitleParts;
 
 /// Least likeness to a part of `<title>`.
 pub(super) const ACCEPT: f64 = 0.6;
@@ -19,7 +19,7 @@ const PERMALINKS: [char; 5] = ['#', '¶', '§', '🔗', '\u{fe0f}'];
 
 /// Where a candidate comes from, in order of trust.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Origin {
+pub(crate) enum TitleOrigin {
     /// `h1`.
     H1,
     /// `itemprop=headline`.
@@ -50,7 +50,7 @@ pub(crate) struct Compared {
 
 impl Compared {
     /// Compares a text with the parts of `<title>`.
-    pub(crate) fn of(text: &str, forms: &Forms) -> Self {
+    pub(crate) fn new(text: &str, forms: &Forms) -> Self {
         let form = normal_form(text);
         let likeness = forms.best(&form, LEAST).unwrap_or(0.0);
         Self { form, likeness }
@@ -59,13 +59,13 @@ impl Compared {
 
 /// One candidate.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Candidate<'a> {
+pub(crate) struct TitleCandidate<'a> {
     /// Its text.
     pub text: Cow<'a, str>,
     /// What the text is compared by, if that is known.
     pub compared: Option<Cow<'a, Compared>>,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: TitleOrigin,
     /// Lines between it and the main text; smaller is nearer.
     pub distance: u32,
     /// It stands above the main text or begins it.
@@ -78,9 +78,9 @@ pub(crate) struct Candidate<'a> {
     pub clean: bool,
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> TitleCandidate<'a> {
     /// A candidate of which nothing else is known.
-    pub(crate) fn new(origin: Origin, text: impl Into<Cow<'a, str>>) -> Self {
+    pub(crate) fn new(origin: TitleOrigin, text: impl Into<Cow<'a, str>>) -> Self {
         Self {
             text: text.into(),
             origin,
@@ -89,8 +89,8 @@ impl<'a> Candidate<'a> {
     }
 
     /// The same without what it was compared by.
-    pub(crate) fn into_owned(self) -> Candidate<'static> {
-        Candidate {
+    pub(crate) fn into_owned(self) -> TitleCandidate<'static> {
+        TitleCandidate {
             text: Cow::Owned(self.text.into_owned()),
             compared: None,
             origin: self.origin,
@@ -116,11 +116,11 @@ impl<'a> Candidate<'a> {
 
     /// Takes away what is not part of a headline, and compares what is left.
     pub(super) fn compare(&mut self, site: &Site, forms: &Forms) {
-        let text = without_permalink(&self.text);
-        self.clean = Parts::is_single(text);
+        let text = strip_permalink(&self.text);
+        self.clean = TitleParts::is_single(text);
         let text = site.without_suffix(text, self.clean);
         if self.compared.is_none() || text != self.text {
-            self.compared = Some(Cow::Owned(Compared::of(&text, forms)));
+            self.compared = Some(Cow::Owned(Compared::new(&text, forms)));
         }
         if text != self.text {
             self.text = Cow::Owned(text.into_owned());
@@ -129,7 +129,7 @@ impl<'a> Candidate<'a> {
 }
 
 /// The text without signs behind it that link to the heading, without signs of icon fonts and the mark of an answer.
-fn without_permalink(text: &str) -> &str {
+fn strip_permalink(text: &str) -> &str {
     let icon = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}');
     let text = text.trim_matches(|c: char| icon(c) || c.is_whitespace());
     let text = text.strip_prefix("Re: ").unwrap_or(text);
@@ -148,7 +148,7 @@ pub(crate) struct Site {
 
 impl Site {
     /// By the name that the page gives the site and by the site's host.
-    pub(super) fn of(name: Option<&str>, host: Option<&str>) -> Self {
+    pub(super) fn new(name: Option<&str>, host: Option<&str>) -> Self {
         Self {
             name: name.map(normal_form),
             host: host
@@ -182,9 +182,9 @@ impl Site {
         if single {
             return text.into();
         }
-        let Parts {
+        let TitleParts {
             mut heads, parts, ..
-        } = Parts::of(text);
+        } = TitleParts::split(text);
         let Some(last) = parts.last().filter(|_| parts.len() > 1) else {
             return text.into();
         };

@@ -15,7 +15,7 @@ const JOINTS: [char; 14] = [
 
 /// The parts of a `<title>`: what stands before each joint and what stands after it.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct TitleParts {
     /// The whole title, cleaned.
     pub whole: String,
     /// Beginnings that end at a joint, longest first; the whole is the first.
@@ -30,7 +30,7 @@ pub(crate) struct Parts {
 #[derive(Debug, Default)]
 pub(crate) struct Title {
     /// What it is made of.
-    pub parts: Parts,
+    pub parts: TitleParts,
     /// Normal form of the whole.
     pub form: Vec<char>,
     /// Normal forms of its parts.
@@ -39,8 +39,8 @@ pub(crate) struct Title {
 
 impl Title {
     /// Reads the text of a `<title>`.
-    pub(crate) fn of(title: &str) -> Self {
-        let parts = Parts::of(title);
+    pub(crate) fn parse(title: &str) -> Self {
+        let parts = TitleParts::split(title);
         Self {
             form: normal_form(&parts.whole),
             forms: parts.forms(),
@@ -49,11 +49,11 @@ impl Title {
     }
 }
 
-impl Parts {
+impl TitleParts {
     /// Splits a title. A hyphen inside a word or number (`5G-A`, `2019-09`) is no joint.
-    pub(crate) fn of(title: &str) -> Self {
+    pub(crate) fn split(title: &str) -> Self {
         let whole = title.trim().to_owned();
-        let joints = joints(&whole);
+        let joints = find_joints(&whole);
         let mut out = Self {
             heads: vec![whole.clone()],
             ..Self::default()
@@ -83,17 +83,17 @@ impl Parts {
     /// True for a title with a single part, as most headings are.
     pub(crate) fn is_single(title: &str) -> bool {
         let title = title.trim();
-        if joints(title).is_empty() {
+        if find_joints(title).is_empty() {
             !trimmed(title).is_empty()
         } else {
-            Self::of(title).parts.len() == 1
+            Self::split(title).parts.len() == 1
         }
     }
 
     /// Normal forms of everything the title may be compared by.
     fn forms(&self) -> Forms {
         let all = self.heads.iter().chain(&self.tails).chain(&self.parts);
-        Forms::of(all.map(String::as_str))
+        Forms::new(all.map(String::as_str))
     }
 }
 
@@ -116,7 +116,7 @@ fn trimmed(text: &str) -> &str {
 const MAX_JOINTS: usize = 12;
 
 /// Byte ranges of the joints, at most [`MAX_JOINTS`].
-fn joints(title: &str) -> Vec<(usize, usize)> {
+fn find_joints(title: &str) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let signs = title.char_indices();
     for (at, c) in signs.filter(|(_, c)| *c == ':' || JOINTS.contains(c)) {
@@ -153,14 +153,14 @@ static WORDS: LazyLock<[Vec<String>; 3]> =
     LazyLock::new(|| ["site.general", "site.before", "site.after"].map(cues::words));
 
 /// The name of the site that `page` is of, if it can be told.
-pub fn site_title(page: &Page, other: Option<&Page>) -> Option<String> {
-    let head = Head::of(page);
-    if let Some(name) = head.site_name.and_then(name) {
+pub fn find_site_title(page: &Page, other: Option<&Page>) -> Option<String> {
+    let head = Head::read(page);
+    if let Some(name) = head.site_name.and_then(clean_name) {
         return Some(name);
     }
-    let here = names(&head.title);
+    let here = list_names(&head.title);
     if let Some(other) = other {
-        let there = names(&Head::of(other).title);
+        let there = list_names(&Head::read(other).title);
         if let Some(common) = there.iter().rev().find(|name| here.contains(name)) {
             return Some(common.clone());
         }
@@ -174,12 +174,12 @@ pub fn site_title(page: &Page, other: Option<&Page>) -> Option<String> {
 }
 
 /// The parts of a title that may be the name of a site.
-fn names(title: &str) -> Vec<String> {
-    let parts = Parts::of(title).parts;
-    parts.iter().filter_map(|part| name(part)).collect()
+fn list_names(title: &str) -> Vec<String> {
+    let parts = TitleParts::split(title).parts;
+    parts.iter().filter_map(|part| clean_name(part)).collect()
 }
 
-fn name(text: &str) -> Option<String> {
+fn clean_name(text: &str) -> Option<String> {
     let text: String = text
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -275,7 +275,7 @@ mod tests {
             ("http://a.cn/", "", "", None),
         ] {
             let other = (!other.is_empty()).then(|| page("http://a.cn/1.html", other));
-            let found = site_title(&page(url, front), other.as_ref());
+            let found = find_site_title(&page(url, front), other.as_ref());
             assert_eq!(found.as_deref(), wanted, "{front}");
         }
     }

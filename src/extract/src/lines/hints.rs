@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 
 use crate::cues;
-use crate::literals::{Literals, spelled};
+use crate::literals::{Literals, expand_spelling};
 use crate::page::{Attr, Attrs, NodeId, Page, Tag};
 
 /// A set of hints, inherited by what is inside.
@@ -130,13 +130,15 @@ static WORDS: LazyLock<Literals> = LazyLock::new(|| {
     let words = STEMS.iter().flat_map(|(section, marks)| {
         // A bound is a joint or anything else that is no letter.
         let stems = cues::alternatives(section).replace(['^', '$'], "[ -]");
-        spelled(&stems).into_iter().map(|word| (word, marks.0))
+        expand_spelling(&stems)
+            .into_iter()
+            .map(|word| (word, marks.0))
     });
-    Literals::of(words)
+    Literals::new(words)
 });
 
 /// A byte of a value as it stands in words.
-fn folded(byte: u8) -> u8 {
+fn fold_case(byte: u8) -> u8 {
     match byte {
         b'-' | b'_' => b'-',
         _ if byte.is_ascii_alphanumeric() => byte,
@@ -145,7 +147,7 @@ fn folded(byte: u8) -> u8 {
 }
 
 /// Attributes that say what an element is for.
-const SAYING: Attrs = Attrs::of(&[Attr::Class, Attr::Id, Attr::Role, Attr::Itemprop]);
+const SAYING: Attrs = Attrs::new(&[Attr::Class, Attr::Id, Attr::Role, Attr::Itemprop]);
 
 /// Reads the marks of the elements of a page. It remembers those of class and id values, which repeat all over a page.
 #[derive(Debug)]
@@ -193,7 +195,7 @@ impl<'a> MarkReader<'a> {
 /// The marks of a class or id.
 fn marks_of_value(value: &str) -> Marks {
     // A blank on either side bounds the first and the last name.
-    let bytes = value.bytes().map(folded);
+    let bytes = value.bytes().map(fold_case);
     let bounded: Vec<u8> = [b' '].into_iter().chain(bytes).chain([b' ']).collect();
     let marks = Marks(WORDS.seen(&bounded));
     if marks.any(Marks::LAYOUT) {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use crate::page::measure::Measure;
 use crate::page::{Hidden, NodeId, Page, PathId, Tag, TextCounts, is_skipped};
 use hints::{MarkReader, Marks};
-use render::line_text;
+use render::render_line;
 
 /// Most lines kept of a page; the rest of a longer page is not looked at.
 const MAX_LINES: usize = 60_000;
@@ -69,7 +69,7 @@ pub(super) struct Lines {
 
 /// An open element that matters to the texts inside it.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenBlock {
     end: NodeId,
     block: NodeId,
     /// End of the link around it, 0 outside links.
@@ -78,7 +78,7 @@ struct Open {
 
 impl Lines {
     /// The lines of `page`. Elements that the page hides are looked at only with `hidden_too`.
-    pub(super) fn of(page: &Page, hidden_too: bool) -> Self {
+    pub(super) fn new(page: &Page, hidden_too: bool) -> Self {
         let mut walk = Walk::new(page);
         let mut at: NodeId = 0;
         while let Some(node) = page.nodes().get(at as usize) {
@@ -105,7 +105,7 @@ impl Lines {
         let Self { lines, texts, .. } = self;
         for line in lines.iter_mut().filter(|line| line.is_made) {
             let start = texts.len() as u32;
-            line_text(page, line, texts);
+            render_line(page, line, texts);
             line.text = start..texts.len() as u32;
         }
     }
@@ -129,7 +129,7 @@ struct Walk<'a> {
     page: &'a Page,
     out: Lines,
     /// Open blocks and links; the first entry stands for the page and never ends.
-    open: Vec<Open>,
+    open: Vec<OpenBlock>,
     reader: MarkReader<'a>,
     /// The next text begins a line.
     broken: bool,
@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
                 lines: Vec::with_capacity(page.texts().len().min(MAX_LINES)),
                 ..Lines::default()
             },
-            open: vec![Open {
+            open: vec![OpenBlock {
                 end: NodeId::MAX,
                 block: 0,
                 link: 0,
@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn top(&self) -> Open {
+    fn top(&self) -> OpenBlock {
         *self.open.last().expect("the first entry never ends")
     }
 
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
         let link = node.tag == Tag::A;
         if (block || link) && node.end > at + 1 {
             let top = self.top();
-            self.open.push(Open {
+            self.open.push(OpenBlock {
                 end: node.end,
                 block: if block { at } else { top.block },
                 link: if link { node.end } else { top.link },

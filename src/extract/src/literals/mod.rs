@@ -19,7 +19,7 @@ pub struct Literals {
 
 impl Literals {
     /// Words with the bits that each stands for. ASCII letters match in both cases.
-    pub fn of<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
+    pub fn new<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
         let (words, bits): (Vec<W>, Vec<u32>) = words.into_iter().unzip();
         // One step a byte: each line of a page is asked.
         let words = DFA::builder()
@@ -63,7 +63,7 @@ pub struct Beginnings {
 
 impl Beginnings {
     /// Words with the bits that each stands for. ASCII letters match in both cases.
-    pub fn of<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
+    pub fn new<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
         let (words, bits): (Vec<W>, Vec<u32>) = words.into_iter().unzip();
         // Few bytes are read of a text, so the small form does.
         let words = AhoCorasick::builder()
@@ -93,7 +93,7 @@ impl Beginnings {
 ///
 /// # Panics
 /// When the pattern is wrong; tests compile each.
-pub fn compiled(pattern: &str) -> Regex {
+pub fn compile_regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is a constant that a test compiles")
 }
 
@@ -110,7 +110,7 @@ pub fn count_bytes(text: &[u8], is_such: impl Fn(u8) -> bool) -> usize {
 }
 
 /// Every word that `words` stands for.
-pub fn spelled(words: &str) -> Vec<String> {
+pub fn expand_spelling(words: &str) -> Vec<String> {
     alternatives(&mut words.chars().peekable())
 }
 

@@ -107,7 +107,7 @@ impl Parser {
         let finished = Arc::new(Mutex::new(None));
         let tree = Tree::new(limits.clone());
         Self {
-            rewriter: Some(tokenizer(tree, limits, links_only, &passed, &finished)),
+            rewriter: Some(make_tokenizer(tree, limits, links_only, &passed, &finished)),
             limits: limits.clone(),
             links_only,
             passed,
@@ -168,7 +168,7 @@ impl Parser {
     fn leave_out(&mut self) -> Option<Vec<u8>> {
         let held = std::mem::take(&mut self.stuck);
         self.rewriter = None;
-        let Some(at) = long_tag(&held) else {
+        let Some(at) = find_long_tag(&held) else {
             self.failed = true;
             return None;
         };
@@ -176,7 +176,7 @@ impl Parser {
         tree.truncated.get_or_insert("tag");
         self.passed.store(0, Ordering::Relaxed);
         self.written = at;
-        let next = tokenizer(
+        let next = make_tokenizer(
             tree,
             &self.limits,
             self.links_only,
@@ -214,7 +214,7 @@ impl Parser {
 }
 
 /// A tokenizer that hands everything on to `tree`, or only what names addresses.
-fn tokenizer(
+fn make_tokenizer(
     tree: Tree,
     limits: &Config,
     links_only: bool,
@@ -396,7 +396,7 @@ fn is_too_long(bytes: &[u8]) -> bool {
 }
 
 /// Where the first tag begins that is long enough to be what a tokenizer fails at.
-fn long_tag(bytes: &[u8]) -> Option<usize> {
+fn find_long_tag(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
         let rest = bytes.get(at..)?;

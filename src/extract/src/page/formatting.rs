@@ -3,7 +3,7 @@
 //! next to the formatting element, and a second formatting element inside the block takes its children. Nodes are inserted
 //! before others only here; the work is bounded.
 
-use super::open::{Entry, Open, Shift};
+use super::open::{Entry, OpenElement, Shift};
 use super::tree::Tree;
 use super::{NodeId, Span, Tag};
 
@@ -75,7 +75,7 @@ impl Tree {
 
     /// Opens again what formatting was left open by the end of a block.
     pub(super) fn reopen_formatting(&mut self) {
-        if self.current().as_ref().is_some_and(Open::is_drawing) {
+        if self.current().as_ref().is_some_and(OpenElement::is_drawing) {
             return;
         }
         let entries = &self.formatting.entries;
@@ -187,13 +187,13 @@ impl Tree {
         }
         self.form = self.form.map(|node| shift.apply(node));
         let first_new = shift.block;
-        let clone = |open: Open, node: NodeId| Open { node, ..open };
-        let mut stack: Vec<Open> = self.stack[..at].to_vec();
+        let clone = |open: OpenElement, node: NodeId| OpenElement { node, ..open };
+        let mut stack: Vec<OpenElement> = self.stack[..at].to_vec();
         for (i, open) in kept.iter().enumerate() {
             stack.push(clone(*open, first_new + i as NodeId));
         }
         stack.push(clone(opened, shift.apply(opened.node)));
-        let inner = Open {
+        let inner = OpenElement {
             context: opened.context,
             ..clone(formatting, shift.apply(opened.node) + 1)
         };
@@ -213,7 +213,7 @@ impl Tree {
     }
 
     /// The formatting elements between the two that are opened again around the block; the others close.
-    fn keep_between(&mut self, at: usize, block: usize) -> Vec<Open> {
+    fn keep_between(&mut self, at: usize, block: usize) -> Vec<OpenElement> {
         let mut kept = Vec::new();
         for (count, i) in (at + 1..block).rev().enumerate() {
             let open = self.stack[i];
@@ -230,7 +230,7 @@ impl Tree {
         kept
     }
 
-    fn move_nodes(&mut self, at: usize, kept: &[Open], shift: Shift) {
+    fn move_nodes(&mut self, at: usize, kept: &[OpenElement], shift: Shift) {
         let block = shift.block as usize;
         let mut tail = self.nodes.split_off(block);
         // Not the element before it on the stack, if it was moved out of a table.
@@ -271,7 +271,7 @@ impl Tree {
     }
 
     /// The new elements take their places in the list of active formatting elements.
-    fn relist(&mut self, old: NodeId, kept: &[Open], shift: Shift, inner: Open) {
+    fn relist(&mut self, old: NodeId, kept: &[OpenElement], shift: Shift, inner: OpenElement) {
         for (i, open) in kept.iter().enumerate() {
             if let Some(at) = self.formatting.position(open.node)
                 && let Entry::Element { open, .. } = &mut self.formatting.entries[at]

@@ -48,14 +48,15 @@ pub struct RawLink {
 pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
     // Index in the list, to resolve each spelling but once; `None` when it names no page.
     let mut by_reference = HashMap::with_capacity_and_hasher(USUAL, RandomState::default());
-    let mut found = Found {
-        base: base(page),
+    let mut found = FoundLink {
+        base: find_base(page),
         by_url: HashMap::with_capacity_and_hasher(USUAL, RandomState::default()),
         links: Vec::with_capacity(USUAL),
     };
     for (id, node) in page.nodes().iter().enumerate() {
         let id = id as NodeId;
-        let Some(reference) = Reference::of(page, id, node).filter(Reference::names_a_page) else {
+        let Some(reference) = Reference::from_node(page, id, node).filter(Reference::names_a_page)
+        else {
             continue;
         };
         let at = *by_reference
@@ -72,7 +73,7 @@ pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
 }
 
 /// The address that references are resolved against: `<base href>` if it is usable, else the page's own.
-pub fn base(page: &Page) -> Option<CrawlUri> {
+pub fn find_base(page: &Page) -> Option<CrawlUri> {
     let tag = page
         .nodes()
         .iter()
@@ -95,7 +96,10 @@ pub fn resolve(page: &Page, base: Option<&CrawlUri>, reference: &str) -> Option<
     let (query, after) = rest.split_at(end - query_at);
     let encoding = Encoding::for_label(page.charset.as_bytes()).map(Encoding::output_encoding);
     match encoding.filter(|e| *e != UTF_8 && !query.is_ascii()) {
-        Some(encoding) => plain(base, &[before, &encoded(query, encoding), after].concat()),
+        Some(encoding) => plain(
+            base,
+            &[before, &encode_query(query, encoding), after].concat(),
+        ),
         None => plain(base, reference),
     }
 }
@@ -105,7 +109,7 @@ fn plain(base: Option<&CrawlUri>, reference: &str) -> Option<CrawlUri> {
 }
 
 /// A query whose characters beyond ASCII are escapes of their bytes; one that the charset lacks is a numeric reference.
-fn encoded(query: &str, encoding: &'static Encoding) -> String {
+fn encode_query(query: &str, encoding: &'static Encoding) -> String {
     let mut out = String::with_capacity(3 * query.len());
     for c in query.chars() {
         if c.is_ascii() {
@@ -129,7 +133,7 @@ struct Reference<'p> {
 }
 
 impl<'p> Reference<'p> {
-    fn of(page: &'p Page, id: NodeId, node: &Node) -> Option<Self> {
+    fn from_node(page: &'p Page, id: NodeId, node: &Node) -> Option<Self> {
         let (text, role) = match node.tag {
             Tag::A | Tag::AREA => return Self::of_anchor(page, id),
             Tag::IFRAME | Tag::FRAME => (page.attr(id, Attr::Src)?, LinkRole::Frame),
@@ -226,13 +230,13 @@ pub(crate) fn has_word(list: &str, words: &[&str]) -> bool {
 /// Links that most pages have no more of.
 const USUAL: usize = 224;
 
-struct Found {
+struct FoundLink {
     base: Option<CrawlUri>,
     by_url: HashMap<u64, usize, RandomState>,
     links: Vec<RawLink>,
 }
 
-impl Found {
+impl FoundLink {
     /// The address that a reference means.
     fn url(&self, page: &Page, reference: &str) -> Option<CrawlUri> {
         // Without a base a reference without a scheme means nothing.

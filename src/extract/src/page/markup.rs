@@ -310,7 +310,7 @@ pub(super) enum Escape {
 
 impl Content {
     /// How the content of an element of HTML is read.
-    pub(super) fn of(tag: Tag) -> Self {
+    pub(super) fn from_tag(tag: Tag) -> Self {
         match tag {
             Tag::SCRIPT => Self::Script(Escape::No),
             Tag::PLAINTEXT => Self::Plain,

@@ -91,7 +91,7 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(bytes: &[u8]) -> Self {
+    fn new(bytes: &[u8]) -> Self {
         let mut survey = Self::default();
         let mut at = 0;
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
@@ -184,13 +184,13 @@ fn first_char(bytes: &[u8]) -> (char, usize) {
 
 impl Measure {
     /// Counts of `text`.
-    pub(crate) fn of(text: &str) -> Self {
-        Survey::of(text.as_bytes()).measure
+    pub(crate) fn new(text: &str) -> Self {
+        Survey::new(text.as_bytes()).measure
     }
 
     /// Counts of a text in UTF-8, and whether all white space in it is single blanks, as in nearly all texts of a page.
     pub(crate) fn and_tidy(text: &[u8]) -> (Self, bool) {
-        let survey = Survey::of(text);
+        let survey = Survey::new(text);
         (survey.measure, !survey.odd)
     }
 

@@ -28,14 +28,14 @@ mod walk;
 pub use builder::{Builder, Hints};
 pub use config::Config;
 pub(crate) use kind::HUB_LINKS;
-pub use kind::{HEAD_BYTES, Judged, Kind, KindSigns, foreign_format, judge, kind};
+pub use kind::{HEAD_BYTES, Judged, Kind, KindSigns, classify_page, detect_foreign_format, kind};
 pub(crate) use links::has_word;
-pub use links::{LinkRole, RawLink, base, links, refresh_target, resolve};
+pub use links::{LinkRole, RawLink, find_base, links, refresh_target, resolve};
 pub use tag::{Attr, Attrs, Tag};
 pub use tag_path::{PathCounts, TagPath};
 pub(crate) use text_counts::{TextCounts, is_skipped};
 pub(crate) use walk::Hidden;
-pub use walk::{Shape, char_count};
+pub use walk::{Shape, count_chars};
 
 use taojin_uri::CrawlUri;
 

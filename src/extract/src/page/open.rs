@@ -6,7 +6,7 @@ use super::{NodeId, PathId, Span, Tag};
 
 /// Which rules hold for what comes next; decided by the innermost element that changes them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Context {
+pub(super) enum InsertionContext {
     Body,
     Table,
     TableBody,
@@ -18,10 +18,13 @@ pub(super) enum Context {
     Template,
 }
 
-impl Context {
+impl InsertionContext {
     /// Inside a table but not inside a cell or caption: other content does not belong here.
     pub(super) fn is_table(self) -> bool {
-        matches!(self, Context::Table | Context::TableBody | Context::Row)
+        matches!(
+            self,
+            InsertionContext::Table | InsertionContext::TableBody | InsertionContext::Row
+        )
     }
 }
 
@@ -38,9 +41,9 @@ pub(super) enum Phase {
 
 /// An open element.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Open {
+pub(super) struct OpenElement {
     pub(super) tag: Tag,
-    pub(super) context: Context,
+    pub(super) context: InsertionContext,
     /// Of SVG or MathML.
     pub(super) foreign: bool,
     /// Of SVG or MathML, but what it holds is HTML.
@@ -55,7 +58,7 @@ pub(super) struct Open {
     pub(super) readable: Readable,
 }
 
-impl Open {
+impl OpenElement {
     /// Tags inside of it belong to SVG or MathML.
     pub(super) fn is_drawing(&self) -> bool {
         self.foreign && !self.holds_html
@@ -82,7 +85,7 @@ pub(super) enum Entry {
     /// Boundary: a cell, caption, object or template.
     Marker,
     Element {
-        open: Open,
+        open: OpenElement,
         span: Span,
     },
 }
@@ -119,7 +122,7 @@ impl Formatting {
     }
 
     /// The last entry of this tag after the last marker.
-    pub(super) fn last_of(&self, tag: Tag) -> Option<Open> {
+    pub(super) fn last_of(&self, tag: Tag) -> Option<OpenElement> {
         for entry in self.entries.iter().rev() {
             match entry {
                 Entry::Marker => return None,

@@ -36,7 +36,7 @@ const COMMENTS: [&str; 13] = [
 
 /// What a script tells.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Told<'a> {
+pub(super) struct ScriptHints<'a> {
     /// The parts that name the time of publication.
     pub publications: Vec<&'a [u8]>,
     /// The quoted addresses that speak of comments, one a line.
@@ -44,26 +44,26 @@ pub(super) struct Told<'a> {
 }
 
 /// Reads a script.
-pub(super) fn read(script: &[u8]) -> Told<'_> {
+pub(super) fn read(script: &[u8]) -> ScriptHints<'_> {
     static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostFirst)
             .build(PUBLICATION.into_iter().chain(COMMENTS))
             .expect("few constant words")
     });
-    let mut told = Told::default();
+    let mut told = ScriptHints::default();
     let (mut next_publication, mut from, mut places) = (0, 0, 0);
     for found in WORDS.find_iter(script) {
         let (start, end) = (found.start(), found.end());
         if found.pattern().as_usize() < PUBLICATION.len() {
             if start >= next_publication {
-                told.publications.push(around(script, start, end));
+                told.publications.push(cut_around(script, start, end));
                 next_publication = start + APART;
             }
         } else if places < MAX_PLACES {
             places += 1;
             if start >= from
-                && let Some((start, end)) = quoted(script, start, end)
+                && let Some((start, end)) = find_quoted(script, start, end)
             {
                 from = end;
                 add(&script[start..end], &mut told.addresses);
@@ -74,7 +74,7 @@ pub(super) fn read(script: &[u8]) -> Told<'_> {
 }
 
 /// The bytes around a place, cut between characters.
-fn around(script: &[u8], start: usize, end: usize) -> &[u8] {
+fn cut_around(script: &[u8], start: usize, end: usize) -> &[u8] {
     let continues = |at: &usize| script.get(*at).is_some_and(|b| b & 0xC0 == 0x80);
     let mut start = start.saturating_sub(AROUND.0);
     while continues(&start) {
@@ -97,7 +97,7 @@ fn add(address: &[u8], out: &mut Vec<u8>) {
 }
 
 /// The bounds of the quoted word around a place.
-fn quoted(script: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
+fn find_quoted(script: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     let low = start.saturating_sub(MAX_SIDE);
     let before = script.get(low..start)?.iter().rposition(|b| is_bound(*b))? + low;
     let quote = *script.get(before).filter(|b| is_quote(**b))?;
@@ -182,7 +182,7 @@ impl States {
     }
 
     fn decide(&mut self, head: &[u8]) {
-        let keeps = holds_data(head.get(..HEAD).unwrap_or(head));
+        let keeps = has_data(head.get(..HEAD).unwrap_or(head));
         self.verdict = Some(keeps);
         if keeps {
             self.scripts.push(Vec::new());
@@ -201,7 +201,7 @@ impl States {
 
 /// Whether a script is data: JSON, percent-encoded or not; JSON that is given a name or pushed onto a list; or one that names
 /// what frameworks call their state.
-fn holds_data(head: &[u8]) -> bool {
+fn has_data(head: &[u8]) -> bool {
     let head = head.trim_ascii_start();
     let begins_data = |bytes: &[u8]| {
         let bytes = bytes.trim_ascii_start();

@@ -421,7 +421,7 @@ pub struct Attrs(u32);
 
 impl Attrs {
     /// The set of these.
-    pub const fn of(attrs: &[Attr]) -> Self {
+    pub const fn new(attrs: &[Attr]) -> Self {
         let (mut set, mut at) = (0, 0);
         while at < attrs.len() {
             set |= 1 << attrs[at] as u32;

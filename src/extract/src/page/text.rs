@@ -2,7 +2,7 @@
 //! without an entity costs no allocation.
 
 use super::markup::{TextKind, is_space};
-use super::open::{Context, Phase};
+use super::open::{InsertionContext, Phase};
 use super::tree::Tree;
 use super::{Tag, script};
 
@@ -102,7 +102,7 @@ impl Tree {
             }
             self.open_body(super::Span::default());
         }
-        if self.context() == Context::ColumnGroup && !blank {
+        if self.context() == InsertionContext::ColumnGroup && !blank {
             if self.current_tag() != Tag::COLGROUP {
                 return false;
             }

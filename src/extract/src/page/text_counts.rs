@@ -52,7 +52,7 @@ mod tests {
         for (id, node) in page.nodes().iter().enumerate() {
             let id = id as NodeId;
             let hides = |above: NodeId| is_skipped(page.node(above).tag) || page.is_hidden(above);
-            let measure = Measure::of(page.text(id));
+            let measure = Measure::new(page.text(id));
             if measure.tokens > 0 && !page.ancestors(id).any(hides) {
                 counts[node.path as usize].add(measure.tokens, measure.marks);
             }

@@ -10,7 +10,7 @@ use taojin_uri::CrawlUri;
 use super::config::Config;
 use super::markup::{Content, Markup, Pieces, TagEnd};
 use super::measure::Measure;
-use super::open::{Context, Formatting, Open, Phase, Shift};
+use super::open::{Formatting, InsertionContext, OpenElement, Phase, Shift};
 use super::script::States;
 use super::tag::{Attr, TAGS};
 use super::tag_path::PathTable;
@@ -37,7 +37,7 @@ pub(super) struct Tree {
     pub(super) hiding: Vec<u32>,
     /// Elements that hide what is in them, in order.
     pub(super) hidden: Vec<NodeId>,
-    pub(super) stack: Vec<Open>,
+    pub(super) stack: Vec<OpenElement>,
     /// How many elements of each tag are open, so that most questions of scope need no search.
     pub(super) open: Vec<u32>,
     pub(super) formatting: Formatting,
@@ -48,7 +48,7 @@ pub(super) struct Tree {
     pub(super) phase: Phase,
     pub(super) quirks: Option<bool>,
     /// The head after its end, until the body begins.
-    pub(super) head: Option<Open>,
+    pub(super) head: Option<OpenElement>,
     /// The open form, which forbids another.
     pub(super) form: Option<NodeId>,
     /// Elements that were not put on the stack because it is full.
@@ -101,7 +101,7 @@ impl Tree {
         self.quirks.unwrap_or(true)
     }
 
-    pub(super) fn current(&self) -> Option<Open> {
+    pub(super) fn current(&self) -> Option<OpenElement> {
         self.stack.last().copied()
     }
 
@@ -109,8 +109,10 @@ impl Tree {
         self.stack.last().map_or(Tag::OTHER, |open| open.tag)
     }
 
-    pub(super) fn context(&self) -> Context {
-        self.stack.last().map_or(Context::Body, |open| open.context)
+    pub(super) fn context(&self) -> InsertionContext {
+        self.stack
+            .last()
+            .map_or(InsertionContext::Body, |open| open.context)
     }
 
     pub(super) fn is_open(&self, tag: Tag) -> bool {
@@ -118,7 +120,7 @@ impl Tree {
     }
 
     /// Appends a node under the current element (or where content of a table is moved to).
-    fn push_node(&mut self, tag: Tag, parent: Option<Open>, span: Span) -> NodeId {
+    fn push_node(&mut self, tag: Tag, parent: Option<OpenElement>, span: Span) -> NodeId {
         self.count_text();
         let id = self.nodes.len() as NodeId;
         let path = match parent {
@@ -155,9 +157,9 @@ impl Tree {
 
     /// Element under which content goes now: the current one, but for content that may not stand in a table the
     /// table's parent.
-    pub(super) fn insertion_parent(&mut self) -> Option<Open> {
+    pub(super) fn insertion_parent(&mut self) -> Option<OpenElement> {
         let current = self.current()?;
-        let outer = |open: &Open| open.is_html(Tag::TABLE) || open.is_html(Tag::TEMPLATE);
+        let outer = |open: &OpenElement| open.is_html(Tag::TABLE) || open.is_html(Tag::TEMPLATE);
         if self.fosters(current)
             && let Some(outer) = self.stack.iter().rposition(outer)
         {
@@ -171,7 +173,7 @@ impl Tree {
         self.fresh(self.stack.len() - 1)
     }
 
-    fn fosters(&self, current: Open) -> bool {
+    fn fosters(&self, current: OpenElement) -> bool {
         self.text.fostering
             && !current.foreign
             && matches!(
@@ -181,7 +183,7 @@ impl Tree {
     }
 
     /// The open element at `index`; when its subtree was interrupted, a second element of the same path goes on.
-    fn fresh(&mut self, index: usize) -> Option<Open> {
+    fn fresh(&mut self, index: usize) -> Option<OpenElement> {
         if !self.stack.get(index)?.stale {
             return self.stack.get(index).copied();
         }
@@ -211,17 +213,17 @@ impl Tree {
         }
         let outer = self.context();
         let context = match tag {
-            Tag::TABLE => Context::Table,
-            Tag::TBODY | Tag::THEAD | Tag::TFOOT => Context::TableBody,
-            Tag::TR => Context::Row,
-            Tag::TD | Tag::TH => Context::Cell,
-            Tag::CAPTION => Context::Caption,
-            Tag::COLGROUP => Context::ColumnGroup,
-            Tag::TEMPLATE => Context::Template,
+            Tag::TABLE => InsertionContext::Table,
+            Tag::TBODY | Tag::THEAD | Tag::TFOOT => InsertionContext::TableBody,
+            Tag::TR => InsertionContext::Row,
+            Tag::TD | Tag::TH => InsertionContext::Cell,
+            Tag::CAPTION => InsertionContext::Caption,
+            Tag::COLGROUP => InsertionContext::ColumnGroup,
+            Tag::TEMPLATE => InsertionContext::Template,
             _ => outer,
         };
         let readable = self.readable(node, tag, parent);
-        self.push_open(Open {
+        self.push_open(OpenElement {
             readable,
             tag,
             context,
@@ -235,7 +237,7 @@ impl Tree {
         node
     }
 
-    pub(super) fn push_open(&mut self, open: Open) {
+    pub(super) fn push_open(&mut self, open: OpenElement) {
         self.stack.push(open);
         self.open[open.tag.0 as usize] += 1;
     }
@@ -253,7 +255,7 @@ impl Tree {
         was_over
     }
 
-    pub(super) fn pop(&mut self) -> Option<Open> {
+    pub(super) fn pop(&mut self) -> Option<OpenElement> {
         let open = self.stack.pop()?;
         self.open[open.tag.0 as usize] -= 1;
         Some(open)
@@ -286,7 +288,7 @@ impl Tree {
     }
 
     /// Whether the texts in a new element are read; `outer` is the element around it.
-    pub(super) fn readable(&self, node: NodeId, tag: Tag, outer: Option<Open>) -> Readable {
+    pub(super) fn readable(&self, node: NodeId, tag: Tag, outer: Option<OpenElement>) -> Readable {
         let outer = outer.map_or(Readable::Shown, |open| open.readable);
         if is_skipped(tag) {
             Readable::Never
@@ -450,8 +452,8 @@ impl Tree {
         if end == TagEnd::Missing || self.is_full() {
             return;
         }
-        if !self.current().as_ref().is_some_and(Open::is_drawing) {
-            pieces.enter(Content::of(tag));
+        if !self.current().as_ref().is_some_and(OpenElement::is_drawing) {
+            pieces.enter(Content::from_tag(tag));
         }
         self.start_tag(StartTag {
             tag,
@@ -541,7 +543,7 @@ pub(super) fn name_hash(tag: Tag, name: &[u8]) -> u32 {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StartTag {
     pub(super) tag: Tag,
-    /// See [`super::open::Open::name_hash`].
+    /// See [`super::open::OpenElement::name_hash`].
     pub(super) name_hash: u32,
     /// Range in the attribute table.
     pub(super) attributes: Span,

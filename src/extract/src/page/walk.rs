@@ -97,7 +97,7 @@ impl Page {
 }
 
 /// Characters (Unicode scalar values) of a text without white space at its ends; a run of white space counts once.
-pub fn char_count(text: &str) -> usize {
+pub fn count_chars(text: &str) -> usize {
     let mut count = 0;
     let mut space = false;
     for char in text.trim().chars() {
@@ -258,7 +258,7 @@ pub(super) fn shown_texts(page: &Page) -> Vec<Shown> {
 
 impl Shape {
     /// Measures a page by its shown texts.
-    pub(super) fn of(page: &Page, texts: &[Shown]) -> Shape {
+    pub(super) fn new(page: &Page, texts: &[Shown]) -> Shape {
         let mut measuring = Measuring::default();
         let mut link_end = 0;
         let mut link_units = 0;
@@ -355,9 +355,9 @@ fn measure(text: &str, in_link: bool) -> (u32, u32) {
     let mut rest = text;
     while !rest.is_empty() {
         let (ascii, wide) = rest.split_at(Encoding::ascii_valid_up_to(rest.as_bytes()));
-        units += ascii_units(ascii.as_bytes());
+        units += count_ascii_units(ascii.as_bytes());
         if !in_link && !ascii.is_empty() {
-            sentences += ascii_sentences(ascii.as_bytes(), wide);
+            sentences += count_ascii_sentences(ascii.as_bytes(), wide);
         }
         rest = wide;
         while let Some(first) = rest.bytes().next().filter(|b| !b.is_ascii()) {
@@ -382,7 +382,7 @@ fn is_space(b: u8) -> bool {
     (b == b' ') | (b.wrapping_sub(b'\t') < 5)
 }
 
-fn ascii_units(text: &[u8]) -> u32 {
+fn count_ascii_units(text: &[u8]) -> u32 {
     // Blocks of a fixed length are counted in one step.
     let (blocks, rest) = text.as_chunks::<16>();
     let shown = |bytes: &[u8]| bytes.iter().map(|b| u8::from(!is_space(*b))).sum::<u8>();
@@ -391,7 +391,7 @@ fn ascii_units(text: &[u8]) -> u32 {
 }
 
 /// Sentences that end in ASCII text: white space or nothing stands behind the mark.
-fn ascii_sentences(text: &[u8], after: &str) -> u32 {
+fn count_ascii_sentences(text: &[u8], after: &str) -> u32 {
     let marks = memchr::memchr3_iter(b'.', b'!', b'?', text);
     let ends = marks.filter(|at| match text.get(at + 1) {
         Some(next) => is_space(*next),

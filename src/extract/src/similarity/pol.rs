@@ -43,7 +43,7 @@ struct LeafPath {
 
 impl LeafPaths {
     /// The leaf paths of a tree.
-    pub fn of(tree: &Skeleton) -> Self {
+    pub fn new(tree: &Skeleton) -> Self {
         let orders = orders(tree);
         let pair = |at: &usize| mix(tree.labels()[*at], u64::from(orders[*at]));
         let leaves = (0..tree.len()).filter(|at| tree.is_leaf(*at));

@@ -10,7 +10,7 @@ fn tree(html: &str) -> Skeleton {
 }
 
 fn similarity(a: &Skeleton, b: &Skeleton) -> f64 {
-    let (a, b) = (LeafPaths::of(a), LeafPaths::of(b));
+    let (a, b) = (LeafPaths::new(a), LeafPaths::new(b));
     assert_eq!(a.similarity(&b), b.similarity(&a));
     a.similarity(&b)
 }
@@ -63,7 +63,7 @@ fn an_element_without_a_label_leaves_its_children() {
     let body = page.body().unwrap();
     let all = Skeleton::of_tags(&page, body);
     assert_eq!(all.depths(), [0, 1, 2, 3]);
-    let kept = Skeleton::of(&page, body, |id| {
+    let kept = Skeleton::new(&page, body, |id| {
         let name = page.node(id).tag.name();
         (name != "b").then_some(name.len() as u64)
     });

@@ -58,7 +58,7 @@ const SOURCES: [&str; 7] = [
 
 /// A text that a script shows.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct DataText {
     /// The text as markup, or as plain text.
     pub(crate) text: String,
     /// Whether it is markup.
@@ -73,7 +73,7 @@ pub(crate) struct Found {
 }
 
 /// The best text with at least `enough` tokens; `titles` are what the page says that it is called.
-pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<Found> {
+pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<DataText> {
     let json_ld = page.nodes().iter().enumerate().filter(|(id, node)| {
         let kind = || page.attr(*id as NodeId, Attr::Type).unwrap_or_default();
         node.tag == Tag::SCRIPT && kind().contains("json")
@@ -82,7 +82,7 @@ pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<Found> {
         .flat_map(|(id, _)| page.children(id as NodeId))
         .map(|id| page.text(id));
     let scripts = page.states().iter().map(String::as_str).chain(json_ld);
-    let data = Data::new(Strings::of(scripts), titles);
+    let data = Data::new(Strings::read(scripts), titles);
     let is_address = |at: &usize| data.strings.said[*at].text.starts_with("http");
     let mut longest: Vec<usize> = (0..data.strings.said.len()).collect();
     longest.retain(|at| !is_address(at));
@@ -97,7 +97,7 @@ pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<Found> {
 }
 
 /// A string, or several of one list, as the text of the page.
-struct Candidate {
+struct DataCandidate {
     strings: Vec<usize>,
     score: f32,
     /// Where the title stands, and what title and text stand in.
@@ -134,7 +134,7 @@ impl Data {
         Self { strings, titles }
     }
 
-    fn candidate(&self, at: usize, enough: u32) -> Option<Candidate> {
+    fn candidate(&self, at: usize, enough: u32) -> Option<DataCandidate> {
         let said = &self.strings.said[at];
         let (strings, holder, one_of_many) = self.list(at);
         let measure = strings
@@ -154,7 +154,7 @@ impl Data {
         let has_paragraphs = strings.len() > 1 || is_markup(&said.text) || said.text.contains('\n');
         let score = tokens as f32 * if has_paragraphs { 1.1 } else { 1.0 };
         if let Some((up, title, record)) = own.filter(|(up, ..)| !one_of_many || *up < 2) {
-            return Some(Candidate {
+            return Some(DataCandidate {
                 strings,
                 score: score * (8.0 - up as f32),
                 title: Some(title),
@@ -163,7 +163,7 @@ impl Data {
             });
         }
         if said.key == DECLARED {
-            return Some(Candidate {
+            return Some(DataCandidate {
                 strings,
                 score,
                 title: None,
@@ -186,7 +186,7 @@ impl Data {
             .next()?;
         let has_time = self.beside(record).any(|at| self.time_rank(at).is_some());
         let is_article = tokens >= LONG && has_time && self.has_key(at, &TEXTS);
-        (is_article && !one_of_many).then_some(Candidate {
+        (is_article && !one_of_many).then_some(DataCandidate {
             strings,
             score,
             title: Some(title),
@@ -268,7 +268,7 @@ impl Data {
         (is_time && !changed()).then(rank)?
     }
 
-    fn found(&self, best: &Candidate) -> Found {
+    fn found(&self, best: &DataCandidate) -> DataText {
         let texts: Vec<&str> = best
             .strings
             .iter()
@@ -289,7 +289,7 @@ impl Data {
             })?;
             Some(self.strings.said[at].text.clone())
         };
-        Found {
+        DataText {
             text: if is_markup {
                 texts.iter().map(|text| as_markup(text)).collect()
             } else {
@@ -344,7 +344,7 @@ fn prose(text: &str) -> Option<Measure> {
         rest = tag.split_once('>').map_or("", |(_, behind)| behind);
     }
     shown.push_str(rest);
-    let measure = Measure::of(&shown);
+    let measure = Measure::new(&shown);
     let signs = shown
         .bytes()
         .filter(|b| matches!(b, b'{' | b'}' | b'=' | b';' | b'\\' | b'<' | b'_'));

@@ -26,7 +26,7 @@ const FLIGHT: &str = "__next_f";
 
 /// A string of the data, or a number that may be a time.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct DataString {
     /// Its key, in lower case; that of the list around it if it has none.
     pub(super) key: String,
     /// Its text without escapes.
@@ -49,13 +49,13 @@ pub(super) struct Holder {
 /// All strings in the order of the scripts.
 #[derive(Debug, Default)]
 pub(super) struct Strings {
-    pub(super) said: Vec<Said>,
+    pub(super) said: Vec<DataString>,
     pub(super) holders: Vec<Holder>,
 }
 
 impl Strings {
     /// The strings of these scripts.
-    pub(super) fn of<'s>(scripts: impl Iterator<Item = &'s str>) -> Self {
+    pub(super) fn read<'s>(scripts: impl Iterator<Item = &'s str>) -> Self {
         let mut strings = Self::default();
         let root = strings.open(0, true, String::new());
         let mut flight = String::new();
@@ -175,7 +175,7 @@ impl Strings {
         }
         if !text.trim().is_empty() && self.said.len() < MAX_STRINGS {
             key.make_ascii_lowercase();
-            self.said.push(Said { key, text, holder });
+            self.said.push(DataString { key, text, holder });
         }
     }
 

@@ -2,7 +2,7 @@ use super::strings::Strings;
 
 /// Key and text of each string of a script.
 fn strings(script: &str) -> Vec<(String, String)> {
-    let said = Strings::of(std::iter::once(script)).said;
+    let said = Strings::read(std::iter::once(script)).said;
     said.into_iter().map(|said| (said.key, said.text)).collect()
 }
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::learn::Template;
 use super::nodes::Alignment;
 use super::observation::{Field, KeySet, Keys};
-use super::regions::{Region, Value, values};
+use super::regions::{Region, SlotValue, read_values};
 use crate::page::{NodeId, Page};
 
 /// Log-odds of a line whose place a person called body, or not body.
@@ -189,8 +189,8 @@ impl<'a> Guide<'a> {
     }
 
     /// The values of the page's named slots.
-    pub fn values(&self, page: &Page) -> Vec<Value> {
-        values(
+    pub fn values(&self, page: &Page) -> Vec<SlotValue> {
+        read_values(
             &self.template.slots,
             &self.alignment,
             &self.keys.sequence,

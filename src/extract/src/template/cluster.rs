@@ -19,7 +19,7 @@ pub struct Distances {
 
 impl Distances {
     /// Asks `distance` for each pair `(i, j)` with `j < i`.
-    pub fn of(count: usize, mut distance: impl FnMut(usize, usize) -> f32) -> Self {
+    pub fn from_fn(count: usize, mut distance: impl FnMut(usize, usize) -> f32) -> Self {
         let pairs = (0..count).flat_map(|i| (0..i).map(move |j| (i, j)));
         Self {
             count,

@@ -43,7 +43,7 @@ pub struct Observation {
 
 impl Observation {
     /// Observes a page. `lines` come from the extraction.
-    pub fn of(page: &Page, keys: &Keys, lines: Vec<ObservedLine>) -> Self {
+    pub fn new(page: &Page, keys: &Keys, lines: Vec<ObservedLine>) -> Self {
         let mut seen = Self {
             tokens: keys.sequence.tokens.clone(),
             names: keys.sequence.names(page),
@@ -60,9 +60,9 @@ impl Observation {
 
     /// The different keys of its blocks.
     pub fn key_set(&self) -> KeySet {
-        let blocks = self.tokens.iter().zip(Layout::of(&self.tokens).keys);
+        let blocks = self.tokens.iter().zip(Layout::new(&self.tokens).keys);
         let blocks = blocks.filter(|(token, _)| token.is_block());
-        KeySet::of(blocks.map(|(_, key)| key).collect())
+        KeySet::new(blocks.map(|(_, key)| key).collect())
     }
 }
 
@@ -128,8 +128,8 @@ pub struct Keys {
 
 impl Keys {
     /// The keys of every node; invisible parts have none.
-    pub fn of(page: &Page) -> Self {
-        let sequence = Sequence::of(page);
+    pub fn new(page: &Page) -> Self {
+        let sequence = Sequence::new(page);
         let of_tokens = &sequence.layout.keys;
         let mut fine = vec![0; page.nodes().len()];
         for (node, key) in sequence.nodes.iter().zip(of_tokens) {
@@ -138,7 +138,7 @@ impl Keys {
         let blocks = sequence.tokens.iter().zip(of_tokens);
         let blocks = blocks.filter(|(token, _)| token.is_block());
         Self {
-            set: KeySet::of(blocks.map(|(_, key)| *key).collect()),
+            set: KeySet::new(blocks.map(|(_, key)| *key).collect()),
             sequence,
             fine,
         }
@@ -170,7 +170,7 @@ pub struct KeySet {
 
 impl KeySet {
     /// The set of these keys.
-    pub fn of(mut keys: Vec<u64>) -> Self {
+    pub fn new(mut keys: Vec<u64>) -> Self {
         keys.sort_unstable();
         keys.dedup();
         Self { keys }

@@ -9,7 +9,7 @@ use crate::page::{Attr, NodeId, Page, Tag};
 const MAX_DEPTH: u16 = 200;
 
 /// The page for keeping: reads back as the same tree, head data included.
-pub fn saved_html(page: &Page) -> String {
+pub fn write_html(page: &Page) -> String {
     write(page, &mut |page, id, out| {
         for (attr, value) in page.attributes_of(id) {
             if let Some(name) = kept_name(attr) {

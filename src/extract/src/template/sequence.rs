@@ -79,7 +79,7 @@ pub struct Sequence {
 
 impl Sequence {
     /// The sequence of a page without what is invisible and without texts of signs alone.
-    pub fn of(page: &Page) -> Self {
+    pub fn new(page: &Page) -> Self {
         let mut out = Self::default();
         // Depths of open elements with where they end.
         let mut open: Vec<NodeId> = Vec::new();
@@ -108,7 +108,7 @@ impl Sequence {
             }
             at += 1;
         }
-        out.layout = Layout::of(&out.tokens);
+        out.layout = Layout::new(&out.tokens);
         out
     }
 
@@ -197,7 +197,7 @@ pub struct Layout {
 
 impl Layout {
     /// The layout of some tokens.
-    pub fn of(tokens: &[Token]) -> Self {
+    pub fn new(tokens: &[Token]) -> Self {
         struct Open {
             at: usize,
             depth: u16,

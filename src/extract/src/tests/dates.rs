@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use crate::date::clues::Label;
 use crate::date::code::from_url;
-use crate::date::stamp::{Clock, iso};
-use crate::date::text::{Form, find_dates, parse_value};
+use crate::date::stamp::{Clock, parse_iso};
+use crate::date::text::{DateForm, find_dates, parse_value};
 use crate::page::{Hints, Page};
 use crate::{Context, extract};
 
@@ -97,7 +97,7 @@ fn relative_forms() {
         ("Asked 1 year, 2 months ago", "2018-07-10"),
     ] {
         assert_eq!(first(text), want, "{text}");
-        assert_eq!(find_dates(text, &CLOCK)[0].form, Form::Relative);
+        assert_eq!(find_dates(text, &CLOCK)[0].form, DateForm::Relative);
     }
 }
 
@@ -372,7 +372,7 @@ fn what_is_not_wholly_a_machine_s_date_is_left_to_the_patterns() {
         "2019-09-07 13：43",
         "2019–09–07",
     ] {
-        assert_eq!(iso(value), None, "{value}");
+        assert_eq!(parse_iso(value), None, "{value}");
     }
 }
 
@@ -382,7 +382,7 @@ proptest! {
         value in "(19|20)[0-9]{2}-[01][0-9]-[0-3][0-9]([T ][0-2][0-9]:[0-6][0-9](:[0-6][0-9](\\.[0-9]{1,6})?)?(Z|[+-][01][0-9]:?[0-9]{2})?)?",
     ) {
         let found = find_dates(&value, &CLOCK);
-        let slow = found.iter().find(|f| f.form == Form::Full).or(found.first());
+        let slow = found.iter().find(|f| f.form == DateForm::Full).or(found.first());
         prop_assert_eq!(parse_value(&value, &CLOCK), slow.map(|f| f.stamp));
     }
 }

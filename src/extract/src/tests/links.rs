@@ -2,7 +2,7 @@ use proptest::prelude::*;
 use regex::{Regex, bytes};
 
 use crate::document::LinkKind;
-use crate::fields::links::{Paging, is_detail, links, paging, said};
+use crate::fields::links::{Paging, classify_address, classify_links, classify_paging, is_detail};
 use crate::lines::outline::Outline;
 use crate::page::{self, Hints, Page};
 use taojin_uri::CrawlUri;
@@ -18,8 +18,8 @@ fn links_are_told_apart_by_text_and_address() {
         ..Hints::default()
     };
     let page = Page::parse(html.as_bytes(), hints);
-    let outline = Outline::of(&page, false);
-    let (found, _) = links(&page, &outline, None, page::links(&page, 100));
+    let outline = Outline::new(&page, false);
+    let (found, _) = classify_links(&page, &outline, None, page::links(&page, 100));
     let found: Vec<_> = found
         .into_iter()
         .map(|l| (l.url.replace("http://a.example", ""), l.kind))
@@ -46,7 +46,7 @@ fn addresses_that_are_no_pages_and_lists() {
         "/x/search?q=1",
         "/x?a=1&print=1",
     ] {
-        assert!(said(path).useless, "{path}");
+        assert!(classify_address(path).useless, "{path}");
     }
     for path in [
         "/users/a",
@@ -56,7 +56,7 @@ fn addresses_that_are_no_pages_and_lists() {
         "/share-1",
         "/",
     ] {
-        assert!(!said(path).useless, "{path}");
+        assert!(!classify_address(path).useless, "{path}");
     }
     for path in [
         "/",
@@ -66,7 +66,7 @@ fn addresses_that_are_no_pages_and_lists() {
         "/a?b=1&page=3",
         "/List-7",
     ] {
-        assert!(said(path).list, "{path}");
+        assert!(classify_address(path).list, "{path}");
     }
     for path in [
         "/a",
@@ -76,7 +76,7 @@ fn addresses_that_are_no_pages_and_lists() {
         "/list?x",
         "/node12a",
     ] {
-        assert!(!said(path).list, "{path}");
+        assert!(!classify_address(path).list, "{path}");
     }
 }
 
@@ -91,8 +91,8 @@ proptest! {
         let useless = Regex::new(
             r"(?i-u)(\.(jpe?g|png|gif|webp|svg|ico|css|js|zip|rar|7z|exe|apk|dmg|mp[34]|avi|mov|pdf|docx?|xlsx?|pptx?)$|/(login|logout|signin|signup|register|passport|user|account|cart|search|share|print|feedback|about|contact|privacy|terms|help|download)([/.?]|$)|[?&](share|replytocom|print)=)",
         );
-        prop_assert_eq!(said(&path).list, list.expect("a pattern").is_match(&path));
-        prop_assert_eq!(said(&path).useless, useless.expect("a pattern").is_match(&path));
+        prop_assert_eq!(classify_address(&path).list, list.expect("a pattern").is_match(&path));
+        prop_assert_eq!(classify_address(&path).useless, useless.expect("a pattern").is_match(&path));
     }
 
     #[test]
@@ -128,6 +128,6 @@ fn other_pages_are_told_in_the_words_of_each_language() {
         ("Next story: the wells", None),
         ("", None),
     ] {
-        assert_eq!(paging(text), want, "{text}");
+        assert_eq!(classify_paging(text), want, "{text}");
     }
 }

@@ -1,6 +1,6 @@
 //! What classes say of an element, and what they only say of its layout; what short lines say of themselves.
 
-use crate::cues::phrases::{Phrase, Seen, phrase_of};
+use crate::cues::phrases::{Phrase, SeenWords, classify_phrase};
 use crate::lines::hints::{MarkReader, Marks};
 use crate::page::{Hints, Page, Tag};
 
@@ -69,7 +69,7 @@ fn a_sentence_that_begins_with_next_is_no_paging() {
         "Older posts",
     ] {
         assert_eq!(
-            phrase_of(text, Seen::of(text)),
+            classify_phrase(text, SeenWords::new(text)),
             Some(Phrase::Paging),
             "{text}"
         );
@@ -81,7 +81,7 @@ fn a_sentence_that_begins_with_next_is_no_paging() {
         "Preventing the worst is not enough.",
     ] {
         assert_ne!(
-            phrase_of(text, Seen::of(text)),
+            classify_phrase(text, SeenWords::new(text)),
             Some(Phrase::Paging),
             "{text}"
         );

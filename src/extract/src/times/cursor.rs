@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::literals::compiled;
+use crate::literals::compile_regex;
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub(crate) struct Cursor<'a> {
 }
 
 /// Letters, with the signs that stand on them in Thai and Hindi, and characters of Chinese other than the usual.
-static LETTER: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)[\p{L}\p{M}]"));
-static HAN: LazyLock<Regex> = LazyLock::new(|| compiled(r"\p{Han}"));
+static LETTER: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"(?i)[\p{L}\p{M}]"));
+static HAN: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"\p{Han}"));
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str, at: usize) -> Self {
@@ -169,7 +169,7 @@ impl<'a> Cursor<'a> {
         let mut chars = self.text.get(self.at..)?.chars();
         let stands = word
             .chars()
-            .all(|char| chars.next().is_some_and(|other| small(other) == char));
+            .all(|char| chars.next().is_some_and(|other| parse_small(other) == char));
         stands.then(|| Self::new(self.text, self.text.len() - chars.as_str().len()))
     }
 
@@ -180,7 +180,7 @@ impl<'a> Cursor<'a> {
 
     /// Letters from A to Z.
     pub(crate) fn latin(self, least: usize, most: usize) -> Option<Self> {
-        self.run(least, most, |char| small(char).is_ascii_lowercase())
+        self.run(least, most, |char| parse_small(char).is_ascii_lowercase())
     }
 
     /// Characters of a kind that has all letters of ASCII.
@@ -215,7 +215,7 @@ fn is(class: &Regex, char: char) -> bool {
 }
 
 /// The small letter that counts the same.
-fn small(char: char) -> char {
+fn parse_small(char: char) -> char {
     match char {
         'ſ' => 's',
         'ᲁ' => 'д',

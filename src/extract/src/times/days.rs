@@ -3,10 +3,10 @@
 
 use std::ops::Range;
 
-use super::Form;
+use super::FormReader;
 use super::cursor::{Cursor, is_letter};
 use super::forms::{
-    Parts, ago_in_english, ago_in_han, day_and_hour, day_before_month, day_by_name, day_in_han,
+    TimeParts, ago_in_english, ago_in_han, day_and_hour, day_before_month, day_by_name, day_in_han,
     day_in_numbers, day_of_month, day_of_short_year, day_of_year, eight_digits, just_now,
     just_now_in_han, month_before_day, two_numbers,
 };
@@ -17,13 +17,13 @@ pub(crate) struct Day<'a> {
     /// Where it stands.
     pub range: Range<usize>,
     /// What it says.
-    pub parts: Parts<'a>,
+    pub parts: TimeParts<'a>,
 }
 
 /// Offers each day of `text` in order of place, of those that begin at one place the surer first. What stands in a day that
 /// `takes` says yes to is not looked at again. Times told from now are looked for only if `from_now`.
 pub(crate) fn days<'a>(text: &'a str, from_now: bool, mut takes: impl FnMut(Day<'a>) -> bool) {
-    let mut take = |from: usize, forms: &[Form]| {
+    let mut take = |from: usize, forms: &[FormReader]| {
         forms.iter().find_map(|form| {
             let (end, parts) = form(Cursor::new(text, from))?;
             let end = end.at();
@@ -63,12 +63,12 @@ fn words(
     text: &str,
     between: Range<usize>,
     from_now: bool,
-) -> impl Iterator<Item = (usize, &'static [Form])> {
+) -> impl Iterator<Item = (usize, &'static [FormReader])> {
     let bytes = text.as_bytes();
     let month = word_before(text, between.clone());
     let first = if from_now { between.start } else { between.end };
     let told_from_now = (first..between.end).filter_map(move |at| {
-        let forms: &[Form] = match bytes.get(at..at + 2)? {
+        let forms: &[FormReader] = match bytes.get(at..at + 2)? {
             [0xE3..=0xE6, _] if text.is_char_boundary(at) => {
                 &[day_in_han, just_now_in_han, ago_in_han]
             }
@@ -78,7 +78,7 @@ fn words(
         };
         Some((at, forms))
     });
-    let month = month.map(|at| (at, &[month_before_day as Form] as &[Form]));
+    let month = month.map(|at| (at, &[month_before_day as FormReader] as &[FormReader]));
     told_from_now.chain(month)
 }
 
@@ -96,7 +96,7 @@ fn word_before(text: &str, between: Range<usize>) -> Option<usize> {
 }
 
 /// The forms that may begin with a number.
-fn of_number(text: &str, number: &Range<usize>) -> &'static [Form] {
+fn of_number(text: &str, number: &Range<usize>) -> &'static [FormReader] {
     let before = text.get(..number.start).unwrap_or_default();
     let behind_colon = || before.trim_end_matches(char::is_whitespace).ends_with(':');
     match number.len() {

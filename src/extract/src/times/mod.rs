@@ -15,16 +15,16 @@ use std::ops::Range;
 
 use cursor::Cursor;
 pub(crate) use days::{Day, days};
-pub(crate) use forms::{Parts, TimeOfDay, Unit};
 use forms::{
-    Read, ago_behind_a_word, ago_elsewhere, ago_in_english, ago_in_han, alone_in_english,
+    ReadTime, ago_behind_a_word, ago_elsewhere, ago_in_english, ago_in_han, alone_in_english,
     alone_in_han, day_and_hour, day_before_month, day_by_name, day_in_han_alone, day_in_numbers,
     day_of_month, day_of_week, day_of_year, just_now, just_now_in_han, month_alone,
     month_before_day,
 };
+pub(crate) use forms::{TimeOfDay, TimeParts, TimeUnit};
 
 /// Reads on behind what it reads from a place, `None` where that does not stand.
-type Form = for<'a> fn(Cursor<'a>) -> Read<'a>;
+type FormReader = for<'a> fn(Cursor<'a>) -> ReadTime<'a>;
 
 /// The first time in a text with the time of day behind it, as a byte range.
 pub(crate) fn find(text: &str) -> Option<Range<usize>> {
@@ -118,7 +118,7 @@ fn begins(place: Cursor, byte: u8, inside: bool) -> bool {
 /// A time that begins with the last digits of a number, and what stands behind it.
 fn with_number(text: &str, number: Range<usize>) -> Option<(Cursor<'_>, Cursor<'_>)> {
     let last = |digits: usize| Cursor::new(text, number.end - digits);
-    let read = |digits: usize, forms: &[Form]| {
+    let read = |digits: usize, forms: &[FormReader]| {
         let (end, _) = forms.iter().find_map(|form| form(last(digits)))?;
         Some((last(digits), end))
     };
@@ -134,17 +134,17 @@ fn with_number(text: &str, number: Range<usize>) -> Option<(Cursor<'_>, Cursor<'
 }
 
 /// Forms that do not begin within a word of ASCII.
-const NUMBERS: Form = |place| day_in_numbers(place.bound()?);
-const NUMBERS_AND_HOUR: Form = |place| day_and_hour(place.bound()?);
-const DAY_BEFORE_MONTH: Form = |place| day_before_month(place.bound()?);
+const NUMBERS: FormReader = |place| day_in_numbers(place.bound()?);
+const NUMBERS_AND_HOUR: FormReader = |place| day_and_hour(place.bound()?);
+const DAY_BEFORE_MONTH: FormReader = |place| day_before_month(place.bound()?);
 
-fn with_day_of_week(place: Cursor<'_>) -> Read<'_> {
+fn with_day_of_week(place: Cursor<'_>) -> ReadTime<'_> {
     let (end, parts) = day_of_year(place)?;
     Some((end.maybe(day_of_week), parts))
 }
 
 /// The forms whose number may stand before this place, best first.
-fn numbers_before(place: Cursor) -> &'static [Form] {
+fn numbers_before(place: Cursor) -> &'static [FormReader] {
     match place.byte() {
         Some(b'-' | b'/' | b'.') => return &[NUMBERS, NUMBERS_AND_HOUR, DAY_BEFORE_MONTH],
         Some(b' ' | b'\t'..=b'\r' | b'A'..=b'Z' | b'a'..=b'z' | 0x80..) => {}
@@ -180,7 +180,7 @@ fn numbers_before(place: Cursor) -> &'static [Form] {
 }
 
 /// The forms but those of months that may begin with a letter and what stands behind it, best first.
-fn words_from(first: u8, second: u8) -> &'static [Form] {
+fn words_from(first: u8, second: u8) -> &'static [FormReader] {
     match (first.to_ascii_lowercase(), second.to_ascii_lowercase()) {
         (0x80.., _) => &[day_in_han_alone, just_now_in_han, ago_in_han],
         (_, 0x80..) => &[day_by_name, just_now, ago_in_english, ago_behind_a_word],

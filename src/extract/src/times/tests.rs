@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use regex::Regex;
 
 use super::{find, holds_whole_day};
-use crate::literals::compiled;
+use crate::literals::compile_regex;
 
 /// How a time is told; the first that holds at the first place is taken.
 const FORMS: [&str; 14] = [
@@ -32,7 +32,7 @@ const FORMS: [&str; 14] = [
 const CLOCK: &str = r"[\s,，|·/]*(?:[（(]?(?:星期|周|週)[一二三四五六日天][）)]?)?[\s,，|·/]*(?:a las|at|à|um|kl\.?|T|-|–|—|\|)?\s*(?:上午|下午|晚上|晚|凌晨|早上|中午|傍晚|오전|오후|午前|午後)?\s*[0-9]{1,2}\s?[:：时點点時h.]\s?[0-9]{2}(?:\s?[:：分]\s?[0-9]{2})?(?:[.,][0-9]{1,9})?[分秒]?(?:\s*[ap]\.?m(?-u:\b)\.?)?(?:\s*(?:(?:utc|gmt|cst|est|edt|pst|pdt|cet|cest|bst|jst|kst|msk|z)\b|[+-](?:[0-9]{1,2}:[0-9]{2}|[0-9]{4}|[0-9]{1,2})\b))?";
 
 fn in_any_case(pattern: &str) -> Regex {
-    compiled(&format!("(?i){pattern}"))
+    compile_regex(&format!("(?i){pattern}"))
 }
 
 static TIME: LazyLock<Regex> = LazyLock::new(|| in_any_case(&FORMS.join("|")));

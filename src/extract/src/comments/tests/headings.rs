@@ -113,7 +113,7 @@ proptest! {
     #[test]
     fn no_heading_begins_otherwise(parts in prop::collection::vec(prop::sample::select(PARTS), 0..5)) {
         let text = parts.concat();
-        prop_assert!(words::begins_like_one(&text) || !HEADING.is_match(&text), "{}", text);
+        prop_assert!(words::has_heading_start(&text) || !HEADING.is_match(&text), "{}", text);
     }
 }
 

@@ -2,7 +2,7 @@
 
 mod headings;
 
-use super::{Found, endpoints, find, time_cues as signs, verdict as judge, words};
+use super::{FoundComments, find, find_endpoints, time_cues as signs, verdict as judge, words};
 use crate::page::{Hints, NodeId, Page};
 
 fn page(html: &str) -> Page {
@@ -10,7 +10,7 @@ fn page(html: &str) -> Page {
 }
 
 /// Comments of a page, with every element whose class has the word `comment` marked.
-fn found(html: &str) -> Found {
+fn found(html: &str) -> FoundComments {
     let page = page(html);
     let marked: Vec<NodeId> = (0..page.nodes().len() as NodeId)
         .filter(|id| {
@@ -80,7 +80,7 @@ fn texts_that_tell_a_time_and_texts_that_do_not() {
         "March 2019",
         "posted 3 Nov 2019",
     ] {
-        assert!(signs::time_in(text).is_some(), "{text}");
+        assert!(signs::find_time(text).is_some(), "{text}");
     }
     for text in [
         "回复",
@@ -97,7 +97,7 @@ fn texts_that_tell_a_time_and_texts_that_do_not() {
         "",
         "ago",
     ] {
-        assert!(signs::time_in(text).is_none(), "{text}");
+        assert!(signs::find_time(text).is_none(), "{text}");
     }
 }
 
@@ -143,10 +143,10 @@ fn buttons_counts_and_headings() {
 
 #[test]
 fn a_page_without_signs_has_no_comments() {
-    assert_eq!(found(""), Found::default());
+    assert_eq!(found(""), FoundComments::default());
     assert_eq!(
         found("<p>一段话。</p><div class=comment></div>"),
-        Found::default()
+        FoundComments::default()
     );
 }
 
@@ -160,7 +160,10 @@ fn records_may_be_comments_below_a_heading_beside_a_button_or_inside_a_name() {
             .filter(|id| page.node(*id).tag == crate::page::Tag::LI)
             .map(|id| page.subtree(id))
             .collect();
-        let timed: Vec<NodeId> = signs::time_signs(&page).iter().map(|s| s.node).collect();
+        let timed: Vec<NodeId> = signs::find_time_signs(&page)
+            .iter()
+            .map(|s| s.node)
+            .collect();
         assert_eq!(timed.len(), 4);
         judge::may_speak(&page, &group, &timed, &[], false, false)
     };
@@ -248,7 +251,7 @@ fn addresses_in_scripts_are_reported_and_files_are_not() {
     let html = r#"<script>var a="\/api\/comment\/list?id=1";b='//cdn.example/comment.css';c="no comment";</script>
         <iframe src="https://talk.example/comments/embed?id=1"></iframe>"#;
     assert_eq!(
-        endpoints(&page(html)),
+        find_endpoints(&page(html)),
         [
             "/api/comment/list?id=1",
             "https://talk.example/comments/embed?id=1"
@@ -259,7 +262,7 @@ fn addresses_in_scripts_are_reported_and_files_are_not() {
 #[test]
 fn a_word_must_stand_behind_the_first_slash_and_near_both_quotes() {
     let told = |script: &str| {
-        endpoints(&page(&format!(
+        find_endpoints(&page(&format!(
             "<script type=\"application/ld+json\">{script}</script>"
         )))
     };

@@ -77,7 +77,7 @@ fn texts_of_runs(html: &str) -> Texts {
                 Markup::Start { name } => {
                     let name = Tag::from_name(name);
                     if pieces.attributes(|_, _| {}) != TagEnd::Missing {
-                        pieces.enter(Content::of(name));
+                        pieces.enter(Content::from_tag(name));
                     }
                 }
                 Markup::End { .. } | Markup::Doctype(_) | Markup::Bound => {}

@@ -3,7 +3,7 @@
 use taojin_uri::CrawlUri;
 
 use super::{page, page_at};
-use crate::page::{Builder, Hints, Kind, LinkRole, NodeId, Page, Tag, char_count, kind, links};
+use crate::page::{Builder, Hints, Kind, LinkRole, NodeId, Page, Tag, count_chars, kind, links};
 
 fn all(page: &Page) -> std::ops::Range<NodeId> {
     0..page.nodes().len() as NodeId
@@ -43,7 +43,7 @@ fn characters_are_counted_without_outer_and_repeated_white_space() {
         ("a  b", 3),
         ("\u{3000}中", 1),
     ] {
-        assert_eq!(char_count(text), count, "{text:?}");
+        assert_eq!(count_chars(text), count, "{text:?}");
     }
 }
 

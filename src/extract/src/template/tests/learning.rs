@@ -32,7 +32,7 @@ fn article(layout: &str, n: usize) -> Page {
 
 /// What the extraction would say: text in the block that is called so, headline in h1.
 fn observe(page: &Page, n: usize) -> Observation {
-    let keys = Keys::of(page);
+    let keys = Keys::new(page);
     let lines = (0..page.nodes().len() as u32)
         .filter(|id| !page.text(*id).trim().is_empty())
         .map(|id| {
@@ -61,7 +61,7 @@ fn observe(page: &Page, n: usize) -> Observation {
         .collect();
     Observation {
         url: format!("http://a.test/{n}"),
-        ..Observation::of(page, &keys, lines)
+        ..Observation::new(page, &keys, lines)
     }
 }
 
@@ -143,14 +143,14 @@ fn a_page_goes_to_its_template_or_to_none() {
     let numbered = learned.templates.into_iter().map(Arc::new);
     let library = Library::new((1..).zip(numbered).collect(), 0.5);
     for (layout, id) in [("news", 1), ("photo", 2)] {
-        let keys = Keys::of(&article(layout, 77));
+        let keys = Keys::new(&article(layout, 77));
         let found = library.assign(keys.set()).expect("a template");
         assert_eq!(found.id, id);
         let fresh = article(layout, 77);
         let guide = Guide::new(&found.template, &keys, &fresh);
         assert!(found.distance < 0.2 && guide.missing() < 0.1, "{found:?}");
     }
-    let other = Keys::of(&article("redesign", 3));
+    let other = Keys::new(&article("redesign", 3));
     assert!(library.assign(other.set()).is_none());
     assert!(Library::default().assign(other.set()).is_none());
 }
@@ -159,7 +159,7 @@ fn a_page_goes_to_its_template_or_to_none() {
 fn a_guide_knows_places_and_furniture() {
     let learned = learn(&pages("news", 12), &Config::default());
     let fresh = article("news", 50);
-    let keys = Keys::of(&fresh);
+    let keys = Keys::new(&fresh);
     let mut template = learned.templates[0].clone();
     let block_of = |words: &str| {
         let ids = 0..fresh.nodes().len() as u32;
@@ -211,7 +211,7 @@ fn what_stands_on_few_pages_says_nothing() {
     let learned = learn(&seen, &Config::default());
     let mut template = learned.templates[0].clone();
     let fresh = article("news", 50);
-    let keys = Keys::of(&fresh);
+    let keys = Keys::new(&fresh);
     let mut ids = 0..fresh.nodes().len() as u32;
     let text = fresh.block_of(
         ids.find(|id| fresh.text(*id).contains("第一段"))
@@ -253,7 +253,7 @@ fn a_place_never_seen_is_not_trusted_for_its_container() {
     let html = "<body><header class=\"news-top\"><div>首页</div></header><div class=\"news-main\"><h1>标题</h1>\
                 <div class=\"news-text\"><p>第一段</p><div class=more>延伸阅读</div></div></div></body>";
     let fresh = page(html);
-    let keys = Keys::of(&fresh);
+    let keys = Keys::new(&fresh);
     let block_of = |words: &str| {
         let mut ids = 0..fresh.nodes().len() as u32;
         fresh.block_of(ids.find(|id| fresh.text(*id) == words).expect("there"))
@@ -278,7 +278,7 @@ fn copies_of_one_article_are_no_boilerplate() {
     let learned = learn(&seen, &Config::default());
     assert_eq!(learned.templates[0].pages, 7);
     let page = article("news", 3);
-    let keys = Keys::of(&page);
+    let keys = Keys::new(&page);
     let guide = Guide::new(&learned.templates[0], &keys, &page);
     let mut ids = 0..page.nodes().len() as u32;
     let text = ids.find(|id| page.text(*id).contains("第一段"));

@@ -111,7 +111,7 @@ proptest! {
     #[test]
     fn any_html_aligns_with_a_template_of_itself(html in "(<(div|p|b|td|li|/div|/p|/li)>|甲|乙：|丙 ){0,80}") {
         let page = page(&html);
-        let sequence = Sequence::of(&page);
+        let sequence = Sequence::new(&page);
         let nodes = Nodes::learn(&[&sequence.tokens, &sequence.tokens, &sequence.tokens]);
         let alignment = nodes.align(&sequence.tokens, &sequence.layout);
         prop_assert_eq!(alignment.at.len(), sequence.tokens.len());

@@ -10,7 +10,7 @@ use crate::serve::{
 use taojin_crawl::store::{StoreError, StorePlace, TemplatePage, TemplateRow, TemplateStore};
 use taojin_extract::page::{Hints, NodeId, Page, Tag};
 use taojin_extract::template::{
-    Field, Guide, Keys, Sequence, Template, frame, framed_html, slot_key, slot_texts,
+    Field, Guide, Keys, Sequence, Template, collect_slot_texts, frame, framed_html, slot_key,
 };
 use taojin_extract::{self as extract, Document};
 use taojin_uri::CrawlUri;
@@ -87,7 +87,7 @@ impl TemplateReviewer {
             .iter()
             .filter_map(|row| {
                 let saved = SavedPage::of(row)?;
-                let keys = Keys::of(&saved.page);
+                let keys = Keys::new(&saved.page);
                 let old = self.document(&saved, &keys, Some(before));
                 let new = self.document(&saved, &keys, Some(after));
                 Some(effect(&row.url, &old, &new))
@@ -183,7 +183,7 @@ fn texts<'a>(
     template: &Template,
     region: &str,
 ) -> Vec<TextListed> {
-    let keys = Keys::of(&saved.page);
+    let keys = Keys::new(&saved.page);
     let guide = Guide::new(template, &keys, &saved.page);
     let Sequence { tokens, nodes, .. } = &keys.sequence;
     let is_own = |at: &usize| {
@@ -207,9 +207,9 @@ fn texts<'a>(
         ));
     }
     for other in others.filter_map(SavedPage::of) {
-        let keys = Keys::of(&other.page);
+        let keys = Keys::new(&other.page);
         let guide = Guide::new(template, &keys, &other.page);
-        for (_, key, text) in slot_texts(&guide.alignment, &keys.sequence, &other.page) {
+        for (_, key, text) in collect_slot_texts(&guide.alignment, &keys.sequence, &other.page) {
             let same = found.iter_mut().filter(|(own, _)| *own == key);
             for (_, listed) in same.filter(|(_, listed)| listed.others.len() < MAX_OTHERS) {
                 listed.others.push(shown(text));
@@ -222,7 +222,7 @@ fn texts<'a>(
 /// Named slots with what a page says in them.
 fn fields(id: i64, template: &Template, saved: Option<&SavedPage>) -> Vec<FieldListed> {
     let values = saved.map(|saved| {
-        let keys = Keys::of(&saved.page);
+        let keys = Keys::new(&saved.page);
         Guide::new(template, &keys, &saved.page).values(&saved.page)
     });
     let values = values.unwrap_or_default();
@@ -308,7 +308,7 @@ impl TemplateReview for TemplateReviewer {
             .get(number)
             .and_then(|row| Some((row, SavedPage::of(row)?)))
         {
-            let keys = Keys::of(&saved.page);
+            let keys = Keys::new(&saved.page);
             view.url.clone_from(&row.url);
             if let Some(proposal) = proposal {
                 let others = pages.iter().filter(|page| page.id != row.id);
@@ -340,7 +340,7 @@ impl TemplateReview for TemplateReviewer {
         let Some(saved) = pages.get(number).and_then(SavedPage::of) else {
             return Ok(None);
         };
-        let keys = Keys::of(&saved.page);
+        let keys = Keys::new(&saved.page);
         let guide = Guide::new(&template, &keys, &saved.page);
         let ratio = self.document(&saved, &keys, None);
         let lines: std::collections::HashSet<&str> = ratio.text.lines().collect();
@@ -396,7 +396,7 @@ impl TemplateReview for TemplateReviewer {
             NamedPlace::Text { page, token } => {
                 let pages = store.templates().saved_pages(id).map_err(failed)?;
                 let saved = pages.get(*page).and_then(SavedPage::of);
-                saved.and_then(|saved| template.slot_at(&Keys::of(&saved.page), *token))
+                saved.and_then(|saved| template.slot_at(&Keys::new(&saved.page), *token))
             }
         };
         let name = Some(name).filter(|name| !name.is_empty());
