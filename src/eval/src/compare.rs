@@ -51,7 +51,7 @@ pub struct Difference {
     pub better: Vec<FieldChange>,
 }
 
-/// Holds `now` against `before`, set by set; sets that `now` has not judged are left out.
+/// Holds `now` against `before`, set by set; sets that `now` has not judged are skipped.
 pub fn compare(now: &Run, before: &Run) -> Vec<Difference> {
     let mut earlier: HashMap<(&str, &str), &PageScore> = before
         .pages

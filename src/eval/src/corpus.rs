@@ -19,7 +19,7 @@ pub enum EvalError {
     /// No labelled pages there.
     #[error("{}: no labelled pages: neither {GOLD} nor SET/{GOLD} is there", dir.display())]
     NoGold {
-        /// The folder that was named.
+        /// The directory that was named.
         dir: PathBuf,
     },
     /// A line that says nothing usable.
@@ -32,18 +32,18 @@ pub enum EvalError {
         /// What is wrong with it.
         why: String,
     },
-    /// A set was asked for that is not there.
+    /// A set was requested that is not there.
     #[error("no set {name}; there are: {known}")]
     NoSuchSet {
-        /// What was asked for.
+        /// What was requested.
         name: String,
         /// What is there.
         known: String,
     },
-    /// No page is of the language that was asked for.
+    /// No page is of the language that was requested.
     #[error("no labelled page has lang {lang}")]
     NoPageOfLanguage {
-        /// What was asked for.
+        /// What was requested.
         lang: String,
     },
     /// A file that cannot be read.
@@ -114,7 +114,7 @@ impl GoldField {
 pub struct Gold {
     /// Name of the page: its file is `html/<id>.html`.
     pub id: String,
-    /// Address it was saved from.
+    /// URL it was saved from.
     pub url: Option<String>,
     /// Language, as `zh`.
     pub lang: Option<String>,
@@ -132,7 +132,7 @@ pub struct Gold {
     pub cluster: Option<String>,
     /// Named fields beyond these.
     pub fields: BTreeMap<String, GoldField>,
-    /// The labels do not fit the page: it is left out.
+    /// The labels do not fit the page: it is skipped.
     pub bad_gold: Option<bool>,
 }
 
@@ -152,7 +152,7 @@ impl Gold {
 /// One set of labelled pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Set {
-    /// Name of its folder.
+    /// Name of its directory.
     pub name: String,
     dir: PathBuf,
 }
@@ -160,7 +160,7 @@ pub struct Set {
 /// Where a set comes from, as its README says in lines that begin with `Source:` and `Licence:`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct SetInfo {
-    /// Address and commit.
+    /// URL and commit.
     pub source: String,
     /// Name of the licence.
     pub licence: String,
@@ -189,7 +189,7 @@ impl SetInfo {
     }
 }
 
-/// The sets of `dir` by name: itself if it has gold, else its folders that have.
+/// The sets of `dir` by name: itself if it has gold, else its directories that have.
 pub(super) fn list_sets(dir: &Path) -> Result<Vec<Set>, EvalError> {
     let name = |path: &Path| {
         path.file_name()
@@ -226,7 +226,7 @@ pub(super) fn list_sets(dir: &Path) -> Result<Vec<Set>, EvalError> {
 }
 
 impl Set {
-    /// The gold of the set, page by page. Lines that are blank, and pages with bad gold, are left out.
+    /// The gold of the set, page by page. Lines that are blank, and pages with bad gold, are skipped.
     pub fn gold(&self) -> Result<impl Iterator<Item = Result<Gold, EvalError>>, EvalError> {
         let lines = GoldLines::open(&self.dir.join(GOLD))?;
         Ok(lines.filter_map(|line| {
@@ -285,7 +285,7 @@ fn is_file_name(id: &str) -> bool {
             .all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Lines of a file of JSON objects, with their numbers; blank ones are left out.
+/// Lines of a file of JSON objects, with their numbers; blank ones are skipped.
 pub(super) struct GoldLines {
     reader: BufReader<File>,
     file: PathBuf,

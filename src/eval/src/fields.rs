@@ -17,7 +17,7 @@ use taojin_extract::template::{self, Guide, Observation, Template, collect_slot_
 const LEARNED: usize = 20;
 const FEWEST: usize = 5;
 /// What the choice among several places with the same value counts: how much of the value a slot has, whether a label
-/// stands before it, and how much its contents differ from page to page. Beside them, the share of the pages that have it.
+/// is before it, and how much its contents differ from page to page. Added to them, the share of the pages that have it.
 const RIGHT: f64 = 2.0;
 const LABELLED: f64 = 0.2;
 const VARIED: f64 = 0.3;
@@ -185,7 +185,7 @@ fn learn_named(pages: &[PreparedPage<'_>], config: &template::Config) -> Option<
     Some(template)
 }
 
-/// What stands in each slot of a page.
+/// What is in each slot of a page.
 fn slot_contents(template: &Template, page: &PreparedPage<'_>) -> HashMap<u64, Vec<String>> {
     let sequence = &page.keys.sequence;
     let alignment = template.nodes.align(&sequence.tokens, &sequence.layout);

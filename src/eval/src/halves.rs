@@ -13,7 +13,7 @@ use taojin_extract::template::{self, Guide, Keys, Library, Observation};
 use taojin_extract::{self as extract, Document};
 use taojin_uri::CrawlUri;
 
-/// Sites with fewer pages are left out: half of them shows nothing.
+/// Sites with fewer pages are skipped: half of them shows nothing.
 pub const LEAST_PAGES: usize = 6;
 
 /// One site.

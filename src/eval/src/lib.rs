@@ -58,7 +58,7 @@ pub struct PageFilter {
 /// How pages are extracted.
 #[derive(Debug, Clone, Default)]
 pub struct Extraction {
-    /// The present, Unix milliseconds: relative times are told from it.
+    /// The present, Unix milliseconds: relative times are resolved against it.
     pub now_ms: i64,
     /// Limits of a page.
     pub page: page::Config,
@@ -86,7 +86,7 @@ pub struct WrongField {
 pub struct Run {
     /// Score of each page.
     pub pages: Vec<PageScore>,
-    /// Wrong fields by set, as many as were asked for.
+    /// Wrong fields by set, as many as were requested.
     pub wrong: Vec<(String, WrongField)>,
     /// What the times count; `None` if nothing was extracted.
     pub unit: Option<ClockUnit>,
@@ -103,7 +103,7 @@ pub struct Extracted<'a> {
     pub document: Result<&'a Document, &'a io::Error>,
 }
 
-/// The chosen sets of `dir`, and how many pages they have. Reads all gold, so that a broken line is told at once.
+/// The chosen sets of `dir`, and how many pages they have. Reads all gold, so that a broken line is reported at once.
 pub fn choose(dir: &Path, choice: &PageFilter) -> Result<(Vec<Set>, usize), EvalError> {
     let mut sets = corpus::list_sets(dir)?;
     if let Some(name) = choice
@@ -131,7 +131,7 @@ pub fn choose(dir: &Path, choice: &PageFilter) -> Result<(Vec<Set>, usize), Eval
 }
 
 impl PageFilter {
-    /// Whether a page is among the chosen ones; its set is not looked at.
+    /// Whether a page is among the chosen ones; its set is not checked.
     pub fn includes(&self, gold: &Gold) -> bool {
         self.lang.is_none() || self.lang == gold.lang
     }

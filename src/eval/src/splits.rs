@@ -13,7 +13,7 @@ use taojin_extract::template;
 
 /// Pages learned from, besides half of them: as many as the daemon learns from, on small sites and on others.
 const FIXED: [usize; 2] = [template::LEARN_SMALL_AT, template::LEARN_AT];
-/// Fewer pages to be judged on tell nothing.
+/// Fewer pages to be judged on show nothing.
 const LEAST_JUDGED: usize = 3;
 /// Scores that differ less are the same.
 const SAME: f64 = 1e-9;

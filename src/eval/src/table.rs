@@ -41,7 +41,7 @@ pub struct SetReport {
     /// Its rates.
     #[serde(flatten)]
     pub row: RateRow,
-    /// Worst texts first, if asked for: F1 and page.
+    /// Worst texts first, if requested: F1 and page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<Vec<(f64, String)>>,
     /// Wrong titles and dates.
@@ -58,7 +58,7 @@ pub struct SetReport {
 /// Sets by name: what `--json` prints.
 pub type Report = BTreeMap<String, SetReport>;
 
-/// The report of a run: with the `worst` texts of each set, rates by language if asked for, and the differences to an
+/// The report of a run: with the `worst` texts of each set, rates by language if requested, and the differences to an
 /// earlier run.
 pub fn report(
     run: &Run,

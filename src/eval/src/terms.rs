@@ -8,7 +8,7 @@ use serde::Serialize;
 use taojin_search::analyze::{Dictionary, normalize};
 use taojin_search::terms::{Config, Found, Text, discover};
 
-/// Keywords that occur less often in the texts cannot be found by counting, and are not asked for.
+/// Keywords that occur less often in the texts cannot be found by counting, and are not requested.
 const MIN_OCCURRENCES: u32 = 3;
 
 /// What a candidate is ranked by.
@@ -94,7 +94,7 @@ fn score_ranking(
     }
 }
 
-/// Occurrences of a word in all texts, up to as many as are asked for.
+/// Occurrences of a word in all texts, up to as many as are requested.
 fn count_occurrences(texts: &[String], word: &str) -> u32 {
     let found = texts.iter().flat_map(|text| text.matches(word));
     u32::try_from(found.take(MIN_OCCURRENCES as usize).count()).unwrap_or(u32::MAX)

@@ -169,8 +169,8 @@ pub fn parse_day(published: &str) -> Option<(u32, u32, u32)> {
     Some((number(1), number(2), number(3)))
 }
 
-/// Value of a decimal digit of any script. The digits of a script stand in a row from zero, and rows that touch are
-/// whole: the place in the run tells the value.
+/// Value of a decimal digit of any script. The digits of a script are in a row from zero, and rows that touch are
+/// whole: the place in the run shows the value.
 fn parse_digit(c: char) -> u32 {
     let is_digit = |code: u32| {
         char::from_u32(code).is_some_and(|c| DIGIT.is_match(c.encode_utf8(&mut [0; 4])))

@@ -8,13 +8,13 @@ use crate::document::{Document, Kind};
 use crate::literals::Literals;
 use taojin_uri::CrawlUri;
 
-/// A text of more characters tells something else.
+/// A text of more characters states something else.
 const MAX_CHARS: usize = 600;
 /// A notice that looks like an article has no more characters.
 const MAX_CHARS_OF_NOTICE: usize = 200;
 /// A title of more characters speaks of signing in and does not ask for it.
 const MAX_TITLE_CHARS: usize = 24;
-/// Parts of addresses to which sites lead readers that they do not know.
+/// Parts of URLs to which sites lead readers that they do not know.
 static PARTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.login"));
 
 const SAYS: u32 = 1;
@@ -47,7 +47,7 @@ impl Document {
     }
 }
 
-/// Whether an address is that of a page to sign in or to prove oneself at, by a part of its path or of its host.
+/// Whether a URL is that of a page to sign in or to prove oneself at, by a part of its path or of its host.
 pub fn is_blocking_address(uri: &CrawlUri) -> bool {
     let path = uri.path().split(['/', '.', '_']);
     let mut parts = path.chain(uri.host().split('.'));

@@ -74,7 +74,7 @@ fn search_hidden(
     }
 }
 
-/// Takes the text from the data of scripts, with what stands beside it and the page does not show, if it is longer than what
+/// Takes the text from the data of scripts, with what is next to it and the page does not show, if it is longer than what
 /// was found elsewhere.
 fn from_data(
     document: &mut Document,
@@ -228,9 +228,9 @@ fn from_noscript(
     true
 }
 
-/// The alternative texts of the pictures right below the headline: a story told in one long picture.
+/// The alternative texts of the pictures right below the headline: a story stated in one long picture.
 fn from_pictures(page: &Page, reading: &Reading<'_>, enough: u32) -> Option<String> {
-    /// Lines below the headline that a picture may stand behind.
+    /// Lines below the headline that a picture may be behind.
     const BELOW: usize = 6;
     let title = reading.headline.line?;
     let outline = &reading.outline;

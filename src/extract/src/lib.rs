@@ -15,7 +15,7 @@
 //! assert!(document.text.starts_with("记者从现场了解到"));
 //! ```
 //!
-//! More of it: `README.md` beside this crate, and its examples.
+//! More of it: `README.md` next to this crate, and its examples.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -70,7 +70,7 @@ use reading::{Reading, find_opening};
 /// What is known of a page besides its bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
-    /// When the page was fetched, Unix milliseconds: relative times and days without a year are told from it, and nothing
+    /// When the page was fetched, Unix milliseconds: relative times and days without a year are resolved against it, and nothing
     /// is published after the day that follows it. Without it, neither of the former is.
     pub now_ms: Option<i64>,
     /// Time zone of times that name none, in minutes east of UTC. Without one, Chinese pages and `.cn` hosts
@@ -78,7 +78,7 @@ pub struct Context<'a> {
     pub default_offset_min: Option<i32>,
     /// Name of the site in the configuration.
     pub site: Option<&'a str>,
-    /// The page is a document, whatever it reads like: an operator said so of its address.
+    /// The page is a document, whatever it reads like: an operator said so of its URL.
     pub is_document: bool,
     /// Value of the `X-Robots-Tag` header.
     pub robots_header: Option<&'a str>,

@@ -120,7 +120,7 @@ pub(crate) fn path_distance(page: &Page, a: PathId, b: PathId) -> u32 {
         paths[a as usize].len - shared,
         paths[b as usize].len - shared,
     );
-    // Mostly one path goes on where the other ends, or they part at the last tag.
+    // Mostly one path continues where the other ends, or they part at the last tag.
     if l == 0 || r == 0 || (l == 1 && r == 1) {
         return u32::from(l.max(r));
     }

@@ -19,9 +19,9 @@ use crate::page::{Attr, NodeId, Page, PathCounts, PathId};
 
 /// Most features named for a line.
 const REASONS: usize = 5;
-/// Most tag paths told.
+/// Most tag paths stated.
 const PATHS: usize = 24;
-/// Types below this probability are not told.
+/// Types below this probability are not stated.
 const LEAST_SHARE: f32 = 0.02;
 
 /// How a document was found.
@@ -33,7 +33,7 @@ pub struct Trace {
     pub container: Option<String>,
     /// What sort of page it is, likeliest first, with probabilities.
     pub types: Vec<(&'static str, f32)>,
-    /// Tag paths by the text they hold, most first; those with next to none are left out.
+    /// Tag paths by the text they hold, most first; those with next to none are skipped.
     pub paths: Vec<PathTrace>,
     /// What a text's smoothed ratio must exceed to be proposed.
     pub threshold: f64,
@@ -103,7 +103,7 @@ pub struct DateTrace {
 pub struct LineTrace {
     /// Its text.
     pub text: String,
-    /// Where it stands: tags with ids and classes, innermost last.
+    /// Where it is: tags with ids and classes, innermost last.
     pub place: String,
     /// Log-odds that it is text, judged alone.
     pub alone: f32,

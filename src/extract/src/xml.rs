@@ -3,7 +3,7 @@
 
 use super::document::{Comment, Document};
 
-/// The document as one element. Fields without a value are left out; the text has one `p` for each paragraph.
+/// The document as one element. Fields without a value are skipped; the text has one `p` for each paragraph.
 pub fn to_xml(document: &Document) -> String {
     let mut out = String::from("<document>\n");
     let mut field = |name: &str, value: Option<&str>| {
@@ -111,7 +111,7 @@ fn write_element(out: &mut String, name: &str, attributes: &[(&str, Option<&str>
     out.push_str(&format!("</{name}>\n"));
 }
 
-/// Text for content and attributes; characters that XML 1.0 forbids are left out.
+/// Text for content and attributes; characters that XML 1.0 forbids are skipped.
 fn escape(out: &mut String, text: &str) {
     for char in text.chars() {
         match char {

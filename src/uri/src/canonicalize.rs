@@ -37,7 +37,7 @@ pub enum UriError {
     TooLong(usize, usize),
 }
 
-/// The address of a page in canonical form: equal pages by spelling have equal text. Always http or https, always
+/// The URL of a page in canonical form: equal pages by spelling have equal text. Always http or https, always
 /// with a host, at most [`MAX_URI_BYTES`] long, always ASCII.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -75,7 +75,7 @@ impl CrawlUri {
         Self::from_url(url.map_err(|e| UriError::Invalid(e.to_string()))?)
     }
 
-    /// An address that is canonical as it stands.
+    /// A URL that is canonical as it is.
     fn plain(text: &str) -> Option<Self> {
         let (host, ends) = address(text)?;
         if ends.path == host {
@@ -84,7 +84,7 @@ impl CrawlUri {
         Self::with(text.get(..ends.all)?.to_owned(), [host, host, ends.path])
     }
 
-    /// What a reference means that is canonical as it stands: a path of this host, a page beside this one, another host.
+    /// What a reference means that is canonical as it is: a path of this host, a page next to this one, another host.
     pub(super) fn join_plain(&self, reference: &str) -> Option<Self> {
         if let Some(host) = reference.strip_prefix("//") {
             return Self::plain(&[self.scheme(), "://", host].concat());
@@ -103,7 +103,7 @@ impl CrawlUri {
         Self::with(text, [host, authority, base.len() + path])
     }
 
-    /// The folder that a reference beside this address leads to, and the rest of it.
+    /// The directory that a reference next to this URL leads to, and the rest of it.
     fn folder_of<'r>(&self, reference: &'r str) -> Option<(&str, &'r str)> {
         let above = |path: &str| path.rfind('/').map(|slash| slash + 1);
         let root = usize::from(self.authority_end) + 1;
@@ -124,7 +124,7 @@ impl CrawlUri {
         (is_name && !reference.contains(':')).then_some((self.text.get(..end)?, rest))
     }
 
-    /// The address of canonical text whose host, authority and path end there; `None` if it is too long.
+    /// The URL of canonical text whose host, authority and path end there; `None` if it is too long.
     fn with(text: String, ends: [usize; 3]) -> Option<Self> {
         let [host_end, authority_end, path_end] = ends.map(|end| end as u16);
         (text.len() <= MAX_URI_BYTES).then_some(Self {
@@ -135,7 +135,7 @@ impl CrawlUri {
         })
     }
 
-    /// What a reference means beside `base`; without a base it must be a whole address.
+    /// What a reference means next to `base`; without a base it must be a whole URL.
     pub fn resolve(base: Option<&Self>, reference: &str) -> Result<Self, UriError> {
         match base {
             Some(base) => base.join(reference),
@@ -189,7 +189,7 @@ impl CrawlUri {
         }
     }
 
-    /// Host name in ASCII, or the literal address (IPv6 in brackets), without port.
+    /// Host name in ASCII, or the literal URL (IPv6 in brackets), without port.
     pub fn host(&self) -> &str {
         self.slice(self.host_start(), self.host_end)
     }
@@ -206,7 +206,7 @@ impl CrawlUri {
         self.slice(self.host_start(), self.authority_end)
     }
 
-    /// The address, if the host is written as one in any spelling.
+    /// The URL, if the host is written as one in any spelling.
     pub fn literal_address(&self) -> Option<IpAddr> {
         let host = self.host();
         let v6 = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
@@ -214,7 +214,7 @@ impl CrawlUri {
     }
 
     /// The part of the host that somebody registered (`news.cnpc.com.cn` gives `cnpc.com.cn`), from the public
-    /// suffix list; the whole host where the list has none: addresses, `localhost`, a bare suffix.
+    /// suffix list; the whole host where the list has none: URLs, `localhost`, a bare suffix.
     pub fn registrable_domain(&self) -> &str {
         match self.literal_address() {
             Some(_) => self.host(),
@@ -222,7 +222,7 @@ impl CrawlUri {
         }
     }
 
-    /// Scheme, host and port: what stands before the path.
+    /// Scheme, host and port: what is before the path.
     pub fn origin(&self) -> &str {
         self.slice(0, self.authority_end)
     }
@@ -237,7 +237,7 @@ impl CrawlUri {
         self.text.get(usize::from(self.path_end) + 1..)
     }
 
-    /// Path and query, what stands after the authority.
+    /// Path and query, what is after the authority.
     pub fn path_and_query(&self) -> &str {
         self.text
             .get(self.authority_end.into()..)
@@ -249,7 +249,7 @@ impl CrawlUri {
         self.path().split('/').filter(|s| !s.is_empty())
     }
 
-    /// Where the rules for this page's authority stand (RFC 9309 §2.3).
+    /// Where the rules for this page's authority are (RFC 9309 §2.3).
     pub fn robots_txt(&self) -> Self {
         let path = "/robots.txt";
         Self {
@@ -356,7 +356,7 @@ pub fn registrable_domain(host: &str) -> Option<&str> {
     psl::domain_str(host)
 }
 
-/// Where the parts of a plain address or reference end.
+/// Where the parts of a plain URL or reference end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ends {
     /// Of the path.
@@ -365,7 +365,7 @@ pub(super) struct Ends {
     pub(super) all: usize,
 }
 
-/// End of the host of a whole address, and the ends of what follows, which may be nothing.
+/// End of the host of a whole URL, and the ends of what follows, which may be nothing.
 pub(super) fn address(text: &str) -> Option<(usize, Ends)> {
     let rest = text.strip_prefix("http")?;
     let rest = rest.strip_prefix('s').unwrap_or(rest);
@@ -416,7 +416,7 @@ pub(super) fn path_and_query(text: &str) -> Option<Ends> {
     (all > 0 && !text.starts_with(b"//")).then_some(Ends { path, all })
 }
 
-/// Bytes that stand in a path and ask no question; a dot may make a segment that means another place, and semicolons and
+/// Bytes that are in a path and ask no question; a dot may make a segment that means another place, and semicolons and
 /// brackets a session.
 const IN_PATH: [bool; 256] = {
     let mut plain = [false; 256];

@@ -57,7 +57,7 @@ const fn is_unreserved(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~')
 }
 
-/// The bytes that may stand unescaped in a path or query: unreserved, sub-delims, and `:@/?`.
+/// The bytes that may be unescaped in a path or query: unreserved, sub-delims, and `:@/?`.
 const ALLOWED: [bool; 256] = {
     let mut allowed = [false; 256];
     let mut at = 0;
@@ -73,7 +73,7 @@ const ALLOWED: [bool; 256] = {
     allowed
 };
 
-/// Whether a byte may stand unescaped in a path or query.
+/// Whether a byte may be unescaped in a path or query.
 pub(super) const fn is_allowed(b: u8) -> bool {
     ALLOWED[b as usize]
 }

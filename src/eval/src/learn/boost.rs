@@ -120,7 +120,7 @@ impl Chance {
     }
 }
 
-/// Grows trees of `depth` questions; only features for which `allowed` is true are asked for.
+/// Grows trees of `depth` questions; only features for which `allowed` is true are used.
 pub(super) fn grow(examples: &Examples<'_>, depth: usize, allowed: &[bool]) -> Forest {
     let n = examples.rows.len();
     let total: f32 = examples.weights.iter().sum();

@@ -45,7 +45,7 @@ pub(super) struct Labelled {
     pub sample: Vec<usize>,
     labels: Vec<f32>,
     weights: Vec<f32>,
-    /// Features of the page without its address.
+    /// Features of the page without its URL.
     pub nameless: FeatureRow,
     /// Number of its type.
     pub kind: Option<usize>,

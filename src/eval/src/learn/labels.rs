@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::super::tokens::tokenize;
 
-/// Tokens in a run that is looked for in the gold text.
+/// Tokens in a run that is searched for in the gold text.
 const RUN: usize = 4;
 
 /// Tokens of the texts as numbers.
@@ -24,7 +24,7 @@ impl<'a> Numbering<'a> {
 }
 
 /// Share of each line that is text. A line of fewer than four tokens is judged by whether the gold has it as a line or
-/// within one, and by the long lines beside it.
+/// within one, and by the long lines next to it.
 pub(super) fn labels(lines: &[Vec<u32>], gold: &[Vec<u32>]) -> Vec<f32> {
     let whole: Vec<u32> = gold.iter().flatten().copied().collect();
     let runs: Vec<HashSet<&[u32]>> = (0..=RUN)

@@ -105,7 +105,7 @@ pub(super) fn fit(examples: &Examples<'_>, width: usize) -> Vec<f32> {
     weights.iter().zip(&scales).map(|(w, s)| w * s).collect()
 }
 
-/// One page for [`classes`].
+/// One page for [`fit_classes`].
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ClassExamples<'a> {
     /// Its features.

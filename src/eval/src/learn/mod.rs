@@ -67,7 +67,7 @@ fn learn_from(pages: &[&Labelled], names: &FeatureNames) -> Weights {
             .iter()
             .filter_map(|p| Some((p, of_page(p)?)))
             .flat_map(|(p, (class, weight))| {
-                // As often without its address as with it: a file that was saved has none.
+                // As often without its URL as with it: a file that was saved has none.
                 let rows = [p.prepared.page(), &p.nameless];
                 rows.map(|row| ClassExamples {
                     row: &row[..types],

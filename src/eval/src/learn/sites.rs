@@ -6,7 +6,7 @@ use taojin_uri::CrawlUri;
 
 use super::super::corpus::Gold;
 
-/// The site of a page, the same for all sets: by its address, else by its `cluster`, else by the address that the page
+/// The site of a page, the same for all sets: by its URL, else by its `cluster`, else by the URL that the page
 /// names as its own; what says nothing at all belongs with the rest of its set.
 ///
 /// A site is the registered name without what is before and behind it: `bbc.com` and `bbc.co.uk`, `163/news` and
@@ -19,7 +19,7 @@ pub(super) fn find_site(set: &str, gold: &Gold, page: &Page) -> String {
     known.unwrap_or_else(|| format!("{set}/"))
 }
 
-/// The name of the site of an address; of a copy in an archive that of the original.
+/// The name of the site of a URL; of a copy in an archive that of the original.
 fn site_from_url(url: &str) -> Option<String> {
     let inner = url.get(1..).and_then(|u| u.find("http")).map(|at| at + 1);
     let archived = inner.filter(|_| url.contains("archive.org/"));
@@ -51,7 +51,7 @@ fn bare(name: &str) -> String {
     chars.flat_map(char::to_lowercase).collect()
 }
 
-/// The address that a page says it has.
+/// The URL that a page says it has.
 fn own_address(page: &Page) -> Option<String> {
     let says = |id: u32| {
         let of = |attr| page.attr(id, attr);

@@ -17,7 +17,7 @@ pub struct Unseen {
 
 impl Unseen {
     /// Parts the sites at random, by `seed`, into `count` parts, at least two; a page is judged with what the other parts
-    /// teach. `seen` is told after each part. `None` if the pages of the other parts have no text for one of them.
+    /// teach. `seen` is called after each part. `None` if the pages of the other parts have no text for one of them.
     pub fn folds(
         sets: &[Set],
         licensed: bool,

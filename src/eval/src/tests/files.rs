@@ -1,4 +1,4 @@
-//! Labelled pages and saved runs on disk: what is wrong with them is told with file and line.
+//! Labelled pages and saved runs on disk: what is wrong with them is reported with file and line.
 
 use std::fs;
 use std::path::Path;

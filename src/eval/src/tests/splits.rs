@@ -7,7 +7,7 @@ use taojin_extract as extract;
 use taojin_extract::page;
 use taojin_extract::template;
 
-/// Page `n` of a site: three paragraphs of its own, and a line that stands on every page.
+/// Page `n` of a site: three paragraphs of its own, and a line that is on every page.
 fn article(n: usize) -> (String, String) {
     let part = |k: usize| {
         format!(

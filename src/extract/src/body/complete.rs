@@ -20,12 +20,12 @@ const CELL_TOKENS: u32 = 40;
 const TABLE_LINES: usize = 400;
 /// Fewest tokens of an item, on average, of a list that is completed.
 const ITEM_TOKENS: u32 = 4;
-/// Odds that such a list must have on average, and a line that stands between two of its kind.
+/// Odds that such a list must have on average, and a line that is between two of its kind.
 const STILL_DOUBTFUL: f32 = -1.5;
 /// Most attachments below a text.
 const ATTACHMENTS: usize = 20;
-/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, lists that stand
-/// among paragraphs, attachments named right below; then whole parts that stand among paragraphs.
+/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, lists that are
+/// among paragraphs, attachments named right below; then whole parts that are among paragraphs.
 pub(super) fn add_related(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
     let outline = view.outline;
     let mut more = find_other_rows(page, outline, lines);
@@ -118,7 +118,7 @@ fn find_lists(page: &Page, outline: &Outline, odds: &[f32], lines: &[usize]) -> 
     more
 }
 
-/// Share of the kept text that must stand right in one element.
+/// Share of the kept text that must be right in one element.
 const HOME_SHARE: f32 = 0.5;
 /// Of so many tokens of a part one may be linked.
 const UNLINKED: u32 = 4;
@@ -170,7 +170,7 @@ pub(crate) fn find_gap_lines(
     more
 }
 
-/// The element right in which most of the kept text stands, with its first and last paragraph.
+/// The element right in which most of the kept text is, with its first and last paragraph.
 fn home(page: &Page, view: &View<'_>, kept: &[usize]) -> Option<(NodeId, Range<usize>)> {
     let all = &view.outline.lines;
     let mut parents: HashMap<NodeId, (u32, Range<usize>), RandomState> = HashMap::default();

@@ -13,7 +13,7 @@ use crate::lines::Line;
 use crate::lines::outline::Outline;
 use crate::page::{Judged, Page};
 
-/// What the main text is looked for with.
+/// What the main text is searched for with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct LineContext<'a> {
     /// The page.
@@ -24,7 +24,7 @@ pub(crate) struct LineContext<'a> {
     pub title: Option<usize>,
     /// What the head says.
     pub head: &'a Head<'a>,
-    /// What the page is by its shape and its address.
+    /// What the page is by its shape and its URL.
     pub judged: &'a Judged,
     /// What was learned of lines and pages.
     pub weights: &'a Weights,
@@ -108,7 +108,7 @@ pub(super) fn count_tokens(lines: &[Line], odds: &[f32]) -> Vec<f32> {
 }
 
 /// The lines to keep, and the F1 to be expected of them. A clear page is cut a second time with lower odds: what is
-/// doubtful beside a clear text is rarely part of it.
+/// doubtful next to a clear text is rarely part of it.
 pub(super) fn select(tokens: &[f32], odds: &[f32]) -> (Vec<usize>, f32) {
     let (lines, expected) = find_cut(tokens, odds);
     if expected < CLEAR {

@@ -41,7 +41,7 @@ pub(super) struct Body {
 /// Fewer tokens than this outside links, without a sentence mark, are no text: a pager, the dates of a short list.
 const NO_TEXT_TOKENS: u32 = 30;
 
-/// Whether a page without a text is a list, as far as its links and its address say.
+/// Whether a page without a text is a list, as far as its links and its URL say.
 fn may_be_list(judged: &Judged) -> bool {
     let signs = judged.signs;
     judged.shape.links >= HUB_LINKS && signs.declared <= 0 && signs.address <= 0

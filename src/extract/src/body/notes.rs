@@ -22,9 +22,9 @@ use crate::lines::outline::{Outline, is_prose};
 use crate::page::measure::ends_sentence;
 use crate::page::{Kind, NodeId, Page, PathId};
 
-/// Longest line that is looked at as a note about the text, in tokens.
+/// Longest line that is checked as a note about the text, in tokens.
 const NOTE_TOKENS: u32 = 60;
-/// Kept lines at the head of the text among which notes may stand below a first sentence.
+/// Kept lines at the head of the text among which notes may be below a first sentence.
 const HEAD_LINES: usize = 4;
 /// Longest line of date and names above the text, in tokens.
 const BYLINE_TOKENS: u32 = 24;
@@ -62,7 +62,7 @@ pub(crate) fn drop_notes(
     }
 }
 
-/// What tells the notes among the lines kept.
+/// What identifies the notes among the lines kept.
 struct Notes<'a> {
     page: &'a Page,
     outline: &'a Outline,
@@ -77,7 +77,7 @@ struct Notes<'a> {
     /// The first and the last line of prose.
     first: usize,
     last: usize,
-    /// Line of the headline, if it stands above the prose.
+    /// Line of the headline, if it is above the prose.
     title: Option<usize>,
     /// Normal form of the headline.
     headline: Option<Vec<char>>,
@@ -139,7 +139,7 @@ impl<'a> Notes<'a> {
         self.one_text && line.marks.any(Marks::AUTHOR)
     }
 
-    /// True if line `i`, the `n`th of those kept, is a note; `closes` if it stands right below a signature.
+    /// True if line `i`, the `n`th of those kept, is a note; `closes` if it is right below a signature.
     fn hold(&self, i: usize, n: usize, closes: bool) -> bool {
         let line = &self.outline.lines[i];
         if line.all.tokens > NOTE_TOKENS {
@@ -357,7 +357,7 @@ impl<'a> Text<'a> {
                 Some(Phrase::Related | Phrase::Comments | Phrase::Footer)
             )
         });
-        // Behind an element that calls itself the text stands something else.
+        // Behind an element that calls itself the text is something else.
         let is_named = |i: &usize| self.view.outline.lines[*i].marks.any(NAMED);
         let outside = self.marks.any(NAMED) && !below.iter().any(is_named);
         outside || headed || share(marked) >= MARKED

@@ -141,7 +141,7 @@ impl BodyProposal {
         };
         let of_paths: Vec<f64> = paths.map(of_path).collect();
         let scores: Vec<f64> = texts.iter().map(|t| of_paths[t.path as usize]).collect();
-        // The same two paths stand beside each other all over a page.
+        // The same two paths are next to each other all over a page.
         let mut known: ((PathId, PathId), u32) = ((0, 0), 0);
         let smoothed = smooth(&scores, |i, j| {
             let (a, b) = (texts[i].path, texts[j].path);
@@ -158,7 +158,7 @@ impl BodyProposal {
         smoothed
     }
 
-    /// Judges each line by its texts; tells the sums over the first lines that are above the threshold.
+    /// Judges each line by its texts; returns the sums over the first lines that are above the threshold.
     fn first_pass(
         &mut self,
         page: &Page,

@@ -32,7 +32,7 @@ const TEXT_TOKENS: u32 = 150;
 /// Most tokens of a post that is only the card of who wrote the next.
 const CARD_TOKENS: u32 = 8;
 
-/// Share of the posts' text that must stand outside what is called comments, for those to be remarks.
+/// Share of the posts' text that must be outside what is called comments, for those to be remarks.
 const ANSWERS: f32 = 0.1;
 
 /// Longest line of a record that is not the comment's text and goes with it: name, time, buttons.
@@ -86,7 +86,7 @@ pub(crate) fn settle_posts(
     let (Some(first), Some(last)) = (posts.first().copied(), posts.last().copied()) else {
         return false;
     };
-    // Above the posts stands the question they answer, below them the foot of the page.
+    // Above the posts is the question they answer, below them the foot of the page.
     let opened = found.opening.is_some();
     rest.retain(|i| (*i < first && !opened) || (first..=last).contains(i));
     let mut beside = find_cards(page, outline, found);
@@ -127,7 +127,7 @@ fn find_remarks(
     if (answered as f32) < ANSWERS * all as f32 {
         return Vec::new();
     }
-    // In page order, those inside others after them: no line is looked at twice.
+    // In page order, those inside others after them: no line is checked twice.
     let mut lines = Vec::new();
     let mut next = 0;
     let called = found.comments.iter().filter(called);
@@ -139,7 +139,7 @@ fn find_remarks(
     lines
 }
 
-/// The lines of posts that tell of who wrote them: cards, signatures. Where all of a post is called so, the name means
+/// The lines of posts that mention who wrote them: cards, signatures. Where all of a post is called so, the name means
 /// something else, such as that the one who asked answers.
 fn find_cards(page: &Page, outline: &Outline, found: &FoundComments) -> HashSet<usize> {
     let mut out = HashSet::new();

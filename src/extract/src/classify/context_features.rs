@@ -165,7 +165,7 @@ impl PageContext<'_> {
         vector.names
     }
 
-    /// What stands around the part of the text that the line belongs to: a list is text as a whole or not at
+    /// What is around the part of the text that the line belongs to: a list is text as a whole or not at
     /// all, and between two paragraphs it is.
     fn part_features<const NAMED: bool>(&self, i: usize, vector: &mut FeatureVector<NAMED>) {
         let branch = self

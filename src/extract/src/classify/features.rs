@@ -45,7 +45,7 @@ pub(crate) struct View<'a> {
     paths: Vec<PathFeatures>,
     /// What the three elements around each line hold.
     around: Vec<[Surroundings; 3]>,
-    /// What each line is to those beside it: its tokens outside links (a logarithm), its link share, its marks.
+    /// What each line is to those next to it: its tokens outside links (a logarithm), its link share, its marks.
     beside: Vec<[f32; 3]>,
     footer_from: usize,
     /// Line ranges of the elements around the headline, innermost first.
@@ -269,7 +269,7 @@ fn find_neighbours(line: &Line) -> [f32; 3] {
 /// What an element holds: its prose, link share, share of the page's prose, rate of prose, lines and their mean length.
 type Surroundings = [f32; 6];
 
-/// What the block of each line holds, and the two elements around it. Lines beside each other are mostly in the same elements.
+/// What the block of each line holds, and the two elements around it. Lines next to each other are mostly in the same elements.
 fn around(page: &Page, outline: &Outline) -> Vec<[Surroundings; 3]> {
     let all = outline.total().prose.max(1) as f32;
     let of = |node: NodeId| -> Surroundings {
@@ -354,7 +354,7 @@ pub(crate) type FeatureRow = [f32; COUNT];
 /// Cells of a row while it is filled; with `NAMED`, the names of the features are kept as well.
 #[derive(Debug)]
 pub(crate) struct FeatureVector<const NAMED: bool = false> {
-    /// The values; apart, so that where the next one goes need not be read anew after each.
+    /// The values; apart, so that where the next one goes need not be read again after each.
     pub row: Box<FeatureRow>,
     at: usize,
     /// Names, when they are wanted.

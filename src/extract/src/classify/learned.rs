@@ -17,7 +17,7 @@ pub(crate) const TYPE_NAMES: [&str; TYPES] =
 pub(crate) const MOST_KEPT: usize = 56;
 /// Version of the file.
 const VERSION: u32 = 1;
-/// What stands before the name of a feature of the line alone where a tree asks for it.
+/// What is before the name of a feature of the line alone where a tree asks for it.
 pub(crate) const ALONE: &str = "alone: ";
 /// Most trees; each costs time on every line.
 const MOST_TREES: usize = 256;
@@ -53,7 +53,7 @@ pub struct FeatureNames {
 /// A set of labelled pages that weights were learned from: an entry of their manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Name of its folder.
+    /// Name of its directory.
     pub set: String,
     /// Where it comes from, with the commit where that is known; empty if the set does not say.
     pub source: String,

@@ -12,7 +12,7 @@ const TRUST: f32 = 0.8;
 const IN_MAIN: f32 = 0.85;
 /// The same on a page that names no main part.
 const ANYWHERE: f32 = 0.5;
-/// The same beside the main part.
+/// The same next to the main part.
 const BESIDE_MAIN: f32 = 0.05;
 /// Share of the page's tokens that the main part must hold.
 const MAIN_SHARE: f32 = 0.15;

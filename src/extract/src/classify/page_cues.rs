@@ -27,7 +27,7 @@ static PATHS: Groups<6> = LazyLock::new(|| {
 });
 static HOSTS: Groups<4> =
     LazyLock::new(|| count_groups(["host: talk", "host: reference", "host: shop", "host: text"]));
-/// Words that stand anywhere in the host of a forum.
+/// Words that are anywhere in the host of a forum.
 static FORUM_HOSTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("host.inside"));
 /// Types of structured data.
 static TYPES: Groups<6> = LazyLock::new(|| {
@@ -44,7 +44,7 @@ static TYPES: Groups<6> = LazyLock::new(|| {
 static GENERATORS: Groups<3> =
     LazyLock::new(|| count_groups(["generator: talk", "generator: reference", "generator: blog"]));
 
-/// Features of the address.
+/// Features of the URL.
 pub(crate) fn address_features<const NAMED: bool>(page: &Page, cells: &mut FeatureVector<NAMED>) {
     let url = page.url.as_ref();
     let path = url

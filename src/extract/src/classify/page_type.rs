@@ -53,8 +53,8 @@ impl PageType {
         Self(softmax(odds))
     }
 
-    /// The kind of a page of this type. `by_shape` is what page and address alone say; on pages written in Chinese,
-    /// Japanese or Korean it stands, since most pages that the types were learned from are in English.
+    /// The kind of a page of this type. `by_shape` is what page and URL alone say; on pages written in Chinese,
+    /// Japanese or Korean it counts, since most pages that the types were learned from are in English.
     pub(crate) fn kind(&self, view: &View<'_>, by_shape: Kind) -> Kind {
         let blank = view.outline.lines.is_empty();
         let cjk = total_cjk(view) / view.outline.total().tokens.max(1) as f32;

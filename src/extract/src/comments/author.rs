@@ -21,7 +21,7 @@ pub(super) struct Writer {
     pub piece: usize,
     /// The name as printed.
     pub name: String,
-    /// The page calls it a name, it does not only stand where one would.
+    /// The page calls it a name, it is not only where one would be.
     pub named: bool,
 }
 
@@ -173,7 +173,7 @@ fn support(
             0.2
         };
     }
-    // A time that stands first does not push the name behind it away.
+    // A time that is first does not push the name behind it away.
     let before = index - usize::from(index > 0 && roles[0] == Role::Time);
     sum += if before == 0 {
         1.0
@@ -235,7 +235,7 @@ pub(super) fn has_author_name(page: &Page, record: &Record, piece: &RecordPiece)
         })
 }
 
-/// Addresses of people's pages.
+/// URLs of people's pages.
 pub(super) fn is_person(href: &str) -> bool {
     static PARTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.person"));
     let begins = |part: &String| {
@@ -255,7 +255,7 @@ fn is_name(text: &str) -> bool {
         && text.split_whitespace().count() <= 5
 }
 
-/// A name without what stands around it: `作者：`, brackets, the time.
+/// A name without what is around it: `作者：`, brackets, the time.
 fn clean_name(text: &str, with_time: bool) -> String {
     let name = strip_ending(strip_label(if with_time {
         find_beside_time(text)
@@ -266,7 +266,7 @@ fn clean_name(text: &str, with_time: bool) -> String {
         .to_owned()
 }
 
-/// What stands before the time of a text, or else behind it; all of a text without a time.
+/// What is before the time of a text, or else behind it; all of a text without a time.
 fn find_beside_time(text: &str) -> &str {
     let Some(range) = time_cues::find_time(text) else {
         return text;
@@ -296,10 +296,10 @@ fn strip_label(text: &str) -> &str {
     })
 }
 
-/// Signs between a name and what stands behind it.
+/// Signs between a name and what is behind it.
 const JOINTS: &str = ":：,，|-–—@[【(（/·•";
 
-/// The text without a word behind the name; a short one counts only where a sign stands before it.
+/// The text without a word behind the name; a short one counts only where a sign is before it.
 fn strip_ending(text: &str) -> &str {
     let is_joint = |c: char| c.is_whitespace() || JOINTS.contains(c);
     let text = text.trim_end_matches(is_joint);

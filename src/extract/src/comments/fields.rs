@@ -15,7 +15,7 @@ use crate::page::{NodeId, Page, Tag};
 const LABEL_SHARE: f32 = 0.34;
 /// Fewest records that must say the same.
 const LABEL_RECORDS: usize = 3;
-/// Least length of a sentence that tells of a time, in bytes.
+/// Least length of a sentence that mentions a time, in bytes.
 const SENTENCE_BYTES: usize = 40;
 /// Words of a sentence, which a line of name and time does not have.
 const SENTENCE_WORDS: usize = 12;
@@ -37,7 +37,7 @@ pub(super) struct RecordFields {
     pub answers: bool,
     /// Bytes of the text inside links.
     pub linked: usize,
-    /// Stands where most of the group stand: the time, the name, the text.
+    /// Is where most of the group are: the time, the name, the text.
     pub usual: [bool; 3],
     /// The author is called one, or the name links to a person's page.
     pub named: bool,
@@ -53,7 +53,7 @@ pub(super) fn read_fields(page: &Page, records: &[Record], signs: &[NodeId]) -> 
             let role = |piece: &RecordPiece| {
                 let elsewhere = time_slot.is_some_and(|slot| slot != piece.slot);
                 match guess_role(page, piece, signs, &labels) {
-                    // What somebody tells of a time is no time of the record.
+                    // A time that somebody mentions is no time of the record.
                     Role::Time if elsewhere && is_sentence(&piece.text) => Role::Text,
                     role => role,
                 }
@@ -160,7 +160,7 @@ fn is_sentence(text: &str) -> bool {
     text.len() > SENTENCE_BYTES && (ends || text.split_whitespace().count() >= SENTENCE_WORDS)
 }
 
-/// The place at which most records tell a time. Of equals the one that is a `<time>`, then the one whose times differ
+/// The place at which most records contain a time. Of equals the one that is a `<time>`, then the one whose times differ
 /// most (the day a writer joined is the same in all posts), then the earliest.
 fn find_time_slot(page: &Page, records: &[Record], signs: &[NodeId]) -> Option<Key> {
     let mut found: Vec<(Key, usize, HashSet<&str>, bool)> = Vec::new();
@@ -195,7 +195,7 @@ fn find_time_slot(page: &Page, records: &[Record], signs: &[NodeId]) -> Option<K
     best.map(|b| b.0)
 }
 
-/// True for a piece that is a sign of time or stands in one.
+/// True for a piece that is a sign of time or is in one.
 fn is_timed(page: &Page, piece: &RecordPiece, signs: &[NodeId]) -> bool {
     signs.binary_search(&piece.node).is_ok()
         || page
@@ -263,7 +263,7 @@ fn join_text(record: &Record, roles: &[Role], content: Key) -> RecordFields {
     out
 }
 
-/// Votes for it, less those against when both are told.
+/// Votes for it, less those against when both are stated.
 fn read_votes(page: &Page, record: &Record, roles: &[Role]) -> Option<i64> {
     let mut out: Option<i64> = None;
     for (at, piece) in record.pieces.iter().enumerate() {
@@ -298,10 +298,10 @@ fn read_votes(page: &Page, record: &Record, roles: &[Role]) -> Option<i64> {
     out
 }
 
-/// Words beside the number of votes for a comment.
+/// Words next to the number of votes for a comment.
 static VOTED: LazyLock<Literals> = LazyLock::new(|| cues::compile_seen(&[("comment.voted", 1)]));
 
-/// What stands before the name of the one whom a comment answers.
+/// What is before the name of the one whom a comment answers.
 static REPLY: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("comment.reply_to"));
 
 /// The one a text speaks to first: `@name`, `回复 name:`.
@@ -326,8 +326,8 @@ fn find_addressee(text: &str) -> Option<String> {
 /// Longest rest of the line of name and time that is not kept, in bytes.
 const HEAD_LINE_BYTES: usize = 90;
 
-/// Marks what stands in a quoted comment: an element that is called so, or that tells a time and has text of its own
-/// beside the record's name, time and other text.
+/// Marks what is in a quoted comment: an element that is called so, or that contains a time and has text of its own
+/// next to the record's name, time and other text.
 pub(super) fn mark_quotes(
     page: &Page,
     record: &Record,
@@ -409,7 +409,7 @@ fn has_same_time(page: &Page, a: NodeId, b: NodeId) -> bool {
     signs::print_time(page, a) == signs::print_time(page, b)
 }
 
-/// Marks what stands on the lines of the time and the name when there is text on other lines.
+/// Marks what is on the lines of the time and the name when there is text on other lines.
 pub(super) fn mark_heads(
     record: &Record,
     roles: &mut [Role],
@@ -451,7 +451,7 @@ pub(super) fn mark_heads(
 
 /// Share of an element's text that a child must have for the text to be sought there.
 const DESCEND: f32 = 0.7;
-/// The same for an inline element: beside it may stand the rest of its line.
+/// The same for an inline element: next to it may be the rest of its line.
 const DESCEND_INLINE: f32 = 0.9;
 /// Most that one text adds to the weight of its place, in bytes: one long post does not decide for all.
 const WEIGHT_BYTES: usize = 400;

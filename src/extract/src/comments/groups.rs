@@ -15,7 +15,7 @@ use crate::page::{NodeId, Page, Tag};
 use crate::similarity::Skeleton;
 use crate::similarity::pol::LeafPaths;
 
-/// Most levels that a record stands above its sign.
+/// Most levels that a record is above its sign.
 const MAX_LEVELS: usize = 28;
 /// Most groups of one page.
 const MAX_GROUPS: usize = 10;
@@ -96,7 +96,7 @@ pub(super) fn group_by_key(page: &Page, signs: &[TimeSign], marked: &[NodeId]) -
     out
 }
 
-/// Greedy choice, best first. A group inside the records of another stays when two of its records stand side by
+/// Greedy choice, best first. A group inside the records of another stays when two of its records are side by
 /// side there: replies under a comment, not parts of it.
 fn choose(page: &Page, sums: &Sums, proposals: Vec<RecordProposal>) -> Vec<Group> {
     let mut out: Vec<Group> = Vec::new();
@@ -156,7 +156,7 @@ fn choose(page: &Page, sums: &Sums, proposals: Vec<RecordProposal>) -> Vec<Group
     out
 }
 
-/// A record around chosen ones tells a time and says something besides them: an answer with comments under it.
+/// A record around chosen ones contains a time and says something besides them: an answer with comments under it.
 fn is_alone(sums: &Sums, record: &Range<NodeId>, inside: &[Range<NodeId>]) -> bool {
     let (mut text, mut times) = (sums.text(record), sums.times(record));
     let mut end = record.start;
@@ -179,7 +179,7 @@ fn holds_most(record: &Range<NodeId>, groups: &[Group]) -> bool {
     })
 }
 
-/// A group in lists that stand apart: comments and a list of news may share a class. Lists of a single record are left
+/// A group in lists that are apart: comments and a list of news may share a class. Lists of a single record are left
 /// together: each post of a thread may have a wrapper of its own.
 fn regions(page: &Page, group: Group) -> Vec<Group> {
     let mut lists: Vec<(NodeId, Vec<Range<NodeId>>)> = Vec::new();
@@ -210,7 +210,7 @@ const FEWEST: usize = 2;
 /// Most siblings compared under one parent.
 const MOST: usize = 200;
 
-/// Adds the siblings of the group's records that stand between them and are built like a neighbour.
+/// Adds the siblings of the group's records that are between them and are built like a neighbour.
 pub(super) fn join(page: &Page, group: &mut Group) {
     let mut more = Vec::new();
     let mut rest = group.records.as_slice();

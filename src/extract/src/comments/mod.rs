@@ -37,7 +37,7 @@ const MAX_CHARS: usize = 20_000;
 /// One comment or post.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FoundComment {
-    /// The nodes of its record, those of its answers included when they stand inside.
+    /// The nodes of its record, those of its answers included when they are inside.
     pub range: Range<NodeId>,
     /// The text nodes of its text.
     pub nodes: Vec<NodeId>,
@@ -51,7 +51,7 @@ pub struct FoundComment {
     pub reply_to: Option<String>,
     /// Votes for it.
     pub votes: Option<i64>,
-    /// Index of the comment inside whose record it stands.
+    /// Index of the comment inside whose record it is.
     pub parent: Option<usize>,
 }
 
@@ -97,7 +97,7 @@ struct CommentBlock {
 }
 
 /// Reads the groups, innermost first, and keeps those that are comments; with `unnamed`, also those that only their voices
-/// tell.
+/// identify.
 fn find_accepted(
     page: &Page,
     names: &mut ElementNames,

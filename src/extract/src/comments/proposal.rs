@@ -25,7 +25,7 @@ const NAMED_LEVELS: u16 = 4;
 const SINGLE: u32 = u32::MAX / 2;
 /// Most that the text between two records counts.
 const MAX_GAP: u32 = 600;
-/// Groups with less than this are not looked at.
+/// Groups with less than this are not checked.
 const LEAST_VALUE: u32 = 8;
 /// A record is a run of siblings when these hold this many times what its first element does.
 const RUN_FACTOR: u32 = 2;
@@ -174,7 +174,7 @@ fn weigh(
 }
 
 /// Share of the text between the first and the last record that is in records. A gap counts for no more than
-/// [`MAX_GAP`]: a list of hot comments may stand far from the others.
+/// [`MAX_GAP`]: a list of hot comments may be far from the others.
 fn coverage(sums: &Sums, records: &[Range<NodeId>], own: u32) -> f32 {
     let mut gaps = 0;
     let mut end = records.first().map_or(0, |r| r.start);
@@ -330,8 +330,8 @@ fn weights(page: &Page) -> Vec<u32> {
     told.into_iter().map(weight).collect()
 }
 
-/// How often hashes stand in a list, with those that share their last bits counted as one: most stand there once, and
-/// need not be sorted to tell that.
+/// How often hashes are in a list, with those that share their last bits counted as one: most are there once, and
+/// need not be sorted to show that.
 struct RoughCounts(Vec<u8>);
 
 impl RoughCounts {

@@ -20,9 +20,9 @@ const FEW: usize = 16;
 pub(super) struct RecordPiece {
     /// The text node.
     pub node: NodeId,
-    /// Where it stands in the record.
+    /// Where it is in the record.
     pub slot: Key,
-    /// Pieces of one line stand between the same block bounds.
+    /// Pieces of one line are between the same block bounds.
     pub line: u32,
     /// It is inside a link.
     pub linked: bool,
@@ -46,7 +46,7 @@ impl RecordPiece {
 pub(super) struct Element {
     /// The element.
     pub node: NodeId,
-    /// Where it stands in the record; the record itself has slot 0.
+    /// Where it is in the record; the record itself has slot 0.
     pub slot: Key,
     /// Index of the element around it; the first is its own.
     pub above: usize,
@@ -228,7 +228,7 @@ const CHILDREN: usize = 2;
 /// A number that elements of one kind share.
 pub(super) type Key = u64;
 
-/// Hash of a tag and a word whose digits are left out: `li#comment-12` and `li#comment-13` are of one kind.
+/// Hash of a tag and a word whose digits are skipped: `li#comment-12` and `li#comment-13` are of one kind.
 pub(super) fn key_of(tag: u16, word: &str) -> Key {
     let mut buffer = [0u8; MAX_WORD + 2];
     let mut len = 2;
@@ -268,7 +268,7 @@ pub(super) fn list_keys(page: &Page, id: NodeId, mut each: impl FnMut(Key)) {
     }
 }
 
-/// An element of the site's own without a class is known by what it begins with, however deep it stands: an answer
+/// An element of the site's own without a class is known by what it begins with, however deep it is: an answer
 /// inside the record of what it answers is of its kind.
 fn key_of_children(page: &Page, id: NodeId) -> Key {
     let end = page.node(id).end;
@@ -296,11 +296,11 @@ pub(super) fn slot(name: Key, above: Key) -> Key {
     above.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ name
 }
 
-/// The names of the elements of a page, each made when it is first asked for: the records of one group are read as often
+/// The names of the elements of a page, each made when it is first requested: the records of one group are read as often
 /// as they are proposed.
 pub(super) struct ElementNames<'a> {
     page: &'a Page,
-    /// 0 for one that was not asked for.
+    /// 0 for one that was not requested.
     known: Vec<Key>,
 }
 

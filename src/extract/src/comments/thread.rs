@@ -8,7 +8,7 @@ use super::{CommentBlock, FoundComment, FoundComments, words};
 use crate::cues;
 use crate::page::{NodeId, Page, Tag};
 
-/// Bytes of plain text in long pieces before the first record from which an article stands there.
+/// Bytes of plain text in long pieces before the first record from which an article is there.
 const ARTICLE_BYTES: usize = 180;
 /// Levels above a record whose element may hold its answers.
 const AROUND: usize = 2;
@@ -58,7 +58,7 @@ pub(super) fn arrange_threads(page: &Page, blocks: Vec<CommentBlock>) -> FoundCo
     }
 }
 
-/// The record of the article itself: the page's headline stands in it.
+/// The record of the article itself: the page's headline is in it.
 fn has_headline(page: &Page, comment: &FoundComment) -> bool {
     let nodes = comment.range.clone().take(HEADLINE_NODES);
     nodes
@@ -72,8 +72,8 @@ fn drop_repeated(comments: &mut Vec<FoundComment>) {
     comments.retain(|c| seen.insert((c.author.clone(), c.time.clone(), c.text.clone())));
 }
 
-/// Tells each comment the one that it answers by its place: the one inside whose record it stands, or the first of the
-/// element in which it stands deeper.
+/// Sets for each comment the one that it answers by its place: the one inside whose record it is, or the first of the
+/// element in which it is deeper.
 fn nest_comments(page: &Page, comments: &mut [FoundComment]) {
     let mut open: Vec<(usize, NodeId, u16)> = Vec::new();
     for at in 0..comments.len() {
@@ -89,7 +89,7 @@ fn nest_comments(page: &Page, comments: &mut [FoundComment]) {
         if comments[at].reply_to.is_none() {
             comments[at].reply_to = open.last().and_then(|top| comments[top.0].author.clone());
         }
-        // What stands in the element around a record, but deeper, answers it.
+        // What is in the element around a record, but deeper, answers it.
         let around = page
             .ancestors(range.start)
             .take(AROUND)
@@ -135,7 +135,7 @@ fn has_heading_above(page: &Page, start: NodeId) -> bool {
         .any(|id| words::is_heading(page.text(id).trim()) && !is_link(id))
 }
 
-/// Addresses of forums and of sites of questions and answers.
+/// URLs of forums and of sites of questions and answers.
 pub(super) fn is_forum(url: &str) -> bool {
     static PARTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.forum"));
     PARTS.iter().any(|part| url.contains(part.as_str()))

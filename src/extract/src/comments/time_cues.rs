@@ -8,13 +8,13 @@ use crate::literals::Literals;
 use crate::page::{Attr, NodeId, Page, Tag};
 use crate::times::{self, forms};
 
-/// Longest text that is looked at, in bytes: a line of name, place and time, not a paragraph.
+/// Longest text that is checked, in bytes: a line of name, place and time, not a paragraph.
 const MAX_BYTES: usize = 160;
-/// Longest text, in bytes, that may be short for the time that its element's title tells.
+/// Longest text, in bytes, that may be short for the time that its element's title states.
 const MAX_SHORTENED: usize = 24;
 /// Levels above a text on which a `<time>` that is a sign makes the text one.
 pub(super) const TIME_LEVELS: usize = 3;
-/// Most signs of one page; what follows is not looked at.
+/// Most signs of one page; what follows is not checked.
 const MAX_SIGNS: usize = 4_000;
 
 /// A place that says when.
@@ -33,7 +33,7 @@ pub(super) fn find_time(text: &str) -> Option<std::ops::Range<usize>> {
         .flatten()
 }
 
-/// Between a number and its unit stand other letters than these only in words for other things.
+/// Between a number and its unit are other letters than these only in words for other things.
 static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| cues::compile_seen(&[("time.units", 1)]));
 
 /// Days and moments of short texts with a number.
@@ -83,7 +83,7 @@ impl NumberRuns {
             let year = run.len() >= 4 && run.windows(4).any(is_year);
             out.year |= year;
             out.parted |= matches!(text.get(at), Some(b'-' | b'/' | b'.' | b':')) && digit(at + 1);
-            // A blank and a sign of many bytes may stand behind a year.
+            // A blank and a sign of many bytes may be behind a year.
             let behind = text.get(at + usize::from(text.get(at) == Some(&b' ')));
             out.parted |= year && matches!(behind, Some(b'-' | b'/' | b'.' | 0x80..));
         }
@@ -91,7 +91,7 @@ impl NumberRuns {
     }
 }
 
-/// Cheap look that spares most texts the forms: two numbers with a sign between, a year beside a day, a word of days and
+/// Cheap look that spares most texts the forms: two numbers with a sign between, a year next to a day, a word of days and
 /// hours.
 fn may_tell_time(text: &str) -> bool {
     if is_like_time_without_number(text) {
@@ -113,13 +113,13 @@ fn may_tell_time(text: &str) -> bool {
         || (bytes.len() <= 24 && (begins_with_month(bytes) || ANY_DAY.stand_in(text)))
 }
 
-/// All bytes are looked at, many at a time: texts are short, and most have no digit.
+/// All bytes are checked, many at a time: texts are short, and most have no digit.
 fn has_digit(text: &[u8]) -> bool {
     text.iter()
         .fold(false, |any, byte| any | byte.is_ascii_digit())
 }
 
-/// Beginnings of times that may be told without a number.
+/// Beginnings of times that may be stated without a number.
 const WORDS: [&str; 12] = [
     "刚",
     "剛",
@@ -154,7 +154,7 @@ const fn lead(text: &[u8]) -> u32 {
     }
 }
 
-/// Begins or ends like a time that may be told without a number.
+/// Begins or ends like a time that may be stated without a number.
 fn is_like_time_without_number(text: &str) -> bool {
     let begins = LEADS.contains(&lead(text.as_bytes()));
     (begins && WORDS.iter().any(|word| text.starts_with(word))) || text.ends_with("ago")
@@ -207,7 +207,7 @@ fn sign_of_text(page: &Page, at: NodeId, text: &str) -> Option<TimeSign> {
         .flatten()
 }
 
-/// A few characters with a number whose element tells day and hour when it is pointed at: `May '22`, `2022 年 5 月`.
+/// A few characters with a number whose element states day and hour when it is pointed at: `May '22`, `2022 年 5 月`.
 fn sign_of_title(page: &Page, at: NodeId) -> Option<TimeSign> {
     let title = page.attr(page.node(at).parent, Attr::Title)?.trim();
     let whole = find_time(title)?;
@@ -215,7 +215,7 @@ fn sign_of_title(page: &Page, at: NodeId) -> Option<TimeSign> {
     day_and_hour.then_some(TimeSign { node: at, rest: 0 })
 }
 
-/// A text without white space at its ends. Most texts have none, and a byte at each end tells that.
+/// A text without white space at its ends. Most texts have none, and a byte at each end shows that.
 pub(super) fn trimmed(text: &str) -> &str {
     // A letter or sign of ASCII; a character from U+4000 to U+9FFF.
     let is_solid = |byte: u8| (b'!'..=b'~').contains(&byte);

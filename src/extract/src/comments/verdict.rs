@@ -16,11 +16,11 @@ use crate::similarity::pol::LeafPaths;
 const ENOUGH: f32 = 4.5;
 /// The same for a single record, which nothing repeats.
 const ENOUGH_ALONE: f32 = 6.0;
-/// Evidence of an address of a forum, where only their voices tell records.
+/// Evidence of a URL of a forum, where only their voices identify records.
 const FORUM: f32 = 1.5;
 /// Levels above a record that may be called comments.
 const LEVELS: usize = 5;
-/// Texts before the first record among which its heading may stand.
+/// Texts before the first record among which its heading may be.
 pub(super) const HEADING_TEXTS: usize = 14;
 
 /// What was seen of a group. Shares are of its records with text, 0 to 1.
@@ -123,7 +123,7 @@ fn sum_evidence(signs: &CommentSigns, forum: bool) -> f32 {
 /// Share of a group that must have a field at the same place for it to be usual.
 const USUAL: f32 = 0.7;
 
-/// Blanks the text of records that are not like the rest: events of a thread, the list around the records, a card beside
+/// Blanks the text of records that are not like the rest: events of a thread, the list around the records, a card next to
 /// them. Of the usual places (time, name, text) a record may miss one.
 pub(super) fn drop_unlike(fields: &mut [RecordFields]) {
     let kept = fields.iter().filter(|f| !f.text.is_empty()).count() as f32;
@@ -230,12 +230,12 @@ fn is_comments(signs: &CommentSigns, forum: bool, unnamed: bool) -> bool {
 
 /// Share of records that nearly all of them are.
 const MOST: f32 = 0.8;
-/// Records from which several voices that each tell a time are a talk, whatever the page calls them.
+/// Records from which several voices that each contain a time are a talk, whatever the page calls them.
 const TALK_RECORDS: usize = 3;
 /// Share of its text inside links: lists of news consist of links.
 const TALK_LINKED: f32 = 0.2;
 
-/// People speak, each with a time and, unless the address is that of a forum, by a name that is called one; and nothing
+/// People speak, each with a time and, unless the URL is that of a forum, by a name that is called one; and nothing
 /// but that.
 fn is_talk(signs: &CommentSigns, forum: bool) -> bool {
     signs.records >= TALK_RECORDS
@@ -246,11 +246,11 @@ fn is_talk(signs: &CommentSigns, forum: bool) -> bool {
         && signs.voices * signs.records as f32 >= 2.0
 }
 
-/// Records looked at for buttons before a group is read whole.
+/// Records checked for buttons before a group is read whole.
 const PROBED: usize = 4;
 
 /// False for a group that cannot be comments: nothing around it is called so, and its first records have no buttons and name
-/// nobody, or it is a single record that tells no time. `timed` are the signs of time.
+/// nobody, or it is a single record that contains no time. `timed` are the signs of time.
 pub(super) fn may_speak(
     page: &Page,
     records: &[Range<NodeId>],
@@ -280,7 +280,7 @@ pub(super) fn may_speak(
                 .all(|r| has_person_name(page, r))
 }
 
-/// A link to a person's page stands in the record, or one that is called a name.
+/// A link to a person's page is in the record, or one that is called a name.
 fn has_person_name(page: &Page, record: &Range<NodeId>) -> bool {
     let mut links = record.clone().filter(|id| page.node(*id).tag == Tag::A);
     links.any(|id| {
@@ -289,7 +289,7 @@ fn has_person_name(page: &Page, record: &Range<NodeId>) -> bool {
     })
 }
 
-/// A sign of time stands in the record, or the record in a `<time>`.
+/// A sign of time is in the record, or the record in a `<time>`.
 pub(super) fn has_time(page: &Page, record: &Range<NodeId>, timed: &[NodeId]) -> bool {
     let next = timed.partition_point(|sign| *sign < record.start);
     timed.get(next).is_some_and(|sign| *sign < record.end)

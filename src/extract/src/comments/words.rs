@@ -20,7 +20,7 @@ pub(super) const AUTHOR: NameParts = NameParts(1);
 pub(super) const NOT_AUTHOR: NameParts = NameParts(1 << 1);
 /// Parts of class and id values of the text of a comment.
 pub(super) const CONTENT: NameParts = NameParts(1 << 2);
-/// Parts of class and id values of what stands beside the text: the writer's card, buttons.
+/// Parts of class and id values of what is next to the text: the writer's card, buttons.
 pub(super) const BESIDE: NameParts = NameParts(1 << 3);
 /// Parts of class and id values of what a comment answers to, never of a part of its own text.
 pub(super) const ANSWERED: NameParts = NameParts(1 << 4);
@@ -51,13 +51,13 @@ static ALL_PARTS: LazyLock<Literals> = LazyLock::new(|| {
 });
 
 impl NameParts {
-    /// True if any of the list stands in a class or id value, in whatever case.
+    /// True if any of the list is in a class or id value, in whatever case.
     pub(super) fn stand_in(self, value: &str) -> bool {
         ALL_PARTS.seen(value.as_bytes()) & self.0 != 0
     }
 }
 
-/// Words that a short text may be. Most texts are none: their first byte and their length tell that.
+/// Words that a short text may be. Most texts are none: their first byte and their length show that.
 struct WordSet {
     words: HashSet<String>,
     /// For each first byte the lengths of the words that have it, a bit each.
@@ -206,7 +206,7 @@ pub(super) static HEADING: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// One of them stands in every heading of comments.
+/// One of them is in every heading of comments.
 static WORDS: LazyLock<Literals> = LazyLock::new(|| cues::compile_seen(&[("comment.heading", 1)]));
 
 /// Every heading begins with one of these, behind signs and a number.

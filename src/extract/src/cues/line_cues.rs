@@ -10,19 +10,19 @@ pub(crate) struct LineSigns {
     pub prices: u32,
     /// Add to cart and its kin.
     pub shop: u32,
-    /// Reply, quote, joined: what stands around posts.
+    /// Reply, quote, joined: what is around posts.
     pub talk: u32,
-    /// Min read, by: what stands around articles.
+    /// Min read, by: what is around articles.
     pub reading: u32,
     /// Get a quote, call now, learn more: what companies ask for.
     pub call: u32,
-    /// Dates and times told from now.
+    /// Dates and times relative to now.
     pub times: u32,
     /// Lines that end in a question mark.
     pub questions: u32,
 }
 
-/// Longest line that is looked at, in tokens.
+/// Longest line that is checked, in tokens.
 const SHORT: u32 = 12;
 
 /// The sections of words in the order of the counts they raise.
@@ -53,7 +53,7 @@ pub(crate) fn is_short(measure: &Measure) -> bool {
 }
 
 impl LineSigns {
-    /// Counts what a short line says; `seen` are the bits of the [`words`] in it.
+    /// Counts what a short line says; `seen` are the bits of the [`list_words`] in it.
     pub(crate) fn add(&mut self, text: &str, measure: &Measure, seen: u32) {
         self.questions += u32::from(text.ends_with(['?', '？']));
         if measure.numbers > 0 && text.contains(['$', '€', '£', '¥', '￥']) {

@@ -9,7 +9,7 @@ use super::line_cues as line_signs;
 use crate::cues::{lines, with_words, words_in_cases};
 use crate::literals::{Beginnings, Literals, compile_regex};
 
-/// Longest line that is looked at, in bytes.
+/// Longest line that is checked, in bytes.
 pub(crate) const MAX_BYTES: usize = 400;
 
 /// Kinds of lines that are not text.
@@ -43,7 +43,7 @@ pub(crate) enum Phrase {
     Attachment,
 }
 
-/// How the lines of a kind are recognised, beside the words in the sections of the kind.
+/// How the lines of a kind are recognised, besides the words in the sections of the kind.
 struct Rule {
     kind: Phrase,
     /// Name of the kind in the files of languages.
@@ -121,7 +121,7 @@ const ALONE: [Phrase; 3] = [Phrase::Tools, Phrase::Promo, Phrase::Paging];
 const KINDS: usize = RULES.len();
 /// Where the bits of what is sure begin.
 const SURE_BITS: usize = KINDS;
-/// Where those of other words begin that are looked for on the way.
+/// Where those of other words begin that are searched for on the way.
 const OTHER_BITS: usize = 2 * KINDS;
 const _: () = assert!(OTHER_BITS + line_signs::LISTS <= 32);
 /// Where those of kinds begin whose words stand alone; they are numbered as in [`ALONE`].
@@ -194,7 +194,7 @@ fn matches(at: usize, text: &str) -> bool {
         .is_match(text)
 }
 
-/// The words that stand in a text, all found in one pass.
+/// The words that are in a text, all found in one pass.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SeenWords(u32);
 
@@ -204,7 +204,7 @@ impl SeenWords {
         Self(ANYWHERE.seen(text.as_bytes()))
     }
 
-    /// The bits of [`line_signs::words`].
+    /// The bits of [`line_signs::list_words`].
     pub(crate) fn signs(self) -> u32 {
         self.0 >> OTHER_BITS
     }

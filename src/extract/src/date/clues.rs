@@ -12,13 +12,13 @@ use unicode_normalization::UnicodeNormalization;
 use crate::cues;
 use crate::literals::{Literals, compile_regex};
 
-/// Words of times that are told from the fetch.
+/// Words of times that are relative to the fetch.
 const FROM_NOW: u32 = 1;
 /// Digits and signs that are read as those of ASCII.
 const WIDE: u32 = 1 << 1;
-/// Years that are not told by four digits.
+/// Years that are not stated by four digits.
 const ODD: u32 = 1 << 2;
-/// Characters without which a text that has no digit of ASCII is not looked at.
+/// Characters without which a text that has no digit of ASCII is not checked.
 const DAY: u32 = 1 << 3;
 
 static CLUES: LazyLock<Literals> = LazyLock::new(|| {
@@ -54,22 +54,22 @@ impl Clues {
         Self(CLUES.seen(text.as_bytes()))
     }
 
-    /// True if a text without digits may tell a date.
+    /// True if a text without digits may contain a date.
     pub(crate) fn tell_without_digits(self, text: &str) -> bool {
         self.has(FROM_NOW | WIDE | ODD) && (self.has(DAY) || text.contains("esterday"))
     }
 
-    /// True if a time may be told from the fetch.
+    /// True if a time may be relative to the fetch.
     pub(crate) fn tell_from_now(self) -> bool {
         self.has(FROM_NOW)
     }
 
-    /// True if a year may be told by other signs than digits.
+    /// True if a year may be recognised by other signs than digits.
     pub(crate) fn tell_odd_years(self) -> bool {
         self.has(ODD)
     }
 
-    /// True if the text is to be read as [`half_width`] says.
+    /// True if the text is to be read as [`to_half_width`] says.
     pub(crate) fn are_wide(self) -> bool {
         self.has(WIDE)
     }
@@ -106,7 +106,7 @@ static PUBLISHED: LazyLock<Regex> = LazyLock::new(|| {
 });
 static MODIFIED: LazyLock<Regex> = LazyLock::new(|| cues::compile_pattern("(?i)<date.modified>"));
 
-/// One of them stands in every label of a date.
+/// One of them is in every label of a date.
 static ANY_LABEL: LazyLock<Literals> = LazyLock::new(|| {
     let sections = ["date.published", "date.published.alone", "date.modified"];
     cues::compile_seen(&sections.map(|section| (section, 1)))
@@ -114,7 +114,7 @@ static ANY_LABEL: LazyLock<Literals> = LazyLock::new(|| {
 
 /// What the words right before a date call it.
 pub(crate) fn find_label_before(before: &str) -> Label {
-    /// Characters that may stand between label and date: `发布时间：`, `Published on`.
+    /// Characters that may be between label and date: `发布时间：`, `Published on`.
     const BETWEEN: usize = 10;
     let start = before.char_indices().rev().nth(29).map_or(0, |(i, _)| i);
     let near = before.get(start..).unwrap_or_default();
@@ -159,10 +159,10 @@ static ERAS: LazyLock<Vec<(&str, i32)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// How a year begins that is told by the characters of its digits.
+/// How a year begins that is recognised by the characters of its digits.
 const NUMERAL_YEARS: [&str; 6] = ["二〇", "二○", "二零", "一九", "二Ｏ", "二O"];
 
-/// One of them stands in every year that is not told by four digits.
+/// One of them is in every year that is not stated by four digits.
 pub(crate) fn rewrite_odd_years() -> impl Iterator<Item = &'static str> {
     ERAS.iter().map(|(era, _)| *era).chain(NUMERAL_YEARS)
 }
@@ -177,7 +177,7 @@ static NUMERALS: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The text with common years; for texts with one of [`odd_years`].
+/// The text with common years; for texts with one of [`rewrite_odd_years`].
 pub(crate) fn with_common_years(text: &str) -> Cow<'_, str> {
     if !text.contains('年') {
         return text.into();

@@ -20,7 +20,7 @@ static IN_SCRIPT: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The value that follows the name, else the first quoted date or Unix time beside it; of several that fall on
+/// The value that follows the name, else the first quoted date or Unix time next to it; of several that fall on
 /// one day the one with a time of day.
 pub(crate) fn from_script(script: &str, clock: &Clock) -> Option<Stamp> {
     let values = IN_SCRIPT.captures_iter(script).filter_map(|c| {
@@ -30,7 +30,7 @@ pub(crate) fn from_script(script: &str, clock: &Clock) -> Option<Stamp> {
     });
     let values: Vec<(bool, Stamp)> = values.take(8).collect();
     let best = values.iter().find(|v| v.0).map(|v| v.1);
-    // Without a name the bare day is what the page shows; a Unix time beside it may be that of the server.
+    // Without a name the bare day is what the page shows; a Unix time next to it may be that of the server.
     let day = values.iter().find(|v| v.1.time.is_none()).map(|v| v.1);
     let best = best.or(day).or_else(|| values.first().map(|v| v.1))?;
     let timed = values

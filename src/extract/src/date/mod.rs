@@ -30,7 +30,7 @@ use text::{DateForm, FoundDate, find_dates, parse_value};
 const LINES_ABOVE: usize = 8;
 /// Lines below the headline, or into the text, that may hold the date.
 const LINES_BELOW: usize = 12;
-/// Longest line that is looked at for a date away from the headline, in bytes.
+/// Longest line that is checked for a date away from the headline, in bytes.
 const SHORT_LINE: usize = 160;
 /// Longest line whose dates are counted when nothing else is known, in tokens.
 const FREQUENT_TOKENS: u32 = 80;
@@ -69,13 +69,13 @@ pub(super) enum DateOrigin {
     OtherTime,
     /// When the first post of a thread was written.
     Opening,
-    /// Month and day without a year, or a time told from now, near the headline.
+    /// Month and day without a year, or a time relative to now, near the headline.
     Vague,
     /// The last lines of the text.
     Signature,
     /// `<title>` or the description.
     Head,
-    /// The last change, of a page that tells no other time.
+    /// The last change, of a page that contains no other time.
     Modified,
     /// The date that most short lines have.
     Frequent,
@@ -97,7 +97,7 @@ pub(super) struct DateCandidate {
     pub origin: DateOrigin,
 }
 
-/// Where headline and text stand, as line indexes.
+/// Where headline and text are, as line indexes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Anchors {
     /// Line of the headline.
@@ -108,7 +108,7 @@ pub(super) struct Anchors {
     pub body_end: usize,
 }
 
-/// Where dates are looked for.
+/// Where dates are searched for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sources<'a> {
     /// The page.
@@ -117,15 +117,15 @@ pub(super) struct Sources<'a> {
     pub outline: &'a Outline,
     /// What its head says.
     pub head: &'a Head<'a>,
-    /// Where headline and text stand.
+    /// Where headline and text are.
     pub anchors: Anchors,
     /// When the first post of a thread was written, as printed.
     pub opening: Option<&'a str>,
-    /// When it was fetched, and how its dates are told.
+    /// When it was fetched, and how its dates are stated.
     pub clock: &'a Clock,
 }
 
-/// The best date. Sources that cannot change it are not looked at.
+/// The best date. Sources that cannot change it are not checked.
 pub(super) fn choose(sources: &Sources<'_>) -> Option<Stamp> {
     let mut all = sources.declared();
     let timed =
@@ -244,7 +244,7 @@ impl Sources<'_> {
         all.truncate(MAX_CANDIDATES);
     }
 
-    /// A time that is told in UTC as the page prints it: the time near the headline that falls on the day before or behind
+    /// A time that is stated in UTC as the page prints it: the time near the headline that falls on the day before or behind
     /// it, unless the page prints the day itself.
     fn as_printed(&self, stamp: Stamp, all: &[DateCandidate]) -> Stamp {
         let printed =
@@ -327,9 +327,9 @@ impl Sources<'_> {
     }
 }
 
-/// The time that an element says exactly whose text tells it from now: `<span title="2021-4-25 10:20">昨天</span>`.
+/// The time that an element says exactly whose text states it from now: `<span title="2021-4-25 10:20">昨天</span>`.
 fn find_exact_time(page: &Page, line: &Line, clock: &Clock) -> Option<Stamp> {
-    /// Elements around the text that are looked at.
+    /// Elements around the text that are checked.
     const ABOVE: usize = 3;
     let full = |text: &str| {
         let found = find_dates(text, clock).into_iter();

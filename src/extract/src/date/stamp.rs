@@ -4,7 +4,7 @@ use chrono::{
     DateTime, Datelike as _, Days, FixedOffset, NaiveDate, NaiveTime, TimeDelta, Timelike,
 };
 
-/// First day a web page can have been published; older dates are history that a text tells of.
+/// First day a web page can have been published; older dates are history that a text mentions.
 const FIRST_YEAR: i32 = 1995;
 /// Last year that a page can name; a year of two digits means one of this hundred.
 pub(crate) const LAST_YEAR: i32 = FIRST_YEAR + 99;
@@ -67,7 +67,7 @@ impl Stamp {
         })
     }
 
-    /// A stamp from Unix milliseconds, told in the page's zone.
+    /// A stamp from Unix milliseconds, stated in the page's zone.
     pub fn from_unix_ms(ms: i64, clock: &Clock) -> Option<Self> {
         let offset_min = clock.offset_min.unwrap_or(0);
         let local = DateTime::from_timestamp_millis(ms)?.with_timezone(&parse_zone(offset_min));

@@ -12,7 +12,7 @@ use super::clues::{
 use super::stamp::{CHINA_OFFSET_MIN, Clock, LAST_YEAR, Stamp, parse_iso, zone_offset_min};
 use crate::times::{self, Day, TimeParts, TimeUnit};
 
-/// Longest text looked at, in bytes; a longer one is cut.
+/// Longest text checked, in bytes; a longer one is cut.
 const MAX_BYTES: usize = 4_000;
 /// Most dates taken from one text.
 const MAX_FOUND: usize = 64;
@@ -125,7 +125,7 @@ fn cut_text(text: &str) -> &str {
     text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
-/// The day that a text tells, with how it is told; `None` where that is no day, or not surely one.
+/// The day in a text, with how it is stated; `None` where that is no day, or not surely one.
 fn resolve_day(day: &Day<'_>, before: &str, clock: &Clock) -> Option<(Stamp, DateForm)> {
     let number = |digits: &str| digits.parse::<u32>().ok();
     match day.parts {
@@ -153,7 +153,7 @@ fn resolve_day(day: &Day<'_>, before: &str, clock: &Clock) -> Option<(Stamp, Dat
             sign,
             ..
         } => {
-            // A score or a part of something may be written so too, and where a slash stands the day may come first.
+            // A score or a part of something may be written so too, and where a slash is the day may come first.
             let sure = sign.is_empty() || (sign == "-" && month.len() == 2 && day.len() == 2);
             let (month, day) = (number(month)?, number(day)?);
             if year.is_empty() {
@@ -224,7 +224,7 @@ fn day_of_month(month: u32, day: u32, clock: &Clock) -> Option<(Stamp, DateForm)
 }
 
 /// The year before month and day. One of four digits is another pattern's, and where that found no date there is none;
-/// one of two digits stands first only in China.
+/// one of two digits is first only in China.
 fn short_year(year: &str, clock: &Clock) -> Option<i32> {
     let year: i32 = (year.len() == 2 && clock.offset_min == Some(CHINA_OFFSET_MIN))
         .then_some(year)?
@@ -237,7 +237,7 @@ fn short_year(year: &str, clock: &Clock) -> Option<i32> {
         .find(|year| *year <= now)
 }
 
-/// How long ago, and whether that tells the hour.
+/// How long ago, and whether that contains the hour.
 fn resolve_ago(count: &str, unit: TimeUnit) -> Option<(TimeDelta, bool)> {
     if count == "半" {
         let ago = match unit {
@@ -261,7 +261,7 @@ fn resolve_ago(count: &str, unit: TimeUnit) -> Option<(TimeDelta, bool)> {
     })
 }
 
-/// Adds the time of day that stands right after the date, which ends at `end`.
+/// Adds the time of day that is right after the date, which ends at `end`.
 fn with_time(mut stamp: Stamp, text: &str, end: usize) -> Stamp {
     let Some(time) = times::time_of_day(text, end).filter(|_| stamp.time.is_none()) else {
         return stamp;

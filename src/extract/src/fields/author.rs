@@ -49,7 +49,7 @@ static BARE_SOURCE: LazyLock<Regex> = LazyLock::new(|| {
         r"(?:^|[\s|丨·])(?:<source.bare>)\s+([^\s|丨·，,；;。：:、（(]{2,20})\s*(?:$|[\s|丨·])",
     )
 });
-/// What stands behind such a label and is no name.
+/// What is behind such a label and is no name.
 static NO_NAME: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("author.not"));
 
 /// Reporters in brackets, before the first sentence or behind the last: `（记者 宋一帆 通讯员 白薇）`.
@@ -74,7 +74,7 @@ static DATELINE: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// The labels, by the pattern they stand in: few lines have one, and the patterns are dear.
+/// The labels, by the pattern they are in: few lines have one, and the patterns are dear.
 static LABEL_WORDS: LazyLock<Literals> = LazyLock::new(|| {
     cues::compile_seen(&[
         ("source.named", OF_SOURCE),
@@ -131,7 +131,7 @@ fn split_bare_names(line: &str) -> (Option<String>, Option<String>) {
     (name(&BARE_AUTHOR), name(&BARE_SOURCE))
 }
 
-/// A name without signs around it; `None` for addresses and texts that are too long to be a name.
+/// A name without signs around it; `None` for URLs and texts that are too long to be a name.
 pub(crate) fn clean_name(name: &str) -> Option<String> {
     let name = name.trim().trim_matches(|c: char| {
         c.is_whitespace()
@@ -163,7 +163,7 @@ pub(crate) struct NameCandidates {
     pub sources: Vec<NameTrace>,
 }
 
-/// Candidates for one name while they are looked for. Unless all are wanted, nothing is looked for once there is one.
+/// Candidates for one name while they are searched for. Unless all are wanted, nothing is searched for once there is one.
 struct NameSearch {
     all: bool,
     found: Vec<NameTrace>,
@@ -263,7 +263,7 @@ pub(crate) fn find_names(
     }
 }
 
-/// The text of a line with a space between its text nodes: fields of an information line often stand in
+/// The text of a line with a space between its text nodes: fields of an information line often are in
 /// elements of their own without a space between them.
 fn space_text(page: &Page, line: &Line, out: &mut String) {
     for id in line.first..line.end {
@@ -345,7 +345,7 @@ fn find_reporter(page: &Page, outline: &Outline, anchors: Anchors) -> Option<Str
 static LABELS: LazyLock<[Vec<String>; 2]> =
     LazyLock::new(|| ["source.named", "author.named"].map(cues::words));
 
-/// Author and source whose labels stand in cells of their own.
+/// Author and source whose labels are in cells of their own.
 fn find_in_next_cells(
     page: &Page,
     outline: &Outline,

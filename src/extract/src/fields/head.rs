@@ -9,10 +9,10 @@ use super::json_ld::JsonLd;
 use crate::cues;
 use crate::page::{Attr, NodeId, Page, Tag, has_word};
 
-/// More of a `<title>` is not looked at; what is longer is no title.
+/// More of a `<title>` is not checked; what is longer is no title.
 const MAX_TITLE_CHARS: usize = 1000;
 
-/// The section of each name of a meta element that is asked for, and its place there: surest first.
+/// The section of each name of a meta element that is requested, and its place there: surest first.
 static NAMES: LazyLock<HashMap<String, (&str, usize)>> = LazyLock::new(|| {
     let names = SECTIONS.iter().flat_map(|section| {
         let names = cues::words(section).into_iter().enumerate();
@@ -47,7 +47,7 @@ struct MetaElement<'a> {
     value: &'a str,
 }
 
-/// Adds what a meta element says that is asked for, for each of its names.
+/// Adds what a meta element says that is requested, for each of its names.
 fn read_meta<'a>(page: &'a Page, id: NodeId, metas: &mut Vec<MetaElement<'a>>) {
     let (mut value, mut names) = (None, [None; 4]);
     for (attr, text) in page.attributes_of(id) {
@@ -115,7 +115,7 @@ pub(crate) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Reads the head data of `page`, wherever they stand in it.
+    /// Reads the head data of `page`, wherever they are in it.
     pub(crate) fn read(page: &'a Page) -> Self {
         let mut head = Head::default();
         let mut metas = Vec::new();

@@ -14,7 +14,7 @@ use crate::lines::outline::{Outline, is_prose};
 use crate::lines::render::render_element;
 use crate::page::{Attr, NodeId, Page, Tag};
 
-/// Most headings looked at.
+/// Most headings checked.
 const MAX_HEADINGS: usize = 120;
 /// Likeness from which a heading is taken for the headline before the text is known.
 const SURE: f64 = 0.75;
@@ -26,7 +26,7 @@ const LEAST: f64 = 0.74;
 pub(crate) struct Headline {
     /// Its text.
     pub text: Option<String>,
-    /// Line where it stands in the page, if it does.
+    /// Line where it is in the page, if it does.
     pub line: Option<usize>,
     /// What it was chosen from, best first.
     pub candidates: Vec<TitleCandidate<'static>>,
@@ -162,7 +162,7 @@ pub(crate) fn find_headline(
 }
 
 /// The longest line right above the text that `<title>` contains: a headline without a name or a heading's tag,
-/// where the title has more around it than joints can tell.
+/// where the title has more around it than joints can show.
 fn find_line_in_title(
     page: &Page,
     outline: &Outline,

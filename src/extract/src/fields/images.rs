@@ -11,19 +11,19 @@ use taojin_uri::CrawlUri;
 
 /// Most pictures of one text.
 const MAX_IMAGES: usize = 64;
-/// Most pictures that are looked at.
+/// Most pictures that are checked.
 const MAX_LOOKED_AT: usize = 1_000;
-/// Most sources of a picture that are looked at.
+/// Most sources of a picture that are checked.
 const MAX_SOURCES: usize = 16;
 /// Longest alternative text, in characters; a longer one is cut.
 const MAX_ALT: usize = 300;
-/// Words of addresses whose pictures show nothing of the text.
+/// Words of URLs whose pictures show nothing of the text.
 const ORNAMENTS: [&str; 17] = [
     "icon", "favicon", "logo", "avatar", "qrcode", "blank", "spacer", "pixel", "loading", "share",
     "button", "btn", "1x1", "arrow", "emoji", "smiley", "weixin",
 ];
 
-/// Where the text stands: its lines, and how many paragraphs it has up to the end of each.
+/// Where the text is: its lines, and how many paragraphs it has up to the end of each.
 pub(crate) struct BodyLines<'a> {
     /// Line of the headline.
     pub title: Option<usize>,
@@ -33,7 +33,7 @@ pub(crate) struct BodyLines<'a> {
     pub paragraphs: &'a [u32],
 }
 
-/// The pictures of a text. Of lines beside a picture at least one is of the text: the picture stands between two of them,
+/// The pictures of a text. Of lines next to a picture at least one is of the text: the picture is between two of them,
 /// between the headline and the first, or behind the last in the same element.
 pub(crate) fn select_images(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Vec<Image> {
     let mut out: Vec<Image> = Vec::new();
@@ -57,8 +57,8 @@ pub(crate) fn select_images(page: &Page, outline: &Outline, body: &BodyLines<'_>
     out
 }
 
-/// The nodes among which the pictures of a text are looked for: from the headline, or the first line, to the end of the
-/// element that the last line stands in.
+/// The nodes among which the pictures of a text are searched for: from the headline, or the first line, to the end of the
+/// element that the last line is in.
 fn find_reach(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Range<NodeId> {
     let (Some(first), Some(last)) = (body.lines.first(), body.lines.last()) else {
         return 0..0;
@@ -86,7 +86,7 @@ fn paragraph(page: &Page, outline: &Outline, body: &BodyLines<'_>, id: NodeId) -
             return None;
         }
         (Some(before), _) => body.lines[before],
-        // Above the text, with nothing but what stands below a headline between.
+        // Above the text, with nothing but what is below a headline between.
         (None, Some(0)) => next,
         (None, _) => return None,
     };
@@ -96,7 +96,7 @@ fn paragraph(page: &Page, outline: &Outline, body: &BodyLines<'_>, id: NodeId) -
     Some(before.map_or(0, |at| body.paragraphs[at]))
 }
 
-/// The picture stands in the block of line `next`, which line `before` does not.
+/// The picture is in the block of line `next`, which line `before` does not.
 fn is_opening(page: &Page, outline: &Outline, id: NodeId, next: usize, before: usize) -> bool {
     outline.lines.get(next).is_some_and(|next| {
         let block = page.subtree(next.block);
@@ -104,7 +104,7 @@ fn is_opening(page: &Page, outline: &Outline, id: NodeId, next: usize, before: u
     })
 }
 
-/// The picture stands in an element of its own, not around the line, that is hidden or no part of the text.
+/// The picture is in an element of its own, not around the line, that is hidden or no part of the text.
 fn is_foreign(page: &Page, outline: &Outline, id: NodeId, line: NodeId) -> bool {
     let against = |element: NodeId| {
         let at = outline.marked.binary_search_by_key(&element, |m| m.node);
@@ -117,11 +117,11 @@ fn is_foreign(page: &Page, outline: &Outline, id: NodeId, line: NodeId) -> bool 
         .any(|element| against(element) || page.is_hidden(element))
 }
 
-/// Address of the picture itself: what a script shows later before what stands there until then, and the widest of several.
+/// URL of the picture itself: what a script shows later before what is there until then, and the widest of several.
 fn find_address(page: &Page, id: NodeId, base: Option<&CrawlUri>) -> Option<String> {
     let named = [Attr::DataOriginal, Attr::DataSrc, Attr::Src];
     let named = named.into_iter().filter_map(|name| page.attr(id, name));
-    // The other sources of a `<picture>` stand before it.
+    // The other sources of a `<picture>` are before it.
     let parent = page.node(id).parent;
     let sources = (parent + 1..id).filter(|at| page.node(*at).tag == Tag::SOURCE);
     let sets = std::iter::once(id).chain(sources.take(MAX_SOURCES));
@@ -130,7 +130,7 @@ fn find_address(page: &Page, id: NodeId, base: Option<&CrawlUri>) -> Option<Stri
     references.find_map(|reference| read_picture(reference, base))
 }
 
-/// The canonical address of a picture, unless it is one that stands in for another or shows nothing of the text.
+/// The canonical URL of a picture, unless it is a placeholder or shows nothing of the text.
 fn read_picture(reference: &str, base: Option<&CrawlUri>) -> Option<String> {
     if reference.is_empty() || reference.starts_with("data:") {
         return None;
@@ -142,10 +142,10 @@ fn read_picture(reference: &str, base: Option<&CrawlUri>) -> Option<String> {
     (!is_ornament).then(|| url.into())
 }
 
-/// The address in a `srcset` for the widest screen: `a.jpg 480w, b.jpg 1200w`, `a.jpg, b.jpg 2x`.
+/// The URL in a `srcset` for the widest screen: `a.jpg 480w, b.jpg 1200w`, `a.jpg, b.jpg 2x`.
 fn find_widest(set: &str) -> Option<&str> {
     let mut best: Option<(f32, &str)> = None;
-    // An address may hold commas, but none at its end, and ends with a blank.
+    // A URL may hold commas, but none at its end, and ends with a blank.
     let mut words = set.split_ascii_whitespace();
     while let Some(word) = words.next() {
         let address = word.trim_end_matches(',');

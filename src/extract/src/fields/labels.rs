@@ -10,7 +10,7 @@ use crate::page::{NodeId, Page, Tag};
 
 /// Most pairs of a page.
 const MAX_PAIRS: usize = 64;
-/// Most tables and lists that are looked at.
+/// Most tables and lists that are checked.
 const MAX_BLOCKS: usize = 256;
 /// Longest value, in characters; a longer one is cut.
 const MAX_VALUE: usize = 300;
@@ -279,7 +279,7 @@ fn finish(block: LabelBlock, blocks: &mut Vec<LabelBlock>) {
     }
 }
 
-/// The pairs of a line: each label is one of notices, or stands behind a blank.
+/// The pairs of a line: each label is one of notices, or is behind a blank.
 fn read_line(text: &str) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut parts = text.split(['：', ':']);

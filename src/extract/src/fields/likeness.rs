@@ -13,7 +13,7 @@ pub(crate) fn width(chars: impl Iterator<Item = char>) -> usize {
 }
 
 /// The form that titles are compared in: NFKC, lower case, no quotes, one space between words and none
-/// beside a CJK character. Cut at 200 characters.
+/// next to a CJK character. Cut at 200 characters.
 pub(crate) fn normal_form(text: &str) -> Vec<char> {
     plain_form(text).unwrap_or_else(|| {
         let mut form = FormBuilder::new(text.len());
@@ -62,7 +62,7 @@ const IN_WORD: [bool; 256] = {
     in_word
 };
 
-/// NFKC and lower case of a character outside ASCII that does not depend on those beside it; none for the others, which
+/// NFKC and lower case of a character outside ASCII that does not depend on those next to it; none for the others, which
 /// are rare.
 pub(crate) fn plain(c: char) -> Option<char> {
     let moved = |by: i32| char::from_u32(u32::from(c).wrapping_add_signed(by));
@@ -85,7 +85,7 @@ pub(crate) fn plain(c: char) -> Option<char> {
 /// A normal form while it grows.
 struct FormBuilder {
     chars: Vec<char>,
-    /// White space stands behind the last character.
+    /// White space is behind the last character.
     gap: bool,
     /// The last character is there and is not CJK.
     in_words: bool,
@@ -159,7 +159,7 @@ pub(crate) fn likeness_from(a: &[char], b: &[char], longest: usize, least: f64) 
     if short == 0 || bound <= long - short {
         return None;
     }
-    // The cheaper of the two first: it tells how far the other must be followed.
+    // The cheaper of the two first: it shows how far the other must be followed.
     if bound <= NARROW && find_distance_below(a, b, bound).is_none() {
         return None;
     }
@@ -293,7 +293,7 @@ impl Forms {
 
     /// What a form shares with all of these together.
     fn shared(&self, form: &[char]) -> Shared {
-        // The runs of a short text tell little.
+        // The runs of a short text mean little.
         if form.len() < 2 * RUN {
             return Shared {
                 longest: form.len(),
@@ -314,20 +314,20 @@ impl Forms {
 struct Shared {
     /// No common substring is longer.
     longest: usize,
-    /// Runs that stand in none of the others.
+    /// Runs that are in none of the others.
     lost: usize,
 }
 
 impl Shared {
     /// False where the text cannot be more alike to one of the others than `least`; `short` is the length of the shorter.
     fn allow(self, short: usize, least: f64) -> bool {
-        // A change of one character takes away no more runs than it stands in (Ukkonen 1992).
+        // A change of one character takes away no more runs than it is in (Ukkonen 1992).
         let changes = self.lost.div_ceil(RUN);
         changes < distance_limit(short.min(self.longest), least)
     }
 }
 
-/// Which runs of [`RUN`] characters stand in some texts: a bit for the hash of each. Says yes of few others.
+/// Which runs of [`RUN`] characters are in some texts: a bit for the hash of each. Says yes of few others.
 #[derive(Debug)]
 struct Runs([u64; Runs::WORDS]);
 

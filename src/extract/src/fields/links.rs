@@ -19,7 +19,7 @@ const MAX_TEXT: usize = 200;
 const HEADLINE_TOKENS: u32 = 8;
 /// So is one of more words or characters.
 const PAGING_TOKENS: u32 = 8;
-/// A longer text is no "next page", whatever signs stand around it.
+/// A longer text is no "next page", whatever signs are around it.
 const PAGING_BYTES: usize = 60;
 /// Digits of the number of a page.
 const PAGING_DIGITS: usize = 4;
@@ -59,7 +59,7 @@ static PAGING: LazyLock<PagingWords> = LazyLock::new(|| {
 });
 
 impl Link {
-    /// Whether it leads to another page of the list it stands in: "next", "下一页", a number.
+    /// Whether it leads to another page of the list it is in: "next", "下一页", a number.
     pub fn continues_list(&self) -> bool {
         let is_short = self.text.len() <= PAGING_BYTES;
         let said = classify_paging(&self.text).filter(|_| is_short);
@@ -205,7 +205,7 @@ static LISTS: WordList = WordList::new(&[
 ]);
 /// Parameters that count the pages of a list.
 static PAGES: WordList = WordList::new(&["page", "p", "pn", "pageno", "start", "offset"]);
-/// Names of the folders or files of detail pages, with a number behind them.
+/// Names of the directories or files of detail pages, with a number behind them.
 static DETAILS: WordList = WordList::new(&[
     "t", "c", "doc", "art", "content", "detail", "article", "news", "info", "post", "thread", "p",
     "a", "show", "item", "id",
@@ -213,7 +213,7 @@ static DETAILS: WordList = WordList::new(&[
 /// Parameters whose value is the number of a detail page.
 static NUMBERS: WordList =
     WordList::new(&["id", "aid", "tid", "newsid", "articleid", "docid", "p"]);
-/// Longest of the words that are looked for.
+/// Longest of the words that are searched for.
 const LONGEST: usize = 10;
 
 /// Words to compare with in any case.
@@ -252,7 +252,7 @@ impl WordList {
     }
 }
 
-/// What an address says of the page.
+/// What a URL says of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct AddressHints {
     /// A picture or another file, a page to log in, to share, to search.
@@ -418,7 +418,7 @@ const FORMATS: [&str; 20] = [
     "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "ofd", "wps", "et", "dps", "rtf", "csv",
     "zip", "rar", "7z", "caj", "odt", "ods", "epub",
 ];
-/// What addresses have in them from which a program sends a file.
+/// What URLs have in them from which a program sends a file.
 const SENDERS: [&str; 6] = [
     "download", "attach", "fujian", "filedown", "getfile", "/file",
 ];
@@ -450,7 +450,7 @@ pub(crate) fn find_attachments(
         let format = by_address.or_else(|| format_of_name(&link.text));
         let at = outline.line_at(link.node);
         let at = match outline.lines.get(at) {
-            // The link stands inside of a line.
+            // The link is inside of a line.
             Some(line) if line.first <= page.node(link.node).end => at,
             _ => at.saturating_sub(1),
         };
@@ -468,7 +468,7 @@ pub(crate) fn find_attachments(
             .lines
             .get(at)
             .is_some_and(|line| line.marks.any(ELSEWHERE));
-        // An address alone may be that of a paper which the text names.
+        // A URL alone may be that of a paper which the text names.
         if elsewhere && !in_list {
             continue;
         }
@@ -492,7 +492,7 @@ const ELSEWHERE: Marks = Marks::NAV
     .with(Marks::COMMENT)
     .with(Marks::PROMO);
 
-/// Whether the address has a word of one from which a program sends a file.
+/// Whether the URL has a word of one from which a program sends a file.
 fn is_sent(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     SENDERS.iter().any(|word| lower.contains(word))
@@ -514,7 +514,7 @@ fn is_list_start(page: &Page, outline: &Outline, at: usize) -> bool {
     begins(at).is_some() || at.checked_sub(1).and_then(begins).is_some()
 }
 
-/// The ending of the file that an address names, in its path or in a parameter.
+/// The ending of the file that a URL names, in its path or in a parameter.
 fn format_of_address(path: &str) -> Option<&'static str> {
     path.split(['?', '&', '=', '#', ';'])
         .find_map(|part| format_of_name(part))
@@ -536,7 +536,7 @@ fn format_of_name(name: &str) -> Option<&'static str> {
     format.copied().filter(|_| ends)
 }
 
-/// What the file is called: the text of its link, the line around it, or the end of its address.
+/// What the file is called: the text of its link, the line around it, or the end of its URL.
 fn name_attachment(page: &Page, outline: &Outline, link: &RawLink, at: usize) -> String {
     let names = |text: &str| {
         let core = text.trim_matches(|c: char| !c.is_alphanumeric());

@@ -37,7 +37,7 @@ impl Meta {
         self.pairs.push((label, value));
     }
 
-    /// Labels and values that somebody asked for: they make the page a changed one. The others count visitors on many pages.
+    /// Labels and values that somebody requested: they make the page a changed one. The others count visitors on many pages.
     pub fn watched(&self) -> impl Iterator<Item = &str> {
         let said = self
             .iter()

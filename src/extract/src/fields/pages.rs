@@ -18,9 +18,9 @@ use crate::lines::outline::Outline;
 use crate::page::{LinkRole, Page, RawLink};
 use taojin_uri::CrawlUri;
 
-/// Lines below the text among which a pager stands: buttons, editors and an advertisement may be between.
+/// Lines below the text among which a pager is: buttons, editors and an advertisement may be between.
 const LINES_BELOW: usize = 25;
-/// Most pages of an article that are told; no pager shows more.
+/// Most pages of an article that are listed; no pager shows more.
 const MOST: usize = 200;
 /// Digits of a page's number: what has more is a date or the number of an article.
 const DIGITS: usize = 3;
@@ -37,7 +37,7 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// The pages that the links of a page with a text tell of.
+    /// The pages that the links of a page with a text mention.
     pub(crate) fn find(
         page: &Page,
         outline: &Outline,
@@ -75,13 +75,13 @@ impl Pages {
     }
 }
 
-/// An address read as that of one page of an article.
+/// A URL read as that of one page of an article.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Numbered {
-    /// The address of the first page, without the number.
+    /// The URL of the first page, without the number.
     first: String,
     number: usize,
-    /// Articles of one folder may be numbered so too: only beside a link to the first is it a page's number.
+    /// Articles of one directory may be numbered so too: only next to a link to the first is it a page's number.
     loose: bool,
 }
 
@@ -130,7 +130,7 @@ impl Numbered {
 }
 
 impl Document {
-    /// Takes in the page on which an article goes on. False, and nothing is taken, where that page says hardly anything new: a
+    /// Takes in the page on which an article continues. False, and nothing is taken, where that page says hardly anything new: a
     /// page of the comments shows the article again.
     pub fn append_page(&mut self, next: Document) -> bool {
         let known: HashSet<&str> = self.text.lines().collect();
@@ -139,7 +139,7 @@ impl Document {
         if new * 2 <= next.text.len() {
             return false;
         }
-        // What stands above the text of each page: the lead, a note of the editor.
+        // What is above the text of each page: the lead, a note of the editor.
         let again = next.text.lines().take_while(|line| !is_new(line)).count();
         let paragraphs = self.text.lines().count();
         for mut image in next.images {
@@ -166,7 +166,7 @@ impl Document {
     }
 }
 
-/// What an address may be: the first page, and where it has a number the page of that number.
+/// What a URL may be: the first page, and where it has a number the page of that number.
 fn read_numbers(url: &CrawlUri) -> Vec<Numbered> {
     let whole = url.as_str();
     let mut out = vec![Numbered {
@@ -229,7 +229,7 @@ fn read_numbers(url: &CrawlUri) -> Vec<Numbered> {
     out
 }
 
-/// One spelling of a folder and its front page.
+/// One spelling of a directory and its front page.
 fn strip_index(address: &str) -> &str {
     let name = address.rsplit('/').next().unwrap_or_default();
     let is_index = name.starts_with("index.") || name.starts_with("default.");

@@ -89,7 +89,7 @@ fn score(candidate: &TitleCandidate<'_>, last: Option<&[char]>, site: &Site) -> 
     } else {
         best
     };
-    // Site names stand last; a headline that stands last is found by another candidate or part.
+    // Site names are last; a headline that is last is found by another candidate or part.
     let suspect =
         candidate.origin != TitleOrigin::JsonLd && last.is_some_and(|last| is_site(last, form));
     let short = form.len() < MIN_CHARS;
@@ -97,7 +97,7 @@ fn score(candidate: &TitleCandidate<'_>, last: Option<&[char]>, site: &Site) -> 
 }
 
 /// Drops what copies `<title>` with its joints, where the page shows the longest part of it alone: what is copied is no
-/// second opinion, and the page tells where the headline ends.
+/// second opinion, and the page states where the headline ends.
 fn drop_copies(accepted: &mut Vec<TitleCandidate<'_>>, parts: &TitleParts) {
     let longest = parts.parts.iter().map(|part| normal_form(part).len()).max();
     let shown = accepted.iter().filter(|c| {
@@ -179,7 +179,7 @@ fn choose_by_votes<'a>(
     accepted
 }
 
-/// A form with white space left out and every run of dashes as one.
+/// A form with white space skipped and every run of dashes as one.
 fn signs_of(form: &[char]) -> Vec<char> {
     let dash = |c: char| matches!(c, '-' | '–' | '—' | '‒' | '―');
     let mut out: Vec<char> = Vec::new();
@@ -218,7 +218,7 @@ fn find_title_part(parts: &TitleParts, site: &Site) -> Option<String> {
         .cloned()
 }
 
-/// The heading right above the text, where it is longer than any part of `<title>`: titles that only tell section and site
+/// The heading right above the text, where it is longer than any part of `<title>`: titles that only state section and site
 /// are the same on every page of theirs.
 pub(crate) fn find_near_heading(
     candidates: &[TitleCandidate<'_>],
@@ -246,7 +246,7 @@ pub(crate) fn find_near_heading(
     near.map(|c| c.text.clone().into_owned())
 }
 
-/// The only `h1` of the page when it stands right above the text: it is the headline even if `<title>` was
+/// The only `h1` of the page when it is right above the text: it is the headline even if `<title>` was
 /// written for search engines.
 pub(crate) fn find_lone_heading(
     candidates: &[TitleCandidate<'_>],

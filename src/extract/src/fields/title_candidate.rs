@@ -68,7 +68,7 @@ pub(crate) struct TitleCandidate<'a> {
     pub origin: TitleOrigin,
     /// Lines between it and the main text; smaller is nearer.
     pub distance: u32,
-    /// It stands above the main text or begins it.
+    /// It is above the main text or begins it.
     pub above: bool,
     /// Likeness to the best part of `<title>`.
     pub score: f64,

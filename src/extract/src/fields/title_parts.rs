@@ -13,7 +13,7 @@ const JOINTS: [char; 14] = [
     '-', '_', '|', '—', '–', '·', '»', '«', '｜', 'ㅣ', '>', '<', '丨', '•',
 ];
 
-/// The parts of a `<title>`: what stands before each joint and what stands after it.
+/// The parts of a `<title>`: what is before each joint and what is after it.
 #[derive(Debug, Default)]
 pub(crate) struct TitleParts {
     /// The whole title, cleaned.
@@ -112,7 +112,7 @@ fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == ':' || JOINTS.contains(&c))
 }
 
-/// Joints of a title that are looked at.
+/// Joints of a title that are checked.
 const MAX_JOINTS: usize = 12;
 
 /// Byte ranges of the joints, at most [`MAX_JOINTS`].
@@ -148,11 +148,11 @@ fn find_joints(title: &str) -> Vec<(usize, usize)> {
 
 /// Longer texts are slogans.
 const MAX_NAME_CHARS: usize = 40;
-/// Parts of titles that name no site; what stands before and behind the name in the title of a front page.
+/// Parts of titles that name no site; what is before and behind the name in the title of a front page.
 static WORDS: LazyLock<[Vec<String>; 3]> =
     LazyLock::new(|| ["site.general", "site.before", "site.after"].map(cues::words));
 
-/// The name of the site that `page` is of, if it can be told.
+/// The name of the site that `page` is of, if it is known.
 pub fn find_site_title(page: &Page, other: Option<&Page>) -> Option<String> {
     let head = Head::read(page);
     if let Some(name) = head.site_name.and_then(clean_name) {

@@ -62,14 +62,14 @@ impl Marks {
     /// Cookie and consent banners, pop-ups, dialogs.
     pub(crate) const POPUP: Marks = Marks(1 << 22);
 
-    /// Classes that tell how a page is laid out, or what a part around the text has: what they name is not in them.
+    /// Classes that state how a page is laid out, or what a part around the text has: what they name is not in them.
     const LAYOUT: Marks = Marks(1 << 23);
-    /// What is not believed beside such words. Lists of comments have them as well.
+    /// What is not believed next to such words. Lists of comments have them as well.
     const NOT_BESIDE_LAYOUT: Marks = Marks(
         (Self::AGAINST.0 & !Self::COMMENT.0) | Self::AUTHOR.0 | Self::ABOUT.0 | Self::LAYOUT.0,
     );
 
-    /// Where other texts are told of than that of the page.
+    /// Where other texts are mentioned than that of the page.
     pub(crate) const ELSEWHERE: Marks = Marks(Self::COMMENT.0 | Self::RELATED.0 | Self::ASIDE.0);
     /// All hints against being text.
     pub(crate) const AGAINST: Marks = Marks(
@@ -137,7 +137,7 @@ static WORDS: LazyLock<Literals> = LazyLock::new(|| {
     Literals::new(words)
 });
 
-/// A byte of a value as it stands in words.
+/// A byte of a value as it is in words.
 fn fold_case(byte: u8) -> u8 {
     match byte {
         b'-' | b'_' => b'-',

@@ -13,7 +13,7 @@ use crate::page::{Hidden, NodeId, Page, PathId, Tag, TextCounts, is_skipped};
 use hints::{MarkReader, Marks};
 use render::render_line;
 
-/// Most lines kept of a page; the rest of a longer page is not looked at.
+/// Most lines kept of a page; the rest of a longer page is not checked.
 const MAX_LINES: usize = 60_000;
 
 /// One line.
@@ -27,9 +27,9 @@ pub(super) struct Line {
     pub block: NodeId,
     /// Tag path of that block.
     pub path: PathId,
-    /// Where its text stands, in bytes: in that of its only text node, or in [`Lines::texts`].
+    /// Where its text is, in bytes: in that of its only text node, or in [`Lines::texts`].
     text: Range<u32>,
-    /// Its text stands in [`Lines::texts`].
+    /// Its text is in [`Lines::texts`].
     is_made: bool,
     /// Counts of the whole line.
     pub all: Measure,
@@ -37,7 +37,7 @@ pub(super) struct Line {
     pub linked: Measure,
     /// Number of links in it.
     pub links: u16,
-    /// A `br` stands before it, in the same block.
+    /// A `br` is before it, in the same block.
     pub after_break: bool,
     /// Marks of the elements around it; spread by the outline.
     pub marks: Marks,
@@ -63,7 +63,7 @@ pub(super) struct Lines {
     pub lines: Vec<Line>,
     /// In document order.
     pub marked: Vec<Marked>,
-    /// The texts of lines that do not stand in the page as they are shown.
+    /// The texts of lines that are not in the page as they are shown.
     pub texts: String,
 }
 
@@ -77,7 +77,7 @@ struct OpenBlock {
 }
 
 impl Lines {
-    /// The lines of `page`. Elements that the page hides are looked at only with `hidden_too`.
+    /// The lines of `page`. Elements that the page hides are checked only with `hidden_too`.
     pub(super) fn new(page: &Page, hidden_too: bool) -> Self {
         let mut walk = Walk::new(page);
         let mut at: NodeId = 0;
@@ -133,7 +133,7 @@ struct Walk<'a> {
     reader: MarkReader<'a>,
     /// The next text begins a line.
     broken: bool,
-    /// A `br` stands before it.
+    /// A `br` is before it.
     after_break: bool,
     /// End of the last link that was counted.
     last_link: NodeId,
@@ -261,7 +261,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Where a text stands without the single blanks at its ends.
+/// Where a text is without the single blanks at its ends.
 fn trimmed(text: &str) -> Range<u32> {
     let start = u32::from(text.starts_with(' '));
     let end = text.len() as u32 - u32::from(text.ends_with(' '));

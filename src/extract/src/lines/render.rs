@@ -64,7 +64,7 @@ pub(crate) fn render_element(page: &Page, id: NodeId) -> String {
     out
 }
 
-/// Joins the lines into one text, one paragraph a line; cells of one table row stand on one line. Tells of each line how
+/// Joins the lines into one text, one paragraph a line; cells of one table row are on one line. Returns for each line how
 /// many paragraphs there are with it.
 pub(crate) fn join_paragraphs(
     page: &Page,

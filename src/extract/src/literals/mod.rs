@@ -9,7 +9,7 @@ use aho_corasick::dfa::DFA;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, StartKind};
 use regex::Regex;
 
-/// Words that are looked for anywhere in a text.
+/// Words that are searched for anywhere in a text.
 #[derive(Debug)]
 pub struct Literals {
     words: DFA,
@@ -47,7 +47,7 @@ impl Literals {
         seen
     }
 
-    /// True if any word stands in `text`.
+    /// True if any word is in `text`.
     pub fn stand_in(&self, text: &str) -> bool {
         let found = self.words.try_find(&Input::new(text).earliest(true));
         found.is_ok_and(|word| word.is_some())

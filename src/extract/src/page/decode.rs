@@ -16,11 +16,11 @@ use super::transcode::{
     split_utf8, stands_in_pairs,
 };
 
-/// Bytes held back from the first byte that is not ASCII: enough text to tell charsets apart.
+/// Bytes held back from the first byte that is not ASCII: enough text to distinguish charsets.
 const HELD_BYTES: usize = 8 << 10;
-/// A declaration may be split over two blocks; so much of the last one is looked at again.
+/// A declaration may be split over two blocks; so much of the last one is checked again.
 const PRESCAN_OVERLAP_BYTES: usize = 512;
-/// Declarations after this many bytes are not looked for (browsers stop at 1024).
+/// Declarations after this many bytes are not searched for (browsers stop at 1024).
 const PRESCAN_BYTES: usize = 128 << 10;
 
 enum State {
@@ -155,7 +155,7 @@ impl Decoder {
         let evidence = Utf8Evidence::new(held);
         let header = self.header.map(|e| (e, CharsetSource::Header));
         let meta = self.meta.map(|e| (e, CharsetSource::Meta));
-        // Servers say ISO-8859-1 of every page unless they are told otherwise: the page itself knows better.
+        // Servers say ISO-8859-1 of every page unless they are configured otherwise: the page itself knows better.
         let by_default = self.header == Some(WINDOWS_1252);
         let declarations = if by_default {
             [meta, header]

@@ -1,7 +1,7 @@
 //! Classifies a page from its shape, its URL, its head and the status of the response. Words count only on error pages.
 //!
 //! Signs are added up; each is worth about as much as it parted articles from lists on saved pages. An article does
-//! not need much text: a picture story has one sentence, but its headline stands in the title and is no link.
+//! not need much text: a picture story has one sentence, but its headline is in the title and is no link.
 
 use std::sync::LazyLock;
 
@@ -44,13 +44,13 @@ impl Kind {
 pub struct KindSigns {
     /// The page calls itself an article, or something else that is no list.
     pub declared: i32,
-    /// The address looks like one of a detail page or of a list.
+    /// The URL looks like one of a detail page or of a list.
     pub address: i32,
     /// Prose in one column.
     pub prose: i32,
     /// Text is mostly links.
     pub links: i32,
-    /// A headline outside links stands in the title.
+    /// A headline outside links is in the title.
     pub headline: i32,
     /// Dates: one or two belong to an article, many to a list.
     pub dates: i32,
@@ -249,18 +249,18 @@ fn count_dates(page: &Page, texts: &[Shown]) -> usize {
 
 /// An error page has less than this in one column: news about errors has more.
 const ERROR_COLUMN_UNITS: u32 = 1500;
-/// And if the error is told in the text and not in the title, less than this on the whole page.
+/// And if the error is stated in the text and not in the title, less than this on the whole page.
 const ERROR_TEXT_UNITS: u32 = 3000;
-/// A longer text tells a story.
+/// A longer text is a story.
 const MAX_STATEMENT_BYTES: usize = 300;
 /// Of a title or heading with a number that stands for the status.
 const MAX_STATUS_CHARS: usize = 40;
 /// With more links a page may name the error only in its title or in a heading.
 const MAX_LINKS: u32 = 40;
-/// Elements looked at around a text for a heading or an item of a list.
+/// Elements checked around a text for a heading or an item of a list.
 const MAX_CLIMB: usize = 6;
 
-/// What error pages say that are served as if all were well, and words beside which the number 404 is a status and does not
+/// What error pages say that are served as if all were well, and words next to which the number 404 is a status and does not
 /// count anything.
 static WORDS: LazyLock<Literals> =
     LazyLock::new(|| cues::compile_seen(&[("error.says", SAYS), ("error.status", STATUS)]));
@@ -296,7 +296,7 @@ fn says(text: &str) -> bool {
     WORDS.seen(text.as_bytes()) & SAYS != 0 || has_status_words(text)
 }
 
-/// Whether the number 404 stands for a status: alone, before a dash, or beside a word of errors. "R404", "No. 404" and
+/// Whether the number 404 stands for a status: alone, before a dash, or next to a word of errors. "R404", "No. 404" and
 /// "第404期" are other numbers.
 fn has_status_words(text: &str) -> bool {
     if !text.contains("404") || count_chars(text) > MAX_STATUS_CHARS {
@@ -398,7 +398,7 @@ fn is_board(last: &str) -> bool {
             .any(|name| last.starts_with(name))
 }
 
-/// Points of the address: `/2016/05/09/0015.shtml` is a detail page, `/` and `/list_2.html` are not.
+/// Points of the URL: `/2016/05/09/0015.shtml` is a detail page, `/` and `/list_2.html` are not.
 pub(super) fn rate_address(page: &Page) -> i32 {
     let Some(url) = &page.url else {
         return 0;
@@ -514,7 +514,7 @@ const SIGNATURES: &[(&[u8], &str)] = &[
     (b"PAR1", "a Parquet file"),
 ];
 
-/// The same for formats that are told by bytes further on: place, bytes, name.
+/// The same for formats that are recognised by bytes further on: place, bytes, name.
 const INNER_SIGNATURES: &[(usize, &[u8], &str)] = &[
     (8, b"WEBP", "a WebP picture"),
     (8, b"WAVE", "a WAV file"),
@@ -525,7 +525,7 @@ const INNER_SIGNATURES: &[(usize, &[u8], &str)] = &[
     (257, b"ustar", "a tar archive"),
 ];
 
-/// Bytes of a file that are looked at.
+/// Bytes of a file that are checked.
 pub const HEAD_BYTES: usize = 1024;
 /// One byte in so many may be one that text never has: a stray one is common in pages.
 const STRAY: usize = 20;
@@ -545,7 +545,7 @@ pub fn detect_foreign_format(head: &[u8]) -> Option<&'static str> {
 }
 
 /// Whether these bytes are no text: too many that text never has (the "binary data bytes" of the WHATWG's MIME
-/// sniffing), or too many zeros that are not those of UTF-16, which stand in every other place.
+/// sniffing), or too many zeros that are not those of UTF-16, which are in every other place.
 fn is_binary(head: &[u8]) -> bool {
     if head.starts_with(&[0xfe, 0xff]) || head.starts_with(&[0xff, 0xfe]) {
         return false;

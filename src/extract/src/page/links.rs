@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use super::{Attr, Node, NodeId, Page, Tag};
 use taojin_uri::CrawlUri;
 
-/// What part of a page names the address.
+/// What part of a page names the URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkRole {
     /// `<a>` or `<area>`: for readers to follow.
@@ -26,7 +26,7 @@ pub enum LinkRole {
     Canonical,
 }
 
-/// One address that the page names.
+/// One URL that the page names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawLink {
     /// Resolved against the page (and its `<base>`), canonical.
@@ -35,15 +35,15 @@ pub struct RawLink {
     pub text: String,
     /// What names it; the first if several do.
     pub role: LinkRole,
-    /// Every link to this address says `rel=nofollow` (or `ugc`, `sponsored`).
+    /// Every link to this URL says `rel=nofollow` (or `ugc`, `sponsored`).
     pub nofollow: bool,
     /// The first element that names it.
     pub node: NodeId,
 }
 
-/// The addresses of a page, at most `limit` of them.
+/// The URLs of a page, at most `limit` of them.
 ///
-/// Only http and https; references into the page itself are no links. An address that is named several times keeps
+/// Only http and https; references into the page itself are no links. A URL that is named several times keeps
 /// its first place and gets the first text that is not empty, since pictures often link before headlines do.
 pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
     // Index in the list, to resolve each spelling but once; `None` when it names no page.
@@ -72,7 +72,7 @@ pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
     found.links
 }
 
-/// The address that references are resolved against: `<base href>` if it is usable, else the page's own.
+/// The URL that references are resolved against: `<base href>` if it is usable, else the page's own.
 pub fn find_base(page: &Page) -> Option<CrawlUri> {
     let tag = page
         .nodes()
@@ -84,7 +84,7 @@ pub fn find_base(page: &Page) -> Option<CrawlUri> {
     from_tag.or_else(|| page.url.clone())
 }
 
-/// The address that a reference in the page means. As the URL standard has it, characters beyond ASCII are encoded in UTF-8 in a
+/// The URL that a reference in the page means. As the URL standard has it, characters beyond ASCII are encoded in UTF-8 in a
 /// path, and in the page's own charset in a query.
 pub fn resolve(page: &Page, base: Option<&CrawlUri>, reference: &str) -> Option<CrawlUri> {
     let (query_at, end) = match (reference.find('?'), reference.find('#')) {
@@ -155,7 +155,7 @@ impl<'p> Reference<'p> {
         })
     }
 
-    /// Most references are these, so their attributes are looked at once.
+    /// Most references are these, so their attributes are checked once.
     fn of_anchor(page: &'p Page, id: NodeId) -> Option<Self> {
         let (mut text, mut rel) = (None, None);
         for (name, value) in page.attributes_of(id) {
@@ -237,14 +237,14 @@ struct FoundLink {
 }
 
 impl FoundLink {
-    /// The address that a reference means.
+    /// The URL that a reference means.
     fn url(&self, page: &Page, reference: &str) -> Option<CrawlUri> {
         // Without a base a reference without a scheme means nothing.
         let means = self.base.is_some() || reference.contains(':');
         means.then(|| resolve(page, self.base.as_ref(), reference))?
     }
 
-    /// Index of the link with this reference's address, added when it is new.
+    /// Index of the link with this reference's URL, added when it is new.
     fn resolve(
         &mut self,
         page: &Page,

@@ -5,7 +5,7 @@
 pub(crate) struct Measure {
     /// CJK characters plus runs of other letters and digits: the unit that makes languages comparable.
     pub tokens: u32,
-    /// Sentence marks `，。；：？！、,.;:?!`, those of numbers and addresses left out.
+    /// Sentence marks `，。；：？！、,.;:?!`, those of numbers and URLs skipped.
     pub marks: u32,
     /// Runs that begin with a digit.
     pub numbers: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Measure {
 const OTHER: u8 = 0;
 /// a letter or digit,
 const WORD: u8 = 1;
-/// a sentence mark of ASCII, which counts unless a word or an address goes on behind it,
+/// a sentence mark of ASCII, which counts unless a word or a URL continues behind it,
 const MARK: u8 = 2;
 /// a blank.
 const BLANK: u8 = 3;
@@ -113,7 +113,7 @@ impl Survey {
         survey
     }
 
-    /// Counts the bytes of ASCII that come next, at least one, and tells how many they are.
+    /// Counts the bytes of ASCII that come next, at least one, and returns how many they are.
     fn ascii(&mut self, rest: &[u8]) -> usize {
         let (mut counts, mut before, mut read) = (0, self.before, 0);
         for byte in rest.iter().take(RUN).take_while(|byte| byte.is_ascii()) {
@@ -133,7 +133,7 @@ impl Survey {
         read
     }
 
-    /// The sentence mark before, if one is, stands before no word.
+    /// The sentence mark before, if one is, is before no word.
     fn end_mark(&mut self) {
         self.measure.marks += u32::from(self.before == MARK);
     }

@@ -96,7 +96,7 @@ pub enum CharsetSource {
 /// A parsed page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Address the page was fetched from, when known; references are resolved against it (and `<base>`).
+    /// URL the page was fetched from, when known; references are resolved against it (and `<base>`).
     pub url: Option<CrawlUri>,
     /// Name of the charset that the bytes were decoded with (WHATWG name, lower case).
     pub charset: String,
@@ -189,7 +189,7 @@ impl Page {
         names
     }
 
-    /// Bytes of memory that the page takes, without its address.
+    /// Bytes of memory that the page takes, without its URL.
     pub fn memory_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
             + self.arena.capacity()
@@ -200,7 +200,7 @@ impl Page {
             + self.states.iter().map(String::capacity).sum::<usize>()
     }
 
-    /// The scripts that hold data, as they stand: JSON, or JSON with a name before it. JSON-LD is among the nodes instead.
+    /// The scripts that hold data, as they are: JSON, or JSON with a name before it. JSON-LD is among the nodes instead.
     pub fn states(&self) -> &[String] {
         &self.states
     }

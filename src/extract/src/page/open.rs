@@ -50,7 +50,7 @@ pub(super) struct OpenElement {
     pub(super) holds_html: bool,
     pub(super) node: NodeId,
     pub(super) path: PathId,
-    /// Tells unknown names apart; 0 for a known tag.
+    /// Distinguishes unknown names; 0 for a known tag.
     pub(super) name_hash: u32,
     /// Part of a table that content was moved out of: its node takes no more children.
     pub(super) stale: bool,

@@ -302,7 +302,7 @@ impl Tree {
         }
     }
 
-    /// In SVG or MathML: true when the tag is handled, false when it ends that content or stands in a part of it
+    /// In SVG or MathML: true when the tag is handled, false when it ends that content or is in a part of it
     /// that holds HTML.
     pub(super) fn foreign_start(&mut self, start: StartTag) -> bool {
         let tag = start.tag;
@@ -518,7 +518,7 @@ impl Tree {
         None
     }
 
-    /// Closes elements whose end tag may be left out, but for one tag.
+    /// Closes elements whose end tag may be skipped, but for one tag.
     pub(super) fn imply_ends(&mut self, keep: Option<Tag>) {
         while let Some(open) = self.current() {
             if !open.tag.has_implied_end() || keep == Some(open.tag) {

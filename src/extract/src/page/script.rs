@@ -12,7 +12,7 @@ use super::NodeId;
 const AROUND: (usize, usize) = (160, 120);
 /// Bytes from one such place to the next: a script may name the time in its settings and again in its data.
 const APART: usize = 1024;
-/// Most places of 16 KB of a script that are looked at; a program says "comment" everywhere.
+/// Most places of 16 KB of a script that are checked; a program says "comment" everywhere.
 const MAX_PLACES: usize = 240;
 /// Longest way from such a place to the quote on either side, in bytes.
 const MAX_SIDE: usize = 200;
@@ -28,18 +28,18 @@ const PUBLICATION: [&str; 8] = [
     "datePublished",
     "deployDt",
 ];
-/// What addresses of comments have in them.
+/// What URLs of comments have in them.
 const COMMENTS: [&str; 13] = [
     "omment", "pinglun", "gentie", "liuyan", "disqus", "changyan", "giscus", "livere", "duoshuo",
     "waline", "twikoo", "/reply", "/replies",
 ];
 
-/// What a script tells.
+/// What a script states.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct ScriptHints<'a> {
     /// The parts that name the time of publication.
     pub publications: Vec<&'a [u8]>,
-    /// The quoted addresses that speak of comments, one a line.
+    /// The quoted URLs that speak of comments, one a line.
     pub addresses: Vec<u8>,
 }
 
@@ -110,19 +110,19 @@ fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 
-/// What an address never holds.
+/// What a URL never holds.
 fn is_bound(byte: u8) -> bool {
     is_quote(byte) || byte.is_ascii_whitespace() || matches!(byte, b'<' | b'>' | b'{' | b'}' | b';')
 }
 
-/// Bytes at the beginning of a script by which it is told.
+/// Bytes at the beginning of a script by which it is recognised.
 const HEAD: usize = 512;
-/// The name that data is given stands so near to the beginning of the script, in bytes.
+/// The name that data is given is so near to the beginning of the script, in bytes.
 const MAX_NAME: usize = 100;
 /// Bytes kept of all scripts of a page: the state of a long article with its comments has some hundred thousand.
 const MAX_BYTES: usize = 2 << 20;
 
-/// Names of data that may stand behind other statements of a script.
+/// Names of data that may be behind other statements of a script.
 const NAMES: [&[u8]; 7] = [
     b"_STATE",
     b"_DATA",
@@ -140,7 +140,7 @@ pub(super) struct States {
     bytes: usize,
     /// The script that arrives.
     current: Option<NodeId>,
-    /// Its bytes, as long as they are too few to tell.
+    /// Its bytes, as long as they are too few to decide.
     head: Vec<u8>,
     verdict: Option<bool>,
 }

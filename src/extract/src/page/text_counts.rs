@@ -21,7 +21,7 @@ pub(crate) struct TextCounts {
 /// Whether the texts in an element are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Readable {
-    /// Shown, as far as the page's markup tells.
+    /// Shown, as far as the page's markup states.
     #[default]
     Shown,
     /// Hidden by an element around it.

@@ -129,7 +129,7 @@ fn join(carry: &mut Vec<u8>, block: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Decodes UTF-8 without a copy. A character that is split over blocks waits in `carry`, and so does a stretch with
-/// broken characters until it can be told whether it is in another charset.
+/// broken characters until it is known whether it is in another charset.
 fn utf8(
     carry: &mut Vec<u8>,
     second: &mut SecondCharset,
@@ -194,7 +194,7 @@ fn emit(text: &str, out: &mut dyn FnMut(&str)) {
     }
 }
 
-/// A stretch that has not ended after so many bytes is judged as it stands.
+/// A stretch that has not ended after so many bytes is judged as it is.
 pub(super) const STRETCH_BYTES: usize = 4096;
 /// So many guesses at most for one page: each costs as much as some kilobytes of parsing.
 const GUESSES: u8 = 16;
@@ -410,7 +410,7 @@ pub(super) fn guess_charset(bytes: &[u8], tld: Option<&[u8]>) -> &'static Encodi
     detector.guess(tld, Utf8Detection::Deny)
 }
 
-/// Whether bytes outside ASCII stand beside each other for the most part, as in double-byte charsets; the accents of a
+/// Whether bytes outside ASCII are next to each other for the most part, as in double-byte charsets; the accents of a
 /// Western language stand alone.
 pub(super) fn stands_in_pairs(bytes: &[u8]) -> bool {
     let runs = bytes.split(u8::is_ascii).map(<[u8]>::len);

@@ -59,7 +59,7 @@ pub(super) struct Tree {
     pub(super) movable: usize,
 }
 
-/// What the next piece of text has to know of what stands before it.
+/// What the next piece of text has to know of what is before it.
 #[derive(Debug, Default)]
 pub(super) struct TextState {
     /// White space was seen and is owed if something of the same line follows.
@@ -69,7 +69,7 @@ pub(super) struct TextState {
     /// Arena offset where the raw text of the last text node begins that is not decoded yet.
     pub(super) raw_from: Option<u32>,
     pub(super) has_entity: bool,
-    /// Content that comes now is moved out of the table it stands in.
+    /// Content that comes now is moved out of the table it is in.
     pub(super) fostering: bool,
     /// The first line break after `<pre>` is not shown.
     pub(super) skip_newline: bool,
@@ -155,7 +155,7 @@ impl Tree {
         Some(id)
     }
 
-    /// Element under which content goes now: the current one, but for content that may not stand in a table the
+    /// Element under which content goes now: the current one, but for content that may not be in a table the
     /// table's parent.
     pub(super) fn insertion_parent(&mut self) -> Option<OpenElement> {
         let current = self.current()?;
@@ -163,7 +163,7 @@ impl Tree {
         if self.fosters(current)
             && let Some(outer) = self.stack.iter().rposition(outer)
         {
-            // A template holds what stands beside the parts of a table in it; a table never.
+            // A template holds what is next to the parts of a table in it; a table never.
             let parent = outer.saturating_sub(usize::from(self.stack[outer].tag == Tag::TABLE));
             for open in self.stack.iter_mut().skip(parent + 1) {
                 open.stale = true;
@@ -182,7 +182,7 @@ impl Tree {
             )
     }
 
-    /// The open element at `index`; when its subtree was interrupted, a second element of the same path goes on.
+    /// The open element at `index`; when its subtree was interrupted, a second element of the same path continues.
     fn fresh(&mut self, index: usize) -> Option<OpenElement> {
         if !self.stack.get(index)?.stale {
             return self.stack.get(index).copied();
@@ -409,7 +409,7 @@ impl Tree {
 }
 
 impl Tree {
-    /// A run of tags and texts, as it stands in the page.
+    /// A run of tags and texts, as it is in the page.
     pub(super) fn markup(&mut self, run: &[u8]) {
         if self.is_full() {
             return;
@@ -507,7 +507,7 @@ impl Tree {
     }
 }
 
-/// A picture in an attribute is no address; its beginning tells its type.
+/// A picture in an attribute is no URL; its beginning shows its type.
 const DATA_URL_BYTES: usize = 32;
 
 /// The longest beginning of at most `limit` bytes that does not split a UTF-8 character.
@@ -529,7 +529,7 @@ fn can_hide(style: &[u8]) -> bool {
     names(b"none", *b"nN") || names(b"hidden", *b"hH")
 }
 
-/// FNV-1a over the lower-case name: tells elements with unknown names apart.
+/// FNV-1a over the lower-case name: distinguishes elements with unknown names.
 pub(super) fn name_hash(tag: Tag, name: &[u8]) -> u32 {
     if tag != Tag::OTHER {
         return 0;

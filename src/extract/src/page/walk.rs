@@ -39,7 +39,7 @@ impl Page {
         self.node(id).tag.is_invisible() || self.is_hidden(id)
     }
 
-    /// Nodes of the range that are shown, in order: invisible and hidden subtrees are left out whole. The range
+    /// Nodes of the range that are shown, in order: invisible and hidden subtrees are skipped whole. The range
     /// should be one of siblings, as [`Page::subtree`] gives it.
     pub fn shown(&self, range: Range<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
         let end = range.end.min(self.nodes().len() as NodeId);
@@ -210,7 +210,7 @@ pub struct Shape {
     pub text: u32,
     /// Of it, text inside links.
     pub link_text: u32,
-    /// Links with text, pictures left out.
+    /// Links with text, pictures skipped.
     pub links: u32,
     /// Links whose text is as long as a headline.
     pub headlines: u32,
@@ -291,7 +291,7 @@ struct Measuring {
     shape: Shape,
     columns: HashMap<NodeId, u32, RandomState>,
     block: NodeId,
-    /// Parent of the last text, which stands in the block.
+    /// Parent of the last text, which is in the block.
     parent: NodeId,
     plain: u32,
     linked: u32,
@@ -390,7 +390,7 @@ fn count_ascii_units(text: &[u8]) -> u32 {
     (in_blocks + u32::from(shown(rest))).saturating_mul(ASCII_UNITS)
 }
 
-/// Sentences that end in ASCII text: white space or nothing stands behind the mark.
+/// Sentences that end in ASCII text: white space or nothing is behind the mark.
 fn count_ascii_sentences(text: &[u8], after: &str) -> u32 {
     let marks = memchr::memchr3_iter(b'.', b'!', b'?', text);
     let ends = marks.filter(|at| match text.get(at + 1) {

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use super::label::{mix, shared};
 use super::skeleton::Skeleton;
 
-/// Distinct paths without an equal in the other tree that are compared one with one; of more, evenly chosen ones stand
+/// Distinct paths without an equal in the other tree that are compared one with one; of more, evenly chosen ones are
 /// for all.
 const MAX_PATHS: usize = 400;
 /// Nodes of one path; deeper ones are cut at the root's end.

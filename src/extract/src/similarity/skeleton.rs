@@ -18,7 +18,7 @@ pub struct Skeleton {
 
 impl Skeleton {
     /// The elements of the subtree at `root`, which has depth 0, with the labels that `label` gives them. Where it gives
-    /// none, the element is left out and its children take its place.
+    /// none, the element is skipped and its children take its place.
     pub fn new(page: &Page, root: NodeId, label: impl Fn(NodeId) -> Option<u64>) -> Self {
         let mut skeleton = Self::default();
         if page.nodes().is_empty() {

@@ -48,7 +48,7 @@ fn names_part_what_tags_do_not() {
     };
     assert_eq!(of("story").0, of("list").0);
     assert_ne!(of("story").1, of("list").1);
-    // Numbers count pages and hashes are made anew with each release.
+    // Numbers count pages and hashes are made again with each release.
     assert_eq!(of("story7").1, of("story9").1);
     assert_eq!(of("a x8f31c09").1, of("a b77e1d20").1);
     assert_eq!(of("one two").1, of("two one").1);

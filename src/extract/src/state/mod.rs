@@ -10,18 +10,18 @@ use self::strings::{HolderId, Strings};
 use crate::page::measure::Measure;
 use crate::page::{Attr, NodeId, Page, Tag};
 
-/// Longest strings that are looked at, and those that are weighed as texts: code may be longer than paragraphs.
+/// Longest strings that are checked, and those that are weighed as texts: code may be longer than paragraphs.
 const MAX_LOOKS: usize = 512;
 const MAX_TEXTS: usize = 16;
-/// How far above the text its title may stand, in objects and lists.
+/// How far above the text its title may be, in objects and lists.
 const MAX_UP: usize = 5;
-/// A text without the page's title beside it has so many tokens.
+/// A text without the page's title next to it has so many tokens.
 const LONG: u32 = 60;
 /// A title has so many characters, and so many times as many as it are the most that a page's title has: what is shorter
 /// names a section.
 const TITLE_CHARS: usize = 4;
 const TITLE_SHARE: usize = 3;
-/// Most titles that a page is asked for.
+/// Most titles that a page is requested.
 const MAX_TITLES: usize = 8;
 /// Longest title, in bytes.
 const MAX_TITLE: usize = 600;
@@ -63,7 +63,7 @@ pub(crate) struct DataText {
     pub(crate) text: String,
     /// Whether it is markup.
     pub(crate) is_markup: bool,
-    /// The page's own title stands beside it.
+    /// The page's own title is next to it.
     pub(crate) is_titled: bool,
     pub(crate) title: Option<String>,
     /// What may be the time of publication, surest first.
@@ -100,7 +100,7 @@ pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<DataText
 struct DataCandidate {
     strings: Vec<usize>,
     score: f32,
-    /// Where the title stands, and what title and text stand in.
+    /// Where the title is, and what title and text are in.
     title: Option<usize>,
     record: HolderId,
     is_titled: bool,
@@ -196,7 +196,7 @@ impl Data {
     }
 
     /// The strings that go with one: the paragraphs of a list, where its items are no articles or comments of their own.
-    /// Also what they stand in, and whether it is one of several such.
+    /// Also what they are in, and whether it is one of several such.
     fn list(&self, at: usize) -> (Vec<usize>, HolderId, bool) {
         let said = &self.strings.said[at];
         let mut best = (vec![at], said.holder, false);
@@ -222,14 +222,14 @@ impl Data {
         best
     }
 
-    /// Whether a string tells of an article or comment of its own.
+    /// Whether a string mentions an article or comment of its own.
     fn is_of_record(&self, at: usize) -> bool {
         ["title", "headline", "name"].contains(&&*self.strings.said[at].key)
             || self.has_key(at, &AUTHORS)
             || self.time_rank(at).is_some()
     }
 
-    /// What a string stands in, the nearest first.
+    /// What a string is in, the nearest first.
     fn around(&self, holder: HolderId) -> Vec<HolderId> {
         let up = |holder: &HolderId| {
             let parent = self.strings.holders[*holder].parent;
@@ -245,7 +245,7 @@ impl Data {
         strings.start..strings.end.min(self.strings.said.len())
     }
 
-    /// The strings that stand in a record itself or in an object of it: the name of its author.
+    /// The strings that are in a record itself or in an object of it: the name of its author.
     fn beside(&self, record: HolderId) -> impl Iterator<Item = usize> {
         self.within(record).filter(move |at| {
             let holder = self.strings.said[*at].holder;

@@ -31,14 +31,14 @@ pub(super) struct DataString {
     pub(super) key: String,
     /// Its text without escapes.
     pub(super) text: String,
-    /// The object or list that it stands in.
+    /// The object or list that it is in.
     pub(super) holder: HolderId,
 }
 
-/// An object, a list, or what stands in brackets.
+/// An object, a list, or what is in brackets.
 #[derive(Debug)]
 pub(super) struct Holder {
-    /// What it stands in; the first is its own.
+    /// What it is in; the first is its own.
     pub(super) parent: HolderId,
     pub(super) is_list: bool,
     key: String,
@@ -179,7 +179,7 @@ impl Strings {
         }
     }
 
-    /// What React streams: rows with a number each. A long text is a row of its own, and `$` with its number stands where it
+    /// What React streams: rows with a number each. A long text is a row of its own, and `$` with its number is where it
     /// belongs.
     fn flight(&mut self, rows: &str, root: HolderId) {
         // Each is put in one place, so that nothing grows.
@@ -292,7 +292,7 @@ fn unescaped(raw: &str) -> String {
     out
 }
 
-/// The character that so many digits spell, and what stands behind them.
+/// The character that so many digits spell, and what is behind them.
 fn code(text: &str, digits: usize) -> Option<(u32, &str)> {
     let code = u32::from_str_radix(text.get(..digits)?, 16).ok()?;
     Some((code, text.get(digits..)?))

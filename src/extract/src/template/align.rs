@@ -146,7 +146,7 @@ fn align_between(
     divide_at_anchors(&a[i..], &b[j..], (from.0 + i, from.1 + j), left - 1, pairs);
 }
 
-/// How often a symbol stands in two sequences, and where in the second.
+/// How often a symbol is in two sequences, and where in the second.
 #[derive(Default)]
 struct Count {
     place: usize,
@@ -154,7 +154,7 @@ struct Count {
     in_b: u32,
 }
 
-/// The longest chain of what stands once in both, by patience: for each length the pair that ends the lowest chain, and of
+/// The longest chain of what is once in both, by patience: for each length the pair that ends the lowest chain, and of
 /// each pair the one before.
 fn find_anchors(
     a: &[(usize, Symbol)],

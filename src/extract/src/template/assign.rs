@@ -95,7 +95,7 @@ pub struct Guide<'a> {
     pub alignment: Alignment,
     /// First node and end of the block that holds the main text, if the page has it.
     container: (NodeId, NodeId),
-    /// Log-odds of what stands in it.
+    /// Log-odds of what is in it.
     pure: f32,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Guide<'a> {
     }
 
     /// Log-odds, 0 or less, against a line because of its place: one that says the same on every page, or that is on
-    /// many pages and never held text. What stands on a few pages only was not seen often enough to say.
+    /// many pages and never held text. What is on a few pages only was not seen often enough to say.
     pub fn against(&self, block: NodeId) -> f32 {
         let Some(region) = self.template.region(self.keys.fine(block)) else {
             return 0.0;

@@ -22,7 +22,7 @@ const COPIED: f32 = 0.8;
 const ALMOST_ALL: f32 = 0.9;
 /// Share of the pages that have the container at least.
 const ON_MOST: f32 = 0.8;
-/// Blocks above a line that are looked at for the container.
+/// Blocks above a line that are checked for the container.
 const MAX_ABOVE: u32 = 64;
 /// Tokens of a line that is rarely the same by chance.
 const LONG_LINE: u32 = 20;
@@ -69,7 +69,7 @@ impl Template {
         said.or_else(|| self.region(key).and_then(|r| r.field))
     }
 
-    /// The slot that a text of a page stands in, so that it can be named. A text that so far held pages to its place, since it
+    /// The slot that a text of a page is in, so that it can be named. A text that so far held pages to its place, since it
     /// is the same on most of them, varies from now on. None for what is no text, and before the first node.
     pub fn slot_at(&mut self, keys: &Keys, token: usize) -> Option<u64> {
         let Sequence { tokens, layout, .. } = &keys.sequence;

@@ -13,14 +13,14 @@ use super::observation::KeySet;
 use super::sequence::{Layout, Token, TokenKind};
 use crate::similarity::mix;
 
-/// Share of the pages on which an essential node stands.
+/// Share of the pages on which an essential node is.
 pub(super) const QUORUM: f32 = 0.95;
-/// Share of the pages on which an optional node stands at least, and so many of them.
+/// Share of the pages on which an optional node is at least, and so many of them.
 const OPTIONAL: f32 = 0.1;
 const OPTIONAL_PAGES: u32 = 2;
-/// A place of labels is one where this share of the texts stands on this share of the pages.
+/// A place of labels is one where this share of the texts is on this share of the pages.
 const LABELS: f32 = 0.6;
-/// A text that stands on this share of the pages at the same place, and on so many of them, is no text of one page.
+/// A text that is on this share of the pages at the same place, and on so many of them, is no text of one page.
 const REPEATED: f32 = 1.0 / 3.0;
 const REPEATED_PAGES: u32 = 3;
 /// Nodes while sequences are folded; above it, those of one page go.
@@ -178,7 +178,7 @@ fn merge_twins(tokens: &[Token], ends: &[usize], ids: &[Option<u64>]) -> Vec<Opt
     twins
 }
 
-/// The texts that hold the pages together: those of almost all pages, and those of some that stand where labels stand. Then
+/// The texts that hold the pages together: those of almost all pages, and those of some that are where labels are. Then
 /// all that several pages say at the same place.
 fn find_constants(pages: &[&[Token]]) -> (HashSet<u64>, KeySet) {
     let mut texts: Vec<Vec<(u64, u64)>> = Vec::with_capacity(pages.len());
@@ -289,7 +289,7 @@ impl Nodes {
         }
     }
 
-    /// A node stands on almost every page.
+    /// A node is on almost every page.
     pub fn is_essential(&self, node: &TemplateNode) -> bool {
         !node.is_value && node.pages as f32 >= QUORUM * self.pages as f32
     }

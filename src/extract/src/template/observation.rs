@@ -31,7 +31,7 @@ pub struct ObservedLine {
 /// What is kept of a page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// Address of the page, or the name of its file.
+    /// URL of the page, or the name of its file.
     pub url: String,
     /// Its elements and texts in document order.
     pub tokens: Vec<Token>,
@@ -98,7 +98,7 @@ impl Field {
         Field::Boilerplate,
     ];
 
-    /// Name in commands, files and addresses.
+    /// Name in commands, files and URLs.
     pub fn name(self) -> &'static str {
         match self {
             Field::Title => "title",
@@ -181,7 +181,7 @@ impl KeySet {
         &self.keys
     }
 
-    /// Keys that stand in both.
+    /// Keys that are in both.
     pub fn shared(&self, other: &KeySet) -> usize {
         shared(&self.keys, &other.keys)
     }

@@ -3,7 +3,7 @@
 //! with names from labels and people, and their values on a page.
 //!
 //! Text that is the same on every page is decoration, text that differs on every page is data: the entropy of the texts
-//! of a place over the pages, divided by its maximum, tells them apart (after Lin and Ho, KDD 2002).
+//! of a place over the pages, divided by its maximum, distinguishes them (after Lin and Ho, KDD 2002).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
@@ -139,7 +139,7 @@ impl RegionCounts {
     }
 }
 
-/// Gives the single fields to the places with most votes, the body to all places where it stands, boilerplate to what
+/// Gives the single fields to the places with most votes, the body to all places where it is, boilerplate to what
 /// is the same everywhere.
 fn name_fields(regions: &mut [Region], pages: f32) {
     for field in [Field::Title, Field::Published, Field::Author, Field::Source] {
@@ -174,7 +174,7 @@ fn name_fields(regions: &mut [Region], pages: f32) {
 
 /// Slots kept of a template, those of most pages first.
 const MAX_SLOTS: usize = 400;
-/// Share of the pages on which a slot stands that is named by its label, and so many of them.
+/// Share of the pages on which a slot is that is named by its label, and so many of them.
 const NAMED: f32 = 0.3;
 const NAMED_PAGES: u32 = 3;
 /// Texts a page in a slot that a label names, on average: more are a list of links or a text.
@@ -191,7 +191,7 @@ const MAX_CHARS: usize = 300;
 /// A place between the nodes of a template where the texts vary from page to page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slot {
-    /// Its key, for commands and addresses.
+    /// Its key, for commands and URLs.
     pub key: u64,
     /// The node that it follows, or whose text it is the rest of.
     pub after: usize,
@@ -226,7 +226,7 @@ impl SlotValue {
     }
 }
 
-/// The key of the slot that a token of an aligned page stands in; none before the first node.
+/// The key of the slot that a token of an aligned page is in; none before the first node.
 pub fn slot_key(alignment: &Alignment, token: usize) -> Option<u64> {
     let after = alignment.at.get(token).copied().flatten()?;
     Some(mix(after as u64, alignment.places[token]))
@@ -350,7 +350,7 @@ pub(super) fn find_label(
     (!elsewhere).then_some(name)
 }
 
-/// The texts of a page that stand in a slot: number of the token, key of the slot, what it says without its label.
+/// The texts of a page that are in a slot: number of the token, key of the slot, what it says without its label.
 pub fn collect_slot_texts<'a>(
     alignment: &'a Alignment,
     sequence: &'a Sequence,

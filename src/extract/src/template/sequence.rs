@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::page::{NodeId, Page, Tag};
 use crate::similarity::{NameHashes, mix, name_of};
 
-/// Tokens kept of one page; the rest of a longer page is left out.
+/// Tokens kept of one page; the rest of a longer page is skipped.
 const MAX_TOKENS: usize = 12_000;
 /// A label ends within so many bytes.
 const MAX_LABEL: usize = 60;
@@ -73,7 +73,7 @@ pub struct Sequence {
     pub tokens: Vec<Token>,
     /// The node of each.
     pub nodes: Vec<NodeId>,
-    /// Where they stand.
+    /// Where they are.
     pub layout: Layout,
 }
 
@@ -183,10 +183,10 @@ fn text_id(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }
 
-/// Where the tokens of a sequence stand.
+/// Where the tokens of a sequence are.
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
-    /// For each token a hash of the names from the root, cells of a row told apart by their numbers. Equal for what stands at
+    /// For each token a hash of the names from the root, cells of a row distinguished by their numbers. Equal for what is at
     /// the same place on the pages of a template.
     pub(super) places: Vec<u64>,
     /// For each token the fine key of its block, as [`super::Keys`] has them.

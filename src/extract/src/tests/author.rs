@@ -75,7 +75,7 @@ const REST: [&str; 24] = [
     "_",
 ];
 
-/// Lines of a label or several, with what may stand around.
+/// Lines of a label or several, with what may be around.
 fn lines() -> impl Strategy<Value = Vec<String>> {
     let label = prop::sample::select(&LABELS[..]);
     let rest = || prop::collection::vec(prop::sample::select(&REST[..]), 0..4);
@@ -110,7 +110,7 @@ fn lines_that_name_somebody_are_in_the_trial() {
     }
 }
 
-/// Writer and source of a page with this beside its headline.
+/// Writer and source of a page with this next to its headline.
 fn names(html: &str) -> (Option<String>, Option<String>) {
     let text = "<p>项目经理介绍，施工队在雨季前铺完了十二公里的集输管线，比原定计划提前了九天，沿线居民参观了监测站。</p>".repeat(6);
     let page = format!(

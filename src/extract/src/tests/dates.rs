@@ -135,7 +135,7 @@ fn years_of_the_republic_in_digits_are_those_of_a_page_of_taiwan() {
     assert_eq!(first("107/05/20"), "");
 }
 
-/// The date of a page with this beside its headline, fetched at the time of [`CLOCK`].
+/// The date of a page with this next to its headline, fetched at the time of [`CLOCK`].
 fn beside_headline(html: &str, lang: &str) -> Option<String> {
     let text = "<p>项目经理介绍，施工队在雨季前铺完了十二公里的集输管线，比原定计划提前了九天，沿线居民参观了监测站。</p>".repeat(6);
     let page = format!(

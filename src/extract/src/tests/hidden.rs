@@ -1,4 +1,4 @@
-//! What of a page counts as shown, as its document tells.
+//! What of a page counts as shown, as its document states.
 
 use crate::page::{Hints, Page};
 use crate::{Context, Document, extract};

@@ -14,7 +14,7 @@ pub(crate) struct Cursor<'a> {
     at: usize,
 }
 
-/// Letters, with the signs that stand on them in Thai and Hindi, and characters of Chinese other than the usual.
+/// Letters, with the signs that are on them in Thai and Hindi, and characters of Chinese other than the usual.
 static LETTER: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"(?i)[\p{L}\p{M}]"));
 static HAN: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"\p{Han}"));
 
@@ -45,7 +45,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The character that stands here.
+    /// The character that is here.
     #[inline]
     pub(crate) fn char(self) -> Option<char> {
         match self.byte()? {
@@ -54,7 +54,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The place behind a character that stands here.
+    /// The place behind a character that is here.
     pub(crate) fn behind(self, char: char) -> Self {
         self.on(char.len_utf8())
     }
@@ -137,7 +137,7 @@ impl<'a> Cursor<'a> {
         Some(self.dashes()).filter(|end| *end != self)
     }
 
-    /// The first of these words that stands here; none is the beginning of one behind it.
+    /// The first of these words that is here; none is the beginning of one behind it.
     #[inline]
     pub(crate) fn one(self, words: &[&str]) -> Option<Self> {
         let byte = self.byte()?.to_ascii_lowercase();
@@ -147,7 +147,7 @@ impl<'a> Cursor<'a> {
         words.iter().filter(begun).find_map(|word| self.word(word))
     }
 
-    /// Behind one of them, if any stands here.
+    /// Behind one of them, if any is here.
     #[inline]
     pub(crate) fn maybe_one(self, words: &[&str]) -> Self {
         self.one(words).unwrap_or(self)

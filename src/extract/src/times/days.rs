@@ -11,17 +11,17 @@ use super::forms::{
     just_now_in_han, month_before_day, two_numbers,
 };
 
-/// A day that a text tells.
+/// A day in a text.
 #[derive(Debug)]
 pub(crate) struct Day<'a> {
-    /// Where it stands.
+    /// Where it is.
     pub range: Range<usize>,
     /// What it says.
     pub parts: TimeParts<'a>,
 }
 
-/// Offers each day of `text` in order of place, of those that begin at one place the surer first. What stands in a day that
-/// `takes` says yes to is not looked at again. Times told from now are looked for only if `from_now`.
+/// Offers each day of `text` in order of place, of those that begin at one place the surer first. What is in a day that
+/// `takes` says yes to is not checked again. Times relative to now are searched for only if `from_now`.
 pub(crate) fn days<'a>(text: &'a str, from_now: bool, mut takes: impl FnMut(Day<'a>) -> bool) {
     let mut take = |from: usize, forms: &[FormReader]| {
         forms.iter().find_map(|form| {
@@ -58,7 +58,7 @@ fn parts_number(text: &str, at: usize) -> bool {
     digit(at) && at.checked_sub(1).is_some_and(digit)
 }
 
-/// Where words that a day may begin with stand between two numbers, with the forms that begin so.
+/// Where words that a day may begin with are between two numbers, with the forms that begin so.
 fn words(
     text: &str,
     between: Range<usize>,
@@ -82,7 +82,7 @@ fn words(
     told_from_now.chain(month)
 }
 
-/// The last word before a number, if white space stands between.
+/// The last word before a number, if white space is between.
 fn word_before(text: &str, between: Range<usize>) -> Option<usize> {
     let gap = text.get(between.clone())?;
     let word = gap.trim_end();

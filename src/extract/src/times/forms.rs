@@ -6,7 +6,7 @@ use super::cursor::Cursor;
 /// The place behind a time, and what the time says.
 pub(crate) type ReadTime<'a> = Option<(Cursor<'a>, TimeParts<'a>)>;
 
-/// Days told from today.
+/// Days relative to today.
 pub(crate) const DAYS: [&str; 7] = [
     "yesterday",
     "today",
@@ -43,7 +43,7 @@ pub(crate) fn day_of_year(place: Cursor<'_>) -> ReadTime<'_> {
     Some((end.maybe(|end| end.maybe_blank().one(&DAY_SIGNS)), parts))
 }
 
-/// What may stand behind the day of a month.
+/// What may be behind the day of a month.
 const DAY_SIGNS: [&str; 4] = ["日", "号", "號", "일"];
 
 /// 20190907.
@@ -424,7 +424,7 @@ pub(crate) enum TimeParts<'a> {
         second: &'a str,
         /// Two or four digits.
         year: &'a str,
-        /// A dot stands right behind the first.
+        /// A dot is right behind the first.
         dotted: bool,
     },
     /// Month and day, perhaps with a year before them.
@@ -435,9 +435,9 @@ pub(crate) enum TimeParts<'a> {
         month: &'a str,
         /// One or two.
         day: &'a str,
-        /// What stands between them where that is no word.
+        /// What is between them where that is no word.
         sign: &'a str,
-        /// Bytes before what stands behind the day.
+        /// Bytes before what is behind the day.
         day_end: usize,
     },
     /// Two numbers of two digits, which may be month and day.
@@ -465,7 +465,7 @@ pub(crate) enum TimeParts<'a> {
 }
 
 impl<'a> TimeParts<'a> {
-    /// The same with the year that stands before month and day.
+    /// The same with the year that is before month and day.
     pub(crate) fn of_year(mut self, before: &'a str) -> Self {
         if let Self::DayOfMonth { year, .. } = &mut self {
             *year = before;
@@ -494,7 +494,7 @@ pub(crate) enum TimeUnit {
 }
 
 impl TimeUnit {
-    /// The unit whose name in English stands at a place, and the place behind the name.
+    /// The unit whose name in English is at a place, and the place behind the name.
     pub(crate) fn in_english(place: Cursor<'_>) -> Option<(Cursor<'_>, Self)> {
         // Without the sign of many; none is the beginning of one behind it.
         const NAMES: [(&str, TimeUnit); 14] = [
@@ -533,7 +533,7 @@ pub(crate) struct TimeOfDay<'a> {
     pub zone: &'a str,
 }
 
-/// The time of day that may stand behind each of them: , 13:43, (星期六) 下午 1:43:05, at 1.43 p.m. GMT.
+/// The time of day that may be behind each of them: , 13:43, (星期六) 下午 1:43:05, at 1.43 p.m. GMT.
 pub(crate) fn time_of_day(place: Cursor<'_>) -> Option<(Cursor<'_>, TimeOfDay<'_>)> {
     const WORDS: [&str; 11] = [
         "at", "à", "um", "a las", "kl.", "kl", "t", "-", "–", "—", "|",
@@ -586,7 +586,7 @@ pub(crate) fn time_of_day(place: Cursor<'_>) -> Option<(Cursor<'_>, TimeOfDay<'_
     Some((if zone_end == zone { behind } else { zone_end }, parts))
 }
 
-/// What may stand between a day and an hour.
+/// What may be between a day and an hour.
 fn separators(place: Cursor<'_>) -> Cursor<'_> {
     let mut from = place;
     while let Some(next) = from
@@ -627,7 +627,7 @@ fn zone_of_time(place: Cursor<'_>) -> Option<Cursor<'_>> {
     }
 }
 
-/// The place itself, if no word goes on there.
+/// The place itself, if no word continues there.
 fn outside_word(place: Cursor<'_>) -> Option<Cursor<'_>> {
     let goes_on = |char: char| char.is_alphanumeric() || char == '_';
     (!place.char().is_some_and(goes_on)).then_some(place)

@@ -1,4 +1,4 @@
-//! Scans short texts for times in any of the [`forms`]. Comments use the first place of [`find`]; documents read [`days`]
+//! Scans short texts for times in any of the [`forms`]. Comments use the first place of [`find`]; documents read [`days()`]
 //! and resolve them (`date`); the kind of a page needs whole days only, from [`holds_whole_day`]. Times are not resolved
 //! here.
 //!
@@ -23,7 +23,7 @@ use forms::{
 };
 pub(crate) use forms::{TimeOfDay, TimeParts, TimeUnit};
 
-/// Reads on behind what it reads from a place, `None` where that does not stand.
+/// Reads on behind what it reads from a place, `None` where that does not be.
 type FormReader = for<'a> fn(Cursor<'a>) -> ReadTime<'a>;
 
 /// The first time in a text with the time of day behind it, as a byte range.
@@ -46,12 +46,12 @@ pub(crate) fn find(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The time of day that stands at `at`, behind a day.
+/// The time of day that is at `at`, behind a day.
 pub(crate) fn time_of_day(text: &str, at: usize) -> Option<TimeOfDay<'_>> {
     Some(forms::time_of_day(Cursor::new(text, at))?.1)
 }
 
-/// True if a year from 1990 on with month and day behind it stands in the text.
+/// True if a year from 1990 on with month and day behind it is in the text.
 pub(crate) fn holds_whole_day(text: &str) -> bool {
     memchr::memchr2_iter(b'1', b'2', text.as_bytes()).any(|at| {
         let year = text.get(at..).unwrap_or_default();
@@ -60,10 +60,10 @@ pub(crate) fn holds_whole_day(text: &str) -> bool {
     })
 }
 
-/// A time that begins with a word between two numbers, and what stands behind it.
+/// A time that begins with a word between two numbers, and what is behind it.
 fn with_word(text: &str, between: Range<usize>) -> Option<(Cursor<'_>, Cursor<'_>)> {
     let month = last_word(text, between.end);
-    // What stands before is part of a word of ASCII.
+    // What is before is part of a word of ASCII.
     let mut inside = between.start > 0;
     let bytes = text.as_bytes();
     for at in between {
@@ -98,7 +98,7 @@ fn last_word(text: &str, number: usize) -> usize {
     start.map_or(0, |start| start + 1)
 }
 
-/// A form may begin with the letter that stands here.
+/// A form may begin with the letter that is here.
 fn begins(place: Cursor, byte: u8, inside: bool) -> bool {
     let of_form = |char| {
         matches!(
@@ -115,7 +115,7 @@ fn begins(place: Cursor, byte: u8, inside: bool) -> bool {
     }
 }
 
-/// A time that begins with the last digits of a number, and what stands behind it.
+/// A time that begins with the last digits of a number, and what is behind it.
 fn with_number(text: &str, number: Range<usize>) -> Option<(Cursor<'_>, Cursor<'_>)> {
     let last = |digits: usize| Cursor::new(text, number.end - digits);
     let read = |digits: usize, forms: &[FormReader]| {
@@ -143,7 +143,7 @@ fn with_day_of_week(place: Cursor<'_>) -> ReadTime<'_> {
     Some((end.maybe(day_of_week), parts))
 }
 
-/// The forms whose number may stand before this place, best first.
+/// The forms whose number may be before this place, best first.
 fn numbers_before(place: Cursor) -> &'static [FormReader] {
     match place.byte() {
         Some(b'-' | b'/' | b'.') => return &[NUMBERS, NUMBERS_AND_HOUR, DAY_BEFORE_MONTH],
@@ -179,7 +179,7 @@ fn numbers_before(place: Cursor) -> &'static [FormReader] {
     }
 }
 
-/// The forms but those of months that may begin with a letter and what stands behind it, best first.
+/// The forms but those of months that may begin with a letter and what is behind it, best first.
 fn words_from(first: u8, second: u8) -> &'static [FormReader] {
     match (first.to_ascii_lowercase(), second.to_ascii_lowercase()) {
         (0x80.., _) => &[day_in_han_alone, just_now_in_han, ago_in_han],

@@ -9,7 +9,7 @@ use regex::Regex;
 use super::{find, holds_whole_day};
 use crate::literals::compile_regex;
 
-/// How a time is told; the first that holds at the first place is taken.
+/// How a time is stated; the first that holds at the first place is taken.
 const FORMS: [&str; 14] = [
     r"(?:19|20)[0-9]{2}\s?[-–/._年년]\s?[0-9]{1,2}\s?[-–/._月월]\s?[0-9]{1,2}(?:\s?[日号號일])?(?:\s*\p{Han}{2,3}日?(?-u:\b))?",
     r"(?-u:\b)[0-9]{1,2}[-/.]\s?[0-9]{1,2}(?:\s?[-/.]\s?(?:19|20)[0-9]{2}|[-/.][0-9]{2})(?-u:\b)",
@@ -28,7 +28,7 @@ const FORMS: [&str; 14] = [
     r"^(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\.?\s+(?:[0-9]{1,2}|'[0-9]{2}|20[0-9]{2})$",
 ];
 
-/// The time of day that may stand behind each of them.
+/// The time of day that may be behind each of them.
 const CLOCK: &str = r"[\s,，|·/]*(?:[（(]?(?:星期|周|週)[一二三四五六日天][）)]?)?[\s,，|·/]*(?:a las|at|à|um|kl\.?|T|-|–|—|\|)?\s*(?:上午|下午|晚上|晚|凌晨|早上|中午|傍晚|오전|오후|午前|午後)?\s*[0-9]{1,2}\s?[:：时點点時h.]\s?[0-9]{2}(?:\s?[:：分]\s?[0-9]{2})?(?:[.,][0-9]{1,9})?[分秒]?(?:\s*[ap]\.?m(?-u:\b)\.?)?(?:\s*(?:(?:utc|gmt|cst|est|edt|pst|pdt|cet|cest|bst|jst|kst|msk|z)\b|[+-](?:[0-9]{1,2}:[0-9]{2}|[0-9]{4}|[0-9]{1,2})\b))?";
 
 fn in_any_case(pattern: &str) -> Regex {
@@ -45,7 +45,7 @@ fn as_the_patterns_say(text: &str) -> Option<Range<usize>> {
     Some(found.start()..found.end() + clock)
 }
 
-/// Parts of times and what stands between.
+/// Parts of times and what is between.
 const PARTS: &[&str] = &[
     "19",
     "20",
@@ -224,7 +224,7 @@ const PARTS: &[&str] = &[
     "日本",
 ];
 
-/// A place at which a form may begin, and what stands behind it.
+/// A place at which a form may begin, and what is behind it.
 const BEGINNINGS: &[&str] = &[
     "2019-09-07",
     "2019年9月7日",

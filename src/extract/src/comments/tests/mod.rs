@@ -200,7 +200,7 @@ fn one_voice_is_a_report_and_many_are_comments() {
     assert_eq!(of(["编辑", "编辑", "编辑", "编辑", "编辑"]), 0);
 }
 
-/// A record that has no time stands among others that have: its leaf paths tell that it is one of them.
+/// A record that has no time is among others that have: its leaf paths show that it is one of them.
 #[test]
 fn at_the_address_of_a_forum_several_voices_are_posts_without_any_name() {
     let item = |who: &str, day: u32| {

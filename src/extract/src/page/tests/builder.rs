@@ -12,7 +12,7 @@ use crate::page::builder::Parser;
 use crate::page::markup::{Content, Markup, Pieces, TagEnd, TextKind};
 use crate::page::{Builder, Config, Hints, Page, Tag};
 
-/// Texts with what stands between them as `None`.
+/// Texts with what is between them as `None`.
 type Texts = Vec<Option<(String, TextKind)>>;
 
 fn add(texts: &mut Texts, text: &[u8], kind: TextKind) {
@@ -29,7 +29,7 @@ fn end_text(texts: &mut Texts) {
     }
 }
 
-/// The texts of a page as lol_html tells them, when it is asked to.
+/// The texts of a page as lol_html returns them, when it is asked to.
 fn texts_of_lol_html(html: &str) -> Texts {
     let texts = RefCell::new(Texts::new());
     let settings = Settings::new().with_strict(false);

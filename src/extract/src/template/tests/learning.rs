@@ -112,7 +112,7 @@ fn fields_are_named_without_labels() {
     assert_eq!(of(Field::Title)[0].pages, 12);
     assert_eq!(of(Field::Body).len(), 1);
     assert_eq!(of(Field::Body)[0].lines, 36);
-    // Header and footer say the same everywhere; the list and the note in the body do not stand alone.
+    // Header and footer say the same everywhere; the list and the note in the body do not be alone.
     assert!(of(Field::Boilerplate).len() >= 2);
     assert!(of(Field::Title)[0].entropy > 0.9);
 }
