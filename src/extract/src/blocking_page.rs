@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_let_nobody_past_are_told_from_those_that_speak_of_it() {
+    fn blocking_page_or_article_about_it() {
         for html in [
             "<title>用户登录 - 西部油气网</title><h1>用户登录</h1><form><input name=u><input type=password></form>",
             "<title>安全验证</title><p>您的访问过于频繁，请输入验证码后继续访问。</p>",
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_sign_in_are_known_by_their_parts() {
+    fn blocking_url_by_parts() {
         for (address, is_blocking_page) in [
             ("https://news.example/login?next=/a", true),
             ("https://passport.news.example/", true),

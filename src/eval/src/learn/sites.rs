@@ -74,7 +74,7 @@ mod tests {
     use taojin_extract::page::Hints;
 
     #[test]
-    fn pages_of_one_site_are_known_in_every_set() {
+    fn site_same_in_all_sets() {
         let page = |html: &str| Page::parse(html.as_bytes(), Hints::default());
         let blank = page("<p>text</p>");
         let site = |url: Option<&str>, cluster: Option<&str>| {

@@ -16,7 +16,7 @@ fn refusal(dir: &Path, choice: &PageFilter) -> String {
 }
 
 #[test]
-fn a_folder_without_labels_is_refused() {
+fn corpus_without_labels() {
     let dir = tempfile::tempdir().expect("temporary directory");
     write(dir.path(), "set/html/a.html", "<p>");
     let line = refusal(dir.path(), &PageFilter::default());
@@ -26,7 +26,7 @@ fn a_folder_without_labels_is_refused() {
 }
 
 #[test]
-fn a_broken_line_is_named() {
+fn corpus_broken_line() {
     for (bad, part) in [
         ("{\"id\": \"b\"", "EOF"),
         ("{\"id\": \"b\", \"title\": 3}", "expected a string"),
@@ -52,7 +52,7 @@ fn a_broken_line_is_named() {
 }
 
 #[test]
-fn what_is_chosen_must_be_there() {
+fn filter_unknown_set_or_language() {
     let dir = tempfile::tempdir().expect("temporary directory");
     write(
         dir.path(),
@@ -80,7 +80,7 @@ fn what_is_chosen_must_be_there() {
 }
 
 #[test]
-fn a_page_that_is_not_there_counts_as_empty() {
+fn run_missing_page_is_empty() {
     let dir = tempfile::tempdir().expect("temporary directory");
     write(dir.path(), "gold.jsonl", "{\"id\": \"a\", \"text\": \"x\"}");
     let (sets, _) = choose(dir.path(), &PageFilter::default()).expect("chosen");
@@ -105,7 +105,7 @@ fn a_page_that_is_not_there_counts_as_empty() {
 }
 
 #[test]
-fn a_saved_run_comes_back() {
+fn run_save_and_load() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let text = "页岩气水平井分段压裂试验在盆地南缘完成，日产量超过设计。".repeat(20);
     let gold = serde_json::json!({"id": "a", "title": "t", "published": "2020-01-02", "text": text, "comments": ["c"]});

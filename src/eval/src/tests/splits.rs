@@ -27,7 +27,7 @@ fn article(n: usize) -> (String, String) {
 }
 
 #[test]
-fn every_site_is_split_as_often_as_asked_for_and_with_as_many_pages() {
+fn splits_count_and_size() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let set = dir.path().join("set");
     fs::create_dir_all(set.join("html")).expect("folders");

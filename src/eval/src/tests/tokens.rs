@@ -10,7 +10,7 @@ fn overlap(gold: &str, extracted: &str, size: usize) -> (f64, f64, f64) {
 }
 
 #[test]
-fn texts_part_into_the_same_tokens_as_in_python() {
+fn tokens_as_in_python() {
     for (text, tokens) in [
         ("", ""),
         ("。，！", ""),
@@ -38,7 +38,7 @@ fn texts_part_into_the_same_tokens_as_in_python() {
 }
 
 #[test]
-fn shingles_are_bags_of_four_tokens() {
+fn bag_of_four_tokens() {
     let four = |gold, extracted| overlap(gold, extracted, BODY_SHINGLE);
     assert_eq!(
         four(
@@ -55,7 +55,7 @@ fn shingles_are_bags_of_four_tokens() {
 }
 
 #[test]
-fn rates_of_nothing() {
+fn rates_of_empty_texts() {
     let rates = |right, extra, missed| {
         Overlap {
             right,
@@ -74,7 +74,7 @@ fn rates_of_nothing() {
 }
 
 #[test]
-fn titles_lose_their_typography() {
+fn title_without_typography() {
     assert_eq!(
         normalize_title("  “Ａ股”\u{3000}涨 \u{1c}3％ ﬁ '「x」'"),
         "A股涨3%fix"
@@ -84,7 +84,7 @@ fn titles_lose_their_typography() {
 }
 
 #[test]
-fn days_are_read_wherever_they_stand() {
+fn day_anywhere_in_text() {
     for (text, expected) in [
         ("2019-09-07T13:43", Some((2019, 9, 7))),
         ("2019年9月7日", Some((2019, 9, 7))),

@@ -155,7 +155,7 @@ mod tests {
     use crate::page::{Hints, Page};
 
     #[test]
-    fn many_doubtful_lines_of_one_shape_do_not_drown_a_text() {
+    fn judgement_many_doubtful_lines() {
         let story = "<p>储气库扩建工程日前通过验收，注气能力比去年提高三成，现场设备运行平稳。</p>"
             .repeat(3);
         let towns = "<ul><li>最高气温 31 度，最低气温 18 度</li></ul>".repeat(300);

@@ -370,7 +370,7 @@ mod tests {
     use crate::{Context, extract};
 
     #[test]
-    fn what_stands_behind_the_element_that_calls_itself_the_text_is_not_text() {
+    fn notes_after_named_text() {
         let story: String = (1..=5)
             .map(|i| format!("<p>储气库扩建工程第{i}标段日前通过验收，注气能力比去年提高三成，现场设备运行平稳。</p>"))
             .collect();

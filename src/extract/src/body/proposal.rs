@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_is_proposed_without_a_word_or_a_class_that_says_so() {
+    fn proposal_plain_story() {
         let html = format!("<body>{MENU}<div><div>{STORY}</div></div>{MENU}{FOOTER}");
         let lines = proposed(&html, false);
         assert_eq!(lines.len(), 3, "{lines:?}");
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_like_the_text_but_elsewhere_is_not_part_of_it() {
+    fn proposal_skips_text_elsewhere() {
         // The same tag path, and above the threshold: only the second pass knows the place.
         let other = "<div><p>编辑部地址：某市某路一号，欢迎来信，也欢迎来电。</p></div>";
         let html = format!("<body>{MENU}<div>{}</div>{other}", STORY.repeat(3));
@@ -315,13 +315,13 @@ mod tests {
     }
 
     #[test]
-    fn a_short_paragraph_in_the_place_of_the_text_belongs_to_it() {
+    fn proposal_keeps_short_paragraph() {
         let html = format!("<body>{MENU}<div>{STORY}<div><p>待续</p></div>{STORY}</div>{FOOTER}");
         assert!(proposed(&html, false).contains(&"待续".to_owned()));
     }
 
     #[test]
-    fn a_story_of_one_paragraph_and_one_of_line_breaks_are_found() {
+    fn proposal_single_paragraph_or_breaks() {
         let one = "<div><div>储气库扩建工程日前通过验收，注气能力比去年提高三成，现场设备运行平稳。</div></div>";
         assert_eq!(proposed(&format!("<body>{MENU}{one}"), false).len(), 1);
         let breaks = STORY.replace("<p>", "").replace("</p>", "<br>");
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_text_gives_no_proposal() {
+    fn proposal_without_text() {
         for html in [
             "",
             MENU,
@@ -343,14 +343,14 @@ mod tests {
     }
 
     #[test]
-    fn hidden_texts_count_only_where_they_are_read() {
+    fn proposal_hidden_texts() {
         let html = format!("<body>{MENU}<div hidden>{STORY}</div>");
         assert_eq!(proposed(&html, false), [""; 0]);
         assert_eq!(proposed(&html, true).len(), 3);
     }
 
     #[test]
-    fn texts_without_punctuation_are_proposed_by_their_length() {
+    fn proposal_without_punctuation() {
         let story = "<p>การประชุมครั้งนี้จัดขึ้นเพื่อหารือเกี่ยวกับความร่วมมือ ด้านพลังงานของทั้งสองประเทศ ในอนาคต</p>";
         let html = format!("<body>{MENU}<div>{}</div>", story.repeat(3));
         // Without a sentence mark no element is taken, so the whole body is the place.
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_a_hundred_thousand_texts_takes_no_more_than_its_share() {
+    fn proposal_of_100k_texts() {
         let html = "<p>甲，乙<a href=x>丙</a><span>丁。</span></p>".repeat(25_000);
         assert_eq!(proposed(&html, false).len(), 25_000);
     }

@@ -216,7 +216,7 @@ mod tests {
     use crate::page::Hints;
 
     #[test]
-    fn a_single_comment_does_not_make_an_article_a_thread() {
+    fn settle_single_comment() {
         let html = "<div id=a>储气库扩建工程日前通过验收，注气能力比去年提高三成。</div><div id=b>写得好</div>";
         let page = Page::parse(html.as_bytes(), Hints::default());
         let outline = Outline::new(&page, false);

@@ -127,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_weights_in_the_source_are_those_of_this_version_and_are_written_as_they_were_read() {
+    fn weights_written_as_read() {
         let committed = include_str!("weights.json");
         let weights = Weights::parse(committed).expect("readable");
         assert!(weights.written() == committed, "written otherwise");
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bad_file_is_refused_with_what_is_wrong() {
+    fn weights_bad_file_refused() {
         let good = COMMITTED.written();
         for (text, why) in [
             (String::new(), "not a file that"),

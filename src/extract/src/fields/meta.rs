@@ -270,22 +270,13 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_their_units_and_codes_are_texts() {
+    fn typed_number_or_code() {
         assert_eq!(Typed::parse("171 分钟"), number(171.0, "分钟"));
         assert_eq!(Typed::parse("$9,970"), number(9970.0, "$"));
         assert_eq!(Typed::parse("205 lbs."), number(205.0, "lbs."));
         assert_eq!(Typed::parse("-40.28%"), number(-40.28, "%"));
         assert_eq!(Typed::parse("0.5米"), number(0.5, "米"));
-        for text in [
-            "0755",
-            "9781602600157",
-            "NY-3097",
-            "27 City / 36 Hwy x",
-            "6-5",
-            "1,23",
-            "",
-            "12:30",
-        ] {
+        for text in "0755~9781602600157~NY-3097~27 City / 36 Hwy x~6-5~1,23~~12:30".split('~') {
             let typed = Typed::parse(text);
             assert!(
                 !matches!(typed, Some(Typed::Number { .. })),
@@ -295,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_whole_and_lists_have_short_items() {
+    fn typed_day_and_list() {
         let day = |text: &str| match Typed::parse(text) {
             Some(Typed::Day { date }) => date.to_string(),
             other => format!("{other:?}"),
@@ -318,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_sort_as_numbers_and_days_do() {
+    fn typed_sort_key_order() {
         let key = |text: &str| {
             Typed::parse(text)
                 .and_then(|typed| typed.sort_key())

@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn declarations_count_where_a_browser_sees_them() {
+    fn prescan_as_in_browsers() {
         for (page, expected) in [
             (&b"<meta charset=gbk>"[..], Some("GBK")),
             (b"<META/charset='Big5'>", Some("Big5")),

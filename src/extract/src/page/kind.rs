@@ -570,7 +570,7 @@ mod tests {
     use super::detect_foreign_format;
 
     #[test]
-    fn formats_that_are_no_pages_are_named() {
+    fn foreign_format_named() {
         for (head, name) in [
             (&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], Some("a PNG picture")),
             (b"%PDF-1.7\n1 0 obj <<", Some("a PDF document")),
@@ -590,7 +590,7 @@ mod tests {
     }
 
     #[test]
-    fn text_in_any_encoding_is_no_foreign_format() {
+    fn foreign_format_text_any_encoding() {
         let text = "<title>页\u{b}岩气</title><p>水平井\t产量\r\n".repeat(9);
         let (gbk, _, _) = encoding_rs::GBK.encode(&text);
         assert_eq!(detect_foreign_format(text.as_bytes()), None);

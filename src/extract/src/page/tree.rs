@@ -607,7 +607,7 @@ mod tests {
     use super::doctype_asks_for_quirks;
 
     #[test]
-    fn old_doctypes_ask_for_quirks_and_new_ones_do_not() {
+    fn quirks_by_doctype() {
         for (rest, quirky) in [
             (&b" html"[..], false),
             (b" HTML ", false),

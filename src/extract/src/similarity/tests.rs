@@ -16,7 +16,7 @@ fn similarity(a: &Skeleton, b: &Skeleton) -> f64 {
 }
 
 #[test]
-fn a_picture_set_into_the_middle_shifts_nothing() {
+fn pol_inserted_picture() {
     let one = tree("<li><div><img></div><div><a></a><span></span><p></p></div></li>");
     let last = tree("<li><div><img></div><div><a></a><span></span><p></p><img></div></li>");
     let middle = tree("<li><div><img></div><div><a></a><img><span></span><p></p></div></li>");
@@ -27,20 +27,20 @@ fn a_picture_set_into_the_middle_shifts_nothing() {
 }
 
 #[test]
-fn what_has_no_elements_is_like_nothing_else() {
+fn pol_without_elements() {
     let (none, one) = (Skeleton::default(), tree("<li>话</li>"));
     assert_eq!(similarity(&none, &none), 1.0);
     assert_eq!(similarity(&none, &one), 0.0);
 }
 
 #[test]
-fn equal_pairs_of_one_path_are_counted() {
+fn pol_counts_equal_pairs() {
     let chain = |depth: u16| Skeleton::from_depths((0..depth).map(|d| (7, d)));
     assert!(similarity(&chain(4), &chain(3)) < 0.99);
 }
 
 #[test]
-fn names_part_what_tags_do_not() {
+fn label_names_beyond_tags() {
     let of = |class: &str| {
         let html = format!("<body><div class='{class} col-12'><p>一</p></div></body>");
         let page = Page::parse(html.as_bytes(), Hints::default());
@@ -55,7 +55,7 @@ fn names_part_what_tags_do_not() {
 }
 
 #[test]
-fn an_element_without_a_label_leaves_its_children() {
+fn skeleton_unlabelled_element() {
     let page = Page::parse(
         "<body><p>一<b><i>二</i></b></p><script>a<b</script></body>".as_bytes(),
         Hints::default(),

@@ -20,7 +20,7 @@ fn extract_list(path: &str, main: &str) -> Document {
 }
 
 #[test]
-fn a_list_of_two_entries_is_no_article_and_a_picture_with_a_sentence_is_one() {
+fn kind_short_list_or_picture() {
     let list = "<ul><li><a href=/kantan/2026/0918/1.html>大模型走进红柳沟气田 单井诊断只要31秒</a><span>2026-09-18</span></li>\
                 <li><a href=/kantan/2026/0907/4.html>海晟油气水平井测试日产气89万立方米</a><span>2026-09-07</span></li></ul>\
                 <div class=pager>第1页 共1页</div>";

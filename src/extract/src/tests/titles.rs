@@ -34,7 +34,7 @@ fn chosen(
 }
 
 #[test]
-fn likeness_gives_the_worked_values() {
+fn likeness_worked_values() {
     let near = |got: f64, want: f64| assert!((got - want).abs() < 5e-4, "{got} is not {want}");
     near(alike("世界石油大会在京召开", TITLE), 10.0 / 19.0);
     near(alike("世界石油大会在京召开", "世界石油大会在京召开"), 1.0);
@@ -50,7 +50,7 @@ fn likeness_gives_the_worked_values() {
 }
 
 #[test]
-fn short_cuts_give_the_forms_of_unicode() {
+fn normal_form_as_unicode() {
     for c in ('\0'..='\u{ffff}').filter(|c| !c.is_whitespace()) {
         let text = format!("油{c}");
         // A ligature is not plain.
@@ -63,7 +63,7 @@ fn short_cuts_give_the_forms_of_unicode() {
 }
 
 #[test]
-fn plain_characters_do_not_join_with_others() {
+fn plain_chars_do_not_compose() {
     let all = || ('\u{80}'..='\u{10ffff}').filter(|c| plain(*c).is_some());
     for c in all() {
         let form = c.nfkc().flat_map(char::to_lowercase);
@@ -81,7 +81,7 @@ fn plain_characters_do_not_join_with_others() {
 }
 
 #[test]
-fn normal_form_joins_chinese_and_drops_quotes() {
+fn normal_form_chinese_and_quotes() {
     assert_eq!(
         normal_form("“LNG  接收站”  投产 ＡＢ c")
             .iter()
@@ -91,7 +91,7 @@ fn normal_form_joins_chinese_and_drops_quotes() {
 }
 
 #[test]
-fn a_heading_like_the_first_part_wins() {
+fn title_heading_like_part() {
     let candidates = vec![
         candidate(TitleOrigin::H1, "中国石油新闻中心"),
         candidate(TitleOrigin::Heading, "世界石油大会在京召开"),
@@ -104,7 +104,7 @@ fn a_heading_like_the_first_part_wins() {
 }
 
 #[test]
-fn without_a_heading_the_longest_part_that_is_not_the_site_stays() {
+fn title_without_heading() {
     assert_eq!(
         chosen(TITLE, None, vec![]).as_deref(),
         Some("世界石油大会在京召开")
@@ -126,19 +126,19 @@ fn without_a_heading_the_longest_part_that_is_not_the_site_stays() {
 }
 
 #[test]
-fn without_a_title_element_the_first_heading_counts() {
+fn title_without_title_element() {
     let h1 = vec![candidate(TitleOrigin::H1, "塔里木新井投产")];
     assert_eq!(chosen("", None, h1).as_deref(), Some("塔里木新井投产"));
 }
 
 #[test]
-fn a_hyphen_inside_a_word_is_no_joint() {
+fn title_hyphen_in_word() {
     let parts = TitleParts::split("5G-A 网络上线 - 通信日报");
     assert_eq!(parts.parts, ["5G-A 网络上线", "通信日报"]);
 }
 
 #[test]
-fn what_most_origins_say_wins() {
+fn title_most_origins() {
     let candidates = vec![
         candidate(TitleOrigin::H1, "独家：西气东输四线全线贯通"),
         candidate(TitleOrigin::JsonLd, "西气东输四线全线贯通"),
@@ -151,7 +151,7 @@ fn what_most_origins_say_wins() {
 }
 
 #[test]
-fn a_lone_heading_above_the_text_beats_a_title_for_search_engines() {
+fn title_lone_heading() {
     let candidates = vec![candidate(TitleOrigin::H1, "千方气田的最后一口井")];
     assert_eq!(
         chosen(
@@ -165,7 +165,7 @@ fn a_lone_heading_above_the_text_beats_a_title_for_search_engines() {
 }
 
 #[test]
-fn the_site_behind_a_joint_is_cut_off() {
+fn title_site_cut_off() {
     let meta = vec![candidate(
         TitleOrigin::Meta,
         "North well comes on stream | Oil News",
@@ -178,7 +178,7 @@ fn the_site_behind_a_joint_is_cut_off() {
 
 proptest! {
     #[test]
-    fn no_form_is_spared_that_is_alike(
+    fn forms_prefilter_covers_likeness(
         title in "([a-e]{1,9}|世界|石油大会|召开|[ -]){1,8}",
         cut in (0usize..12, 0usize..12),
         put in "[a-c石]{1,4}",
@@ -202,7 +202,7 @@ proptest! {
 }
 
 #[test]
-fn a_copy_of_the_title_does_not_outvote_the_heading_that_it_contains() {
+fn title_copy_no_outvote() {
     let title = "戒菸口香糖效果有限｜生活萬象｜油氣樂活｜油氣電子報";
     let copied = |heading| {
         chosen(
@@ -223,7 +223,7 @@ fn a_copy_of_the_title_does_not_outvote_the_heading_that_it_contains() {
 }
 
 #[test]
-fn a_heading_that_the_head_repeats_is_believed_though_the_title_is_the_name_of_the_site() {
+fn title_heading_repeated_in_head() {
     let story = "储气库扩建工程今天提前三个月投产";
     let found = chosen(
         "油气电视台",

@@ -13,7 +13,7 @@ const HOSTILE: &str = "<html><head><title>标题 & 一</title><meta property=og:
     <svg><script>alert(2)</script></svg><form action=//x.test><input name=a></form></body></html>";
 
 #[test]
-fn a_saved_page_reads_back_as_the_same_blocks() {
+fn saved_html_same_blocks() {
     let first = page(HOSTILE);
     let again = page(&write_html(&first));
     let texts = |page: &crate::page::Page| page.inline_text(0);
@@ -26,7 +26,7 @@ fn a_saved_page_reads_back_as_the_same_blocks() {
 }
 
 #[test]
-fn nothing_in_a_frame_runs_loads_or_leads_away() {
+fn saved_html_is_inert() {
     let hostile = page(HOSTILE);
     let keys = Keys::new(&hostile);
     let template = Arc::new(Template::default());
@@ -62,7 +62,7 @@ fn nothing_in_a_frame_runs_loads_or_leads_away() {
 }
 
 #[test]
-fn a_deep_page_is_written_flat() {
+fn saved_html_deep_page() {
     let deep = page(&"<div>".repeat(5_000));
     assert!(write_html(&deep).len() < 200_000);
 }
