@@ -2,12 +2,14 @@
 //! for more than [`ENOUGH`], times the share that they hold of the text between the first and the last. A record may be a
 //! run of siblings (`dt` with `dd`, a row for the name and one for the text).
 
+use std::collections::HashMap;
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
+
 use super::record::{ElementNames, Key, is_control};
-use super::time_cues::{TimeSign, trimmed};
+use super::time_cues::TimeSign;
 use crate::page::{NodeId, Page, Tag};
-use crate::similarity::mix;
 
 /// Characters from which a longer record is no better: a name, a time and a few words.
 const ENOUGH: u32 = 30;
@@ -302,73 +304,22 @@ impl Sums {
 
 /// What each text of a page counts; nothing for a short one that the page says again and again: a label of buttons.
 fn weights(page: &Page) -> Vec<u32> {
-    let texts = page.nodes().iter().enumerate();
-    let texts = texts.filter(|(_, node)| node.tag == Tag::TEXT);
-    // The bytes of each with its hash, 0 for one that is too long for a label.
-    let mut told: Vec<(u32, u64)> = Vec::with_capacity(page.nodes().len());
-    told.extend(texts.map(|(at, _)| {
-        let text = trimmed(page.text(at as NodeId));
-        let hash = if text.is_empty() || text.len() > LABEL_BYTES {
+    let nodes = page.nodes().iter().zip(0..);
+    let texts = nodes.filter(|(node, _)| node.tag == Tag::TEXT);
+    let texts: Vec<&str> = texts.map(|(_, at)| page.text(at).trim()).collect();
+    let may_label = |text: &&str| !text.is_empty() && text.len() <= LABEL_BYTES;
+    let mut times: HashMap<&str, usize, RandomState> = HashMap::default();
+    for text in texts.iter().copied().filter(may_label) {
+        *times.entry(text).or_insert(0) += 1;
+    }
+    let is_label = |text: &str| may_label(&text) && times[text] >= LABEL_TIMES;
+    // Bytes over two lie between the characters of Chinese and of Latin text; exactness is not needed.
+    let weight = |text: &str| {
+        if is_label(text) {
             0
         } else {
-            hash(text.as_bytes())
-        };
-        (text.len() as u32, hash)
-    }));
-    let rough = RoughCounts::new(told.iter().map(|t| t.1));
-    let hashes = told.iter().map(|t| t.1);
-    let mut often: Vec<u64> = hashes.filter(|hash| rough.may_be_often(*hash)).collect();
-    often.sort_unstable();
-    let runs = often.chunk_by(|a, b| a == b);
-    let often: Vec<u64> = runs
-        .filter(|run| run.len() >= LABEL_TIMES)
-        .filter_map(|run| run.first().copied())
-        .collect();
-    let is_label = |hash: u64| rough.may_be_often(hash) && often.binary_search(&hash).is_ok();
-    // Bytes over two lie between the characters of Chinese and of Latin text; exactness is not needed.
-    let weight = |(len, hash): (u32, u64)| if is_label(hash) { 0 } else { len.div_ceil(2) };
-    told.into_iter().map(weight).collect()
-}
-
-/// How often hashes are in a list, with those that share their last bits counted as one: most are there once, and
-/// need not be sorted to show that.
-struct RoughCounts(Vec<u8>);
-
-impl RoughCounts {
-    /// Of all hashes but 0.
-    fn new(hashes: impl ExactSizeIterator<Item = u64>) -> Self {
-        let mut counts = vec![0u8; (4 * hashes.len()).next_power_of_two()];
-        let last_bits = counts.len() - 1;
-        for hash in hashes.filter(|hash| *hash != 0) {
-            let count = &mut counts[hash as usize & last_bits];
-            *count = count.saturating_add(1);
+            text.len().div_ceil(2) as u32
         }
-        Self(counts)
-    }
-
-    fn may_be_often(&self, hash: u64) -> bool {
-        let last_bits = self.0.len() - 1;
-        hash != 0 && usize::from(self.0[hash as usize & last_bits]) >= LABEL_TIMES
-    }
-}
-
-/// Hash of a label. Its first and last eight bytes and those in the middle hold all of it.
-fn hash(text: &[u8]) -> u64 {
-    let mut short = [0; 8];
-    let first = text.first_chunk().unwrap_or_else(|| {
-        for (to, from) in short.iter_mut().zip(text) {
-            *to = *from;
-        }
-        &short
-    });
-    let last = text.last_chunk().unwrap_or(first);
-    let middle = text
-        .get(8..16)
-        .and_then(|m| m.first_chunk())
-        .unwrap_or(last);
-    let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-    mix(
-        mix(number(first), number(middle)),
-        mix(number(last), text.len() as u64),
-    )
+    };
+    texts.into_iter().map(weight).collect()
 }

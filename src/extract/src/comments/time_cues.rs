@@ -98,7 +98,7 @@ fn may_tell_time(text: &str) -> bool {
         return true;
     }
     let bytes = text.as_bytes();
-    if !has_digit(bytes) {
+    if !bytes.iter().any(u8::is_ascii_digit) {
         return false;
     }
     let numbers = NumberRuns::count(bytes);
@@ -111,12 +111,6 @@ fn may_tell_time(text: &str) -> bool {
         || text.contains('\'')
         || ANY_UNIT.stand_in(text)
         || (bytes.len() <= 24 && (begins_with_month(bytes) || ANY_DAY.stand_in(text)))
-}
-
-/// All bytes are checked, many at a time: texts are short, and most have no digit.
-fn has_digit(text: &[u8]) -> bool {
-    text.iter()
-        .fold(false, |any, byte| any | byte.is_ascii_digit())
 }
 
 /// Beginnings of times that may be stated without a number.
@@ -135,29 +129,9 @@ const WORDS: [&str; 12] = [
     "toda",
 ];
 
-/// The first three bytes of each.
-const LEADS: [u32; WORDS.len()] = {
-    let mut leads = [0; WORDS.len()];
-    let mut at = 0;
-    while at < WORDS.len() {
-        leads[at] = lead(WORDS[at].as_bytes());
-        at += 1;
-    }
-    leads
-};
-
-/// The first three bytes of a text as one number.
-const fn lead(text: &[u8]) -> u32 {
-    match text.first_chunk::<3>() {
-        Some([first, second, third]) => u32::from_le_bytes([*first, *second, *third, 0]),
-        None => 0,
-    }
-}
-
 /// Begins or ends like a time that may be stated without a number.
 fn is_like_time_without_number(text: &str) -> bool {
-    let begins = LEADS.contains(&lead(text.as_bytes()));
-    (begins && WORDS.iter().any(|word| text.starts_with(word))) || text.ends_with("ago")
+    WORDS.iter().any(|word| text.starts_with(word)) || text.ends_with("ago")
 }
 
 /// All signs of time of a page.
@@ -189,8 +163,8 @@ pub(super) fn find_time_signs(page: &Page) -> Vec<TimeSign> {
 }
 
 fn sign_of_text(page: &Page, at: NodeId, text: &str) -> Option<TimeSign> {
-    let number = has_digit(text.as_bytes());
-    let text = trimmed(text);
+    let number = text.bytes().any(|b| b.is_ascii_digit());
+    let text = text.trim();
     if !number && !is_like_time_without_number(text) {
         return None;
     }
@@ -213,18 +187,6 @@ fn sign_of_title(page: &Page, at: NodeId) -> Option<TimeSign> {
     let whole = find_time(title)?;
     let day_and_hour = title.get(whole)?.contains(':');
     day_and_hour.then_some(TimeSign { node: at, rest: 0 })
-}
-
-/// A text without white space at its ends. Most texts have none, and a byte at each end shows that.
-pub(super) fn trimmed(text: &str) -> &str {
-    // A letter or sign of ASCII; a character from U+4000 to U+9FFF.
-    let is_solid = |byte: u8| (b'!'..=b'~').contains(&byte);
-    let is_han = |byte: u8| (0xE4..=0xE9).contains(&byte);
-    match text.as_bytes() {
-        [first, .., last] if (is_solid(*first) || is_han(*first)) && is_solid(*last) => text,
-        [first, .., last, _, _] if (is_solid(*first) || is_han(*first)) && is_han(*last) => text,
-        _ => text.trim(),
-    }
 }
 
 /// What a sign says: the machine's form where the element has one, else the words.

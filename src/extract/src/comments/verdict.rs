@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use super::fields::RecordFields;
 use super::record::Record;
-use super::time_cues::{TIME_LEVELS, trimmed};
+use super::time_cues::TIME_LEVELS;
 use super::{author, record, words};
 use crate::page::{Attr, NodeId, Page, Tag};
 use crate::similarity::Skeleton;
@@ -268,9 +268,8 @@ pub(super) fn may_speak(
     let mut nodes = records.iter().take(PROBED).flat_map(Clone::clone);
     forum
         || is_called(page, first.start, marked)
-        || nodes.any(|id| {
-            page.node(id).tag == Tag::TEXT && words::is_answer_tool(trimmed(page.text(id)))
-        })
+        || nodes
+            .any(|id| page.node(id).tag == Tag::TEXT && words::is_answer_tool(page.text(id).trim()))
         || has_heading(page, first.start)
         || unnamed
             && records.len() >= TALK_RECORDS
@@ -322,9 +321,9 @@ fn has_heading(page: &Page, start: NodeId) -> bool {
         .rev()
         .filter(|id| page.node(*id).tag == Tag::TEXT);
     texts
-        .filter(|id| !trimmed(page.text(*id)).is_empty())
+        .filter(|id| !page.text(*id).trim().is_empty())
         .take(HEADING_TEXTS)
-        .any(|id| words::is_heading(trimmed(page.text(id))))
+        .any(|id| words::is_heading(page.text(id).trim()))
 }
 
 fn has_headline(page: &Page, record: &Record) -> bool {
