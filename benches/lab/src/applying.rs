@@ -38,14 +38,14 @@ fn read(dir: &Path) -> Vec<Vec<u8>> {
 
 fn observe(html: &[u8]) -> Observation {
     let page = Page::parse(html, Hints::default());
-    let keys = Keys::of(&page);
+    let keys = Keys::new(&page);
     let (_, lines) = extract::observe(
         &page,
         &keys,
         &Context::default(),
         &extract::Config::default(),
     );
-    Observation::of(&page, &keys, lines)
+    Observation::new(&page, &keys, lines)
 }
 
 fn costs_of(set: &str, pages: &[Vec<u8>]) {
@@ -96,7 +96,7 @@ fn once(html: &[u8], library: &Library) -> [u64; 3] {
     let warm = cpu_time::thread_ns();
     let document = extract::extract_guided(&page, &context, &config, None);
     let alone = cpu_time::thread_ns();
-    let keys = Keys::of(&page);
+    let keys = Keys::new(&page);
     let found = library.assign(keys.set());
     let assigned = cpu_time::thread_ns();
     let guide = found

@@ -10,7 +10,9 @@ use std::path::PathBuf;
 
 use serde::Serialize;
 
-use taojin_eval::{BODY_SHINGLE, Bag, Choice, EvalError, Extraction, Gold, Numbers, Overlap, Set};
+use taojin_eval::{
+    BODY_SHINGLE, Bag, EvalError, Extraction, Gold, Overlap, PageFilter, Set, TokenNumbers,
+};
 use taojin_extract::page::{NodeId, Page};
 
 use crate::measure_plot::measure_plot;
@@ -52,9 +54,9 @@ pub(crate) struct Args {
 
 /// Prints the table and draws the curves.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let choice = Choice {
+    let choice = PageFilter {
         sets: args.set.clone(),
-        ..Choice::default()
+        ..PageFilter::default()
     };
     let (sets, _) = taojin_eval::choose(&args.dir, &choice)?;
     let rows = comment_measures(&sets, &choice, &crate::extraction())?;
@@ -102,7 +104,7 @@ struct Sums {
 /// Measures all pages of the sets.
 pub(crate) fn comment_measures(
     sets: &[Set],
-    choice: &Choice,
+    choice: &PageFilter,
     extraction: &Extraction,
 ) -> Result<Vec<MeasureRow>, EvalError> {
     let mut rows = Vec::new();
@@ -171,11 +173,11 @@ impl Sums {
         }
         if let Some(text) = gold.text.as_deref().filter(|text| !text.is_empty()) {
             let all = blocks.join("\n");
-            let mut numbers = Numbers::default();
-            let wanted = Bag::of(text, BODY_SHINGLE, &mut numbers);
+            let mut numbers = TokenNumbers::default();
+            let wanted = Bag::new(text, BODY_SHINGLE, &mut numbers);
             self.texts += 1;
             self.text += wanted
-                .overlap(&Bag::of(&all, BODY_SHINGLE, &mut numbers))
+                .overlap(&Bag::new(&all, BODY_SHINGLE, &mut numbers))
                 .f1();
         }
     }
@@ -197,12 +199,15 @@ impl Sums {
 
 /// How many comments have a block of their own that holds them; of several the one that holds least besides.
 fn held(comments: &[&str], blocks: &[String]) -> usize {
-    let mut numbers = Numbers::default();
-    let of: Vec<Bag> = blocks.iter().map(|b| Bag::of(b, 1, &mut numbers)).collect();
+    let mut numbers = TokenNumbers::default();
+    let of: Vec<Bag> = blocks
+        .iter()
+        .map(|b| Bag::new(b, 1, &mut numbers))
+        .collect();
     let mut free = vec![true; of.len()];
     let mut count = 0;
     for comment in comments {
-        let wanted = Bag::of(comment, 1, &mut numbers);
+        let wanted = Bag::new(comment, 1, &mut numbers);
         let best = (0..of.len())
             .filter(|at| free[*at])
             .map(|at| (at, wanted.overlap(&of[at])))

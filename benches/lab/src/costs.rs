@@ -25,7 +25,7 @@ fn clustering(n: usize) {
                 .chain((150..400).filter(|_| rng.chance(40)).map(|k| layout + k))
                 .chain((0..20).map(|k| (1 << 40) + (i * 20 + k) as u64))
                 .collect();
-            KeySet::of(keys)
+            KeySet::new(keys)
         })
         .collect();
     let from = cpu_time::thread_ns();

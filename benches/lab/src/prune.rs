@@ -9,8 +9,8 @@
 
 use std::path::PathBuf;
 
-use taojin_eval::{Choice, PageScore, Run};
-use taojin_extract::page::{Attr, NodeId, Page, Tag, char_count};
+use taojin_eval::{PageFilter, PageScore, Run};
+use taojin_extract::page::{Attr, NodeId, Page, Tag, count_chars};
 
 /// Similarity from which two pages are of one cluster (the paper, after Reis et al. 2004).
 const ALIKE: f64 = 0.8;
@@ -37,9 +37,9 @@ pub(crate) struct Args {
 
 /// Judges the texts that are found so; all other fields are those of the extraction.
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let choice = Choice {
+    let choice = PageFilter {
         sets: args.set.clone(),
-        ..Choice::default()
+        ..PageFilter::default()
     };
     let (sets, _) = taojin_eval::choose(&args.dir, &choice)?;
     let extraction = crate::extraction();
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         }
     }
     let report = taojin_eval::report(&run, 0, false, Vec::new());
-    for line in taojin_eval::lines(&run, &report) {
+    for line in taojin_eval::format_run(&run, &report) {
         println!("{line}");
     }
     Ok(())
@@ -119,7 +119,7 @@ fn simple_tree(page: &Page) -> Vec<String> {
     };
     let length = |node| {
         page.shown_texts(page.subtree(node))
-            .map(|t| char_count(page.text(t)))
+            .map(|t| count_chars(page.text(t)))
     };
     // Many pages put all into one element.
     loop {
@@ -227,7 +227,7 @@ impl<'p> Pruned<'p> {
                 link_end = link_end.max(node.end);
             }
             if node.tag == Tag::TEXT {
-                let chars = char_count(page.text(id)) as u32;
+                let chars = count_chars(page.text(id)) as u32;
                 if id < link_end {
                     pruned.linked[id as usize] = chars;
                 } else if chars > 0 {

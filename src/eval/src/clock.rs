@@ -1,5 +1,5 @@
-//! How long the extraction itself took. In: a start and a stop around it. Out: nanoseconds of processor time where the
-//! system tells them (Linux), else of wall time. Never measures what lies between two spans.
+//! Measures the time of the extraction itself, in nanoseconds of processor time where the system reports it (Linux), else
+//! of wall time.
 
 use std::fs;
 use std::thread;
@@ -10,7 +10,7 @@ const SCHEDSTAT: &str = "/proc/thread-self/schedstat";
 
 /// What a clock counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Unit {
+pub enum ClockUnit {
     /// Processor time of the thread: other programs on the machine do not count.
     Cpu,
     /// Time that passed.
@@ -19,34 +19,34 @@ pub enum Unit {
 
 /// A running measurement.
 #[derive(Debug)]
-pub(super) struct Span {
+pub(super) struct CpuSpan {
     cpu_ns: Option<u64>,
     begun: Instant,
 }
 
 /// Begins to measure this thread.
-pub(super) fn start() -> Span {
-    let cpu_ns = cpu_ns();
-    Span {
+pub(super) fn start() -> CpuSpan {
+    let cpu_ns = read_cpu_ns();
+    CpuSpan {
         cpu_ns,
         begun: Instant::now(),
     }
 }
 
-impl Span {
+impl CpuSpan {
     /// Nanoseconds since the start, and what they count.
-    pub(super) fn stop(self) -> (u64, Unit) {
+    pub(super) fn stop(self) -> (u64, ClockUnit) {
         let wall_ns = u64::try_from(self.begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        match (self.cpu_ns, cpu_ns()) {
-            (Some(from), Some(to)) => (to.saturating_sub(from), Unit::Cpu),
-            _ => (wall_ns, Unit::Wall),
+        match (self.cpu_ns, read_cpu_ns()) {
+            (Some(from), Some(to)) => (to.saturating_sub(from), ClockUnit::Cpu),
+            _ => (wall_ns, ClockUnit::Wall),
         }
     }
 }
 
 /// The kernel writes a thread's time down when it leaves the processor or at a tick, milliseconds apart; a yield makes it
 /// write now, which costs some microseconds.
-fn cpu_ns() -> Option<u64> {
+fn read_cpu_ns() -> Option<u64> {
     thread::yield_now();
     let line = fs::read_to_string(SCHEDSTAT).ok()?;
     // Zero on kernels that count nothing.

@@ -1,11 +1,11 @@
-//! What a run did better and worse than an earlier one. In: two runs. Out: a [`Difference`]: rates of each set over the pages
-//! that both judged, and each field of a page that changed. Never extracts.
+//! Compares a run with an earlier one. A [`Difference`] has the rates of each set over the pages that both judged, and each
+//! field of a page that changed.
 
 use std::collections::HashMap;
 
 use serde::Serialize;
 
-use super::scores::{PageScore, Row, Tally};
+use super::scores::{PageScore, RateRow, Tally};
 use super::{Run, scores};
 
 /// Text F1 that differs by less looks the same in a table of three digits.
@@ -13,7 +13,7 @@ const LEAST_F1: f64 = 0.0005;
 
 /// One field of a page that came out otherwise than before.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Change {
+pub struct FieldChange {
     /// Name of the page.
     pub id: String,
     /// `text`, `title`, `date`, `comments` or `kind`.
@@ -24,7 +24,7 @@ pub struct Change {
     pub now: f64,
 }
 
-impl Change {
+impl FieldChange {
     /// Now less before.
     pub fn gain(&self) -> f64 {
         scores::round(self.now - self.before)
@@ -42,16 +42,16 @@ pub struct Difference {
     /// Pages that only the earlier run judged.
     pub only_before: usize,
     /// Rates of the earlier run over the pages of both.
-    pub before: Row,
+    pub before: RateRow,
     /// Rates of this run over the same pages.
-    pub now: Row,
+    pub now: RateRow,
     /// Fields that got worse, worst first.
-    pub worse: Vec<Change>,
+    pub worse: Vec<FieldChange>,
     /// Fields that got better, best first.
-    pub better: Vec<Change>,
+    pub better: Vec<FieldChange>,
 }
 
-/// Holds `now` against `before`, set by set; sets that `now` has not judged are left out.
+/// Holds `now` against `before`, set by set; sets that `now` has not judged are skipped.
 pub fn compare(now: &Run, before: &Run) -> Vec<Difference> {
     let mut earlier: HashMap<(&str, &str), &PageScore> = before
         .pages
@@ -59,7 +59,8 @@ pub fn compare(now: &Run, before: &Run) -> Vec<Difference> {
         .map(|page| ((page.set.as_str(), page.id.as_str()), page))
         .collect();
     let sets = now.pages.chunk_by(|a, b| a.set == b.set);
-    let mut differences: Vec<Difference> = sets.map(|pages| of_set(pages, &mut earlier)).collect();
+    let mut differences: Vec<Difference> =
+        sets.map(|pages| compare_set(pages, &mut earlier)).collect();
     for (set, _) in earlier.keys() {
         if let Some(difference) = differences.iter_mut().find(|d| d.set == **set) {
             difference.only_before += 1;
@@ -69,7 +70,7 @@ pub fn compare(now: &Run, before: &Run) -> Vec<Difference> {
 }
 
 /// Takes the pages that it has compared out of `earlier`.
-fn of_set<'a>(
+fn compare_set<'a>(
     pages: &'a [PageScore],
     earlier: &mut HashMap<(&'a str, &'a str), &'a PageScore>,
 ) -> Difference {
@@ -83,7 +84,7 @@ fn of_set<'a>(
         };
         now.add(page);
         before.add(old);
-        for change in changes(old, page) {
+        for change in find_changes(old, page) {
             if change.now < change.before {
                 worse.push(change);
             } else {
@@ -91,7 +92,7 @@ fn of_set<'a>(
             }
         }
     }
-    let by_size = |a: &Change, b: &Change| {
+    let by_size = |a: &FieldChange, b: &FieldChange| {
         let size = b.gain().abs().total_cmp(&a.gain().abs());
         size.then_with(|| a.id.cmp(&b.id))
     };
@@ -109,9 +110,9 @@ fn of_set<'a>(
 }
 
 /// The fields that both runs judged and that differ.
-fn changes(old: &PageScore, page: &PageScore) -> Vec<Change> {
+fn find_changes(old: &PageScore, page: &PageScore) -> Vec<FieldChange> {
     let hit = |right: bool| if right { 1.0 } else { 0.0 };
-    let comments = |page: &PageScore| Tally::of([page]).row().comments_f1;
+    let comments = |page: &PageScore| Tally::from_pages([page]).row().comments_f1;
     let fields = [
         ("text", old.text.map(|t| t.f1()), page.text.map(|t| t.f1())),
         ("title", old.title.map(hit), page.title.map(hit)),
@@ -123,7 +124,7 @@ fn changes(old: &PageScore, page: &PageScore) -> Vec<Change> {
         .into_iter()
         .filter_map(|(field, before, now)| {
             let (before, now) = (before?, now?);
-            ((now - before).abs() >= LEAST_F1).then(|| Change {
+            ((now - before).abs() >= LEAST_F1).then(|| FieldChange {
                 id: page.id.clone(),
                 field,
                 before: scores::round(before),

@@ -1,5 +1,5 @@
-//! Labelled pages on disk. In: a folder with `<set>/gold.jsonl` and `<set>/html/<id>.html`, or with one set directly.
-//! Out: the sets, their gold line by line, the bytes of a page. Never holds more than one line or one page.
+//! Reads labelled pages from a directory with `<set>/gold.jsonl` and `<set>/html/<id>.html`, or with one set directly. At
+//! most one line or one page is in memory.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ pub enum EvalError {
     /// No labelled pages there.
     #[error("{}: no labelled pages: neither {GOLD} nor SET/{GOLD} is there", dir.display())]
     NoGold {
-        /// The folder that was named.
+        /// The directory that was named.
         dir: PathBuf,
     },
     /// A line that says nothing usable.
@@ -32,18 +32,18 @@ pub enum EvalError {
         /// What is wrong with it.
         why: String,
     },
-    /// A set was asked for that is not there.
+    /// A set was requested that is not there.
     #[error("no set {name}; there are: {known}")]
     NoSuchSet {
-        /// What was asked for.
+        /// What was requested.
         name: String,
         /// What is there.
         known: String,
     },
-    /// No page is of the language that was asked for.
+    /// No page is of the language that was requested.
     #[error("no labelled page has lang {lang}")]
     NoPageOfLanguage {
-        /// What was asked for.
+        /// What was requested.
         lang: String,
     },
     /// A file that cannot be read.
@@ -114,7 +114,7 @@ impl GoldField {
 pub struct Gold {
     /// Name of the page: its file is `html/<id>.html`.
     pub id: String,
-    /// Address it was saved from.
+    /// URL it was saved from.
     pub url: Option<String>,
     /// Language, as `zh`.
     pub lang: Option<String>,
@@ -132,7 +132,7 @@ pub struct Gold {
     pub cluster: Option<String>,
     /// Named fields beyond these.
     pub fields: BTreeMap<String, GoldField>,
-    /// The labels do not fit the page: it is left out.
+    /// The labels do not fit the page: it is skipped.
     pub bad_gold: Option<bool>,
 }
 
@@ -152,15 +152,15 @@ impl Gold {
 /// One set of labelled pages.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Set {
-    /// Name of its folder.
+    /// Name of its directory.
     pub name: String,
     dir: PathBuf,
 }
 
 /// Where a set comes from, as its README says in lines that begin with `Source:` and `Licence:`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct About {
-    /// Address and commit.
+pub struct SetInfo {
+    /// URL and commit.
     pub source: String,
     /// Name of the licence.
     pub licence: String,
@@ -182,15 +182,15 @@ const LICENCES: [&str; 12] = [
     "Unlicense",
 ];
 
-impl About {
+impl SetInfo {
     /// True if a licence is named, rather than missing or "for research only".
     pub fn is_licensed(&self) -> bool {
         LICENCES.iter().any(|name| self.licence.starts_with(name))
     }
 }
 
-/// The sets of `dir` by name: itself if it has gold, else its folders that have.
-pub(super) fn sets(dir: &Path) -> Result<Vec<Set>, EvalError> {
+/// The sets of `dir` by name: itself if it has gold, else its directories that have.
+pub(super) fn list_sets(dir: &Path) -> Result<Vec<Set>, EvalError> {
     let name = |path: &Path| {
         path.file_name()
             .map_or_else(|| "pages".to_owned(), |n| n.to_string_lossy().into_owned())
@@ -226,9 +226,9 @@ pub(super) fn sets(dir: &Path) -> Result<Vec<Set>, EvalError> {
 }
 
 impl Set {
-    /// The gold of the set, page by page. Lines that are blank, and pages with bad gold, are left out.
+    /// The gold of the set, page by page. Lines that are blank, and pages with bad gold, are skipped.
     pub fn gold(&self) -> Result<impl Iterator<Item = Result<Gold, EvalError>>, EvalError> {
-        let lines = Lines::open(&self.dir.join(GOLD))?;
+        let lines = GoldLines::open(&self.dir.join(GOLD))?;
         Ok(lines.filter_map(|line| {
             match line.and_then(|line| {
                 let gold: Gold = line.parse()?;
@@ -254,7 +254,7 @@ impl Set {
     }
 
     /// What the README of the set says of where it comes from; nothing if there is none.
-    pub fn about(&self) -> About {
+    pub fn about(&self) -> SetInfo {
         let text = fs::read_to_string(self.dir.join("README.md")).unwrap_or_default();
         let says = |names: &[&str]| {
             let value = text.lines().find_map(|line| {
@@ -265,7 +265,7 @@ impl Set {
             let name = value.split(['(', ';']).next().unwrap_or_default();
             name.replace('`', "").trim().to_owned()
         };
-        About {
+        SetInfo {
             source: says(&["Source"]),
             licence: says(&["Licence", "License"]),
         }
@@ -285,21 +285,21 @@ fn is_file_name(id: &str) -> bool {
             .all(|part| matches!(part, Component::Normal(_)))
 }
 
-/// Lines of a file of JSON objects, with their numbers; blank ones are left out.
-pub(super) struct Lines {
+/// Lines of a file of JSON objects, with their numbers; blank ones are skipped.
+pub(super) struct GoldLines {
     reader: BufReader<File>,
     file: PathBuf,
     line: usize,
 }
 
 /// One line.
-pub(super) struct Line {
+pub(super) struct GoldLine {
     bytes: Vec<u8>,
     file: PathBuf,
     line: usize,
 }
 
-impl Lines {
+impl GoldLines {
     /// Opens a file.
     pub(super) fn open(file: &Path) -> Result<Self, EvalError> {
         let opened = File::open(file).map_err(|source| EvalError::Read {
@@ -313,7 +313,7 @@ impl Lines {
         })
     }
 
-    fn read(&mut self) -> Result<Option<Line>, EvalError> {
+    fn read(&mut self) -> Result<Option<GoldLine>, EvalError> {
         let mut bytes = Vec::new();
         let read = (&mut self.reader)
             .take(MAX_LINE_BYTES)
@@ -323,7 +323,7 @@ impl Lines {
                 source,
             })?;
         self.line += 1;
-        let line = Line {
+        let line = GoldLine {
             bytes,
             file: self.file.clone(),
             line: self.line,
@@ -336,8 +336,8 @@ impl Lines {
     }
 }
 
-impl Iterator for Lines {
-    type Item = Result<Line, EvalError>;
+impl Iterator for GoldLines {
+    type Item = Result<GoldLine, EvalError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         loop {
@@ -350,7 +350,7 @@ impl Iterator for Lines {
     }
 }
 
-impl Line {
+impl GoldLine {
     /// The object on the line.
     pub(super) fn parse<'a, T: Deserialize<'a>>(&'a self) -> Result<T, EvalError> {
         serde_json::from_slice(self.json()).map_err(|error| {

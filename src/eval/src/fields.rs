@@ -1,23 +1,23 @@
-//! Named fields by templates. In: labelled pages whose gold has `fields`. Out: for each site, F1 of each field on pages that the
-//! template was not learned from. A template never sees the gold; a name is given once, on one page, as a person would who
-//! clicks a value there.
+//! Evaluates named fields by templates on pages whose gold has `fields`: for each site, F1 of each field on pages that the
+//! template was not learned from. A template never sees the gold; a name is set once, on one page, like a person who clicks
+//! a value there.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use serde::Serialize;
 
 use super::corpus::{EvalError, Gold, GoldField, Set};
-use super::halves::Prepared;
+use super::halves::PreparedPage;
 use super::scores::round;
-use super::{Choice, Extracted, Extraction};
+use super::{Extracted, Extraction, PageFilter};
 use taojin_extract as extract;
-use taojin_extract::template::{self, Guide, Observation, Template, slot_texts};
+use taojin_extract::template::{self, Guide, Observation, Template, collect_slot_texts};
 
 /// Pages learned from: of large sites so many, of others all but a few, at least as many.
 const LEARNED: usize = 20;
 const FEWEST: usize = 5;
 /// What the choice among several places with the same value counts: how much of the value a slot has, whether a label
-/// stands before it, and how much its contents differ from page to page. Beside them, the share of the pages that have it.
+/// is before it, and how much its contents differ from page to page. Added to them, the share of the pages that have it.
 const RIGHT: f64 = 2.0;
 const LABELLED: f64 = 0.2;
 const VARIED: f64 = 0.3;
@@ -40,9 +40,9 @@ pub struct FieldRow {
 }
 
 /// Judges every site of the chosen sets whose gold names fields. `each` takes every judged page with what it gives.
-pub fn fields(
+pub fn evaluate_fields(
     sets: &[Set],
-    choice: &Choice,
+    choice: &PageFilter,
     extraction: &Extraction,
     config: &template::Config,
     mut each: impl FnMut(Extracted<'_>, &BTreeMap<String, Vec<String>>) -> std::io::Result<()>,
@@ -64,17 +64,17 @@ pub fn fields(
             } else {
                 pages.len().saturating_sub(FEWEST).max(FEWEST)
             };
-            let prepared = Prepared::all(set, &pages, extraction);
+            let prepared = PreparedPage::all(set, &pages, extraction);
             if prepared.len() <= count {
                 continue;
             }
             let (learned, judged) = prepared.split_at(count);
-            let template = named(learned, config);
+            let template = learn_named(learned, config);
             let mut scores: BTreeMap<String, Score> = BTreeMap::new();
             for page in judged {
                 let found = template
                     .as_ref()
-                    .map(|template| values(template, page))
+                    .map(|template| gold_values(template, page))
                     .unwrap_or_default();
                 for (name, gold) in &page.gold.fields {
                     let own = found.get(name).map_or(&[][..], Vec::as_slice);
@@ -120,7 +120,7 @@ pub fn fields(
 }
 
 /// The template of some pages, the slots named by the gold of the first.
-fn named(pages: &[Prepared<'_>], config: &template::Config) -> Option<Template> {
+fn learn_named(pages: &[PreparedPage<'_>], config: &template::Config) -> Option<Template> {
     let seen: Vec<Observation> = pages.iter().map(|page| page.seen.clone()).collect();
     let first = pages.first()?;
     let learned = template::learn(&seen, config);
@@ -131,9 +131,9 @@ fn named(pages: &[Prepared<'_>], config: &template::Config) -> Option<Template> 
     }
     let tokens = &first.keys.sequence;
     let equals = |gold: &GoldField, text: &str| {
-        let items: HashSet<String> = gold.texts().iter().map(|text| bare(text)).collect();
+        let items: HashSet<String> = gold.texts().iter().map(|text| strip_space(text)).collect();
         let parts = || split(text).into_iter().any(|part| items.contains(&part));
-        items.contains(&bare(text)) || (items.len() > 1 && parts())
+        items.contains(&strip_space(text)) || (items.len() > 1 && parts())
     };
     // What is clicked is a value, though it may be the same on all pages.
     for gold in first.gold.fields.values() {
@@ -143,14 +143,16 @@ fn named(pages: &[Prepared<'_>], config: &template::Config) -> Option<Template> 
             }
         }
     }
-    let contents: Vec<HashMap<u64, Vec<String>>> =
-        pages.iter().map(|page| contents(&template, page)).collect();
+    let contents: Vec<HashMap<u64, Vec<String>>> = pages
+        .iter()
+        .map(|page| slot_contents(&template, page))
+        .collect();
     let mut chosen: Vec<(u64, &String)> = Vec::new();
     for (name, gold) in &first.gold.fields {
         let mut best: Option<(f64, u64)> = None;
         let mut keys: Vec<u64> = Vec::new();
         let alignment = template.nodes.align(&tokens.tokens, &tokens.layout);
-        for (_, key, text) in slot_texts(&alignment, tokens, &first.page) {
+        for (_, key, text) in collect_slot_texts(&alignment, tokens, &first.page) {
             if equals(gold, text) && !keys.contains(&key) {
                 keys.push(key);
             }
@@ -163,10 +165,10 @@ fn named(pages: &[Prepared<'_>], config: &template::Config) -> Option<Template> 
             let slot = template.slots.iter().find(|slot| slot.key == key);
             let after = slot.and_then(|slot| template.nodes.nodes.get(slot.after));
             let own = contents[0].get(&key).map_or(&[][..], Vec::as_slice);
-            let score = RIGHT * right(own, gold)
+            let score = RIGHT * count_right(own, gold)
                 + covered
                 + VARIED * different
-                + if after.is_some_and(template::Node::is_text) {
+                + if after.is_some_and(template::TemplateNode::is_text) {
                     LABELLED
                 } else {
                     0.0
@@ -183,19 +185,19 @@ fn named(pages: &[Prepared<'_>], config: &template::Config) -> Option<Template> 
     Some(template)
 }
 
-/// What stands in each slot of a page.
-fn contents(template: &Template, page: &Prepared<'_>) -> HashMap<u64, Vec<String>> {
+/// What is in each slot of a page.
+fn slot_contents(template: &Template, page: &PreparedPage<'_>) -> HashMap<u64, Vec<String>> {
     let sequence = &page.keys.sequence;
     let alignment = template.nodes.align(&sequence.tokens, &sequence.layout);
     let mut contents: HashMap<u64, Vec<String>> = HashMap::new();
-    for (_, key, text) in slot_texts(&alignment, sequence, &page.page) {
+    for (_, key, text) in collect_slot_texts(&alignment, sequence, &page.page) {
         contents.entry(key).or_default().push(text.to_owned());
     }
     contents
 }
 
 /// Values of the named slots of a page.
-fn values(template: &Template, page: &Prepared<'_>) -> BTreeMap<String, Vec<String>> {
+fn gold_values(template: &Template, page: &PreparedPage<'_>) -> BTreeMap<String, Vec<String>> {
     let guide = Guide::new(template, &page.keys, &page.page);
     let values = guide.values(&page.page).into_iter();
     values.map(|value| (value.name, value.texts)).collect()
@@ -213,7 +215,7 @@ impl Score {
     fn add(&mut self, found: &[String], gold: &GoldField) {
         self.gold += 1;
         self.found += u32::from(!found.is_empty());
-        self.right += right(found, gold);
+        self.right += count_right(found, gold);
     }
 
     /// Harmonic mean of precision and recall over pages, as SWDE counts (Hao et al., SIGIR 2011).
@@ -228,11 +230,11 @@ impl Score {
 }
 
 /// How right what was found is: 1 for the value, or one of several spellings; of a list, F1 over its items.
-fn right(found: &[String], gold: &GoldField) -> f64 {
-    let items: Vec<String> = gold.texts().iter().map(|text| bare(text)).collect();
+fn count_right(found: &[String], gold: &GoldField) -> f64 {
+    let items: Vec<String> = gold.texts().iter().map(|text| strip_space(text)).collect();
     let own: Vec<String> = match found {
-        [only] if items.len() > 1 && !items.contains(&bare(only)) => split(only),
-        all => all.iter().map(|text| bare(text)).collect(),
+        [only] if items.len() > 1 && !items.contains(&strip_space(only)) => split(only),
+        all => all.iter().map(|text| strip_space(text)).collect(),
     };
     let own: Vec<String> = own.into_iter().filter(|text| !text.is_empty()).collect();
     if own.is_empty() {
@@ -248,7 +250,7 @@ fn right(found: &[String], gold: &GoldField) -> f64 {
 }
 
 /// A text without white space, case and signs around it.
-fn bare(text: &str) -> String {
+fn strip_space(text: &str) -> String {
     let text: String = text
         .chars()
         .filter(|c| !c.is_whitespace())
@@ -260,12 +262,12 @@ fn bare(text: &str) -> String {
 
 fn split(text: &str) -> Vec<String> {
     text.split([',', ';', '/', '、', '，', '；', '|'])
-        .map(bare)
+        .map(strip_space)
         .collect()
 }
 
 /// The sites as a table.
-pub fn fields_lines(rows: &[FieldRow]) -> Vec<String> {
+pub fn format_fields(rows: &[FieldRow]) -> Vec<String> {
     let width = rows
         .iter()
         .map(|row| row.set.len() + row.site.len() + 1)

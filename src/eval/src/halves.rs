@@ -1,19 +1,19 @@
-//! Templates against the models alone. In: labelled pages of several sites. Out: for each site, the scores of the second
-//! half of its pages without and with templates learned from the first half. The gold is never shown to the learner.
+//! Compares templates with the models alone: for each site, the scores of the second half of its pages without and with
+//! templates learned from the first half. The learner never sees the gold.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::corpus::{EvalError, Gold, Set};
-use super::scores::{PageScore, Row, Tally, round};
-use super::{Choice, Extraction};
+use super::scores::{PageScore, RateRow, Tally, round};
+use super::{Extraction, PageFilter};
 use taojin_extract::page::Page;
 use taojin_extract::template::{self, Guide, Keys, Library, Observation};
 use taojin_extract::{self as extract, Document};
 use taojin_uri::CrawlUri;
 
-/// Sites with fewer pages are left out: half of them shows nothing.
+/// Sites with fewer pages are skipped: half of them shows nothing.
 pub const LEAST_PAGES: usize = 6;
 
 /// One site.
@@ -30,9 +30,9 @@ pub struct Halves {
     /// Pages of the other half that have a template.
     pub assigned: usize,
     /// The models alone.
-    pub ratio: Row,
+    pub ratio: RateRow,
     /// With templates.
-    pub guided: Row,
+    pub guided: RateRow,
     /// Pages whose text is worse with a template: name, F1 before and after.
     pub worse: Vec<(String, f64, f64)>,
     /// Pages whose text a template has emptied.
@@ -40,18 +40,18 @@ pub struct Halves {
 }
 
 /// Judges every site of the chosen sets that has enough pages.
-pub fn halves(
+pub fn compare_halves(
     sets: &[Set],
-    choice: &Choice,
+    choice: &PageFilter,
     extraction: &Extraction,
     config: &template::Config,
     mut progress: impl FnMut(&str),
 ) -> Result<Vec<Halves>, EvalError> {
     let mut all = Vec::new();
-    each_site(sets, choice, |set, site, pages| {
+    group_by_site(sets, choice, |set, site, pages| {
         progress(site);
-        let pages = Prepared::all(set, pages, extraction);
-        all.push(one_site(
+        let pages = PreparedPage::all(set, pages, extraction);
+        all.push(compare_site(
             set,
             site,
             &pages,
@@ -64,9 +64,9 @@ pub fn halves(
 }
 
 /// Calls with each site of the chosen sets that has enough pages.
-pub(super) fn each_site(
+pub(super) fn group_by_site(
     sets: &[Set],
-    choice: &Choice,
+    choice: &PageFilter,
     mut work: impl FnMut(&Set, &str, &[Gold]),
 ) -> Result<(), EvalError> {
     for set in sets {
@@ -97,7 +97,7 @@ fn site_of(gold: &Gold, set: &Set) -> String {
 }
 
 /// A page of a site, read once for all splits.
-pub(super) struct Prepared<'a> {
+pub(super) struct PreparedPage<'a> {
     pub(super) gold: &'a Gold,
     pub(super) page: Page,
     pub(super) keys: Keys,
@@ -106,17 +106,17 @@ pub(super) struct Prepared<'a> {
     alone: Document,
 }
 
-impl<'a> Prepared<'a> {
+impl<'a> PreparedPage<'a> {
     /// The pages of a site that can be read.
     pub(super) fn all(set: &Set, pages: &'a [Gold], extraction: &Extraction) -> Vec<Self> {
         let context = extraction.context();
         let prepared = |gold: &'a Gold| {
             let page = extraction.saved_page(set, gold)?;
-            let keys = Keys::of(&page);
+            let keys = Keys::new(&page);
             let (alone, lines) = extract::observe(&page, &keys, &context, &extraction.extract);
             Some(Self {
                 gold,
-                seen: Observation::of(&page, &keys, lines),
+                seen: Observation::new(&page, &keys, lines),
                 page,
                 keys,
                 alone,
@@ -127,10 +127,10 @@ impl<'a> Prepared<'a> {
 }
 
 /// Learns from some pages of a site and judges the others.
-pub(super) fn one_site(
+pub(super) fn compare_site(
     set: &Set,
     site: &str,
-    pages: &[Prepared<'_>],
+    pages: &[PreparedPage<'_>],
     is_learned: impl Fn(usize) -> bool,
     extraction: &Extraction,
     config: &template::Config,
@@ -155,7 +155,7 @@ pub(super) fn one_site(
     let (mut ratio, mut guided) = (Tally::default(), Tally::default());
     for (
         _,
-        Prepared {
+        PreparedPage {
             gold,
             page,
             keys,
@@ -197,7 +197,7 @@ fn is_lost(alone: &Document, with: &Document) -> bool {
 }
 
 /// The sites as a table, then the pages that are worse.
-pub fn halves_lines(all: &[Halves]) -> Vec<String> {
+pub fn format_halves(all: &[Halves]) -> Vec<String> {
     let width = all.iter().map(|h| h.set.len() + h.site.len() + 1).max();
     let width = width.unwrap_or(0).max(20);
     let mut lines = vec![format!(

@@ -1,5 +1,5 @@
-//! How good the extraction is. In: a folder of labelled pages. Out: a [`Run`]: the score of each page, tables of them, the
-//! difference to an earlier run. Never uses the network, never holds more than one page.
+//! Measures the quality of the extraction on directories of labelled pages. A [`Run`] has the score of each page, its
+//! tables, and the difference to an earlier run. No network; one page in memory at a time.
 //!
 //! The daemon uses nothing of this crate. The measures of papers are in `benches/lab`.
 
@@ -23,20 +23,20 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-pub use clock::Unit;
-pub use compare::{Change, Difference, compare};
-pub use corpus::{About, EvalError, Gold, GoldComment, Set};
-pub use fields::{FieldRow, fields, fields_lines};
-pub use halves::{Halves, LEAST_PAGES, halves, halves_lines};
+pub use clock::ClockUnit;
+pub use compare::{Difference, FieldChange, compare};
+pub use corpus::{EvalError, Gold, GoldComment, Set, SetInfo};
+pub use fields::{FieldRow, evaluate_fields, format_fields};
+pub use halves::{Halves, LEAST_PAGES, compare_halves, format_halves};
 pub use learn::{Unseen, learn};
-pub use scores::{CommentScore, PageScore, Row, Tally};
-pub use splits::{Splits, splits, splits_lines};
-pub use table::{Report, SetReport, lines, report};
-pub use terms::{TermTable, term_table};
-pub use tokens::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};
-pub use unseen_table::{UnseenRow, unseen_lines, unseen_report};
+pub use scores::{CommentScore, PageScore, RateRow, Tally};
+pub use splits::{Splits, compare_splits, format_splits};
+pub use table::{Report, SetReport, format_run, report};
+pub use terms::{TermTable, rank_terms};
+pub use tokens::{BODY_SHINGLE, Bag, Overlap, TokenNumbers, normalize_title, parse_day};
+pub use unseen_table::{UnseenRow, compare_unseen, format_unseen};
 
-use corpus::Lines;
+use corpus::GoldLines;
 use taojin_extract::page::{self, Hints, Page};
 use taojin_extract::{self as extract, Document};
 use taojin_uri::CrawlUri;
@@ -46,7 +46,7 @@ const RUN_VERSION: u32 = 1;
 
 /// Which pages are judged, and what is kept of them.
 #[derive(Debug, Clone, Default)]
-pub struct Choice {
+pub struct PageFilter {
     /// Only these sets; all if empty.
     pub sets: Vec<String>,
     /// Only pages of this language.
@@ -58,7 +58,7 @@ pub struct Choice {
 /// How pages are extracted.
 #[derive(Debug, Clone, Default)]
 pub struct Extraction {
-    /// The present, Unix milliseconds: relative times are told from it.
+    /// The present, Unix milliseconds: relative times are resolved against it.
     pub now_ms: i64,
     /// Limits of a page.
     pub page: page::Config,
@@ -70,7 +70,7 @@ pub struct Extraction {
 
 /// A field that is not as the gold has it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Wrong {
+pub struct WrongField {
     /// The page.
     pub id: String,
     /// `title` or `published`.
@@ -86,10 +86,10 @@ pub struct Wrong {
 pub struct Run {
     /// Score of each page.
     pub pages: Vec<PageScore>,
-    /// Wrong fields by set, as many as were asked for.
-    pub wrong: Vec<(String, Wrong)>,
+    /// Wrong fields by set, as many as were requested.
+    pub wrong: Vec<(String, WrongField)>,
     /// What the times count; `None` if nothing was extracted.
-    pub unit: Option<Unit>,
+    pub unit: Option<ClockUnit>,
 }
 
 /// One page as soon as it is extracted.
@@ -103,9 +103,9 @@ pub struct Extracted<'a> {
     pub document: Result<&'a Document, &'a io::Error>,
 }
 
-/// The chosen sets of `dir`, and how many pages they have. Reads all gold, so that a broken line is told at once.
-pub fn choose(dir: &Path, choice: &Choice) -> Result<(Vec<Set>, usize), EvalError> {
-    let mut sets = corpus::sets(dir)?;
+/// The chosen sets of `dir`, and how many pages they have. Reads all gold, so that a broken line is reported at once.
+pub fn choose(dir: &Path, choice: &PageFilter) -> Result<(Vec<Set>, usize), EvalError> {
+    let mut sets = corpus::list_sets(dir)?;
     if let Some(name) = choice
         .sets
         .iter()
@@ -130,8 +130,8 @@ pub fn choose(dir: &Path, choice: &Choice) -> Result<(Vec<Set>, usize), EvalErro
     }
 }
 
-impl Choice {
-    /// Whether a page is among the chosen ones; its set is not looked at.
+impl PageFilter {
+    /// Whether a page is among the chosen ones; its set is not checked.
     pub fn includes(&self, gold: &Gold) -> bool {
         self.lang.is_none() || self.lang == gold.lang
     }
@@ -140,14 +140,14 @@ impl Choice {
 /// Extracts and judges the pages of `sets`, one after the other; `seen` gets each before it is forgotten.
 pub fn run(
     sets: &[Set],
-    choice: &Choice,
+    choice: &PageFilter,
     extraction: &Extraction,
     mut seen: impl FnMut(Extracted<'_>) -> Result<(), EvalError>,
 ) -> Result<Run, EvalError> {
     let mut run = Run::default();
     for set in sets {
         let hubs = is_hub_set(set)?;
-        let mut wrong = Wrongs::up_to(choice.worst);
+        let mut wrong = WrongFields::up_to(choice.worst);
         for gold in set.gold()? {
             let gold = gold?;
             if !choice.includes(&gold) {
@@ -212,10 +212,10 @@ impl Extraction {
     }
 
     /// The document of a page, the nanoseconds that it took, and what they count.
-    fn document(&self, html: &[u8], set: &str, gold: &Gold) -> (Document, u64, Unit) {
+    fn document(&self, html: &[u8], set: &str, gold: &Gold) -> (Document, u64, ClockUnit) {
         let hints = self.hints(gold.url.as_deref());
         let context = extract::Context {
-            weights: self.unseen.as_ref().and_then(|u| u.of(set, gold)),
+            weights: self.unseen.as_ref().and_then(|u| u.weights_for(set, gold)),
             ..self.context()
         };
         let span = clock::start();
@@ -227,12 +227,12 @@ impl Extraction {
 }
 
 /// The first wrong fields of a set.
-struct Wrongs {
+struct WrongFields {
     limit: usize,
-    kept: Vec<Wrong>,
+    kept: Vec<WrongField>,
 }
 
-impl Wrongs {
+impl WrongFields {
     fn up_to(limit: usize) -> Self {
         Self {
             limit,
@@ -253,7 +253,7 @@ impl Wrongs {
         for (field, right, got, gold_value) in fields {
             let kept = self.kept.iter().filter(|w| w.field == field).count();
             if right == Some(false) && kept < self.limit {
-                self.kept.push(Wrong {
+                self.kept.push(WrongField {
                     id: gold.id.clone(),
                     field,
                     got: got.clone(),
@@ -265,7 +265,7 @@ impl Wrongs {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Head {
+struct RunHeader {
     taojin_eval: u32,
 }
 
@@ -276,7 +276,7 @@ impl Run {
             let mut out = io::BufWriter::new(std::fs::File::create(file)?);
             serde_json::to_writer(
                 &mut out,
-                &Head {
+                &RunHeader {
                     taojin_eval: RUN_VERSION,
                 },
             )?;
@@ -300,9 +300,9 @@ impl Run {
             line: 1,
             why: "not a run that --save wrote".to_owned(),
         };
-        let mut lines = Lines::open(file)?;
+        let mut lines = GoldLines::open(file)?;
         let first = lines.next().ok_or_else(not_ours)??;
-        match first.parse::<Head>() {
+        match first.parse::<RunHeader>() {
             Ok(head) if head.taojin_eval == RUN_VERSION => {}
             Ok(head) => {
                 let why = format!("saved by another version ({})", head.taojin_eval);

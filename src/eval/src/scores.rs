@@ -1,5 +1,4 @@
-//! From a page to numbers, and from pages to rates. In: gold and document. Out: [`PageScore`], added up in a [`Tally`],
-//! told as a [`Row`]. Never reads a file.
+//! Scores documents against the gold: a [`PageScore`] each, summed up in a [`Tally`], reported as a [`RateRow`].
 //!
 //! - text: precision, recall and F1 of shingles of four tokens. `f1`, `p`, `r` come from the shares of each page, averaged;
 //!   `page` is the mean of the pages' own F1.
@@ -10,7 +9,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::corpus::Gold;
-use super::tokens::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};
+use super::tokens::{BODY_SHINGLE, Bag, Overlap, TokenNumbers, normalize_title, parse_day};
 use taojin_extract::{Document, Kind};
 
 /// Token F1 from which two comments are the same.
@@ -69,40 +68,40 @@ impl PageScore {
             id: gold.id.clone(),
             lang: gold.language().to_owned(),
             missing: document.is_none(),
-            text: filled(&gold.text).map(|t| text(t, document.map_or("", |d| &d.text))),
-            title: filled(&gold.title)
-                .map(|t| bare_title(t) == bare_title(title.unwrap_or_default())),
+            text: has_content(&gold.text).map(|t| score_text(t, document.map_or("", |d| &d.text))),
+            title: has_content(&gold.title)
+                .map(|t| normalize_title(t) == normalize_title(title.unwrap_or_default())),
             date: gold
                 .published
                 .as_deref()
-                .and_then(day)
-                .map(|gold| published.and_then(day) == Some(gold)),
-            comments: comments(gold, document),
-            kind: kind(gold, document.map(|d| d.kind), hubs),
+                .and_then(parse_day)
+                .map(|gold| published.and_then(parse_day) == Some(gold)),
+            comments: score_comments(gold, document),
+            kind: score_kind(gold, document.map(|d| d.kind), hubs),
             bytes: 0,
             ns: 0,
         }
     }
 }
 
-pub(super) fn filled(field: &Option<String>) -> Option<&str> {
+pub(super) fn has_content(field: &Option<String>) -> Option<&str> {
     field.as_deref().filter(|f| !f.is_empty())
 }
 
-fn text(gold: &str, extracted: &str) -> Overlap {
-    let mut numbers = Numbers::default();
-    let gold = Bag::of(gold, BODY_SHINGLE, &mut numbers);
-    gold.overlap(&Bag::of(extracted, BODY_SHINGLE, &mut numbers))
+fn score_text(gold: &str, extracted: &str) -> Overlap {
+    let mut numbers = TokenNumbers::default();
+    let gold = Bag::new(gold, BODY_SHINGLE, &mut numbers);
+    gold.overlap(&Bag::new(extracted, BODY_SHINGLE, &mut numbers))
 }
 
 /// Each gold comment in turn takes the extracted one that is most like it, if it is like enough.
-fn comments(gold: &Gold, document: Option<&Document>) -> Option<CommentScore> {
+fn score_comments(gold: &Gold, document: Option<&Document>) -> Option<CommentScore> {
     let gold = gold.comments.as_deref().filter(|c| !c.is_empty())?;
-    let mut numbers = Numbers::default();
+    let mut numbers = TokenNumbers::default();
     let mut left: Vec<Bag> = document
         .map_or(&[][..], |d| &d.comments)
         .iter()
-        .map(|c| Bag::of(&c.text, 1, &mut numbers))
+        .map(|c| Bag::new(&c.text, 1, &mut numbers))
         .collect();
     let mut score = CommentScore {
         given: left.len() as u32,
@@ -110,7 +109,7 @@ fn comments(gold: &Gold, document: Option<&Document>) -> Option<CommentScore> {
         right: 0,
     };
     for comment in gold {
-        let bag = Bag::of(comment.text(), 1, &mut numbers);
+        let bag = Bag::new(comment.text(), 1, &mut numbers);
         let mut best: Option<(usize, f64)> = None;
         for (i, other) in left.iter().enumerate() {
             let f1 = bag.overlap(other).f1();
@@ -129,9 +128,9 @@ fn comments(gold: &Gold, document: Option<&Document>) -> Option<CommentScore> {
 }
 
 /// `page_type` says what is right; without one, labelled pages are articles, and those of a set that has none are lists.
-fn kind(gold: &Gold, kind: Option<Kind>, hubs: bool) -> Option<bool> {
+fn score_kind(gold: &Gold, kind: Option<Kind>, hubs: bool) -> Option<bool> {
     let is = |wanted: Kind| kind == Some(wanted);
-    match filled(&gold.page_type) {
+    match has_content(&gold.page_type) {
         Some("article") => Some(is(Kind::Article)),
         Some("list" | "hub") => Some(is(Kind::Hub)),
         Some(_) => Some(kind.is_some() && !is(Kind::Article)),
@@ -199,7 +198,7 @@ impl Tally {
     }
 
     /// All of `pages`.
-    pub fn of<'a>(pages: impl IntoIterator<Item = &'a PageScore>) -> Self {
+    pub fn from_pages<'a>(pages: impl IntoIterator<Item = &'a PageScore>) -> Self {
         let mut tally = Self::default();
         for page in pages {
             tally.add(page);
@@ -208,7 +207,7 @@ impl Tally {
     }
 
     /// The rates.
-    pub fn row(&self) -> Row {
+    pub fn row(&self) -> RateRow {
         let text = (self.texts > 0).then(|| self.shares.rates());
         let found = Overlap {
             right: f64::from(self.comments.right),
@@ -216,7 +215,7 @@ impl Tally {
             missed: f64::from(self.comments.gold - self.comments.right),
         };
         let comments = (self.comments.gold > 0).then(|| found.rates());
-        Row {
+        RateRow {
             pages: self.pages,
             missing: self.missing,
             text: (self.texts > 0).then_some(self.texts),
@@ -238,7 +237,7 @@ impl Tally {
 
 /// Rates of some pages, four digits; `None` where the gold says nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
-pub struct Row {
+pub struct RateRow {
     /// Pages judged.
     pub pages: u32,
     /// Pages whose HTML is not there.

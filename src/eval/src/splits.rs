@@ -1,19 +1,19 @@
-//! Templates against the models alone on many random splits of each site. In: labelled pages. Out: for each site and number
-//! of pages learned from, how often texts, titles and dates got worse, and which pages.
+//! Compares templates with the models alone on many random splits of each site: for each site and number of training pages,
+//! how often texts, titles and dates got worse, and on which pages.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::corpus::{EvalError, Set};
-use super::halves::{Prepared, each_site, one_site};
+use super::halves::{PreparedPage, compare_site, group_by_site};
 use super::scores::round;
-use super::{Choice, Extraction};
+use super::{Extraction, PageFilter};
 use taojin_extract::template;
 
 /// Pages learned from, besides half of them: as many as the daemon learns from, on small sites and on others.
 const FIXED: [usize; 2] = [template::LEARN_SMALL_AT, template::LEARN_AT];
-/// Fewer pages to be judged on tell nothing.
+/// Fewer pages to be judged on show nothing.
 const LEAST_JUDGED: usize = 3;
 /// Scores that differ less are the same.
 const SAME: f64 = 1e-9;
@@ -50,17 +50,17 @@ pub struct Splits {
 }
 
 /// Splits each site of the chosen sets so many times for each number of pages to learn from.
-pub fn splits(
+pub fn compare_splits(
     sets: &[Set],
-    choice: &Choice,
+    choice: &PageFilter,
     extraction: &Extraction,
     config: &template::Config,
     count: usize,
     mut progress: impl FnMut(&str),
 ) -> Result<Vec<Splits>, EvalError> {
     let mut all = Vec::new();
-    each_site(sets, choice, |set, site, pages| {
-        let pages = Prepared::all(set, pages, extraction);
+    group_by_site(sets, choice, |set, site, pages| {
+        let pages = PreparedPage::all(set, pages, extraction);
         let half = pages.len() / 2;
         let enough = |n: &usize| *n != half && n + LEAST_JUDGED <= pages.len();
         for learned_from in std::iter::once(half).chain(FIXED.into_iter().filter(enough)) {
@@ -73,9 +73,11 @@ pub fn splits(
                 ..Splits::default()
             };
             for seed in 0..count as u64 {
-                let chosen = chosen(pages.len(), learned_from, seed);
+                let chosen = draw_pages(pages.len(), learned_from, seed);
                 let is_learned = |n: usize| chosen[n];
-                row.add(&one_site(set, site, &pages, is_learned, extraction, config));
+                row.add(&compare_site(
+                    set, site, &pages, is_learned, extraction, config,
+                ));
             }
             all.push(row);
         }
@@ -84,7 +86,7 @@ pub fn splits(
 }
 
 /// Which of so many pages are learned from: the first of a shuffled order.
-fn chosen(pages: usize, learned_from: usize, seed: u64) -> Vec<bool> {
+fn draw_pages(pages: usize, learned_from: usize, seed: u64) -> Vec<bool> {
     let mut order: Vec<usize> = (0..pages).collect();
     order.sort_by_key(|n| taojin_extract::similarity::mix(seed + 1, *n as u64));
     let mut chosen = vec![false; pages];
@@ -103,7 +105,7 @@ impl Splits {
         self.ratio = mean(self.ratio, halves.ratio.page);
         self.guided = mean(self.guided, halves.guided.page);
         self.splits += 1;
-        let gain = |of: fn(&super::Row) -> Option<f64>| {
+        let gain = |of: fn(&super::RateRow) -> Option<f64>| {
             of(&halves.guided).unwrap_or(0.0) - of(&halves.ratio).unwrap_or(0.0)
         };
         let text = gain(|row| row.page);
@@ -121,7 +123,7 @@ impl Splits {
 }
 
 /// A row for each site and number of pages, then the pages that got worse.
-pub fn splits_lines(all: &[Splits]) -> Vec<String> {
+pub fn format_splits(all: &[Splits]) -> Vec<String> {
     let width = all.iter().map(|s| s.set.len() + s.site.len() + 1).max();
     let width = width.unwrap_or(0).max(20);
     let mut lines = vec![format!(

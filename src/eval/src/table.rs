@@ -1,12 +1,12 @@
-//! A run as tables. In: a [`Run`]. Out: a [`Report`] for machines, and lines of text for a person. Never writes anywhere.
+//! Formats a run as tables: a [`Report`] for machines, and lines of text for a person.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::compare::{Change, Difference};
-use super::scores::{PageScore, Row, Tally, round};
-use super::{Run, Unit, Wrong};
+use super::compare::{Difference, FieldChange};
+use super::scores::{PageScore, RateRow, Tally, round};
+use super::{ClockUnit, Run, WrongField};
 
 /// Columns: heading, digits after the point.
 const COLUMNS: [(&str, usize); 13] = [
@@ -40,16 +40,16 @@ const SHOWN_CHANGES: usize = 200;
 pub struct SetReport {
     /// Its rates.
     #[serde(flatten)]
-    pub row: Row,
-    /// Worst texts first, if asked for: F1 and page.
+    pub row: RateRow,
+    /// Worst texts first, if requested: F1 and page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst: Option<Vec<(f64, String)>>,
     /// Wrong titles and dates.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub wrong: Vec<Wrong>,
+    pub wrong: Vec<WrongField>,
     /// Rates of each language.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub languages: BTreeMap<String, Row>,
+    pub languages: BTreeMap<String, RateRow>,
     /// Against an earlier run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub difference: Option<Difference>,
@@ -58,7 +58,7 @@ pub struct SetReport {
 /// Sets by name: what `--json` prints.
 pub type Report = BTreeMap<String, SetReport>;
 
-/// The report of a run: with the `worst` texts of each set, rates by language if asked for, and the differences to an
+/// The report of a run: with the `worst` texts of each set, rates by language if requested, and the differences to an
 /// earlier run.
 pub fn report(
     run: &Run,
@@ -85,8 +85,8 @@ pub fn report(
         let wrong = run.wrong.iter().filter(|(of, _)| of == set);
         let at = differences.iter().position(|d| d.set == *set);
         let whole = SetReport {
-            row: Tally::of(pages).row(),
-            worst: (worst > 0).then(|| worst_texts(pages, worst)),
+            row: Tally::from_pages(pages).row(),
+            worst: (worst > 0).then(|| find_worst_texts(pages, worst)),
             wrong: wrong.map(|(_, wrong)| wrong.clone()).collect(),
             languages,
             difference: at.map(|at| differences.swap_remove(at)),
@@ -96,7 +96,7 @@ pub fn report(
     report
 }
 
-fn worst_texts(pages: &[PageScore], count: usize) -> Vec<(f64, String)> {
+fn find_worst_texts(pages: &[PageScore], count: usize) -> Vec<(f64, String)> {
     let three = |f1: f64| format!("{f1:.3}").parse().unwrap_or(f1);
     let mut texts: Vec<(f64, String)> = pages
         .iter()
@@ -108,10 +108,10 @@ fn worst_texts(pages: &[PageScore], count: usize) -> Vec<(f64, String)> {
 }
 
 /// The report in lines: a table of the sets, then what changed since the earlier run.
-pub fn lines(run: &Run, report: &Report) -> Vec<String> {
+pub fn format_run(run: &Run, report: &Report) -> Vec<String> {
     let names = report.keys().map(|name| name.chars().count() + 2);
     let width = names.max().unwrap_or(0).max(NAME);
-    let mut lines = vec![heading("set", width, |_| true)];
+    let mut lines = vec![write_heading("set", width, |_| true)];
     for (set, whole) in report {
         lines.push(cells(set, width, &whole.row));
         for (lang, row) in &whole.languages {
@@ -124,24 +124,24 @@ pub fn lines(run: &Run, report: &Report) -> Vec<String> {
                 .flatten()
                 .map(|(f1, id)| format!("    {f1:.3} {id}")),
         );
-        lines.extend(whole.wrong.iter().map(wrong_line));
+        lines.extend(whole.wrong.iter().map(format_wrong));
     }
     if report.len() > 1 {
-        lines.push(cells("(all)", width, &Tally::of(&run.pages).row()));
+        lines.push(cells("(all)", width, &Tally::from_pages(&run.pages).row()));
     }
-    if run.unit == Some(Unit::Wall) {
+    if run.unit == Some(ClockUnit::Wall) {
         lines.push("MB/s: of wall time, this system tells no processor time".to_owned());
     }
     if report.values().any(|whole| whole.difference.is_some()) {
-        differences(report, width, &mut lines);
+        format_differences(report, width, &mut lines);
     }
     lines
 }
 
-fn differences(report: &Report, width: usize, lines: &mut Vec<String>) {
+fn format_differences(report: &Report, width: usize, lines: &mut Vec<String>) {
     let compared = |name: &str| !NOT_COMPARED.contains(&name);
     lines.push(String::new());
-    lines.push(heading("now - before", width, compared));
+    lines.push(write_heading("now - before", width, compared));
     let all = || {
         report
             .iter()
@@ -157,7 +157,7 @@ fn differences(report: &Report, width: usize, lines: &mut Vec<String>) {
         }
     }
     for (title, worse) in [("worse", true), ("better", false)] {
-        let changes: Vec<(&String, &Change)> = all()
+        let changes: Vec<(&String, &FieldChange)> = all()
             .flat_map(|(set, d)| {
                 let changes = if worse { &d.worse } else { &d.better };
                 changes.iter().map(move |change| (set, change))
@@ -166,15 +166,15 @@ fn differences(report: &Report, width: usize, lines: &mut Vec<String>) {
         lines.push(String::new());
         lines.push(format!("{title}: {}", changes.len()));
         let shown = changes.iter().take(SHOWN_CHANGES);
-        lines.extend(shown.map(|(set, change)| change_line(set, change)));
+        lines.extend(shown.map(|(set, change)| format_change(set, change)));
         if changes.len() > SHOWN_CHANGES {
             lines.push(format!("  … {} more", changes.len() - SHOWN_CHANGES));
         }
     }
 }
 
-fn change_line(set: &str, change: &Change) -> String {
-    let Change {
+fn format_change(set: &str, change: &FieldChange) -> String {
+    let FieldChange {
         id,
         field,
         before,
@@ -186,20 +186,20 @@ fn change_line(set: &str, change: &Change) -> String {
     )
 }
 
-fn wrong_line(wrong: &Wrong) -> String {
+fn format_wrong(wrong: &WrongField) -> String {
     let got = match &wrong.got {
-        Some(got) => format!("“{}”", cut(got)),
+        Some(got) => format!("“{}”", shorten(got)),
         None => "nothing".to_owned(),
     };
     format!(
         "    {} {}: {got} instead of “{}”",
         wrong.field,
         wrong.id,
-        cut(&wrong.gold)
+        shorten(&wrong.gold)
     )
 }
 
-fn cut(text: &str) -> String {
+fn shorten(text: &str) -> String {
     let mut cut: String = text.chars().take(SHOWN_CHARS).collect();
     if cut.len() < text.len() {
         cut.push('…');
@@ -208,7 +208,7 @@ fn cut(text: &str) -> String {
 }
 
 /// Values of a row in the order of the columns.
-fn values(row: &Row) -> [Option<f64>; COLUMNS.len()] {
+fn values(row: &RateRow) -> [Option<f64>; COLUMNS.len()] {
     [
         Some(f64::from(row.pages)),
         Some(f64::from(row.missing)),
@@ -230,7 +230,7 @@ fn cell_width(name: &str) -> usize {
     name.len().max(CELL) + 1
 }
 
-fn heading(first: &str, width: usize, shown: impl Fn(&str) -> bool) -> String {
+fn write_heading(first: &str, width: usize, shown: impl Fn(&str) -> bool) -> String {
     let mut line = format!("{first:width$}");
     for (name, _) in COLUMNS.iter().filter(|(name, _)| shown(name)) {
         let cell = cell_width(name);
@@ -239,7 +239,7 @@ fn heading(first: &str, width: usize, shown: impl Fn(&str) -> bool) -> String {
     line
 }
 
-fn cells(name: &str, width: usize, row: &Row) -> String {
+fn cells(name: &str, width: usize, row: &RateRow) -> String {
     let mut line = format!("{name:width$}");
     for ((heading, digits), value) in COLUMNS.iter().zip(values(row)) {
         let value = value.map_or("-".to_owned(), |v| format!("{v:.digits$}"));

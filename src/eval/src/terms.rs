@@ -1,5 +1,5 @@
-//! How well domain terms are found. In: texts with the keywords that people gave them. Out: precision and recall of
-//! our ranking and of simpler ones over the same candidates. Never looks at a keyword before the ranking stands.
+//! Evaluates domain terms on texts with keywords assigned by people: precision and recall of our ranking and of simpler
+//! ones over the same candidates. Keywords are not read before the ranking is complete.
 
 use std::collections::{HashMap, HashSet};
 
@@ -8,11 +8,11 @@ use serde::Serialize;
 use taojin_search::analyze::{Dictionary, normalize};
 use taojin_search::terms::{Config, Found, Text, discover};
 
-/// Keywords that occur less often in the texts cannot be found by counting, and are not asked for.
+/// Keywords that occur less often in the texts cannot be found by counting, and are not requested.
 const MIN_OCCURRENCES: u32 = 3;
 
 /// What a candidate is ranked by.
-type Worth = fn(&Found) -> f64;
+type RankBy = fn(&Found) -> f64;
 
 /// One ranking.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -30,7 +30,7 @@ pub struct TermTable {
 }
 
 /// Finds terms in the texts (id → text, keywords) without a lexicon, and judges them by the keywords.
-pub fn term_table(gold: &HashMap<String, (String, Vec<String>)>) -> Vec<TermTable> {
+pub fn rank_terms(gold: &HashMap<String, (String, Vec<String>)>) -> Vec<TermTable> {
     let mut ids: Vec<&String> = gold.keys().collect();
     ids.sort();
     let texts: Vec<Text> = ids
@@ -52,7 +52,7 @@ pub fn term_table(gold: &HashMap<String, (String, Vec<String>)>) -> Vec<TermTabl
         .collect();
     let frequent = keywords
         .iter()
-        .filter(|word| occurs(&all, word) >= MIN_OCCURRENCES);
+        .filter(|word| count_occurrences(&all, word) >= MIN_OCCURRENCES);
     let wanted = frequent.count();
     let config = Config {
         max_terms: usize::MAX,
@@ -60,21 +60,21 @@ pub fn term_table(gold: &HashMap<String, (String, Vec<String>)>) -> Vec<TermTabl
         ..Config::default()
     };
     let found = discover(&texts, &Dictionary::new(&[]), &config, &mut || true).unwrap_or_default();
-    let rankings: [(&'static str, Worth); 3] = [
+    let rankings: [(&'static str, RankBy); 3] = [
         ("taojin", |found| found.candidate.termhood),
         ("C-value", |found| found.candidate.nested.c_value),
         ("frequency", |found| f64::from(found.candidate.occurrences)),
     ];
     rankings
         .into_iter()
-        .map(|(ranking, worth)| row(ranking, &found, worth, &keywords, wanted))
+        .map(|(ranking, worth)| score_ranking(ranking, &found, worth, &keywords, wanted))
         .collect()
 }
 
-fn row(
+fn score_ranking(
     ranking: &'static str,
     found: &[Found],
-    worth: Worth,
+    worth: RankBy,
     keywords: &HashSet<String>,
     wanted: usize,
 ) -> TermTable {
@@ -94,8 +94,8 @@ fn row(
     }
 }
 
-/// Occurrences of a word in all texts, up to as many as are asked for.
-fn occurs(texts: &[String], word: &str) -> u32 {
+/// Occurrences of a word in all texts, up to as many as are requested.
+fn count_occurrences(texts: &[String], word: &str) -> u32 {
     let found = texts.iter().flat_map(|text| text.matches(word));
     u32::try_from(found.take(MIN_OCCURRENCES as usize).count()).unwrap_or(u32::MAX)
 }

@@ -1,5 +1,4 @@
-//! What two texts are compared by. In: gold and extracted text. Out: bags of shingles, titles without their
-//! typography, days. Never knows a page.
+//! What two texts are compared by: bags of shingles, titles without their typography, days.
 //!
 //! Shingles as in the article extraction benchmark of scrapinghub (github.com/scrapinghub/article-extraction-benchmark):
 //! runs of four tokens, compared as bags, with each CJK character a token of its own.
@@ -31,7 +30,7 @@ static DIGIT: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"\d").expect("a constant that a test compiles"));
 
 /// The tokens of a text.
-pub(super) fn tokens(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn tokenize(text: &str) -> impl Iterator<Item = &str> {
     TOKEN.find_iter(text).map(|token| token.as_str())
 }
 
@@ -43,7 +42,7 @@ const NONE: u32 = u32::MAX;
 
 /// Numbers of the tokens of the texts that are compared with each other.
 #[derive(Debug, Default)]
-pub struct Numbers<'a>(HashMap<&'a str, u32>);
+pub struct TokenNumbers<'a>(HashMap<&'a str, u32>);
 
 /// Shingles of a text, each as often as it occurs.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,9 +50,9 @@ pub struct Bag(Vec<Shingle>);
 
 impl Bag {
     /// Shingles of `size` tokens, 1 to [`BODY_SHINGLE`], of `text`. Bags can be compared if they share `numbers`.
-    pub fn of<'a>(text: &'a str, size: usize, numbers: &mut Numbers<'a>) -> Self {
+    pub fn new<'a>(text: &'a str, size: usize, numbers: &mut TokenNumbers<'a>) -> Self {
         let size = size.clamp(1, BODY_SHINGLE);
-        let tokens: Vec<u32> = tokens(text)
+        let tokens: Vec<u32> = tokenize(text)
             .map(|token| {
                 let next = numbers.0.len() as u32;
                 *numbers.0.entry(token).or_insert(next)
@@ -148,7 +147,7 @@ impl Overlap {
 }
 
 /// A title without what typography may change: NFKC, no white space, no quotes.
-pub fn bare_title(title: &str) -> String {
+pub fn normalize_title(title: &str) -> String {
     // Python's white space has the four separators of ASCII too.
     let is_space = |c: char| c.is_whitespace() || ('\u{1c}'..='\u{1f}').contains(&c);
     title
@@ -159,20 +158,20 @@ pub fn bare_title(title: &str) -> String {
 
 /// Year, month and day as they are written at the first place where a text has them, in any digits; `None` for a time
 /// without a year.
-pub fn day(published: &str) -> Option<(u32, u32, u32)> {
+pub fn parse_day(published: &str) -> Option<(u32, u32, u32)> {
     let found = DAY.captures(published)?;
     let number = |group: usize| {
         found.get(group).map_or(0, |digits| {
             let chars = digits.as_str().chars();
-            chars.fold(0, |number, c| number * 10 + digit(c))
+            chars.fold(0, |number, c| number * 10 + parse_digit(c))
         })
     };
     Some((number(1), number(2), number(3)))
 }
 
-/// Value of a decimal digit of any script. The digits of a script stand in a row from zero, and rows that touch are
-/// whole: the place in the run tells the value.
-fn digit(c: char) -> u32 {
+/// Value of a decimal digit of any script. The digits of a script are in a row from zero, and rows that touch are
+/// whole: the place in the run shows the value.
+fn parse_digit(c: char) -> u32 {
     let is_digit = |code: u32| {
         char::from_u32(code).is_some_and(|c| DIGIT.is_match(c.encode_utf8(&mut [0; 4])))
     };

@@ -1,12 +1,12 @@
-//! Unseen figures beside fitted ones. In: two runs over the same pages. Out: for each set the rates of both, and lines of text
-//! for a person: what counts, and behind it in brackets what weights that saw the pages reach. Never writes anywhere.
+//! Compares unseen figures with fitted ones from two runs over the same pages: for each set the rates of both, and lines
+//! for a person with the rate of weights that saw the pages in brackets.
 
 use std::collections::BTreeMap;
 
 use serde::Serialize;
 
 use super::Run;
-use super::scores::{PageScore, Row, Tally};
+use super::scores::{PageScore, RateRow, Tally};
 
 /// Width of a cell: `0.981 (0.992)`.
 const CELL: usize = 15;
@@ -15,16 +15,16 @@ const CELL: usize = 15;
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct UnseenRow {
     /// With weights that were learned without the set.
-    pub unseen: Row,
+    pub unseen: RateRow,
     /// With the weights in use.
-    pub fitted: Row,
+    pub fitted: RateRow,
 }
 
 /// The rates of each set.
-pub fn unseen_report(unseen: &Run, fitted: &Run) -> BTreeMap<String, UnseenRow> {
+pub fn compare_unseen(unseen: &Run, fitted: &Run) -> BTreeMap<String, UnseenRow> {
     let of = |run: &Run, set: &str| {
         let pages = run.pages.iter().filter(|page| page.set == set);
-        Tally::of(pages.collect::<Vec<&PageScore>>()).row()
+        Tally::from_pages(pages.collect::<Vec<&PageScore>>()).row()
     };
     let sets = unseen.pages.iter().map(|page| page.set.as_str());
     let row = |set: &str| UnseenRow {
@@ -35,7 +35,7 @@ pub fn unseen_report(unseen: &Run, fitted: &Run) -> BTreeMap<String, UnseenRow> 
 }
 
 /// The rates that are shown, with their headings.
-fn shown(row: &Row) -> [(&'static str, Option<f64>); 5] {
+fn format_rate(row: &RateRow) -> [(&'static str, Option<f64>); 5] {
     [
         ("page", row.page),
         ("title", row.title),
@@ -46,15 +46,15 @@ fn shown(row: &Row) -> [(&'static str, Option<f64>); 5] {
 }
 
 /// The report in lines.
-pub fn unseen_lines(report: &BTreeMap<String, UnseenRow>) -> Vec<String> {
+pub fn format_unseen(report: &BTreeMap<String, UnseenRow>) -> Vec<String> {
     let width = report.keys().map(String::len).max().unwrap_or(0).max(18);
-    let headings = shown(&Row::default()).map(|(name, _)| format!("{name:>CELL$}"));
+    let headings = format_rate(&RateRow::default()).map(|(name, _)| format!("{name:>CELL$}"));
     let mut lines = vec![
         "unseen: weights learned without the set (in brackets: the weights in use)".to_owned(),
         format!("{:width$} {:>5}{}", "set", "pages", headings.concat()),
     ];
     for (set, UnseenRow { unseen, fitted }) in report {
-        let cells = shown(unseen).into_iter().zip(shown(fitted));
+        let cells = format_rate(unseen).into_iter().zip(format_rate(fitted));
         let cells = cells.map(|((_, unseen), (_, fitted))| {
             let cell = unseen.zip(fitted).map(|(u, f)| format!("{u:.3} ({f:.3})"));
             format!("{:>CELL$}", cell.unwrap_or_else(|| "-".to_owned()))

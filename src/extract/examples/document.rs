@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         charset: args.next(),
         ..Hints::default()
     };
-    // With Context::now_ms, "3 hours ago" would be told as well.
+    // With Context::now_ms, "3 hours ago" would be resolved as well.
     let context = Context::default();
     let document = extract(&Page::parse(&bytes, hints), &context);
     match serde_json::to_string_pretty(&document) {

@@ -14,9 +14,9 @@ fn main() -> std::io::Result<()> {
     let mut seen = Vec::new();
     for file in std::env::args().skip(1) {
         let page = Page::parse(&std::fs::read(file)?, Hints::default());
-        let keys = Keys::of(&page);
+        let keys = Keys::new(&page);
         let (_, lines) = observe(&page, &keys, &context, &config);
-        seen.push(Observation::of(&page, &keys, lines));
+        seen.push(Observation::new(&page, &keys, lines));
         pages.push((page, keys));
     }
     let limits = template::Config::default();

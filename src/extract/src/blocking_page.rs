@@ -1,6 +1,5 @@
-//! Pages that let nobody past: they ask the reader to sign in, or to prove that a person reads. In: a document, or an address
-//! that a site leads to. Out: whether it is one. They are rare among the pages of a site; where they are not, the site has shut
-//! itself to the crawler, whatever the status of its answers is.
+//! Detects pages that let nobody past: they ask the reader to sign in, or to prove that a person reads. A site with many of
+//! them has closed itself to the crawler, whatever the status of its responses is.
 
 use std::sync::LazyLock;
 
@@ -9,20 +8,20 @@ use crate::document::{Document, Kind};
 use crate::literals::Literals;
 use taojin_uri::CrawlUri;
 
-/// A text of more characters tells something else.
+/// A text of more characters states something else.
 const MAX_CHARS: usize = 600;
 /// A notice that looks like an article has no more characters.
 const MAX_CHARS_OF_NOTICE: usize = 200;
 /// A title of more characters speaks of signing in and does not ask for it.
 const MAX_TITLE_CHARS: usize = 24;
-/// Parts of addresses to which sites lead readers that they do not know.
+/// Parts of URLs to which sites lead readers that they do not know.
 static PARTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.login"));
 
 const SAYS: u32 = 1;
 const LOGIN: u32 = 2;
 
 static WORDS: LazyLock<Literals> =
-    LazyLock::new(|| cues::seen(&[("blocking.says", SAYS), ("blocking.login", LOGIN)]));
+    LazyLock::new(|| cues::compile_seen(&[("blocking.says", SAYS), ("blocking.login", LOGIN)]));
 
 impl Document {
     /// Whether a page that looks like an article is a notice to readers that are not let in: short, without a day, and in such
@@ -48,7 +47,7 @@ impl Document {
     }
 }
 
-/// Whether an address is that of a page to sign in or to prove oneself at, by a part of its path or of its host.
+/// Whether a URL is that of a page to sign in or to prove oneself at, by a part of its path or of its host.
 pub fn is_blocking_address(uri: &CrawlUri) -> bool {
     let path = uri.path().split(['/', '.', '_']);
     let mut parts = path.chain(uri.host().split('.'));
@@ -73,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_let_nobody_past_are_told_from_those_that_speak_of_it() {
+    fn blocking_page_or_article_about_it() {
         for html in [
             "<title>用户登录 - 西部油气网</title><h1>用户登录</h1><form><input name=u><input type=password></form>",
             "<title>安全验证</title><p>您的访问过于频繁，请输入验证码后继续访问。</p>",
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_sign_in_are_known_by_their_parts() {
+    fn blocking_url_by_parts() {
         for (address, is_blocking_page) in [
             ("https://news.example/login?next=/a", true),
             ("https://passport.news.example/", true),

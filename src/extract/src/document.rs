@@ -1,4 +1,4 @@
-//! What is indexed and printed. The JSON form of [`Document`] is stable: `extract --json`, `import` and the
+//! The document that is indexed and printed. The JSON form of [`Document`] is stable: `extract --json`, `import` and the
 //! outbox use it.
 
 use encoding_rs::WINDOWS_1252;
@@ -24,7 +24,7 @@ pub enum LinkKind {
     Other,
 }
 
-/// One link of the page, resolved and canonical; each address once, in document order.
+/// One link of the page, resolved and canonical; each URL once, in document order.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Link {
     /// Canonical absolute URL.
@@ -52,7 +52,7 @@ pub struct Comment {
     pub published: Option<String>,
     /// What it says.
     pub text: String,
-    /// Whom it answers, where the page tells.
+    /// Whom it answers, where the page states.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reply_to: Option<String>,
     /// Votes for it, where the page counts them.
@@ -65,27 +65,27 @@ pub struct Comment {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", schema(as = ImageAnswer))]
 pub struct Image {
-    /// Canonical absolute address, where the page names one.
+    /// Canonical absolute URL, where the page names one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     /// The alternative text: what the page says that the picture shows; may be empty.
     #[serde(default)]
     pub alt: String,
-    /// Number of paragraphs of the text that stand before it.
+    /// Number of paragraphs of the text that are before it.
     #[serde(default)]
     pub after: u32,
 }
 
-/// A file that the page offers beside its text.
+/// A file that the page offers next to its text.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", schema(as = AttachmentAnswer))]
 pub struct Attachment {
-    /// Canonical absolute address.
+    /// Canonical absolute URL.
     pub url: String,
     /// What the page calls it.
     pub name: String,
-    /// Ending of the file in lower case, `pdf`; empty where neither address nor name tells.
+    /// Ending of the file in lower case, `pdf`; empty where neither URL nor name states.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub format: String,
 }
@@ -100,7 +100,7 @@ pub enum Piece<P> {
 }
 
 /// Paragraphs with the pictures at their places.
-pub fn pieces<P>(
+pub fn split_pieces<P>(
     paragraphs: impl Iterator<Item = P>,
     images: impl IntoIterator<Item = Image>,
 ) -> Vec<Piece<P>> {
@@ -125,7 +125,7 @@ pub struct Document {
     /// The page's own canonical URL (`rel=canonical`, `og:url`) where it differs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub canonical: Option<String>,
-    /// Other addresses at which the crawl found the same text.
+    /// Other URLs at which the crawl found the same text.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub addresses: Vec<String>,
     /// Name of the site in the configuration, if it came from one.
@@ -133,7 +133,7 @@ pub struct Document {
     pub site: Option<String>,
     /// Headline without the site's name.
     pub title: Option<String>,
-    /// First publication: ISO 8601 date, or date and time with offset when known. Of a page that tells nothing but its last
+    /// First publication: ISO 8601 date, or date and time with offset when known. Of a page that has only its last
     /// change, that.
     pub published: Option<String>,
     /// Named writer.
@@ -158,11 +158,11 @@ pub struct Document {
     pub comment_endpoints: Vec<String>,
     /// Links of the page.
     pub links: Vec<Link>,
-    /// Addresses of the pages on which the article goes on, in order: of a page alone those that it links to, of a document
-    /// of the crawl those whose text stands in it.
+    /// URLs of the pages on which the article continues, in order: of a page alone those that it links to, of a document
+    /// of the crawl those whose text is in it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub pages: Vec<String>,
-    /// Address of the first page, where this is a later one of an article over several.
+    /// URL of the first page, where this is a later one of an article over several.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub part_of: Option<String>,
     /// What the page is.
@@ -172,7 +172,7 @@ pub struct Document {
     pub method: String,
     /// Charset the bytes were decoded with.
     pub charset: String,
-    /// Language tag (`zh`, `en` …) where it could be told.
+    /// Language tag (`zh`, `en` …) where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
     /// How sure the extractor is of the main text, 0 to 1.

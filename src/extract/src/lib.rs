@@ -15,7 +15,7 @@
 //! assert!(document.text.starts_with("记者从现场了解到"));
 //! ```
 //!
-//! More of it: `README.md` beside this crate, and its examples.
+//! More of it: `README.md` next to this crate, and its examples.
 
 #[cfg(doctest)]
 #[doc = include_str!("../README.md")]
@@ -28,6 +28,7 @@ pub mod comments;
 mod cues;
 mod date;
 mod document;
+mod fallback;
 mod fields;
 mod lines;
 pub mod literals;
@@ -46,32 +47,30 @@ mod xml;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use body::fallback;
-use classify::learned;
 use fields::{author, images};
 use serde::{Deserialize, Serialize};
 
 pub use blocking_page::is_blocking_address;
-pub use body::guided::observe;
 pub use classify::learn;
 pub use date::stamp::{Clock, Stamp};
 pub use document::{
-    Attachment, Comment, Document, Image, Kind, Link, LinkKind, Meta, Piece, pieces,
+    Attachment, Comment, Document, Image, Kind, Link, LinkKind, Meta, Piece, split_pieces,
 };
 pub use fields::author::NameTrace;
 pub use fields::meta::{Typed, TypedFields};
-pub use fields::title_parts::site_title;
+pub use fields::title_parts::find_site_title;
 pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;
 
-use crate::template::Guide;
-use page::Page;
-use reading::{Reading, opening};
+use crate::template::{Guide, Keys, ObservedLine, text_hash};
+use lines::Line;
+use page::{Page, Tag};
+use reading::{Reading, find_opening};
 
 /// What is known of a page besides its bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Context<'a> {
-    /// When the page was fetched, Unix milliseconds: relative times and days without a year are told from it, and nothing
+    /// When the page was fetched, Unix milliseconds: relative times and days without a year are resolved against it, and nothing
     /// is published after the day that follows it. Without it, neither of the former is.
     pub now_ms: Option<i64>,
     /// Time zone of times that name none, in minutes east of UTC. Without one, Chinese pages and `.cn` hosts
@@ -79,7 +78,7 @@ pub struct Context<'a> {
     pub default_offset_min: Option<i32>,
     /// Name of the site in the configuration.
     pub site: Option<&'a str>,
-    /// The page is a document, whatever it reads like: an operator said so of its address.
+    /// The page is a document, whatever it reads like: an operator said so of its URL.
     pub is_document: bool,
     /// Value of the `X-Robots-Tag` header.
     pub robots_header: Option<&'a str>,
@@ -93,7 +92,7 @@ impl<'a> Context<'a> {
         'a: 'b,
     {
         let own = config.loaded.as_deref();
-        self.weights.or(own).unwrap_or_else(|| &learned::COMMITTED)
+        self.weights.or(own).unwrap_or_else(|| &learn::COMMITTED)
     }
 }
 
@@ -177,7 +176,7 @@ fn finish(
     let image = reading.head.image.map(str::to_owned);
     let is_short = reading.tokens() < config.min_tokens.max(fallback::SHORT);
     if is_short && config.method == Method::Model {
-        fallback::mend(&mut document, page, reading, context, config);
+        fallback::search_elsewhere(&mut document, page, reading, context, config);
         let paragraphs = document.text.lines().count() as u32;
         for image in &mut document.images {
             image.after = image.after.min(paragraphs);
@@ -194,11 +193,36 @@ fn finish(
     document
 }
 
+/// The document of a page as the models alone find it, and its lines with what each was taken for.
+pub fn observe(
+    page: &Page,
+    keys: &Keys,
+    context: &Context<'_>,
+    config: &Config,
+) -> (Document, Vec<ObservedLine>) {
+    let reading = Reading::new(page, context, config);
+    let votes = reading.votes(page);
+    let texts = |line: &Line| {
+        let texts = (line.first..line.end).filter(|id| page.node(*id).tag == Tag::TEXT);
+        texts.map(|id| page.text(id))
+    };
+    let lines = reading.outline.lines.iter().zip(votes);
+    let observed = lines
+        .map(|(line, vote)| ObservedLine {
+            key: keys.fine(line.block),
+            text: text_hash(texts(line)),
+            tokens: line.all.tokens,
+            vote,
+        })
+        .collect();
+    (finish(reading, page, context, config, None), observed)
+}
+
 /// The document of a page and why it came out so.
 pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document, Trace) {
-    let reading = Reading::of(page, context, config);
-    let judged = page::judge(page, None);
-    let search = body::judgement::Search {
+    let reading = Reading::new(page, context, config);
+    let judged = page::classify_page(page, None);
+    let search = body::judgement::LineContext {
         page,
         outline: &reading.outline,
         title: reading.guess,
@@ -211,15 +235,15 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         outline: &reading.outline,
         head: &reading.head,
         anchors: reading.anchors,
-        opening: opening(&reading.comments),
+        opening: find_opening(&reading.comments),
         clock: &reading.clock,
     };
-    let trace = trace::trace(
+    let trace = trace::build_trace(
         &search,
         &reading.body,
         &reading.headline.candidates,
-        &date::candidates(&sources),
-        author::names(page, &reading.outline, &reading.head, reading.anchors, true),
+        &date::collect_candidates(&sources),
+        author::find_names(page, &reading.outline, &reading.head, reading.anchors, true),
         &reading.clock,
     );
     (finish(reading, page, context, config, None), trace)

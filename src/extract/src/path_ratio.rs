@@ -1,5 +1,5 @@
-//! Text-to-tag-path ratios. In: what was counted under each tag path ([`PathCounts`]). Out: a score for each path, scores
-//! smoothed along the page, the threshold. Never looks at the words.
+//! Text-to-tag-path ratios: a score for each tag path from its [`PathCounts`], scores smoothed along the page, and the
+//! threshold.
 //!
 //! Wu et al., "Web News Extraction via Path Ratios", CIKM 2013. For a path p with texts v1..vn:
 //! `TPR = Σ tokens / n`, `PPR = Σ marks / n`, `ETPR = TPR · PPR · σ(tokens) · σ(marks)` with the population standard
@@ -120,7 +120,7 @@ pub(crate) fn path_distance(page: &Page, a: PathId, b: PathId) -> u32 {
         paths[a as usize].len - shared,
         paths[b as usize].len - shared,
     );
-    // Mostly one path goes on where the other ends, or they part at the last tag.
+    // Mostly one path continues where the other ends, or they part at the last tag.
     if l == 0 || r == 0 || (l == 1 && r == 1) {
         return u32::from(l.max(r));
     }
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_the_worked_page() {
+    fn path_counts_worked_page() {
         let counts = counts();
         let row = |p: usize| {
             let c = &counts[p];
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn smoothing_and_threshold_of_the_worked_page() {
+    fn smoothing_worked_page() {
         let tpr = smoothed(PathCounts::tpr);
         let want = [
             2.0, 1.57, 28.74, 64.99, 62.80, 48.40, 62.80, 69.38, 43.62, 28.0,
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_occurs_once_scores_only_in_the_mended_form() {
+    fn etpr_single_text() {
         let mut story = PathCounts::default();
         story.add(60, 3);
         assert_eq!(etpr_as_printed(&story), 0.0);
@@ -226,14 +226,14 @@ mod tests {
     }
 
     #[test]
-    fn kernel_is_the_published_one_and_short_pages_stay_as_they_are() {
+    fn kernel_as_published() {
         close(&kernel(), &[0.2741, 0.4519, 0.2741], 5e-5);
         assert_eq!(smooth(&[3.0, 4.0], |_, _| 0), [3.0, 4.0]);
         assert_eq!(threshold(&[]), 0.0);
     }
 
     #[test]
-    fn edit_distance_counts_insertions_deletions_and_replacements() {
+    fn edit_distance_counts() {
         assert_eq!(generic_levenshtein(b"", b""), 0);
         assert_eq!(generic_levenshtein(b"abc", b"abc"), 0);
         assert_eq!(generic_levenshtein(b"", b"abc"), 3);
@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_distance_of_two_paths_of_a_page_is_that_of_their_tags() {
+    fn path_distance_by_tags() {
         let html = b"<body><div><p>a<b>b</b></p><ul><li>c<a>d</a></li></ul></div><p>e</p>";
         let page = Page::parse(html, crate::page::Hints::default());
         let tags = |path| page.path_tags(path).collect::<Vec<_>>();

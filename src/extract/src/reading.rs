@@ -1,8 +1,9 @@
-//! One page read from end to end. In: a page, what is known of it besides, and settings. Out: a [`Reading`]: lines, main text,
-//! headline, date, comments and labels, each told with what was found before it; and the document made of them.
+//! Reads one page from end to end. A [`Reading`] holds its lines, main text, headline, date, comments and labels, each
+//! derived from those before it, and makes the document of them.
 
 use crate::body::{guided, notes, thread as posts};
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock, Stamp};
+use crate::date::text::find_dates;
 use crate::document::{Document, Image, Kind};
 use crate::fields::author::{self, NameTrace};
 use crate::fields::head::{self, Head};
@@ -11,8 +12,13 @@ use crate::fields::{headline, images, labels, links, title_parts};
 use crate::lines::outline::{self, Outline};
 use crate::lines::{language, render};
 use crate::page::{self, Page};
-use crate::template::Guide;
+use crate::template::{Field, Guide};
 use crate::{Config, Context, Method, body, comments, date};
+
+/// Lines with more tokens name no date, writer or source.
+const FIELD_TOKENS: u32 = 60;
+/// Lines around headline and text that may name them.
+const NEAR: usize = 6;
 
 /// Everything that was found out about a page.
 pub(crate) struct Reading<'a> {
@@ -25,12 +31,12 @@ pub(crate) struct Reading<'a> {
     pub(crate) headline: headline::Headline,
     pub(crate) anchors: date::Anchors,
     pub(crate) published: Option<Stamp>,
-    pub(crate) comments: comments::Found,
-    pub(crate) labels: labels::Labels,
+    pub(crate) comments: comments::FoundComments,
+    pub(crate) labels: labels::FoundLabels,
 }
 
 impl<'a> Reading<'a> {
-    pub(crate) fn of(page: &'a Page, context: &Context<'_>, config: &Config) -> Self {
+    pub(crate) fn new(page: &'a Page, context: &Context<'_>, config: &Config) -> Self {
         Self::with(page, context, config, false, None)
     }
 
@@ -42,16 +48,16 @@ impl<'a> Reading<'a> {
         hidden_too: bool,
         guide: Option<&Guide<'_>>,
     ) -> Self {
-        let head = Head::of(page);
-        let mut outline = Outline::of(page, hidden_too);
-        let language = scripts(page, &outline).language(head.language);
-        let clock = clock_of(page, context, language.as_deref(), head.language);
-        let title = title_parts::Title::of(&head.title);
-        let headings = headline::headings(page, &outline, &title.forms);
-        let guess = headline::first_guess(page, &outline, &title.forms, &headings);
+        let head = Head::read(page);
+        let mut outline = Outline::new(page, hidden_too);
+        let language = detect_scripts(page, &outline).language(head.language);
+        let clock = make_clock(page, context, language.as_deref(), head.language);
+        let title = title_parts::Title::parse(&head.title);
+        let headings = headline::find_headings(page, &outline, &title.forms);
+        let guess = headline::guess_headline(page, &outline, &title.forms, &headings);
         outline.spread_marks(page, guess);
-        let judged = page::judge(page, None);
-        let search = body::judgement::Search {
+        let judged = page::classify_page(page, None);
+        let search = body::judgement::LineContext {
             page,
             outline: &outline,
             title: guess,
@@ -59,15 +65,16 @@ impl<'a> Reading<'a> {
             judged: &judged,
             weights: context.weights(config),
         };
-        let mut body = body::main_text(&search, config, guide);
+        let mut body = body::extract_main_text(&search, config, guide);
         let comments = posts::find(page, &outline);
         // What the ratios propose stays as it is.
         let by_model = config.method == Method::Model;
-        if by_model && posts::settle(page, &outline, &comments, body.talk, &mut body.lines) {
+        if by_model && posts::settle_posts(page, &outline, &comments, body.talk, &mut body.lines) {
             body.method = "posts";
         }
-        let headline = headline::headline(page, &outline, &head, &title, &headings, &body);
-        let labels = labels::labels(page, &outline);
+        let headline =
+            headline::find_headline(page, &outline, &head, &title, &headings, &body.lines);
+        let labels = labels::read_labels(page, &outline);
         if by_model {
             notes::drop_notes(page, &outline, &headline, &clock, &mut body);
             labels.leave_out(&outline, &mut body.lines);
@@ -82,7 +89,7 @@ impl<'a> Reading<'a> {
             outline: &outline,
             head: &head,
             anchors,
-            opening: opening(&comments),
+            opening: find_opening(&comments),
             clock: &clock,
         };
         let published = date::choose(&sources);
@@ -109,20 +116,78 @@ impl<'a> Reading<'a> {
     /// The main text with its pictures.
     pub(crate) fn text(&self, page: &Page) -> (String, Vec<Image>) {
         let lines = &self.body.lines;
-        let (text, paragraphs) = render::paragraphs(page, &self.outline, lines);
+        let (text, paragraphs) = render::join_paragraphs(page, &self.outline, lines);
         let body = images::BodyLines {
             title: self.headline.line,
             lines,
             paragraphs: &paragraphs,
         };
-        (text, images::images(page, &self.outline, &body))
+        (text, images::select_images(page, &self.outline, &body))
     }
 
     /// Writer and media source.
     pub(crate) fn names(&self, page: &Page) -> (Option<String>, Option<String>) {
-        let names = author::names(page, &self.outline, &self.head, self.anchors, false);
+        let names = author::find_names(page, &self.outline, &self.head, self.anchors, false);
         let first = |names: Vec<NameTrace>| names.into_iter().next().map(|n| n.text);
         (first(names.authors), first(names.sources))
+    }
+
+    /// What each line was taken for.
+    pub(crate) fn votes(&self, page: &Page) -> Vec<Option<Field>> {
+        let outline = &self.outline;
+        let mut votes: Vec<Option<Field>> = vec![None; outline.lines.len()];
+        for i in &self.body.lines {
+            votes[*i] = Some(Field::Body);
+        }
+        let title = self.headline.line;
+        let (author, source) = self.names(page);
+        let first = self.body.lines.first().copied().unwrap_or(usize::MAX);
+        let from = title
+            .unwrap_or(first.min(outline.lines.len()))
+            .saturating_sub(NEAR);
+        let to = first.saturating_add(2).min(title.unwrap_or(0) + 4 * NEAR);
+        let range = from..to.min(outline.lines.len()).max(from);
+        let near = outline.lines.iter().zip(&mut votes);
+        for (line, vote) in near.take(range.end).skip(range.start) {
+            if line.all.tokens > FIELD_TOKENS || vote.is_some() {
+                continue;
+            }
+            let text = outline.text(page, line);
+            let dated = self.published.is_some_and(|published| {
+                find_dates(text, &self.clock)
+                    .iter()
+                    .any(|found| found.stamp.date == published.date)
+            });
+            let names =
+                |name: &Option<String>| name.as_ref().is_some_and(|n| text.contains(n.as_str()));
+            *vote = if dated {
+                Some(Field::Published)
+            } else if names(&author) {
+                Some(Field::Author)
+            } else if names(&source) {
+                Some(Field::Source)
+            } else {
+                None
+            };
+        }
+        if let Some(title) = title {
+            votes[title] = Some(Field::Title);
+        }
+        self.vote_comments(&mut votes);
+        votes
+    }
+
+    /// Lines with the text of comments, where they are not the main text as on a thread.
+    fn vote_comments(&self, votes: &mut [Option<Field>]) {
+        let said = self.comments.comments.iter();
+        let mut nodes: Vec<_> = said.flat_map(|c| c.nodes.iter().copied()).collect();
+        nodes.sort_unstable();
+        for (line, vote) in self.outline.lines.iter().zip(votes) {
+            let next = nodes.partition_point(|node| *node < line.first);
+            if vote.is_none() && nodes.get(next).is_some_and(|node| *node < line.end) {
+                *vote = Some(Field::Comments);
+            }
+        }
     }
 
     /// The document; takes what it needs out of the reading, but for lines and headline.
@@ -139,9 +204,10 @@ impl<'a> Reading<'a> {
         let pages = if self.body.method == "posts" {
             Pages::default()
         } else {
-            Pages::of(page, &self.outline, &links, self.anchors)
+            Pages::find(page, &self.outline, &links, self.anchors)
         };
-        let (links, attachments) = links::links(page, &self.outline, self.headline.line, links);
+        let (links, attachments) =
+            links::classify_links(page, &self.outline, self.headline.line, links);
         let (text, images) = self.text(page);
         let url = page
             .url
@@ -154,7 +220,7 @@ impl<'a> Reading<'a> {
         };
         let mut document = Document {
             addresses: Vec::new(),
-            canonical: canonical(page, &self.head).filter(|c| *c != url),
+            canonical: resolve_canonical(page, &self.head).filter(|c| *c != url),
             url,
             site: context.site.map(str::to_owned),
             published: self.published.map(|s| s.iso(&self.clock)),
@@ -164,8 +230,8 @@ impl<'a> Reading<'a> {
             images,
             meta: std::mem::take(&mut self.labels.meta),
             attachments,
-            comment_endpoints: comments::endpoints(page),
-            comments: posts::comments(std::mem::take(&mut self.comments), &self.clock),
+            comment_endpoints: comments::find_endpoints(page),
+            comments: posts::resolve_comments(std::mem::take(&mut self.comments), &self.clock),
             links,
             pages: pages.following,
             part_of: pages.first,
@@ -188,20 +254,20 @@ impl<'a> Reading<'a> {
             document.kind = Kind::Error;
         }
         if let Some(guide) = guide {
-            guided::mend_fields(&mut document, page, &self.outline, guide, &self.clock);
+            guided::fill_fields(&mut document, page, &self.outline, guide, &self.clock);
         }
         document
     }
 }
 
 /// When the first post of a thread was written, as printed.
-pub(crate) fn opening(found: &comments::Found) -> Option<&str> {
+pub(crate) fn find_opening(found: &comments::FoundComments) -> Option<&str> {
     let first = found.opening.as_ref().filter(|_| found.thread)?;
     first.time.as_deref()
 }
 
 /// The scripts of the page: of its prose, and where there is little of the lines that come first.
-fn scripts(page: &Page, outline: &Outline) -> language::Scripts {
+fn detect_scripts(page: &Page, outline: &Outline) -> language::Scripts {
     const FIRST: usize = 200;
     let mut scripts = language::Scripts::default();
     let prose = outline.lines.iter().filter(|l| outline::is_prose(l));
@@ -213,13 +279,13 @@ fn scripts(page: &Page, outline: &Outline) -> language::Scripts {
     scripts
 }
 
-fn canonical(page: &Page, head: &Head<'_>) -> Option<String> {
+fn resolve_canonical(page: &Page, head: &Head<'_>) -> Option<String> {
     let reference = head.canonical?;
     let parsed = page::resolve(page, page.url.as_ref(), reference);
     parsed.map(|u| u.as_str().to_owned())
 }
 
-pub(crate) fn clock_of(
+pub(crate) fn make_clock(
     page: &Page,
     context: &Context<'_>,
     language: Option<&str>,

@@ -1,27 +1,27 @@
-//! Why a document came out as it did. In: what the stages of the extraction kept. Out: a [`Trace`] for a
-//! person (`--explain`). Never changes the outcome.
+//! Explains how a document was extracted. A [`Trace`] lists the candidates and decisions of each stage for `--explain`; it
+//! never changes the document.
 
 use serde::Serialize;
 
 use crate::body::Body;
-use crate::body::judgement::{Judgement, Search};
-use crate::body::proposal::{Proposal, texts_of_lines};
+use crate::body::judgement::{Judgement, LineContext};
+use crate::body::proposal::{BodyProposal, list_line_texts};
 use crate::classify::context::PageContext;
 use crate::classify::features::View;
 use crate::classify::page_type::PageType;
-use crate::classify::{context_model, page_type};
+use crate::classify::{context_model, learned};
 use crate::date;
 use crate::date::stamp::Clock;
-use crate::fields::author::{NameTrace, Names};
-use crate::fields::title_candidate::Candidate;
+use crate::fields::author::{NameCandidates, NameTrace};
+use crate::fields::title_candidate::TitleCandidate;
 use crate::lines::outline::Outline;
 use crate::page::{Attr, NodeId, Page, PathCounts, PathId};
 
 /// Most features named for a line.
 const REASONS: usize = 5;
-/// Most tag paths told.
+/// Most tag paths stated.
 const PATHS: usize = 24;
-/// Types below this probability are not told.
+/// Types below this probability are not stated.
 const LEAST_SHARE: f32 = 0.02;
 
 /// How a document was found.
@@ -33,7 +33,7 @@ pub struct Trace {
     pub container: Option<String>,
     /// What sort of page it is, likeliest first, with probabilities.
     pub types: Vec<(&'static str, f32)>,
-    /// Tag paths by the text they hold, most first; those with next to none are left out.
+    /// Tag paths by the text they hold, most first; those with next to none are skipped.
     pub paths: Vec<PathTrace>,
     /// What a text's smoothed ratio must exceed to be proposed.
     pub threshold: f64,
@@ -103,7 +103,7 @@ pub struct DateTrace {
 pub struct LineTrace {
     /// Its text.
     pub text: String,
-    /// Where it stands: tags with ids and classes, innermost last.
+    /// Where it is: tags with ids and classes, innermost last.
     pub place: String,
     /// Log-odds that it is text, judged alone.
     pub alone: f32,
@@ -116,19 +116,19 @@ pub struct LineTrace {
 }
 
 /// The trace of a page.
-pub(super) fn trace(
-    search: &Search<'_>,
+pub(super) fn build_trace(
+    search: &LineContext<'_>,
     body: &Body,
-    titles: &[Candidate<'_>],
-    dates: &[date::Candidate],
-    names: Names,
+    titles: &[TitleCandidate<'_>],
+    dates: &[date::DateCandidate],
+    names: NameCandidates,
     clock: &Clock,
 ) -> Trace {
     let (page, outline) = (search.page, search.outline);
-    let view = View::of(page, outline, search.title);
-    let judgement = Judgement::of(search, &view);
+    let view = View::new(page, outline, search.title);
+    let judgement = Judgement::new(search, &view);
     let proposal = &judgement.proposal;
-    let context = PageContext::of(&view, &judgement.line_model.odds, judgement.container);
+    let context = PageContext::new(&view, &judgement.line_model.odds, judgement.container);
     let lines = (0..judgement.odds.len()).map(|i| {
         let line = &outline.lines[i];
         LineTrace {
@@ -137,8 +137,8 @@ pub(super) fn trace(
             alone: judgement.line_model.odds[i],
             together: judgement.odds[i],
             kept: body.lines.binary_search(&i).is_ok(),
-            reasons: reasons(
-                context_model::reasons(
+            reasons: trace_reasons(
+                context_model::explain_line(
                     &context,
                     &judgement.line_model,
                     &judgement.types,
@@ -153,8 +153,8 @@ pub(super) fn trace(
     Trace {
         method: body.method.to_owned(),
         container: judgement.container.map(|c| place(page, c.node + 1)),
-        types: types(&judgement.types),
-        paths: paths(page, outline, proposal, body),
+        types: trace_types(&judgement.types),
+        paths: trace_paths(page, outline, proposal, body),
         threshold: proposal.threshold,
         element: proposal.element.map(|node| place(page, node + 1)),
         authors: names.authors,
@@ -180,18 +180,24 @@ pub(super) fn trace(
 }
 
 /// Types with a share worth a word, likeliest first.
-fn types(types: &PageType) -> Vec<(&'static str, f32)> {
-    let mut named: Vec<(&'static str, f32)> = page_type::NAMES.into_iter().zip(types.0).collect();
+fn trace_types(types: &PageType) -> Vec<(&'static str, f32)> {
+    let mut named: Vec<(&'static str, f32)> =
+        learned::TYPE_NAMES.into_iter().zip(types.0).collect();
     named.retain(|(_, share)| *share >= LEAST_SHARE);
     named.sort_by(|a, b| b.1.total_cmp(&a.1));
     named
 }
 
 /// The tag paths that hold most text.
-fn paths(page: &Page, outline: &Outline, proposal: &Proposal, body: &Body) -> Vec<PathTrace> {
+fn trace_paths(
+    page: &Page,
+    outline: &Outline,
+    proposal: &BodyProposal,
+    body: &Body,
+) -> Vec<PathTrace> {
     let mut proposed = vec![0u32; proposal.paths.len()];
     let mut kept = proposed.clone();
-    let (texts, ends) = texts_of_lines(page, outline);
+    let (texts, ends) = list_line_texts(page, outline);
     let mut texts = texts.iter().enumerate().peekable();
     for (line, end) in ends.into_iter().enumerate() {
         let is_proposed = proposal.lines[line].is_text;
@@ -226,7 +232,7 @@ fn paths(page: &Page, outline: &Outline, proposal: &Proposal, body: &Body) -> Ve
 }
 
 /// What weighed most for or against a line: of what the models saw, and what the path ratios propose.
-fn reasons(mut all: Vec<(&'static str, f32)>, proposed: f32) -> Vec<(&'static str, f32)> {
+fn trace_reasons(mut all: Vec<(&'static str, f32)>, proposed: f32) -> Vec<(&'static str, f32)> {
     all.push(("path ratios", proposed));
     all.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
     all.truncate(REASONS);

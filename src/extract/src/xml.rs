@@ -1,15 +1,15 @@
-//! A document as XML: one `document` element with its fields. In: a [`Document`]. Out: text, well-formed whatever the page
-//! held: what XML cannot hold is left out. Never pretty for its own sake: one field a line.
+//! Writes a [`Document`] as XML: one `document` element, one field a line. The result is well-formed for any page:
+//! characters that XML does not allow are removed.
 
 use super::document::{Comment, Document};
 
-/// The document as one element. Fields without a value are left out; the text has one `p` for each paragraph.
+/// The document as one element. Fields without a value are skipped; the text has one `p` for each paragraph.
 pub fn to_xml(document: &Document) -> String {
     let mut out = String::from("<document>\n");
     let mut field = |name: &str, value: Option<&str>| {
         if let Some(value) = value.filter(|v| !v.is_empty()) {
             out.push_str("  ");
-            element(&mut out, name, &[], value);
+            write_element(&mut out, name, &[], value);
         }
     };
     field("url", Some(&document.url));
@@ -24,49 +24,49 @@ pub fn to_xml(document: &Document) -> String {
     field("method", Some(&document.method));
     field("charset", Some(&document.charset));
     field("confidence", Some(&format!("{:.2}", document.confidence)));
-    list(&mut out, "text", document.text.lines(), |out, line| {
-        element(out, "p", &[], line);
+    write_list(&mut out, "text", document.text.lines(), |out, line| {
+        write_element(out, "p", &[], line);
     });
-    list(&mut out, "images", &document.images, |out, image| {
+    write_list(&mut out, "images", &document.images, |out, image| {
         let after = image.after.to_string();
         let places = [("url", image.url.as_deref()), ("after", Some(&after))];
-        element(out, "image", &places, &image.alt);
+        write_element(out, "image", &places, &image.alt);
     });
-    list(
+    write_list(
         &mut out,
         "meta",
         document.meta.iter(),
         |out, (label, value)| {
-            element(out, "field", &[("label", Some(label))], value);
+            write_element(out, "field", &[("label", Some(label))], value);
         },
     );
-    list(
+    write_list(
         &mut out,
         "attachments",
         &document.attachments,
         |out, file| {
             let known = Some(file.format.as_str()).filter(|format| !format.is_empty());
             let attributes = [("url", Some(file.url.as_str())), ("format", known)];
-            element(out, "attachment", &attributes, &file.name);
+            write_element(out, "attachment", &attributes, &file.name);
         },
     );
-    list(&mut out, "comments", &document.comments, comment);
-    list(
+    write_list(&mut out, "comments", &document.comments, write_comment);
+    write_list(
         &mut out,
         "comment_endpoints",
         &document.comment_endpoints,
         |out, url| {
-            element(out, "url", &[], url);
+            write_element(out, "url", &[], url);
         },
     );
-    list(&mut out, "links", &document.links, |out, link| {
-        element(out, "link", &[("url", Some(&link.url))], &link.text);
+    write_list(&mut out, "links", &document.links, |out, link| {
+        write_element(out, "link", &[("url", Some(&link.url))], &link.text);
     });
     out.push_str("</document>\n");
     out
 }
 
-fn comment(out: &mut String, comment: &Comment) {
+fn write_comment(out: &mut String, comment: &Comment) {
     let votes = comment.votes.map(|n| n.to_string());
     let fields = [
         ("author", comment.author.as_deref()),
@@ -74,11 +74,11 @@ fn comment(out: &mut String, comment: &Comment) {
         ("reply_to", comment.reply_to.as_deref()),
         ("votes", votes.as_deref()),
     ];
-    element(out, "comment", &fields, &comment.text);
+    write_element(out, "comment", &fields, &comment.text);
 }
 
 /// An element with one line for each item; nothing for no items.
-fn list<T>(
+fn write_list<T>(
     out: &mut String,
     name: &str,
     items: impl IntoIterator<Item = T>,
@@ -96,7 +96,7 @@ fn list<T>(
     out.push_str(&format!("  </{name}>\n"));
 }
 
-fn element(out: &mut String, name: &str, attributes: &[(&str, Option<&str>)], text: &str) {
+fn write_element(out: &mut String, name: &str, attributes: &[(&str, Option<&str>)], text: &str) {
     out.push('<');
     out.push_str(name);
     for (name, value) in attributes {
@@ -111,7 +111,7 @@ fn element(out: &mut String, name: &str, attributes: &[(&str, Option<&str>)], te
     out.push_str(&format!("</{name}>\n"));
 }
 
-/// Text for content and attributes; characters that XML 1.0 forbids are left out.
+/// Text for content and attributes; characters that XML 1.0 forbids are skipped.
 fn escape(out: &mut String, text: &str) {
     for char in text.chars() {
         match char {

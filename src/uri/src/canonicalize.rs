@@ -1,10 +1,10 @@
-//! Canonical form of a URL. In: text. Out: [`CrawlUri`] or why it cannot be crawled.
+//! Parses URLs into their canonical form, [`CrawlUri`].
 //!
-//! The WHATWG parser (crate `url`) settles scheme and host case, IDN, odd spellings of IPv4 addresses, default
-//! ports, backslashes and dot segments. On top of it go: user name and password, fragment, the dot after the
-//! host, the spelling of percent-encoding, an empty query, and what names the visit instead of the page.
-//! The order of parameters and doubled slashes stay, since servers tell them apart. Canonical text is a fixed
-//! point: parsing it gives itself. What is canonical as it stands (`plain`) does not go through the parser at all.
+//! The WHATWG parser (crate `url`) normalises scheme and host case, IDN, odd spellings of IPv4 addresses, default ports,
+//! backslashes and dot segments. Removed on top of it: user name and password, fragment, the dot after the host, an empty
+//! query, and parts that identify the visit instead of the page; percent-encoding is normalised. The order of parameters
+//! and doubled slashes are kept, since servers distinguish them. Canonical text is a fixed point: parsing it returns
+//! itself. Text that is canonical already (`plain`) skips the parser.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -37,7 +37,7 @@ pub enum UriError {
     TooLong(usize, usize),
 }
 
-/// The address of a page in canonical form: equal pages by spelling have equal text. Always http or https, always
+/// The URL of a page in canonical form: equal pages by spelling have equal text. Always http or https, always
 /// with a host, at most [`MAX_URI_BYTES`] long, always ASCII.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
@@ -53,7 +53,7 @@ pub struct CrawlUri {
 impl CrawlUri {
     /// Parses an absolute URL and brings it into canonical form.
     pub fn parse(text: &str) -> Result<Self, UriError> {
-        let text = bounded(text)?;
+        let text = check_length(text)?;
         Self::plain(text).map_or_else(|| Self::read(text), Ok)
     }
 
@@ -64,7 +64,7 @@ impl CrawlUri {
 
     /// Resolves a reference found in the page at `self`.
     pub fn join(&self, reference: &str) -> Result<Self, UriError> {
-        let reference = bounded(reference)?;
+        let reference = check_length(reference)?;
         let plain = self.join_plain(reference);
         plain.map_or_else(|| self.read_beside(reference), Ok)
     }
@@ -75,7 +75,7 @@ impl CrawlUri {
         Self::from_url(url.map_err(|e| UriError::Invalid(e.to_string()))?)
     }
 
-    /// An address that is canonical as it stands.
+    /// A URL that is canonical as it is.
     fn plain(text: &str) -> Option<Self> {
         let (host, ends) = address(text)?;
         if ends.path == host {
@@ -84,7 +84,7 @@ impl CrawlUri {
         Self::with(text.get(..ends.all)?.to_owned(), [host, host, ends.path])
     }
 
-    /// What a reference means that is canonical as it stands: a path of this host, a page beside this one, another host.
+    /// What a reference means that is canonical as it is: a path of this host, a page next to this one, another host.
     pub(super) fn join_plain(&self, reference: &str) -> Option<Self> {
         if let Some(host) = reference.strip_prefix("//") {
             return Self::plain(&[self.scheme(), "://", host].concat());
@@ -103,7 +103,7 @@ impl CrawlUri {
         Self::with(text, [host, authority, base.len() + path])
     }
 
-    /// The folder that a reference beside this address leads to, and the rest of it.
+    /// The directory that a reference next to this URL leads to, and the rest of it.
     fn folder_of<'r>(&self, reference: &'r str) -> Option<(&str, &'r str)> {
         let above = |path: &str| path.rfind('/').map(|slash| slash + 1);
         let root = usize::from(self.authority_end) + 1;
@@ -124,7 +124,7 @@ impl CrawlUri {
         (is_name && !reference.contains(':')).then_some((self.text.get(..end)?, rest))
     }
 
-    /// The address of canonical text whose host, authority and path end there; `None` if it is too long.
+    /// The URL of canonical text whose host, authority and path end there; `None` if it is too long.
     fn with(text: String, ends: [usize; 3]) -> Option<Self> {
         let [host_end, authority_end, path_end] = ends.map(|end| end as u16);
         (text.len() <= MAX_URI_BYTES).then_some(Self {
@@ -135,7 +135,7 @@ impl CrawlUri {
         })
     }
 
-    /// What a reference means beside `base`; without a base it must be a whole address.
+    /// What a reference means next to `base`; without a base it must be a whole URL.
     pub fn resolve(base: Option<&Self>, reference: &str) -> Result<Self, UriError> {
         match base {
             Some(base) => base.join(reference),
@@ -189,7 +189,7 @@ impl CrawlUri {
         }
     }
 
-    /// Host name in ASCII, or the literal address (IPv6 in brackets), without port.
+    /// Host name in ASCII, or the literal URL (IPv6 in brackets), without port.
     pub fn host(&self) -> &str {
         self.slice(self.host_start(), self.host_end)
     }
@@ -206,7 +206,7 @@ impl CrawlUri {
         self.slice(self.host_start(), self.authority_end)
     }
 
-    /// The address, if the host is written as one in any spelling.
+    /// The URL, if the host is written as one in any spelling.
     pub fn literal_address(&self) -> Option<IpAddr> {
         let host = self.host();
         let v6 = host.strip_prefix('[').and_then(|h| h.strip_suffix(']'));
@@ -214,7 +214,7 @@ impl CrawlUri {
     }
 
     /// The part of the host that somebody registered (`news.cnpc.com.cn` gives `cnpc.com.cn`), from the public
-    /// suffix list; the whole host where the list has none: addresses, `localhost`, a bare suffix.
+    /// suffix list; the whole host where the list has none: URLs, `localhost`, a bare suffix.
     pub fn registrable_domain(&self) -> &str {
         match self.literal_address() {
             Some(_) => self.host(),
@@ -222,7 +222,7 @@ impl CrawlUri {
         }
     }
 
-    /// Scheme, host and port: what stands before the path.
+    /// Scheme, host and port: what is before the path.
     pub fn origin(&self) -> &str {
         self.slice(0, self.authority_end)
     }
@@ -237,7 +237,7 @@ impl CrawlUri {
         self.text.get(usize::from(self.path_end) + 1..)
     }
 
-    /// Path and query, what stands after the authority.
+    /// Path and query, what is after the authority.
     pub fn path_and_query(&self) -> &str {
         self.text
             .get(self.authority_end.into()..)
@@ -249,7 +249,7 @@ impl CrawlUri {
         self.path().split('/').filter(|s| !s.is_empty())
     }
 
-    /// Where the rules for this page's authority stand (RFC 9309 §2.3).
+    /// Where the rules for this page's authority are (RFC 9309 §2.3).
     pub fn robots_txt(&self) -> Self {
         let path = "/robots.txt";
         Self {
@@ -265,7 +265,7 @@ impl CrawlUri {
     }
 }
 
-fn bounded(text: &str) -> Result<&str, UriError> {
+fn check_length(text: &str) -> Result<&str, UriError> {
     let text = text.trim();
     match text.len() {
         length if length > MAX_TEXT_BYTES => Err(UriError::TooLong(length, MAX_URI_BYTES)),
@@ -288,8 +288,8 @@ fn drop_final_dot(url: &mut Url) -> Result<(), UriError> {
 }
 
 fn canonical_path(url: &mut Url) {
-    let path = spelling::canonical_escapes(url.path());
-    let path = spelling::sessions_from_path(&path);
+    let path = spelling::normalize_escapes(url.path());
+    let path = spelling::strip_path_sessions(&path);
     if path != url.path() {
         let path = path.into_owned();
         url.set_path(&path);
@@ -298,7 +298,7 @@ fn canonical_path(url: &mut Url) {
 
 fn canonical_query(url: &mut Url) {
     let Some(query) = url.query() else { return };
-    let normal = spelling::canonical_escapes(query);
+    let normal = spelling::normalize_escapes(query);
     let mut kept = String::with_capacity(normal.len());
     for parameter in normal.split('&').filter(|p| !p.is_empty()) {
         let (name, value) = parameter.split_once('=').unwrap_or((parameter, ""));
@@ -356,7 +356,7 @@ pub fn registrable_domain(host: &str) -> Option<&str> {
     psl::domain_str(host)
 }
 
-/// Where the parts of a plain address or reference end.
+/// Where the parts of a plain URL or reference end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Ends {
     /// Of the path.
@@ -365,7 +365,7 @@ pub(super) struct Ends {
     pub(super) all: usize,
 }
 
-/// End of the host of a whole address, and the ends of what follows, which may be nothing.
+/// End of the host of a whole URL, and the ends of what follows, which may be nothing.
 pub(super) fn address(text: &str) -> Option<(usize, Ends)> {
     let rest = text.strip_prefix("http")?;
     let rest = rest.strip_prefix('s').unwrap_or(rest);
@@ -416,7 +416,7 @@ pub(super) fn path_and_query(text: &str) -> Option<Ends> {
     (all > 0 && !text.starts_with(b"//")).then_some(Ends { path, all })
 }
 
-/// Bytes that stand in a path and ask no question; a dot may make a segment that means another place, and semicolons and
+/// Bytes that are in a path and ask no question; a dot may make a segment that means another place, and semicolons and
 /// brackets a session.
 const IN_PATH: [bool; 256] = {
     let mut plain = [false; 256];

@@ -1,6 +1,6 @@
-//! Hashes that assign keys to queues. In: bytes, a number of queues. Out: the index of a queue. xxh3 is what
-//! runs; the others reproduce published figures and need an odd prime number of queues: modulo 2^j, ELF sees
-//! only the end of its input and HfIp every fourth character.
+//! Hashes that assign keys to queues: bytes and a number of queues in, the index of a queue out. xxh3 is in use; the others
+//! reproduce published figures and need an odd prime number of queues: modulo 2^j, ELF sees only the end of its input and
+//! HfIp every fourth character.
 
 /// Which hash assigns a queue to a shard.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]

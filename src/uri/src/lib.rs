@@ -1,5 +1,5 @@
-//! Addresses of pages. In: the text of a URL, absolute or relative to a page. Out: a [`CrawlUri`] in canonical
-//! form, its fingerprint and its queue hash. Never does I/O, never looks at a page.
+//! URLs of pages. [`CrawlUri`] is a URL in canonical form, parsed absolute or relative to a page, with its fingerprint and
+//! its queue hash. No I/O.
 
 mod canonicalize;
 mod fingerprint;
@@ -9,4 +9,4 @@ mod tests;
 
 pub use canonicalize::{CrawlUri, MAX_URI_BYTES, UriError, registrable_domain};
 pub use fingerprint::{QueueHash, elf, hf, hfip};
-pub use spelling::canonical_escapes;
+pub use spelling::normalize_escapes;

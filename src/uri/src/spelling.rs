@@ -1,4 +1,5 @@
-//! The one spelling of an address: percent-encoding (RFC 3986 §6.2.2), and what names the visit instead of the page.
+//! The canonical spelling of URLs: percent-encoding (RFC 3986 §6.2.2), and parts that identify the visit instead of the
+//! page.
 //!
 //! Unreserved characters are decoded, hex digits come in upper case, stray `%` and characters that RFC 3986 does not allow are
 //! encoded. A reserved character is never decoded: `%2F` and `/` are two different paths.
@@ -8,7 +9,7 @@ use std::borrow::Cow;
 const HEX: &[u8; 16] = b"0123456789ABCDEF";
 
 /// Brings the percent-encoding of a path or query, or a part of one, into its one canonical spelling.
-pub fn canonical_escapes(text: &str) -> Cow<'_, str> {
+pub fn normalize_escapes(text: &str) -> Cow<'_, str> {
     let bytes = text.as_bytes();
     if bytes.iter().all(|&b| is_allowed(b)) {
         return Cow::Borrowed(text);
@@ -17,7 +18,7 @@ pub fn canonical_escapes(text: &str) -> Cow<'_, str> {
     let mut i = 0;
     while let Some(&b) = bytes.get(i) {
         let escaped = match (b, bytes.get(i + 1), bytes.get(i + 2)) {
-            (b'%', Some(&high), Some(&low)) => hex_value(high).zip(hex_value(low)),
+            (b'%', Some(&high), Some(&low)) => parse_hex(high).zip(parse_hex(low)),
             _ => None,
         };
         if let Some((high, low)) = escaped {
@@ -46,7 +47,7 @@ fn push_escape(out: &mut String, value: u8) {
     out.push(char::from(HEX[usize::from(value & 15)]));
 }
 
-fn hex_value(digit: u8) -> Option<u8> {
+fn parse_hex(digit: u8) -> Option<u8> {
     char::from(digit)
         .to_digit(16)
         .and_then(|v| u8::try_from(v).ok())
@@ -56,7 +57,7 @@ const fn is_unreserved(b: u8) -> bool {
     b.is_ascii_alphanumeric() || matches!(b, b'-' | b'.' | b'_' | b'~')
 }
 
-/// The bytes that may stand unescaped in a path or query: unreserved, sub-delims, and `:@/?`.
+/// The bytes that may be unescaped in a path or query: unreserved, sub-delims, and `:@/?`.
 const ALLOWED: [bool; 256] = {
     let mut allowed = [false; 256];
     let mut at = 0;
@@ -72,7 +73,7 @@ const ALLOWED: [bool; 256] = {
     allowed
 };
 
-/// Whether a byte may stand unescaped in a path or query.
+/// Whether a byte may be unescaped in a path or query.
 pub(super) const fn is_allowed(b: u8) -> bool {
     ALLOWED[b as usize]
 }
@@ -82,7 +83,7 @@ pub(super) fn is_canonical_escape(text: &[u8]) -> bool {
     let digit = |at: usize| {
         let digit = text.get(at)?;
         let canonical = !digit.is_ascii_lowercase();
-        hex_value(*digit).filter(|_| canonical)
+        parse_hex(*digit).filter(|_| canonical)
     };
     let value = digit(1).zip(digit(2)).map(|(high, low)| high << 4 | low);
     text.first() == Some(&b'%') && value.is_some_and(|value| !is_unreserved(value))
@@ -181,11 +182,11 @@ pub(super) fn is_of_visit(name: &str, value: &str) -> bool {
         || TRACKING_PREFIXES.iter().any(|p| name.starts_with(p))
         || SESSION.contains(&name)
         || name.starts_with("aspsessionid")
-        || (SESSION_IF_RANDOM.contains(&name) && looks_random(value))
+        || (SESSION_IF_RANDOM.contains(&name) && is_random(value))
         || (name == "from" && WECHAT_FROM.contains(&value))
 }
 
-fn looks_random(value: &str) -> bool {
+fn is_random(value: &str) -> bool {
     value.len() >= RANDOM_VALUE_BYTES
         && value
             .bytes()
@@ -194,7 +195,7 @@ fn looks_random(value: &str) -> bool {
 }
 
 /// The path without `;jsessionid=…` and without the `(S(…))` segment of ASP.NET's cookieless sessions.
-pub(super) fn sessions_from_path(path: &str) -> Cow<'_, str> {
+pub(super) fn strip_path_sessions(path: &str) -> Cow<'_, str> {
     if !path.contains([';', '(']) {
         return Cow::Borrowed(path);
     }

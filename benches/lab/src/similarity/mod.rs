@@ -164,7 +164,7 @@ impl Measure {
 
     /// Distances (1 less the similarity) of all pairs of trees.
     pub(crate) fn distances(self, trees: &[Skeleton]) -> Distances {
-        Distances::of(trees.len(), |i, j| {
+        Distances::from_fn(trees.len(), |i, j| {
             (1.0 - self.similarity(&trees[i], &trees[j])) as f32
         })
     }

@@ -34,7 +34,7 @@ pub(super) struct Bag {
 
 impl Bag {
     /// The bag of these hashes.
-    pub(super) fn of(mut hashes: Vec<u64>) -> Self {
+    pub(super) fn new(mut hashes: Vec<u64>) -> Self {
         hashes.sort_unstable();
         let counts = hashes
             .chunk_by(|a, b| a == b)
@@ -100,7 +100,7 @@ pub(super) fn bag_similarity(a: &Bag, b: &Bag) -> f64 {
 pub(super) fn similarity(a: &Skeleton, b: &Skeleton, matching: PathMatch) -> f64 {
     let (x, y) = (path_hashes(a), path_hashes(b));
     if matching == PathMatch::Binary {
-        return bag_similarity(&Bag::of(x), &Bag::of(y));
+        return bag_similarity(&Bag::new(x), &Bag::new(y));
     }
     let mut trie: HashMap<u64, TrieNode> = HashMap::new();
     let mut paths = 0usize;
@@ -124,7 +124,7 @@ pub(super) fn similarity(a: &Skeleton, b: &Skeleton, matching: PathMatch) -> f64
 /// `2·|a ∩ b| / (|a| + |b|)` of the sets of paths: a list of three records is like one of thirty.
 pub(super) fn set_similarity(a: &Skeleton, b: &Skeleton) -> f64 {
     let set = |tree: &Skeleton| {
-        let bag = Bag::of(path_hashes(tree));
+        let bag = Bag::new(path_hashes(tree));
         Bag::counted(bag.counts().map(|(hash, _)| (hash, 1)).collect())
     };
     bag_similarity(&set(a), &set(b))

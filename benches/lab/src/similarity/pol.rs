@@ -10,7 +10,7 @@ use super::Mode;
 pub(super) fn similarity(a: &Skeleton, b: &Skeleton, mode: Mode) -> f64 {
     let paths = match mode {
         Mode::Literal => as_printed,
-        Mode::Fixed => LeafPaths::of,
+        Mode::Fixed => LeafPaths::new,
     };
     paths(a).similarity(&paths(b))
 }

@@ -39,7 +39,7 @@ impl Shingles {
             .map(|paths| paths.iter().fold(window as u64, |h, p| mix(h, *p)))
             .collect();
         Self {
-            bag: Bag::of(hashes),
+            bag: Bag::new(hashes),
         }
     }
 

@@ -25,7 +25,7 @@ pub(crate) fn skeleton(page: &Page, labels: Labels) -> Skeleton {
     let is_kept = |id: NodeId| id == body || page.node(id).tag.is_block();
     match labels {
         Labels::Tags => Skeleton::of_tags(page, body),
-        Labels::Blocks => Skeleton::of(page, body, |id| is_kept(id).then(|| name_hash(page, id))),
+        Labels::Blocks => Skeleton::new(page, body, |id| is_kept(id).then(|| name_hash(page, id))),
     }
 }
 

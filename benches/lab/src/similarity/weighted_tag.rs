@@ -9,7 +9,7 @@ use super::path_bag::{Bag, bag_similarity};
 
 /// Similarity of two trees that are not empty.
 pub(super) fn similarity(a: &Skeleton, b: &Skeleton, mode: Mode) -> f64 {
-    let (x, y) = (Bag::of(a.labels().to_vec()), Bag::of(b.labels().to_vec()));
+    let (x, y) = (Bag::new(a.labels().to_vec()), Bag::new(b.labels().to_vec()));
     match mode {
         Mode::Fixed => bag_similarity(&x, &y),
         Mode::Literal => {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use taojin_eval::{Choice, Extraction, choose};
+use taojin_eval::{Extraction, PageFilter, choose};
 
 use crate::comment_measures::{comment_measures, measure_lines};
 use crate::measure_plot::measure_plot;
@@ -31,7 +31,7 @@ fn corpus() -> tempfile::TempDir {
 #[test]
 fn a_block_that_holds_a_comment_is_right_and_one_that_does_not_is_wrong() {
     let dir = corpus();
-    let choice = Choice::default();
+    let choice = PageFilter::default();
     let (sets, _) = choose(dir.path(), &choice).expect("a corpus");
     let extraction = Extraction::default();
     let rows = comment_measures(&sets, &choice, &extraction).expect("measured");

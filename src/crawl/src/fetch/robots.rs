@@ -165,7 +165,7 @@ fn canonical(rule: &Rule) -> Rule {
     };
     let pieces = body
         .split('*')
-        .map(|p| uri::canonical_escapes(p).replace('$', "%24"));
+        .map(|p| uri::normalize_escapes(p).replace('$', "%24"));
     let pattern = pieces.collect::<Vec<_>>().join("*") + anchor;
     Rule {
         pattern,

@@ -1,5 +1,5 @@
-//! Boosted oblivious trees for soft yes-or-no labels. In: rows of features, labels, weights. Out: a [`Forest`].
-//! Never reads a page; the same input always gives the same trees.
+//! Boosted oblivious trees for soft binary labels: rows of features, labels and weights in, a [`Forest`] out. The same
+//! input always returns the same trees.
 //!
 //! Gradient boosting on the logistic loss with Newton steps (Friedman, "Greedy function approximation", 2001; Chen
 //! and Guestrin, "XGBoost", KDD 2016): a leaf votes `rate · Σg / (Σh + penalty)`. Every level of a tree asks one question of
@@ -35,7 +35,7 @@ pub(super) struct Examples<'a> {
 
 /// One tree: questions (feature, value to exceed) and votes by their answers, the first the lowest digit.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Grown {
+pub(super) struct GrownTree {
     /// The questions.
     pub asks: Vec<(usize, f32)>,
     /// One for each combination of answers.
@@ -48,21 +48,21 @@ pub(super) struct Forest {
     /// Log-odds before any vote.
     pub bias: f32,
     /// In the order they were grown.
-    pub trees: Vec<Grown>,
+    pub trees: Vec<GrownTree>,
 }
 
 /// The examples with each feature as the number of the cut it lies behind.
-struct Binned {
+struct BinnedFeatures {
     cuts: Vec<Vec<f32>>,
     /// By feature, then by row.
     bins: Vec<Vec<u8>>,
 }
 
-impl Binned {
-    fn of(rows: &[&[f32]], features: usize) -> Self {
+impl BinnedFeatures {
+    fn new(rows: &[&[f32]], features: usize) -> Self {
         let step = (rows.len() / CUT_SAMPLE).max(1);
         let cuts: Vec<Vec<f32>> = (0..features)
-            .map(|f| cuts(rows.iter().step_by(step).map(|r| r[f]).collect()))
+            .map(|f| find_cuts(rows.iter().step_by(step).map(|r| r[f]).collect()))
             .collect();
         let bins = cuts
             .iter()
@@ -77,7 +77,7 @@ impl Binned {
 }
 
 /// At most [`BINS`] - 1 values that part the sorted values evenly.
-fn cuts(mut values: Vec<f32>) -> Vec<f32> {
+fn find_cuts(mut values: Vec<f32>) -> Vec<f32> {
     values.sort_by(f32::total_cmp);
     let mut distinct = values.clone();
     distinct.dedup();
@@ -120,7 +120,7 @@ impl Chance {
     }
 }
 
-/// Grows trees of `depth` questions; only features for which `allowed` is true are asked for.
+/// Grows trees of `depth` questions; only features for which `allowed` is true are used.
 pub(super) fn grow(examples: &Examples<'_>, depth: usize, allowed: &[bool]) -> Forest {
     let n = examples.rows.len();
     let total: f32 = examples.weights.iter().sum();
@@ -132,7 +132,7 @@ pub(super) fn grow(examples: &Examples<'_>, depth: usize, allowed: &[bool]) -> F
         .sum();
     let mean = wanted / total;
     let scale = n as f32 / total;
-    let binned = Binned::of(&examples.rows, allowed.len());
+    let binned = BinnedFeatures::new(&examples.rows, allowed.len());
     let mut forest = Forest {
         bias: (mean / (1.0 - mean)).ln(),
         trees: Vec::with_capacity(TREES),
@@ -154,20 +154,20 @@ pub(super) fn grow(examples: &Examples<'_>, depth: usize, allowed: &[bool]) -> F
             }
         };
         let slopes: Vec<Slope> = rows.iter().map(slope).collect();
-        let (asks, votes) = tree(&binned, &features, &rows, &slopes, depth);
+        let (asks, votes) = grow_tree(&binned, &features, &rows, &slopes, depth);
         for (i, odds) in odds.iter_mut().enumerate() {
-            *odds += votes[leaf(&binned, &asks, i)];
+            *odds += votes[leaf_vote(&binned, &asks, i)];
         }
         let asks = asks
             .iter()
             .map(|(f, cut)| (*f, binned.cuts[*f][*cut]))
             .collect();
-        forest.trees.push(Grown { asks, votes });
+        forest.trees.push(GrownTree { asks, votes });
     }
     forest
 }
 
-fn leaf(binned: &Binned, asks: &[(usize, usize)], row: usize) -> usize {
+fn leaf_vote(binned: &BinnedFeatures, asks: &[(usize, usize)], row: usize) -> usize {
     let answer = |(digit, (f, cut)): (usize, &(usize, usize))| {
         usize::from(usize::from(binned.bins[*f][row]) > *cut) << digit
     };
@@ -175,8 +175,8 @@ fn leaf(binned: &Binned, asks: &[(usize, usize)], row: usize) -> usize {
 }
 
 /// Questions as feature and number of its cut, and the votes.
-fn tree(
-    binned: &Binned,
+fn grow_tree(
+    binned: &BinnedFeatures,
     features: &[usize],
     rows: &[u32],
     slopes: &[Slope],
@@ -209,7 +209,7 @@ fn tree(
 
 /// The cut of a feature with the greatest gain over all leaves; `None` if none gains.
 fn best_cut(
-    binned: &Binned,
+    binned: &BinnedFeatures,
     feature: usize,
     rows: &[u32],
     slopes: &[Slope],

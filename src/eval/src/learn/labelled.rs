@@ -1,8 +1,7 @@
-//! Labelled pages while they are learned from. In: sets of pages with gold. Out: features and labels of their lines, what
-//! each counts. Never learns.
+//! Labelled pages prepared for learning: features, labels and weights of their lines.
 //!
-//! What counts: a page of a site with many pages counts less, and so does one of a set with many. Text that the page does not
-//! hold teaches nothing of its lines. Of the many lines that are not text a part stands for all.
+//! A page of a site with many pages counts less, and so does one of a set with many. Text that the page does not contain
+//! teaches nothing of its lines. Of the many lines that are not text a sample represents all.
 
 use std::collections::HashMap;
 
@@ -14,7 +13,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 use super::super::corpus::{EvalError, Gold, GoldComment, Set};
 use super::boost::Examples;
 use super::labels::{self, Numbering};
-use super::sites::site_of;
+use super::sites::find_site;
 
 /// Parts that sites are divided into for cross-fitting.
 pub(super) const FOLDS: usize = 5;
@@ -34,20 +33,20 @@ const COVERED: f32 = 0.5;
 /// Lines that are not text and are learned from, of one page; where there are more, every second, third … counts for all.
 const OTHER_LINES: usize = 120;
 
-pub(super) type Row = [f32; CELLS];
+pub(super) type FeatureRow = [f32; CELLS];
 
 /// A labelled page.
 pub(super) struct Labelled {
     pub page: Page,
     pub prepared: Prepared,
     /// Features of the lines alone.
-    pub rows: Vec<Row>,
+    pub rows: Vec<FeatureRow>,
     /// Lines that are learned from, how far each is text, and how much it counts; empty without gold text.
     pub sample: Vec<usize>,
     labels: Vec<f32>,
     weights: Vec<f32>,
-    /// Features of the page without its address.
-    pub nameless: Row,
+    /// Features of the page without its URL.
+    pub nameless: FeatureRow,
     /// Number of its type.
     pub kind: Option<usize>,
     pub weight: f32,
@@ -62,14 +61,14 @@ pub(super) struct Labelled {
 }
 
 /// All pages of `sets`; with `licensed` those of sets without a licence are only judged.
-pub(super) fn labelled(sets: &[Set], licensed: bool) -> Result<Vec<Labelled>, EvalError> {
+pub(super) fn load_labelled(sets: &[Set], licensed: bool) -> Result<Vec<Labelled>, EvalError> {
     let mut pages = Vec::new();
     for set in sets {
         let learned = !licensed || set.about().is_licensed();
         for gold in set.gold()? {
             let gold = gold?;
             if let Ok(html) = set.html(&gold.id, MAX_BYTES) {
-                let page = Labelled::of(&set.name, &gold, &html);
+                let page = Labelled::prepare(&set.name, &gold, &html);
                 pages.push(Labelled { learned, ..page });
             }
         }
@@ -92,18 +91,18 @@ fn weigh(pages: &mut [Labelled], group: impl Fn(&Labelled) -> String, most: f32)
 }
 
 impl Labelled {
-    fn of(set: &str, gold: &Gold, html: &[u8]) -> Self {
+    fn prepare(set: &str, gold: &Gold, html: &[u8]) -> Self {
         let parsed = |url| {
             let limits = Hints::default();
             Page::parse(html, Hints { url, ..limits })
         };
         let page = parsed(gold.url.as_deref().and_then(|u| CrawlUri::parse(u).ok()));
-        let prepared = Prepared::of(&page);
+        let prepared = Prepared::new(&page);
         let nameless = match page.url {
-            Some(_) => *Prepared::of(&parsed(None)).page(),
+            Some(_) => *Prepared::new(&parsed(None)).page(),
             None => *prepared.page(),
         };
-        let site = site_of(set, gold, &page);
+        let site = find_site(set, gold, &page);
         let kind = kind(set, gold);
         let mut labelled = Self {
             rows: prepared.first(&page),
@@ -130,8 +129,8 @@ impl Labelled {
     fn label(&mut self, text: &str) {
         let texts = self.prepared.texts(&self.page);
         let mut numbering = Numbering::default();
-        let lines: Vec<Vec<u32>> = texts.iter().map(|t| numbering.of(t)).collect();
-        let gold = text.lines().map(|t| numbering.of(t));
+        let lines: Vec<Vec<u32>> = texts.iter().map(|t| numbering.number_tokens(t)).collect();
+        let gold = text.lines().map(|t| numbering.number_tokens(t));
         let gold: Vec<Vec<u32>> = gold.filter(|l| !l.is_empty()).collect();
         let labels = labels::labels(&lines, &gold);
         let tokens = gold.iter().map(Vec::len).sum::<usize>() as f32;

@@ -1,12 +1,11 @@
-//! Which lines of a page are text, told from its gold. In: the texts of the lines and the gold text. Out: for each line the
-//! share of it that the gold has. Never looks at where a line stands, but to part a word in the text from the same word
-//! elsewhere.
+//! Labels the lines of a page from its gold text: the share of each line that the gold contains. The place of a line counts
+//! only to separate a word in the text from the same word elsewhere.
 
 use std::collections::{HashMap, HashSet};
 
-use super::super::tokens::tokens;
+use super::super::tokens::tokenize;
 
-/// Tokens in a run that is looked for in the gold text.
+/// Tokens in a run that is searched for in the gold text.
 const RUN: usize = 4;
 
 /// Tokens of the texts as numbers.
@@ -15,17 +14,17 @@ pub(super) struct Numbering<'a>(HashMap<&'a str, u32>);
 
 impl<'a> Numbering<'a> {
     /// Numbers of the tokens of a text.
-    pub(super) fn of(&mut self, text: &'a str) -> Vec<u32> {
+    pub(super) fn number_tokens(&mut self, text: &'a str) -> Vec<u32> {
         let mut number = |token| {
             let next = self.0.len() as u32;
             *self.0.entry(token).or_insert(next)
         };
-        tokens(text).map(&mut number).collect()
+        tokenize(text).map(&mut number).collect()
     }
 }
 
 /// Share of each line that is text. A line of fewer than four tokens is judged by whether the gold has it as a line or
-/// within one, and by the long lines beside it.
+/// within one, and by the long lines next to it.
 pub(super) fn labels(lines: &[Vec<u32>], gold: &[Vec<u32>]) -> Vec<f32> {
     let whole: Vec<u32> = gold.iter().flatten().copied().collect();
     let runs: Vec<HashSet<&[u32]>> = (0..=RUN)

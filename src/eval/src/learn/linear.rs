@@ -1,5 +1,5 @@
-//! Logistic regression. In: rows of features with labels. Out: one weight a feature, or one a feature and class.
-//! Never reads a page; the same input always gives the same weights.
+//! Logistic regression: rows of features with labels in, one weight for each feature, or for each feature and class, out.
+//! The same input always returns the same weights.
 //!
 //! Minimised by Adam (Kingma and Ba, ICLR 2015) over the whole input, features scaled to deviation 1, with a penalty
 //! on the squares of the weights but for that of the first feature, the bias.
@@ -42,7 +42,7 @@ impl Adam {
 }
 
 /// One over the deviation of each feature; 1 for a bias, 0 for what is always 0.
-fn scales(rows: &[&[f32]], width: usize) -> Vec<f32> {
+fn feature_scales(rows: &[&[f32]], width: usize) -> Vec<f32> {
     let n = rows.len().max(1) as f32;
     (0..width)
         .map(|k| {
@@ -75,8 +75,8 @@ pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
 }
 
 /// Weights whose sum over a row of `width` features are the log-odds of its label; all zero without examples.
-pub(super) fn weights(examples: &Examples<'_>, width: usize) -> Vec<f32> {
-    let scales = scales(&examples.rows, width);
+pub(super) fn fit(examples: &Examples<'_>, width: usize) -> Vec<f32> {
+    let scales = feature_scales(&examples.rows, width);
     let total: f32 = examples.weights.iter().sum::<f32>().max(f32::MIN_POSITIVE);
     let mut weights = vec![0.0f32; scales.len()];
     let mut adam = Adam::new(scales.len());
@@ -105,9 +105,9 @@ pub(super) fn weights(examples: &Examples<'_>, width: usize) -> Vec<f32> {
     weights.iter().zip(&scales).map(|(w, s)| w * s).collect()
 }
 
-/// One page for [`classes`].
+/// One page for [`fit_classes`].
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Classed<'a> {
+pub(super) struct ClassExamples<'a> {
     /// Its features.
     pub row: &'a [f32],
     /// Its class.
@@ -117,9 +117,13 @@ pub(super) struct Classed<'a> {
 }
 
 /// For each of `count` classes the weights whose sum over a row are its log-odds.
-pub(super) fn classes(pages: &[Classed<'_>], count: usize, width: usize) -> Vec<Vec<f32>> {
+pub(super) fn fit_classes(
+    pages: &[ClassExamples<'_>],
+    count: usize,
+    width: usize,
+) -> Vec<Vec<f32>> {
     let rows: Vec<&[f32]> = pages.iter().map(|p| p.row).collect();
-    let scales = scales(&rows, width);
+    let scales = feature_scales(&rows, width);
     let total: f32 = pages.iter().map(|p| p.weight).sum();
     let mut weights = vec![0.0f32; count * width];
     let mut adam = Adam::new(count * width);
@@ -127,7 +131,7 @@ pub(super) fn classes(pages: &[Classed<'_>], count: usize, width: usize) -> Vec<
         let mut slopes = vec![0.0f32; count * width];
         for page in pages {
             let scaled: Vec<f32> = page.row.iter().zip(&scales).map(|(x, s)| x * s).collect();
-            let shares = shares(weights.chunks(width), &scaled);
+            let shares = class_shares(weights.chunks(width), &scaled);
             for (class, share) in shares.iter().enumerate() {
                 let error =
                     (share - f32::from(u8::from(class == page.class))) * page.weight / total;
@@ -149,7 +153,7 @@ pub(super) fn classes(pages: &[Classed<'_>], count: usize, width: usize) -> Vec<
 }
 
 /// Probability of each class whose weights are given.
-pub(super) fn shares<'a>(weights: impl Iterator<Item = &'a [f32]>, row: &[f32]) -> Vec<f32> {
+pub(super) fn class_shares<'a>(weights: impl Iterator<Item = &'a [f32]>, row: &[f32]) -> Vec<f32> {
     let odds: Vec<f32> = weights.map(|w| dot(w, row)).collect();
     let most = odds.iter().copied().fold(f32::MIN, f32::max);
     let powers: Vec<f32> = odds.iter().map(|o| (o - most).exp()).collect();

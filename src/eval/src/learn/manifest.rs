@@ -1,5 +1,4 @@
-//! The manifest of weights: what they were learned from, so that anyone can make them again. In: sets and pages. Out: one
-//! [`Source`] a set. Never learns.
+//! The manifest of weights: one [`Source`] for each set, so that anyone can learn them again.
 
 use taojin_extract::learn::Source;
 use xxhash_rust::xxh3::Xxh3;
@@ -8,7 +7,7 @@ use super::super::corpus::Set;
 use super::labelled::Labelled;
 
 /// Each set that `pages` are of.
-pub(super) fn sources(sets: &[Set], pages: &[&Labelled]) -> Vec<Source> {
+pub(super) fn list_sources(sets: &[Set], pages: &[&Labelled]) -> Vec<Source> {
     let of_set = |set: &Set| {
         let mut hash = Xxh3::new();
         let mut count = 0;

@@ -1,10 +1,9 @@
-//! Learns the weights of the extraction from labelled pages. In: sets of pages with gold. Out: [`Weights`] with the manifest of
-//! what they were learned from. Holds the features of all pages at once, unlike the rest of this stage; the same pages
-//! always give the same weights.
+//! Learns the weights of the extraction from labelled pages: [`Weights`] with the manifest of their sources. The features
+//! of all pages are in memory at once, unlike elsewhere in this crate; the same pages always return the same weights.
 //!
-//! Three tables: types of pages (logistic regression over classes), lines alone (logistic regression), lines together
-//! (boosted trees). What the trees see of the first two is cross-fitted: it comes from weights that never saw the
-//! page's site, or the trees would trust it too much.
+//! Three tables: page types (logistic regression over classes), lines alone (logistic regression), lines together (boosted
+//! trees). The trees are fed cross-fitted predictions of the first two, from weights that never saw the page's site;
+//! otherwise they would trust them too much.
 
 mod boost;
 mod labelled;
@@ -17,32 +16,32 @@ mod unseen;
 
 pub use unseen::Unseen;
 
-use taojin_extract::learn::{DEPTH, MOST_KEPT, Names, TYPES, Weights};
+use taojin_extract::learn::{DEPTH, FeatureNames, MOST_KEPT, TYPES, Weights};
 
 use super::corpus::{EvalError, Set};
 use boost::{Examples, Forest};
-use labelled::{Labelled, labelled};
-use linear::Classed;
+use labelled::{Labelled, load_labelled};
+use linear::ClassExamples;
 
 /// The weights learned from the pages of `sets`; with `licensed` only from sets that state a licence. `None` if no page has a
 /// gold text.
 pub fn learn(sets: &[Set], licensed: bool) -> Result<Option<Weights>, EvalError> {
-    let pages = labelled(sets, licensed)?;
+    let pages = load_labelled(sets, licensed)?;
     let all: Vec<&Labelled> = pages.iter().filter(|p| p.learned).collect();
-    let Some(names) = names(all.iter().copied()) else {
+    let Some(names) = feature_names(all.iter().copied()) else {
         return Ok(None);
     };
-    let mut weights = weights(&all, &names);
-    weights.sources = manifest::sources(sets, &all);
+    let mut weights = learn_from(&all, &names);
+    weights.sources = manifest::list_sources(sets, &all);
     Ok(Some(weights))
 }
 
-fn names<'a>(pages: impl IntoIterator<Item = &'a Labelled>) -> Option<Names> {
+fn feature_names<'a>(pages: impl IntoIterator<Item = &'a Labelled>) -> Option<FeatureNames> {
     let mut texts = pages.into_iter().filter(|p| p.has_text());
     texts.find_map(|p| p.prepared.names(&p.page))
 }
 
-fn weights(pages: &[&Labelled], names: &Names) -> Weights {
+fn learn_from(pages: &[&Labelled], names: &FeatureNames) -> Weights {
     let (firsts, types) = (names.first.len(), names.page.len());
     let first = |fold: Option<usize>| {
         let mut examples = Examples::default();
@@ -57,33 +56,33 @@ fn weights(pages: &[&Labelled], names: &Names) -> Weights {
             );
             page.tell(&mut examples);
         }
-        linear::weights(&examples, firsts)
+        linear::fit(&examples, firsts)
     };
     let kinds = |fold: Option<usize>| {
         let of_page = |p: &'_ Labelled| -> Option<(usize, f32)> {
             (Some(p.fold) != fold).then_some(())?;
             Some((p.kind?, p.weight))
         };
-        let classed: Vec<Classed<'_>> = pages
+        let classed: Vec<ClassExamples<'_>> = pages
             .iter()
             .filter_map(|p| Some((p, of_page(p)?)))
             .flat_map(|(p, (class, weight))| {
-                // As often without its address as with it: a file that was saved has none.
+                // As often without its URL as with it: a file that was saved has none.
                 let rows = [p.prepared.page(), &p.nameless];
-                rows.map(|row| Classed {
+                rows.map(|row| ClassExamples {
                     row: &row[..types],
                     class,
                     weight,
                 })
             })
             .collect();
-        linear::classes(&classed, TYPES.len(), types)
+        linear::fit_classes(&classed, TYPES.len(), types)
     };
     let mut joint: Vec<Vec<f32>> = Vec::new();
     for fold in 0..labelled::FOLDS {
         let (weights, kinds) = (first(Some(fold)), kinds(Some(fold)));
         for page in pages.iter().filter(|p| p.fold == fold && p.has_text()) {
-            joint.extend(joint_rows(page, names, &weights, &kinds));
+            joint.extend(make_joint_rows(page, names, &weights, &kinds));
         }
     }
     let in_folds = (0..labelled::FOLDS)
@@ -95,14 +94,14 @@ fn weights(pages: &[&Labelled], names: &Names) -> Weights {
     for page in in_folds {
         page.tell(&mut examples);
     }
-    let (forest, kept) = forest(&examples, names.second.len() + TYPES.len());
-    table::weights(names, &first(None), &kinds(None), &forest, &kept)
+    let (forest, kept) = grow_forest(&examples, names.second.len() + TYPES.len());
+    table::to_weights(names, &first(None), &kinds(None), &forest, &kept)
 }
 
 /// What the trees may ask of the lines of a page: second features, types, first features.
-fn joint_rows(
+fn make_joint_rows(
     page: &Labelled,
-    names: &Names,
+    names: &FeatureNames,
     weights: &[f32],
     kinds: &[Vec<f32>],
 ) -> Vec<Vec<f32>> {
@@ -116,7 +115,7 @@ fn joint_rows(
         .page()
         .get(..names.page.len())
         .unwrap_or_default();
-    let types = linear::shares(kinds.iter().map(Vec::as_slice), types);
+    let types = linear::class_shares(kinds.iter().map(Vec::as_slice), types);
     let second = page.prepared.second(&page.page, &odds);
     let of_line = |i: &usize| {
         let second = second[*i].iter().take(names.second.len());
@@ -128,7 +127,7 @@ fn joint_rows(
 
 /// Trees that ask for few enough first features to be kept for every line: grown twice, the second time with the most
 /// wanted alone. Their questions count first features from `before` in the order of the list.
-fn forest(examples: &Examples<'_>, before: usize) -> (Forest, Vec<usize>) {
+fn grow_forest(examples: &Examples<'_>, before: usize) -> (Forest, Vec<usize>) {
     let width = examples.rows.first().map_or(0, |r| r.len());
     let free = boost::grow(examples, DEPTH, &vec![true; width]);
     let mut wanted: Vec<(u32, usize)> = (before..width).map(|f| (0, f)).collect();

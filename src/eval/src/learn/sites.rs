@@ -1,33 +1,33 @@
-//! Which pages belong together: those of one site are never both learned from and judged. In: the gold of a page, and the page
-//! where the gold does not say. Out: the name of a site. Never groups by the id of a page, which may be nothing but a hash.
+//! Assigns pages to sites, so that pages of one site are never both learned from and judged. The gold is used first, then
+//! the page; never the id of a page, which may be nothing but a hash.
 
 use taojin_extract::page::{Attr, Page, Tag};
 use taojin_uri::CrawlUri;
 
 use super::super::corpus::Gold;
 
-/// The site of a page, the same for all sets: by its address, else by its `cluster`, else by the address that the page
+/// The site of a page, the same for all sets: by its URL, else by its `cluster`, else by the URL that the page
 /// names as its own; what says nothing at all belongs with the rest of its set.
 ///
 /// A site is the registered name without what is before and behind it: `bbc.com` and `bbc.co.uk`, `163/news` and
 /// `news.163.com`, `fr/LeMonde` and `lemonde.fr` are one each. Two owners of one name are taken for one, which costs nothing.
-pub(super) fn site_of(set: &str, gold: &Gold, page: &Page) -> String {
-    let by_address = gold.url.as_deref().and_then(site_of_address);
-    let by_cluster = || gold.cluster.as_deref().and_then(site_of_cluster);
-    let by_page = || own_address(page).and_then(|url| site_of_address(&url));
+pub(super) fn find_site(set: &str, gold: &Gold, page: &Page) -> String {
+    let by_address = gold.url.as_deref().and_then(site_from_url);
+    let by_cluster = || gold.cluster.as_deref().and_then(site_from_cluster);
+    let by_page = || own_address(page).and_then(|url| site_from_url(&url));
     let known = by_address.or_else(by_cluster).or_else(by_page);
     known.unwrap_or_else(|| format!("{set}/"))
 }
 
-/// The name of the site of an address; of a copy in an archive that of the original.
-fn site_of_address(url: &str) -> Option<String> {
+/// The name of the site of a URL; of a copy in an archive that of the original.
+fn site_from_url(url: &str) -> Option<String> {
     let inner = url.get(1..).and_then(|u| u.find("http")).map(|at| at + 1);
     let archived = inner.filter(|_| url.contains("archive.org/"));
     let uri = CrawlUri::parse(archived.and_then(|at| url.get(at..)).unwrap_or(url)).ok()?;
-    site_of_host(uri.host())
+    site_from_host(uri.host())
 }
 
-fn site_of_host(host: &str) -> Option<String> {
+fn site_from_host(host: &str) -> Option<String> {
     let domain = taojin_uri::registrable_domain(host).unwrap_or(host);
     let name = domain.split('.').next().unwrap_or(domain);
     // Nobody's site: an archive's copies are of many.
@@ -35,10 +35,10 @@ fn site_of_host(host: &str) -> Option<String> {
 }
 
 /// `163/article2015`, `fr/LeMonde`, `people2009`, `news.example.com`: the first part that is no country, without a year.
-fn site_of_cluster(cluster: &str) -> Option<String> {
+fn site_from_cluster(cluster: &str) -> Option<String> {
     let part = cluster.split('/').find(|part| part.len() > 2)?;
     if part.contains('.') {
-        return site_of_host(part);
+        return site_from_host(part);
     }
     let name = part.trim_end_matches(|c: char| c.is_ascii_digit());
     let year = !name.is_empty() && part.len() - name.len() == 4;
@@ -51,7 +51,7 @@ fn bare(name: &str) -> String {
     chars.flat_map(char::to_lowercase).collect()
 }
 
-/// The address that a page says it has.
+/// The URL that a page says it has.
 fn own_address(page: &Page) -> Option<String> {
     let says = |id: u32| {
         let of = |attr| page.attr(id, attr);
@@ -74,7 +74,7 @@ mod tests {
     use taojin_extract::page::Hints;
 
     #[test]
-    fn pages_of_one_site_are_known_in_every_set() {
+    fn site_same_in_all_sets() {
         let page = |html: &str| Page::parse(html.as_bytes(), Hints::default());
         let blank = page("<p>text</p>");
         let site = |url: Option<&str>, cluster: Option<&str>| {
@@ -84,7 +84,7 @@ mod tests {
                 cluster: cluster.map(str::to_owned),
                 ..Gold::default()
             };
-            site_of("set", &gold, &blank)
+            find_site("set", &gold, &blank)
         };
         for (site, expected) in [
             (site(Some("https://news.163.com/1"), None), "163"),
@@ -106,6 +106,6 @@ mod tests {
             assert_eq!(site, expected);
         }
         let named = page("<link rel=canonical href=https://www.cnn.com/a><p>text</p>");
-        assert_eq!(site_of("set", &Gold::default(), &named), "cnn");
+        assert_eq!(find_site("set", &Gold::default(), &named), "cnn");
     }
 }

@@ -1,14 +1,14 @@
-//! What was learned as it is kept. In: weights and trees. Out: [`Weights`], rounded. Never learns.
+//! Converts learned weights and trees to [`Weights`], rounded.
 
-use super::boost::{Forest, Grown};
-use taojin_extract::learn::{DecisionTree, Names, Weights};
+use super::boost::{Forest, GrownTree};
+use taojin_extract::learn::{DecisionTree, FeatureNames, Weights};
 
 /// Weights are kept in thousandths.
 const UNIT: f32 = 1_000.0;
 
 /// What was learned, rounded as it is kept.
-pub(super) fn weights(
-    names: &Names,
+pub(super) fn to_weights(
+    names: &FeatureNames,
     first: &[f32],
     page: &[Vec<f32>],
     forest: &Forest,
@@ -26,16 +26,18 @@ pub(super) fn weights(
         page: names.page.iter().enumerate().map(of_page).collect(),
         kept: kept.iter().map(|k| *k as u16).collect(),
         bias: thousandths(forest.bias),
-        trees: forest.trees.iter().map(tree).collect(),
+        trees: forest.trees.iter().map(to_tree).collect(),
         sources: Vec::new(),
     }
 }
 
 /// A tree that stopped early asks what nothing exceeds: the answer is always no.
-fn tree(grown: &Grown) -> DecisionTree {
+fn to_tree(grown: &GrownTree) -> DecisionTree {
     let ask = |at| {
         let asked = grown.asks.get(at);
-        asked.map_or((0, f32::MAX), |(f, least)| (*f as u16, rounded(*least)))
+        asked.map_or((0, f32::MAX), |(f, least)| {
+            (*f as u16, round_weights(*least))
+        })
     };
     let vote = |at| grown.votes.get(at).map_or(0, |v| thousandths(*v));
     DecisionTree {
@@ -51,6 +53,6 @@ fn thousandths(weight: f32) -> i16 {
 }
 
 /// A cut, as exactly as it is kept.
-fn rounded(value: f32) -> f32 {
+fn round_weights(value: f32) -> f32 {
     (value * 1e4).round() / 1e4
 }

@@ -1,11 +1,10 @@
-//! Weights that have not seen what they judge. In: sets of pages with gold. Out: for each page the weights learned without
-//! its part. Never judges.
+//! Weights that have not seen the page they judge: for each page those learned without its part of the sets.
 
 use std::collections::{HashMap, HashSet};
 
 use super::super::corpus::{EvalError, Gold, Set};
-use super::labelled::{Labelled, labelled};
-use super::{names, weights};
+use super::labelled::{Labelled, load_labelled};
+use super::{feature_names, learn_from};
 use taojin_extract::learn::Weights;
 
 /// Weights for pages that they were not learned from.
@@ -18,7 +17,7 @@ pub struct Unseen {
 
 impl Unseen {
     /// Parts the sites at random, by `seed`, into `count` parts, at least two; a page is judged with what the other parts
-    /// teach. `seen` is told after each part. `None` if the pages of the other parts have no text for one of them.
+    /// teach. `seen` is called after each part. `None` if the pages of the other parts have no text for one of them.
     pub fn folds(
         sets: &[Set],
         licensed: bool,
@@ -26,7 +25,7 @@ impl Unseen {
         seed: u64,
         seen: impl FnMut(),
     ) -> Result<Option<Self>, EvalError> {
-        let pages = labelled(sets, licensed)?;
+        let pages = load_labelled(sets, licensed)?;
         let count = count.max(2);
         let part = |page: &Labelled| {
             let hash = xxhash_rust::xxh3::xxh3_64_with_seed(page.site.as_bytes(), seed);
@@ -45,7 +44,7 @@ impl Unseen {
         judged: &[Set],
         seen: impl FnMut(),
     ) -> Result<Option<Self>, EvalError> {
-        let pages = labelled(all, licensed)?;
+        let pages = load_labelled(all, licensed)?;
         let sites = |set: &str| -> HashSet<String> {
             let own = pages.iter().filter(|p| p.set == set);
             own.map(|p| p.site.clone()).collect()
@@ -68,8 +67,8 @@ impl Unseen {
         for takes in parts {
             let others = pages.iter().filter(|page| page.learned && takes(page));
             let others: Vec<&Labelled> = others.collect();
-            let names = names(others.iter().copied())?;
-            learned.push(weights(&others, &names));
+            let names = feature_names(others.iter().copied())?;
+            learned.push(learn_from(&others, &names));
             seen();
         }
         let mut of: HashMap<String, HashMap<String, usize>> = HashMap::new();
@@ -86,7 +85,7 @@ impl Unseen {
     }
 
     /// The weights that have seen neither this page nor another of its site.
-    pub(in super::super) fn of(&self, set: &str, gold: &Gold) -> Option<&Weights> {
+    pub(in super::super) fn weights_for(&self, set: &str, gold: &Gold) -> Option<&Weights> {
         let part = self.of.get(set)?.get(&gold.id)?;
         self.weights.get(*part)
     }

@@ -1,9 +1,9 @@
-//! Labelled pages and saved runs on disk: what is wrong with them is told with file and line.
+//! Labelled pages and saved runs on disk: what is wrong with them is reported with file and line.
 
 use std::fs;
 use std::path::Path;
 
-use crate::{Choice, EvalError, Extraction, Run, choose, run};
+use crate::{EvalError, Extraction, PageFilter, Run, choose, run};
 
 fn write(dir: &Path, file: &str, text: impl AsRef<[u8]>) {
     let path = dir.join(file);
@@ -11,22 +11,22 @@ fn write(dir: &Path, file: &str, text: impl AsRef<[u8]>) {
     fs::write(path, text).expect("written");
 }
 
-fn refusal(dir: &Path, choice: &Choice) -> String {
+fn refusal(dir: &Path, choice: &PageFilter) -> String {
     choose(dir, choice).expect_err("refused").to_string()
 }
 
 #[test]
-fn a_folder_without_labels_is_refused() {
+fn corpus_without_labels() {
     let dir = tempfile::tempdir().expect("temporary directory");
     write(dir.path(), "set/html/a.html", "<p>");
-    let line = refusal(dir.path(), &Choice::default());
+    let line = refusal(dir.path(), &PageFilter::default());
     assert!(line.contains("no labelled pages"), "{line}");
-    let line = refusal(&dir.path().join("nowhere"), &Choice::default());
+    let line = refusal(&dir.path().join("nowhere"), &PageFilter::default());
     assert!(line.contains("nowhere"), "{line}");
 }
 
 #[test]
-fn a_broken_line_is_named() {
+fn corpus_broken_line() {
     for (bad, part) in [
         ("{\"id\": \"b\"", "EOF"),
         ("{\"id\": \"b\", \"title\": 3}", "expected a string"),
@@ -40,19 +40,19 @@ fn a_broken_line_is_named() {
         let dir = tempfile::tempdir().expect("temporary directory");
         let gold = format!("\u{feff}{{\"id\": \"a\"}}\r\n\n{bad}\n");
         write(dir.path(), "set/gold.jsonl", gold);
-        let line = refusal(dir.path(), &Choice::default());
+        let line = refusal(dir.path(), &PageFilter::default());
         assert!(line.contains("gold.jsonl:3: "), "{bad}: {line}");
         assert!(line.contains(part), "{bad}: {line}");
         assert!(!line.contains("line 1"), "{bad}: {line}");
     }
     let dir = tempfile::tempdir().expect("temporary directory");
     write(dir.path(), "set/gold.jsonl", b"{\"id\": \"\xff\"}");
-    let line = refusal(dir.path(), &Choice::default());
+    let line = refusal(dir.path(), &PageFilter::default());
     assert!(line.contains("gold.jsonl:1: "), "{line}");
 }
 
 #[test]
-fn what_is_chosen_must_be_there() {
+fn filter_unknown_set_or_language() {
     let dir = tempfile::tempdir().expect("temporary directory");
     write(
         dir.path(),
@@ -64,9 +64,9 @@ fn what_is_chosen_must_be_there() {
         "two/gold.jsonl",
         "{\"id\": \"a\"}\n{\"id\": \"b\", \"bad_gold\": true}",
     );
-    let mut choice = Choice {
+    let mut choice = PageFilter {
         sets: vec!["three".to_owned()],
-        ..Choice::default()
+        ..PageFilter::default()
     };
     assert_eq!(
         refusal(dir.path(), &choice),
@@ -80,19 +80,24 @@ fn what_is_chosen_must_be_there() {
 }
 
 #[test]
-fn a_page_that_is_not_there_counts_as_empty() {
+fn run_missing_page_is_empty() {
     let dir = tempfile::tempdir().expect("temporary directory");
     write(dir.path(), "gold.jsonl", "{\"id\": \"a\", \"text\": \"x\"}");
-    let (sets, _) = choose(dir.path(), &Choice::default()).expect("chosen");
+    let (sets, _) = choose(dir.path(), &PageFilter::default()).expect("chosen");
     assert_eq!(
         Some(sets[0].name.as_str()),
         dir.path().file_name().and_then(|n| n.to_str())
     );
     let mut unread = 0;
-    let run = run(&sets, &Choice::default(), &Extraction::default(), |page| {
-        unread += usize::from(page.document.is_err());
-        Ok(())
-    })
+    let run = run(
+        &sets,
+        &PageFilter::default(),
+        &Extraction::default(),
+        |page| {
+            unread += usize::from(page.document.is_err());
+            Ok(())
+        },
+    )
     .expect("judged");
     assert_eq!((unread, run.pages.len(), run.unit), (1, 1, None));
     assert!(run.pages[0].missing);
@@ -100,7 +105,7 @@ fn a_page_that_is_not_there_counts_as_empty() {
 }
 
 #[test]
-fn a_saved_run_comes_back() {
+fn run_save_and_load() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let text = "页岩气水平井分段压裂试验在盆地南缘完成，日产量超过设计。".repeat(20);
     let gold = serde_json::json!({"id": "a", "title": "t", "published": "2020-01-02", "text": text, "comments": ["c"]});
@@ -110,10 +115,10 @@ fn a_saved_run_comes_back() {
         "html/a.html",
         format!("<title>t</title><h1>t</h1><p>{text}</p>"),
     );
-    let (sets, _) = choose(dir.path(), &Choice::default()).expect("chosen");
+    let (sets, _) = choose(dir.path(), &PageFilter::default()).expect("chosen");
     let saved = run(
         &sets,
-        &Choice::default(),
+        &PageFilter::default(),
         &Extraction::default(),
         |_| Ok(()),
     )

@@ -1,6 +1,6 @@
 //! Scores of pages, rates of sets, differences of runs.
 
-use crate::{Gold, Overlap, PageScore, Run, Tally, compare, lines, report};
+use crate::{Gold, Overlap, PageScore, Run, Tally, compare, format_run, report};
 use taojin_extract::{Comment, Document, Kind};
 
 fn gold(json: serde_json::Value) -> Gold {
@@ -63,8 +63,8 @@ fn run(pages: Vec<PageScore>) -> Run {
 }
 
 #[test]
-fn rates_are_those_of_the_reference() {
-    let row = Tally::of(&pages()).row();
+fn rates_as_reference_scorer() {
+    let row = Tally::from_pages(&pages()).row();
     assert_eq!((row.pages, row.missing, row.text), (4, 1, Some(4)));
     assert_eq!(
         (row.f1, row.p, row.r, row.page),
@@ -80,7 +80,7 @@ fn rates_are_those_of_the_reference() {
 }
 
 #[test]
-fn rates_of_a_language_are_those_of_its_pages() {
+fn rates_by_language() {
     let whole = report(&run(pages()), 9, true, Vec::new());
     let zh = whole["x"].languages["zh"];
     assert_eq!((zh.pages, zh.f1, zh.page), (2, Some(0.4), Some(0.7)));
@@ -95,7 +95,7 @@ fn rates_of_a_language_are_those_of_its_pages() {
 }
 
 #[test]
-fn empty_and_unknown_fields_are_not_judged() {
+fn score_skips_unknown_fields() {
     let empty = gold(
         serde_json::json!({"id": "a", "title": "", "text": "", "published": "昨天", "comments": []}),
     );
@@ -109,7 +109,7 @@ fn empty_and_unknown_fields_are_not_judged() {
         (score.text, score.title, score.date, score.comments),
         (None, None, None, None)
     );
-    let row = Tally::of([&score]).row();
+    let row = Tally::from_pages([&score]).row();
     assert_eq!((row.text, row.title, row.date), (None, None, None));
     let json = serde_json::to_value(row).expect("JSON");
     assert_eq!(
@@ -119,7 +119,7 @@ fn empty_and_unknown_fields_are_not_judged() {
 }
 
 #[test]
-fn what_kind_is_right() {
+fn score_kind_article_or_list() {
     let judged = |page_type: Option<&str>, title: Option<&str>, hubs, kind| {
         let gold = gold(serde_json::json!({"id": "a", "page_type": page_type, "title": title}));
         let document = Document {
@@ -147,7 +147,7 @@ fn what_kind_is_right() {
 }
 
 #[test]
-fn a_comment_is_taken_once_and_by_the_best() {
+fn comments_matched_once() {
     let twice = gold(serde_json::json!({"id": "a", "comments": ["x y", "x y"]}));
     let once = document(None, "", "", &["x y z w", "x y"]);
     let score = PageScore::new("x", &twice, Some(&once), false);
@@ -156,7 +156,7 @@ fn a_comment_is_taken_once_and_by_the_best() {
 }
 
 #[test]
-fn a_difference_names_each_field_that_changed() {
+fn difference_names_changed_fields() {
     let before = pages();
     let mut now = pages();
     now[0].text = Some(Overlap {
@@ -171,7 +171,7 @@ fn a_difference_names_each_field_that_changed() {
     let difference = &differences[0];
     assert_eq!((difference.only_now, difference.only_before), (1, 1));
     assert_eq!((difference.before.pages, difference.now.pages), (3, 3));
-    let named = |changes: &[crate::Change]| {
+    let named = |changes: &[crate::FieldChange]| {
         let named = changes.iter().map(|c| (c.id.clone(), c.field, c.gain()));
         named.collect::<Vec<_>>()
     };
@@ -181,7 +181,7 @@ fn a_difference_names_each_field_that_changed() {
         [("a".to_owned(), "text", 0.4286)]
     );
     let now = run(now);
-    let text = lines(&now, &report(&now, 0, false, differences)).join("\n");
+    let text = format_run(&now, &report(&now, 0, false, differences)).join("\n");
     assert!(
         text.contains("worse: 1\n  -1.000  title    1.000 → 0.000  x/b"),
         "{text}"
@@ -197,7 +197,7 @@ fn a_difference_names_each_field_that_changed() {
 }
 
 #[test]
-fn the_same_run_has_no_difference() {
+fn difference_of_same_run() {
     let differences = compare(&run(pages()), &run(pages()));
     assert!(differences[0].worse.is_empty() && differences[0].better.is_empty());
     let other_set = compare(&run(pages()), &Run::default());

@@ -2,12 +2,12 @@
 
 use std::fs;
 
-use crate::{Choice, Extraction, choose, splits, splits_lines};
+use crate::{Extraction, PageFilter, choose, compare_splits, format_splits};
 use taojin_extract as extract;
 use taojin_extract::page;
 use taojin_extract::template;
 
-/// Page `n` of a site: three paragraphs of its own, and a line that stands on every page.
+/// Page `n` of a site: three paragraphs of its own, and a line that is on every page.
 fn article(n: usize) -> (String, String) {
     let part = |k: usize| {
         format!(
@@ -27,7 +27,7 @@ fn article(n: usize) -> (String, String) {
 }
 
 #[test]
-fn every_site_is_split_as_often_as_asked_for_and_with_as_many_pages() {
+fn splits_count_and_size() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let set = dir.path().join("set");
     fs::create_dir_all(set.join("html")).expect("folders");
@@ -40,7 +40,7 @@ fn every_site_is_split_as_often_as_asked_for_and_with_as_many_pages() {
         gold.push_str(&format!("{line}\n"));
     }
     fs::write(set.join("gold.jsonl"), gold).expect("written");
-    let choice = Choice::default();
+    let choice = PageFilter::default();
     let (sets, _) = choose(dir.path(), &choice).expect("a folder");
     let extraction = Extraction {
         now_ms: 1_790_000_000_000,
@@ -49,7 +49,7 @@ fn every_site_is_split_as_often_as_asked_for_and_with_as_many_pages() {
         unseen: None,
     };
     let config = template::Config::default();
-    let rows = splits(&sets, &choice, &extraction, &config, 3, |_| ()).expect("readable");
+    let rows = compare_splits(&sets, &choice, &extraction, &config, 3, |_| ()).expect("readable");
     // Half of 14 pages, and ten; thirty there are not.
     let sizes: Vec<_> = rows
         .iter()
@@ -62,8 +62,8 @@ fn every_site_is_split_as_often_as_asked_for_and_with_as_many_pages() {
         assert_eq!((row.worse_text, row.lost), (0, 0));
         assert!(row.least.abs() < 1e-9 && row.worse.is_empty());
     }
-    assert_eq!(splits_lines(&rows).len(), 3);
+    assert_eq!(format_splits(&rows).len(), 3);
     // The same seeds, the same splits.
-    let again = splits(&sets, &choice, &extraction, &config, 3, |_| ()).expect("readable");
+    let again = compare_splits(&sets, &choice, &extraction, &config, 3, |_| ()).expect("readable");
     assert_eq!(again, rows);
 }

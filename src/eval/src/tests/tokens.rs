@@ -1,16 +1,16 @@
 //! Tokens, shingles, titles, days.
 
-use crate::{BODY_SHINGLE, Bag, Numbers, Overlap, bare_title, day};
+use crate::{BODY_SHINGLE, Bag, Overlap, TokenNumbers, normalize_title, parse_day};
 
 fn overlap(gold: &str, extracted: &str, size: usize) -> (f64, f64, f64) {
-    let mut numbers = Numbers::default();
-    let gold = Bag::of(gold, size, &mut numbers);
-    let found = gold.overlap(&Bag::of(extracted, size, &mut numbers));
+    let mut numbers = TokenNumbers::default();
+    let gold = Bag::new(gold, size, &mut numbers);
+    let found = gold.overlap(&Bag::new(extracted, size, &mut numbers));
     (found.right, found.extra, found.missed)
 }
 
 #[test]
-fn texts_part_into_the_same_tokens_as_in_python() {
+fn tokens_as_in_python() {
     for (text, tokens) in [
         ("", ""),
         ("。，！", ""),
@@ -38,7 +38,7 @@ fn texts_part_into_the_same_tokens_as_in_python() {
 }
 
 #[test]
-fn shingles_are_bags_of_four_tokens() {
+fn bag_of_four_tokens() {
     let four = |gold, extracted| overlap(gold, extracted, BODY_SHINGLE);
     assert_eq!(
         four(
@@ -55,7 +55,7 @@ fn shingles_are_bags_of_four_tokens() {
 }
 
 #[test]
-fn rates_of_nothing() {
+fn rates_of_empty_texts() {
     let rates = |right, extra, missed| {
         Overlap {
             right,
@@ -74,17 +74,17 @@ fn rates_of_nothing() {
 }
 
 #[test]
-fn titles_lose_their_typography() {
+fn title_without_typography() {
     assert_eq!(
-        bare_title("  “Ａ股”\u{3000}涨 \u{1c}3％ ﬁ '「x」'"),
+        normalize_title("  “Ａ股”\u{3000}涨 \u{1c}3％ ﬁ '「x」'"),
         "A股涨3%fix"
     );
-    assert_ne!(bare_title("Gas"), bare_title("gas"));
-    assert_ne!(bare_title("甲：乙"), bare_title("甲乙"));
+    assert_ne!(normalize_title("Gas"), normalize_title("gas"));
+    assert_ne!(normalize_title("甲：乙"), normalize_title("甲乙"));
 }
 
 #[test]
-fn days_are_read_wherever_they_stand() {
+fn day_anywhere_in_text() {
     for (text, expected) in [
         ("2019-09-07T13:43", Some((2019, 9, 7))),
         ("2019年9月7日", Some((2019, 9, 7))),
@@ -102,6 +102,6 @@ fn days_are_read_wherever_they_stand() {
         ("2019--1-2", None),
         ("", None),
     ] {
-        assert_eq!(day(text), expected, "{text}");
+        assert_eq!(parse_day(text), expected, "{text}");
     }
 }

@@ -1,6 +1,6 @@
-//! What belongs to kept lines though it does not read like text. In: the lines kept and the log-odds of all. Out: more
-//! lines: the other rows of a table, lists that stand among paragraphs, attachments named right below, lists of
-//! facts below a heading between two paragraphs or after the last. Never takes a line away.
+//! Adds lines that belong to the kept ones though they do not read like text: other rows of a table, lists between
+//! paragraphs, attachments named right below, lists of facts below a heading between two paragraphs or after the last.
+//! Never removes a line.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -20,17 +20,17 @@ const CELL_TOKENS: u32 = 40;
 const TABLE_LINES: usize = 400;
 /// Fewest tokens of an item, on average, of a list that is completed.
 const ITEM_TOKENS: u32 = 4;
-/// Odds that such a list must have on average, and a line that stands between two of its kind.
+/// Odds that such a list must have on average, and a line that is between two of its kind.
 const STILL_DOUBTFUL: f32 = -1.5;
 /// Most attachments below a text.
 const ATTACHMENTS: usize = 20;
-/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, lists that stand
-/// among paragraphs, attachments named right below; then whole parts that stand among paragraphs.
-pub(super) fn complete(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
+/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, lists that are
+/// among paragraphs, attachments named right below; then whole parts that are among paragraphs.
+pub(super) fn add_related(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
     let outline = view.outline;
-    let mut more = other_rows(page, outline, lines);
-    more.extend(lists(page, outline, odds, lines));
-    more.extend(between(view, odds, lines));
+    let mut more = find_other_rows(page, outline, lines);
+    more.extend(find_lists(page, outline, odds, lines));
+    more.extend(find_lists_between(view, odds, lines));
     if let Some(last) = lines.last().copied() {
         let below = (last + 1..outline.lines.len()).take(ATTACHMENTS);
         more.extend(below.take_while(|i| view.phrases[*i] == Some(Phrase::Attachment)));
@@ -38,12 +38,12 @@ pub(super) fn complete(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut V
     lines.extend(more);
     lines.sort_unstable();
     lines.dedup();
-    lines.extend(lines_of_gaps(page, view, odds, lines));
+    lines.extend(find_gap_lines(page, view, odds, lines));
     lines.sort_unstable();
 }
 
 /// Lines of the tables that hold a kept cell between kept paragraphs.
-fn other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
+fn find_other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
     let prose = |i: &&usize| is_prose(&outline.lines[**i]);
     let first = lines.iter().find(prose).copied().unwrap_or(usize::MAX);
     let last = lines.iter().rfind(prose).copied().unwrap_or(0);
@@ -74,7 +74,7 @@ fn other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
 }
 
 /// Lines between two kept lines of the same kind, alone in their gap: a short verse of a poem, an answer of one word.
-fn between<'a>(
+fn find_lists_between<'a>(
     view: &'a View<'_>,
     odds: &'a [f32],
     lines: &'a [usize],
@@ -96,7 +96,7 @@ fn between<'a>(
 
 /// Lines of the lists right below a kept paragraph, under the same parent, that hold words rather than links and are
 /// not much less likely than it.
-fn lists(page: &Page, outline: &Outline, odds: &[f32], lines: &[usize]) -> Vec<usize> {
+fn find_lists(page: &Page, outline: &Outline, odds: &[f32], lines: &[usize]) -> Vec<usize> {
     let mut more = Vec::new();
     for marked in outline.marked.iter().filter(|m| m.marks.any(Marks::LIST)) {
         let range = outline.range(page, marked.node);
@@ -118,7 +118,7 @@ fn lists(page: &Page, outline: &Outline, odds: &[f32], lines: &[usize]) -> Vec<u
     more
 }
 
-/// Share of the kept text that must stand right in one element.
+/// Share of the kept text that must be right in one element.
 const HOME_SHARE: f32 = 0.5;
 /// Of so many tokens of a part one may be linked.
 const UNLINKED: u32 = 4;
@@ -138,7 +138,7 @@ const MARKED: Marks = Marks::AGAINST
     .with(Marks::CAPTION);
 
 /// Lines of the parts among the paragraphs in `kept`, which is in order, and right below the last.
-pub(crate) fn lines_of_gaps(
+pub(crate) fn find_gap_lines(
     page: &Page,
     view: &View<'_>,
     odds: &[f32],
@@ -170,7 +170,7 @@ pub(crate) fn lines_of_gaps(
     more
 }
 
-/// The element right in which most of the kept text stands, with its first and last paragraph.
+/// The element right in which most of the kept text is, with its first and last paragraph.
 fn home(page: &Page, view: &View<'_>, kept: &[usize]) -> Option<(NodeId, Range<usize>)> {
     let all = &view.outline.lines;
     let mut parents: HashMap<NodeId, (u32, Range<usize>), RandomState> = HashMap::default();

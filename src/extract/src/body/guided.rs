@@ -1,20 +1,17 @@
-//! Extraction with a template. In: what the models found, and what the template of the site says of each line. Out: lines,
-//! fields, and what the page shows for learning. A template never costs a page its text: when both disagree too much, the
-//! models decide.
+//! Extracts with a template: combines the odds of the models with those of the site's template, and fills missing fields. A
+//! template never costs a page its text: if both disagree too much, the models decide.
 
 use std::collections::HashSet;
 
-use super::judgement::{counted, select};
+use super::judgement::{count_tokens, select};
 use crate::date::stamp::Clock;
-use crate::date::text::{Form, find_dates};
+use crate::date::text::{DateForm, find_dates};
 use crate::document::Document;
-use crate::fields::author::{author_of, clean, source_of};
+use crate::fields::author::{clean_name, find_author, find_source};
 use crate::lines::Line;
 use crate::lines::outline::Outline;
 use crate::page::{Page, Tag};
-use crate::reading::Reading;
-use crate::template::{Field, Guide, Keys, ObservedLine, text_hash};
-use crate::{Config, Context};
+use crate::template::{Field, Guide};
 
 /// Of what the models are sure of, this share at least must stay, or the template is not believed.
 const LEAST_LEFT: f32 = 0.5;
@@ -29,39 +26,6 @@ const LEAST_OF_ALL: f32 = 0.25;
 const LONGEST_REPEAT: u32 = 120;
 /// What is believed of the container's log-odds.
 const INSIDE: f32 = 1.3;
-/// Lines with more tokens name no date, writer or source.
-const FIELD_TOKENS: u32 = 60;
-/// Lines around headline and text that may name them.
-const NEAR: usize = 6;
-
-/// The document of a page as the models alone find it, and its lines with what each was taken for.
-pub fn observe(
-    page: &Page,
-    keys: &Keys,
-    context: &Context<'_>,
-    config: &Config,
-) -> (Document, Vec<ObservedLine>) {
-    let reading = Reading::of(page, context, config);
-    let votes = votes(page, &reading);
-    let lines = reading.outline.lines.iter().zip(votes);
-    let observed = lines
-        .map(|(line, vote)| ObservedLine {
-            key: keys.fine(line.block),
-            text: hash_of(page, line),
-            tokens: line.all.tokens,
-            vote,
-        })
-        .collect();
-    (
-        crate::finish(reading, page, context, config, None),
-        observed,
-    )
-}
-
-fn hash_of(page: &Page, line: &Line) -> u64 {
-    let texts = (line.first..line.end).filter(|id| page.node(*id).tag == Tag::TEXT);
-    text_hash(texts.map(|id| page.text(id)))
-}
 
 /// The lines to keep when a template helps: its odds are added to those of the models, and what repeats goes.
 pub(crate) fn choose(
@@ -71,13 +35,13 @@ pub(crate) fn choose(
     guide: &Guide<'_>,
 ) -> (Vec<usize>, f32, &'static str) {
     let tokens: Vec<u32> = outline.lines.iter().map(|l| l.all.tokens).collect();
-    let (model, expected) = select(&counted(&outline.lines, odds), odds);
+    let (model, expected) = select(&count_tokens(&outline.lines, odds), odds);
     let guided: Vec<f32> = outline
         .lines
         .iter()
         .zip(odds)
         .map(|(line, odds)| {
-            let odds = odds + said(page, line, guide);
+            let odds = odds + template_odds(page, line, guide);
             let may_repeat = line.all.tokens <= LONGEST_REPEAT && odds > -1.0;
             if may_repeat && !guide.is_said(line.block) && guide.is_furniture(line.first..line.end)
             {
@@ -87,7 +51,7 @@ pub(crate) fn choose(
             }
         })
         .collect();
-    let (mut lines, sure) = select(&counted(&outline.lines, &guided), &guided);
+    let (mut lines, sure) = select(&count_tokens(&outline.lines, &guided), &guided);
     // What the models kept goes only where the template speaks against it, not because other lines have become likelier.
     lines.extend(model.iter().filter(|i| guided[**i] >= odds[**i]));
     lines.sort_unstable();
@@ -124,82 +88,24 @@ pub(crate) fn choose(
 /// Log-odds of a line by the template: what the past of its place says against it, and what the container around it says
 /// for it. What speaks for a place, the models saw as well. They are often shy of lists and short lines; where almost
 /// everything is main text, such a line is too, unless it is a caption.
-fn said(page: &Page, line: &Line, guide: &Guide<'_>) -> f32 {
+fn template_odds(page: &Page, line: &Line, guide: &Guide<'_>) -> f32 {
     if let Some(odds) = guide.said(line.block) {
         return odds;
     }
     let inside = guide.inside(line.block);
-    if inside <= 0.0 || in_figure(page, line) {
+    if inside <= 0.0 || is_in_figure(page, line) {
         return guide.against(line.block);
     }
     INSIDE * inside
 }
 
-fn in_figure(page: &Page, line: &Line) -> bool {
+fn is_in_figure(page: &Page, line: &Line) -> bool {
     let mut around = std::iter::once(line.block).chain(page.ancestors(line.block).take(4));
     around.any(|at| matches!(page.node(at).tag, Tag::FIGURE | Tag::FIGCAPTION))
 }
 
-/// What each line was taken for.
-fn votes(page: &Page, reading: &Reading<'_>) -> Vec<Option<Field>> {
-    let outline = &reading.outline;
-    let mut votes: Vec<Option<Field>> = vec![None; outline.lines.len()];
-    for i in &reading.body.lines {
-        votes[*i] = Some(Field::Body);
-    }
-    let title = reading.headline.line;
-    let (author, source) = reading.names(page);
-    let first = reading.body.lines.first().copied().unwrap_or(usize::MAX);
-    let from = title
-        .unwrap_or(first.min(outline.lines.len()))
-        .saturating_sub(NEAR);
-    let to = first.saturating_add(2).min(title.unwrap_or(0) + 4 * NEAR);
-    let range = from..to.min(outline.lines.len()).max(from);
-    let near = outline.lines.iter().zip(&mut votes);
-    for (line, vote) in near.take(range.end).skip(range.start) {
-        if line.all.tokens > FIELD_TOKENS || vote.is_some() {
-            continue;
-        }
-        let text = outline.text(page, line);
-        let dated = reading.published.is_some_and(|published| {
-            find_dates(text, &reading.clock)
-                .iter()
-                .any(|found| found.stamp.date == published.date)
-        });
-        let names =
-            |name: &Option<String>| name.as_ref().is_some_and(|n| text.contains(n.as_str()));
-        *vote = if dated {
-            Some(Field::Published)
-        } else if names(&author) {
-            Some(Field::Author)
-        } else if names(&source) {
-            Some(Field::Source)
-        } else {
-            None
-        };
-    }
-    if let Some(title) = title {
-        votes[title] = Some(Field::Title);
-    }
-    vote_comments(reading, &mut votes);
-    votes
-}
-
-/// Lines with the text of comments, where they are not the main text as on a thread.
-fn vote_comments(reading: &Reading<'_>, votes: &mut [Option<Field>]) {
-    let said = reading.comments.comments.iter();
-    let mut nodes: Vec<_> = said.flat_map(|c| c.nodes.iter().copied()).collect();
-    nodes.sort_unstable();
-    for (line, vote) in reading.outline.lines.iter().zip(votes) {
-        let next = nodes.partition_point(|node| *node < line.first);
-        if vote.is_none() && nodes.get(next).is_some_and(|node| *node < line.end) {
-            *vote = Some(Field::Comments);
-        }
-    }
-}
-
 /// Fields that the models did not find, or that a person pointed at, from the regions and slots of the template.
-pub(crate) fn mend_fields(
+pub(crate) fn fill_fields(
     document: &mut Document,
     page: &Page,
     outline: &Outline,
@@ -225,19 +131,19 @@ pub(crate) fn mend_fields(
     if let Some(line) = read(Field::Published, document.published.is_some()) {
         let found = find_dates(&line, clock)
             .into_iter()
-            .find(|f| f.form == Form::Full);
+            .find(|f| f.form == DateForm::Full);
         if let Some(found) = found {
             document.published = Some(found.stamp.iso(clock));
         }
     }
     if let Some(line) = read(Field::Author, document.author.is_some()) {
-        document.author = author_of(&line)
-            .or_else(|| clean(&line))
+        document.author = find_author(&line)
+            .or_else(|| clean_name(&line))
             .or(document.author.take());
     }
     if let Some(line) = read(Field::Source, document.source.is_some()) {
-        document.source = source_of(&line)
-            .or_else(|| clean(&line))
+        document.source = find_source(&line)
+            .or_else(|| clean_name(&line))
             .or(document.source.take());
     }
     for value in values {

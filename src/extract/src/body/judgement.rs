@@ -1,8 +1,8 @@
-//! How likely each line of a page is text. In: a [`Search`]. Out: the [`Judgement`], with all that was found out on the
-//! way; and of it the lines that are kept: the cut of the greatest expected F1.
+//! Estimates for each line how likely it is text, and selects the lines with the greatest expected F1. A [`Judgement`]
+//! keeps all intermediate results for `--explain`.
 
-use super::proposal::Proposal;
-use crate::classify::context::{Container, PageContext, container, probability};
+use super::proposal::BodyProposal;
+use crate::classify::context::{Container, PageContext, find_container, probability};
 use crate::classify::context_model;
 use crate::classify::features::View;
 use crate::classify::learned::Weights;
@@ -13,9 +13,9 @@ use crate::lines::Line;
 use crate::lines::outline::Outline;
 use crate::page::{Judged, Page};
 
-/// What the main text is looked for with.
+/// What the main text is searched for with.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Search<'a> {
+pub(crate) struct LineContext<'a> {
     /// The page.
     pub page: &'a Page,
     /// Its lines.
@@ -24,7 +24,7 @@ pub(crate) struct Search<'a> {
     pub title: Option<usize>,
     /// What the head says.
     pub head: &'a Head<'a>,
-    /// What the page is by its shape and its address.
+    /// What the page is by its shape and its URL.
     pub judged: &'a Judged,
     /// What was learned of lines and pages.
     pub weights: &'a Weights,
@@ -34,7 +34,7 @@ pub(crate) struct Search<'a> {
 #[derive(Debug)]
 pub(crate) struct Judgement {
     /// What the path ratios propose.
-    pub proposal: Proposal,
+    pub proposal: BodyProposal,
     /// Type of the page.
     pub types: PageType,
     /// Each line alone.
@@ -47,13 +47,13 @@ pub(crate) struct Judgement {
 
 impl Judgement {
     /// Judges every line of a page.
-    pub(crate) fn of(search: &Search<'_>, view: &View<'_>) -> Self {
-        let types = PageType::of(view, search.head, search.judged, search.weights);
-        let line_model = LineModel::of(view, search.weights);
-        let container = container(search.page, search.outline, &line_model.odds);
-        let context = PageContext::of(view, &line_model.odds, container);
-        let mut odds = context_model::log_odds(&context, &line_model, &types, search.weights);
-        let proposal = Proposal::of(search.page, search.outline);
+    pub(crate) fn new(search: &LineContext<'_>, view: &View<'_>) -> Self {
+        let types = PageType::estimate(view, search.head, search.judged, search.weights);
+        let line_model = LineModel::new(view, search.weights);
+        let container = find_container(search.page, search.outline, &line_model.odds);
+        let context = PageContext::new(view, &line_model.odds, container);
+        let mut odds = context_model::line_log_odds(&context, &line_model, &types, search.weights);
+        let proposal = BodyProposal::new(search.page, search.outline);
         for (odds, line) in odds.iter_mut().zip(&proposal.lines) {
             *odds += line.lean();
         }
@@ -78,7 +78,7 @@ const FLOOR: f32 = -3.0;
 
 /// What each line counts: its tokens, but doubtful lines of one tag path at most [`DOUBTFUL`] of what is likely, or the longest
 /// of them. They are text or not as one, so that being many does not make them better.
-pub(super) fn counted(lines: &[Line], odds: &[f32]) -> Vec<f32> {
+pub(super) fn count_tokens(lines: &[Line], odds: &[f32]) -> Vec<f32> {
     let mut likely = 0.0;
     // Of each path all tokens and those of the longest line.
     let mut doubtful: Vec<(f32, f32)> = Vec::new();
@@ -108,20 +108,20 @@ pub(super) fn counted(lines: &[Line], odds: &[f32]) -> Vec<f32> {
 }
 
 /// The lines to keep, and the F1 to be expected of them. A clear page is cut a second time with lower odds: what is
-/// doubtful beside a clear text is rarely part of it.
+/// doubtful next to a clear text is rarely part of it.
 pub(super) fn select(tokens: &[f32], odds: &[f32]) -> (Vec<usize>, f32) {
-    let (lines, expected) = cut(tokens, odds);
+    let (lines, expected) = find_cut(tokens, odds);
     if expected < CLEAR {
         return (lines, expected);
     }
     let lower: Vec<f32> = odds.iter().map(|o| o - DOUBT).collect();
-    (cut(tokens, &lower).0, expected)
+    (find_cut(tokens, &lower).0, expected)
 }
 
 /// Of all cuts through the lines in order of odds, the one with the greatest expected F1,
 /// `2 Σ kept t·p / (Σ kept t + Σ all t·p)`: a page of clear odds is cut near one half; on a page where every
 /// line is doubtful the likeliest ones stay.
-fn cut(tokens: &[f32], odds: &[f32]) -> (Vec<usize>, f32) {
+fn find_cut(tokens: &[f32], odds: &[f32]) -> (Vec<usize>, f32) {
     let mut order: Vec<usize> = (0..odds.len()).filter(|i| odds[*i] > FLOOR).collect();
     order.sort_by(|a, b| odds[*b].total_cmp(&odds[*a]).then(a.cmp(b)));
     let weight = |i: usize| tokens[i] * probability(odds[i]);
@@ -155,20 +155,20 @@ mod tests {
     use crate::page::{Hints, Page};
 
     #[test]
-    fn many_doubtful_lines_of_one_shape_do_not_drown_a_text() {
+    fn judgement_many_doubtful_lines() {
         let story = "<p>储气库扩建工程日前通过验收，注气能力比去年提高三成，现场设备运行平稳。</p>"
             .repeat(3);
         let towns = "<ul><li>最高气温 31 度，最低气温 18 度</li></ul>".repeat(300);
         let page = Page::parse(format!("{story}{towns}").as_bytes(), Hints::default());
-        let lines = Outline::of(&page, false).lines;
+        let lines = Outline::new(&page, false).lines;
         let odds: Vec<f32> = (0..lines.len())
             .map(|i| if i < 3 { 0.6 } else { -0.6 })
             .collect();
-        assert_eq!(select(&counted(&lines, &odds), &odds).0, [0, 1, 2]);
+        assert_eq!(select(&count_tokens(&lines, &odds), &odds).0, [0, 1, 2]);
         // Where nothing is likely, the doubtful lines are all there is.
         let doubtful = vec![-0.6; lines.len()];
         assert_eq!(
-            select(&counted(&lines, &doubtful), &doubtful).0.len(),
+            select(&count_tokens(&lines, &doubtful), &doubtful).0.len(),
             lines.len()
         );
     }

@@ -1,10 +1,9 @@
-//! The main text. In: an outline and what is known of the page. Out: the lines kept and how sure that is.
+//! Extracts the main text: the kept lines and a confidence.
 //!
-//! Each line is judged, alone and then by what stands around it; of all cuts through the lines the one with the greatest
-//! expected F1 is taken; then come lines that belong to it, and parts that are foreign to it go.
+//! Each line is judged alone and then in its context; of all cuts through the lines the one with the greatest expected F1
+//! is taken. Then lines that belong to it are added, and parts that are foreign to it removed.
 
 mod complete;
-pub(crate) mod fallback;
 pub(crate) mod guided;
 pub(crate) mod judgement;
 pub(crate) mod notes;
@@ -16,9 +15,9 @@ use crate::classify::features::View;
 use crate::cues::phrases::Phrase;
 use crate::page::{HUB_LINKS, Judged, Kind};
 use crate::template::Guide;
-use complete::complete;
-use judgement::{Judgement, Search, counted, select};
-use proposal::Proposal;
+use complete::add_related;
+use judgement::{Judgement, LineContext, count_tokens, select};
+use proposal::BodyProposal;
 
 /// Probability of being an article or a manual from which a page is taken for one text.
 const ONE_TEXT: f32 = 0.5;
@@ -42,16 +41,20 @@ pub(super) struct Body {
 /// Fewer tokens than this outside links, without a sentence mark, are no text: a pager, the dates of a short list.
 const NO_TEXT_TOKENS: u32 = 30;
 
-/// Whether a page without a text is a list, as far as its links and its address say.
+/// Whether a page without a text is a list, as far as its links and its URL say.
 fn may_be_list(judged: &Judged) -> bool {
     let signs = judged.signs;
     judged.shape.links >= HUB_LINKS && signs.declared <= 0 && signs.address <= 0
 }
 
 /// The main text of a page.
-pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<&Guide<'_>>) -> Body {
+pub(super) fn extract_main_text(
+    search: &LineContext<'_>,
+    config: &Config,
+    guide: Option<&Guide<'_>>,
+) -> Body {
     let outline = search.outline;
-    let view = View::of(search.page, outline, search.title);
+    let view = View::new(search.page, outline, search.title);
     if outline.lines.is_empty() {
         return Body {
             method: "none",
@@ -60,7 +63,7 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<&Gui
         };
     }
     if config.method == Method::Ratio {
-        let proposal = Proposal::of(search.page, outline);
+        let proposal = BodyProposal::new(search.page, outline);
         return Body {
             lines: proposal.text_lines(),
             method: "ratio",
@@ -70,16 +73,16 @@ pub(super) fn main_text(search: &Search<'_>, config: &Config, guide: Option<&Gui
             phrases: view.phrases,
         };
     }
-    let judgement = Judgement::of(search, &view);
+    let judgement = Judgement::new(search, &view);
     let (mut lines, expected, method) = match &guide {
         Some(guide) => guided::choose(search.page, outline, &judgement.odds, guide),
         None => {
-            let tokens = counted(&outline.lines, &judgement.odds);
+            let tokens = count_tokens(&outline.lines, &judgement.odds);
             let (lines, expected) = select(&tokens, &judgement.odds);
             (lines, expected, "model")
         }
     };
-    complete(search.page, &view, &judgement.odds, &mut lines);
+    add_related(search.page, &view, &judgement.odds, &mut lines);
     let [article, talk, reference, ..] = judgement.types.0;
     if article + reference > ONE_TEXT {
         notes::drop_foreign(search.page, &view, &mut lines);

@@ -1,7 +1,8 @@
-//! Lines that are about the text rather than of it. In: the lines kept, headline and dates. Out: the same without date and
-//! source, editor, share bar, notes of rights, insertions. Only short lines are dropped.
-//! And parts of the page that follow the text, stand elsewhere, look otherwise and call themselves something else, or follow
-//! what calls itself the text: comments below an article, other articles, consent to cookies.
+//! Removes lines that are about the text rather than part of it: date and source, editor, share bar, notes of rights,
+//! insertions. Only short lines are removed.
+//!
+//! Parts of the page are removed as well if they follow the text, have another place, layout and name, or follow the
+//! element that is named as the text: comments below an article, other articles, consent to cookies.
 
 use std::collections::HashSet;
 
@@ -11,8 +12,8 @@ use super::Body;
 use crate::classify::features::{View, link_share};
 use crate::cues::phrases::Phrase;
 use crate::date::stamp::Clock;
-use crate::date::text::{Form, Found, find_dates};
-use crate::fields::author::author_of;
+use crate::date::text::{DateForm, FoundDate, find_dates};
+use crate::fields::author::find_author;
 use crate::fields::headline::Headline;
 use crate::fields::likeness::{likeness_from, normal_form};
 use crate::lines::Line;
@@ -21,9 +22,9 @@ use crate::lines::outline::{Outline, is_prose};
 use crate::page::measure::ends_sentence;
 use crate::page::{Kind, NodeId, Page, PathId};
 
-/// Longest line that is looked at as a note about the text, in tokens.
+/// Longest line that is checked as a note about the text, in tokens.
 const NOTE_TOKENS: u32 = 60;
-/// Kept lines at the head of the text among which notes may stand below a first sentence.
+/// Kept lines at the head of the text among which notes may be below a first sentence.
 const HEAD_LINES: usize = 4;
 /// Longest line of date and names above the text, in tokens.
 const BYLINE_TOKENS: u32 = 24;
@@ -41,7 +42,7 @@ pub(crate) fn drop_notes(
     clock: &Clock,
     body: &mut Body,
 ) {
-    let notes = Notes::of(page, outline, headline, clock, body);
+    let notes = Notes::new(page, outline, headline, clock, body);
     let lines = &mut body.lines;
     let mut next = 0;
     let mut signed = None;
@@ -61,7 +62,7 @@ pub(crate) fn drop_notes(
     }
 }
 
-/// What tells the notes among the lines kept.
+/// What identifies the notes among the lines kept.
 struct Notes<'a> {
     page: &'a Page,
     outline: &'a Outline,
@@ -76,14 +77,14 @@ struct Notes<'a> {
     /// The first and the last line of prose.
     first: usize,
     last: usize,
-    /// Line of the headline, if it stands above the prose.
+    /// Line of the headline, if it is above the prose.
     title: Option<usize>,
     /// Normal form of the headline.
     headline: Option<Vec<char>>,
 }
 
 impl<'a> Notes<'a> {
-    fn of(
+    fn new(
         page: &'a Page,
         outline: &'a Outline,
         headline: &Headline,
@@ -103,7 +104,7 @@ impl<'a> Notes<'a> {
             phrases: lines.iter().map(|i| body.phrases[*i]).collect(),
             bylines: lines.iter().take(HEAD_LINES).map(byline).collect(),
             inserted: if one_text {
-                insertions(outline, lines)
+                find_insertions(outline, lines)
             } else {
                 Marks::default()
             },
@@ -138,7 +139,7 @@ impl<'a> Notes<'a> {
         self.one_text && line.marks.any(Marks::AUTHOR)
     }
 
-    /// True if line `i`, the `n`th of those kept, is a note; `closes` if it stands right below a signature.
+    /// True if line `i`, the `n`th of those kept, is a note; `closes` if it is right below a signature.
     fn hold(&self, i: usize, n: usize, closes: bool) -> bool {
         let line = &self.outline.lines[i];
         if line.all.tokens > NOTE_TOKENS {
@@ -147,7 +148,7 @@ impl<'a> Notes<'a> {
         let text = self.outline.text(self.page, line);
         let (above, below) = (i < self.first, i > self.last);
         let outside = above || below || n < HEAD_LINES;
-        let again = |headline: &Vec<char>| i <= self.first && repeats(headline, text);
+        let again = |headline: &Vec<char>| i <= self.first && is_repeated(headline, text);
         let before_text = self.is_byline(n) || self.title.is_some_and(|t| i < t);
         if self.headline.as_ref().is_some_and(again)
             || line.marks.any(self.inserted)
@@ -193,7 +194,7 @@ fn drop_copies(page: &Page, outline: &Outline, lines: &mut Vec<usize>) {
 
 /// Marks of boxes that are insertions in this text: advertisements and banners, where all of them together hold little
 /// of it. A template may call each paragraph a promotion.
-fn insertions(outline: &Outline, lines: &[usize]) -> Marks {
+fn find_insertions(outline: &Outline, lines: &[usize]) -> Marks {
     /// Most that boxes, and dialogs over the page, may hold of the text.
     const BOXES: f32 = 0.12;
     const DIALOGS: f32 = 0.3;
@@ -222,7 +223,7 @@ fn is_bare_day(text: &str) -> bool {
 }
 
 /// True for a line that says the same as the headline.
-fn repeats(headline: &[char], text: &str) -> bool {
+fn is_repeated(headline: &[char], text: &str) -> bool {
     const SAME: f64 = 0.9;
     let chars = text.chars().count();
     // NFKC and dropped quotes do not change a length by more.
@@ -234,8 +235,11 @@ fn repeats(headline: &[char], text: &str) -> bool {
 /// begins with it and has a clock.
 fn is_byline(text: &str, clock: &Clock) -> bool {
     let begins = text.starts_with(|c: char| c.is_ascii_digit()) && text.contains([':', '：']);
-    let dates = |d: &Found| d.form == Form::Full || (begins && d.at == 0 && d.form == Form::NoYear);
-    !ends_sentence(text) && (author_of(text).is_some() || find_dates(text, clock).iter().any(dates))
+    let dates = |d: &FoundDate| {
+        d.form == DateForm::Full || (begins && d.at == 0 && d.form == DateForm::NoYear)
+    };
+    !ends_sentence(text)
+        && (find_author(text).is_some() || find_dates(text, clock).iter().any(dates))
 }
 
 /// Tokens that the text must have before what is elsewhere can be foreign to it.
@@ -262,7 +266,7 @@ struct Text<'a> {
 /// Drops the foreign parts from `lines`, which are in order. The text is the element around the first prose below the
 /// headline; each element around it adds to the text what follows in it, or is left without it.
 pub(crate) fn drop_foreign(page: &Page, view: &View<'_>, lines: &mut Vec<usize>) {
-    let Some(first) = first_prose(view, lines) else {
+    let Some(first) = find_first_prose(view, lines) else {
         return;
     };
     let mut part = page.node(view.outline.lines[first].block).parent;
@@ -292,7 +296,7 @@ pub(crate) fn drop_foreign(page: &Page, view: &View<'_>, lines: &mut Vec<usize>)
 }
 
 /// The first kept line of prose at or below the headline.
-fn first_prose(view: &View<'_>, lines: &[usize]) -> Option<usize> {
+fn find_first_prose(view: &View<'_>, lines: &[usize]) -> Option<usize> {
     let title = view.title.unwrap_or(0);
     let mut below = lines.iter().copied().filter(|i| *i >= title);
     below.find(|i| is_prose(&view.outline.lines[*i]))
@@ -353,7 +357,7 @@ impl<'a> Text<'a> {
                 Some(Phrase::Related | Phrase::Comments | Phrase::Footer)
             )
         });
-        // Behind an element that calls itself the text stands something else.
+        // Behind an element that calls itself the text is something else.
         let is_named = |i: &usize| self.view.outline.lines[*i].marks.any(NAMED);
         let outside = self.marks.any(NAMED) && !below.iter().any(is_named);
         outside || headed || share(marked) >= MARKED
@@ -366,7 +370,7 @@ mod tests {
     use crate::{Context, extract};
 
     #[test]
-    fn what_stands_behind_the_element_that_calls_itself_the_text_is_not_text() {
+    fn notes_after_named_text() {
         let story: String = (1..=5)
             .map(|i| format!("<p>储气库扩建工程第{i}标段日前通过验收，注气能力比去年提高三成，现场设备运行平稳。</p>"))
             .collect();

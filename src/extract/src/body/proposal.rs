@@ -1,6 +1,5 @@
-//! The text that the path ratios propose: the first stage of the extraction, without words and without learning. In: the
-//! table of tag paths that was counted while the page arrived, and the page's lines. Out: a [`Proposal`]: of each line
-//! whether it is proposed.
+//! Selects text by path ratios, the first stage of the extraction, without words and without learning. A [`BodyProposal`] says
+//! of each line whether it is proposed, from the table of tag paths that was counted while the page arrived.
 //!
 //! First pass (Wu et al., CIKM 2013, `path_ratio`): each text has the score of its path, link texts 0; scores are smoothed along
 //! the page by the distance of paths, and what is above the threshold is proposed.
@@ -52,7 +51,7 @@ impl ProposedLine {
 
 /// What the ratios say of a page.
 #[derive(Debug, Default)]
-pub(crate) struct Proposal {
+pub(crate) struct BodyProposal {
     /// For each line of the outline.
     pub lines: Vec<ProposedLine>,
     /// The element that holds the text; `None` where there is none.
@@ -65,16 +64,16 @@ pub(crate) struct Proposal {
 
 /// What the second pass adds up over the lines that the first proposes.
 #[derive(Debug, Clone, Copy, Default)]
-struct Sum {
+struct TokenSum {
     score: f64,
     tokens: u32,
     linked: u32,
     marks: u32,
 }
 
-impl Sum {
-    fn less(self, other: Sum) -> Sum {
-        Sum {
+impl TokenSum {
+    fn less(self, other: TokenSum) -> TokenSum {
+        TokenSum {
             score: self.score - other.score,
             tokens: self.tokens - other.tokens,
             linked: self.linked - other.linked,
@@ -89,15 +88,15 @@ impl Sum {
     }
 }
 
-impl Proposal {
+impl BodyProposal {
     /// What the ratios say of the lines of `page`.
-    pub(crate) fn of(page: &Page, outline: &Outline) -> Self {
+    pub(crate) fn new(page: &Page, outline: &Outline) -> Self {
         let mut proposal = Self {
             lines: Vec::with_capacity(outline.lines.len()),
             paths: page.path_counts().to_vec(),
             ..Self::default()
         };
-        let (texts, of_line) = texts_of_lines(page, outline);
+        let (texts, of_line) = list_line_texts(page, outline);
         if texts.iter().any(|text| text.is_hidden) {
             proposal.count_hidden(&texts);
         }
@@ -142,7 +141,7 @@ impl Proposal {
         };
         let of_paths: Vec<f64> = paths.map(of_path).collect();
         let scores: Vec<f64> = texts.iter().map(|t| of_paths[t.path as usize]).collect();
-        // The same two paths stand beside each other all over a page.
+        // The same two paths are next to each other all over a page.
         let mut known: ((PathId, PathId), u32) = ((0, 0), 0);
         let smoothed = smooth(&scores, |i, j| {
             let (a, b) = (texts[i].path, texts[j].path);
@@ -159,20 +158,20 @@ impl Proposal {
         smoothed
     }
 
-    /// Judges each line by its texts; tells the sums over the first lines that are above the threshold.
+    /// Judges each line by its texts; returns the sums over the first lines that are above the threshold.
     fn first_pass(
         &mut self,
         page: &Page,
         texts: &[&TextCounts],
         of_line: &[usize],
         smoothed: &[f64],
-    ) -> Vec<Sum> {
+    ) -> Vec<TokenSum> {
         let mut sums = Vec::with_capacity(of_line.len() + 1);
-        let mut sum = Sum::default();
+        let mut sum = TokenSum::default();
         sums.push(sum);
         let mut from = 0;
         for end in of_line {
-            let mut line = Sum::default();
+            let mut line = TokenSum::default();
             let (mut above, mut near) = (0, 0);
             for (text, score) in texts[from..*end].iter().zip(&smoothed[from..*end]) {
                 let (tokens, path) = (text.measure.tokens, &page.paths()[text.path as usize]);
@@ -207,7 +206,7 @@ impl Proposal {
     }
 
     /// Looks for the element that holds the text, and leaves only lines in it.
-    fn second_pass(&mut self, page: &Page, outline: &Outline, sums: &[Sum]) {
+    fn second_pass(&mut self, page: &Page, outline: &Outline, sums: &[TokenSum]) {
         let sum = |node: NodeId| {
             let range = outline.range(page, node);
             sums[range.end].less(sums[range.start])
@@ -249,7 +248,7 @@ fn may_hold_text(tag: Tag) -> bool {
 }
 
 /// The texts of all lines in order that have tokens, and for each line the end of its own.
-pub(crate) fn texts_of_lines<'p>(
+pub(crate) fn list_line_texts<'p>(
     page: &'p Page,
     outline: &Outline,
 ) -> (Vec<&'p TextCounts>, Vec<usize>) {
@@ -284,8 +283,8 @@ mod tests {
     /// The texts of the lines that are proposed.
     fn proposed(html: &str, hidden_too: bool) -> Vec<String> {
         let page = Page::parse(html.as_bytes(), Hints::default());
-        let outline = Outline::of(&page, hidden_too);
-        let proposal = Proposal::of(&page, &outline);
+        let outline = Outline::new(&page, hidden_too);
+        let proposal = BodyProposal::new(&page, &outline);
         assert_eq!(proposal.lines.len(), outline.lines.len());
         let lines = proposal.text_lines().into_iter();
         lines
@@ -294,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_story_is_proposed_without_a_word_or_a_class_that_says_so() {
+    fn proposal_plain_story() {
         let html = format!("<body>{MENU}<div><div>{STORY}</div></div>{MENU}{FOOTER}");
         let lines = proposed(&html, false);
         assert_eq!(lines.len(), 3, "{lines:?}");
@@ -302,13 +301,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_like_the_text_but_elsewhere_is_not_part_of_it() {
+    fn proposal_skips_text_elsewhere() {
         // The same tag path, and above the threshold: only the second pass knows the place.
         let other = "<div><p>编辑部地址：某市某路一号，欢迎来信，也欢迎来电。</p></div>";
         let html = format!("<body>{MENU}<div>{}</div>{other}", STORY.repeat(3));
         let page = Page::parse(html.as_bytes(), Hints::default());
-        let outline = Outline::of(&page, false);
-        let proposal = Proposal::of(&page, &outline);
+        let outline = Outline::new(&page, false);
+        let proposal = BodyProposal::new(&page, &outline);
         let last = proposal.lines.last().unwrap();
         assert!(last.is_above && !last.is_text, "{last:?}");
         assert_eq!(proposal.text_lines().len(), 9);
@@ -316,13 +315,13 @@ mod tests {
     }
 
     #[test]
-    fn a_short_paragraph_in_the_place_of_the_text_belongs_to_it() {
+    fn proposal_keeps_short_paragraph() {
         let html = format!("<body>{MENU}<div>{STORY}<div><p>待续</p></div>{STORY}</div>{FOOTER}");
         assert!(proposed(&html, false).contains(&"待续".to_owned()));
     }
 
     #[test]
-    fn a_story_of_one_paragraph_and_one_of_line_breaks_are_found() {
+    fn proposal_single_paragraph_or_breaks() {
         let one = "<div><div>储气库扩建工程日前通过验收，注气能力比去年提高三成，现场设备运行平稳。</div></div>";
         assert_eq!(proposed(&format!("<body>{MENU}{one}"), false).len(), 1);
         let breaks = STORY.replace("<p>", "").replace("</p>", "<br>");
@@ -331,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_text_gives_no_proposal() {
+    fn proposal_without_text() {
         for html in [
             "",
             MENU,
@@ -344,14 +343,14 @@ mod tests {
     }
 
     #[test]
-    fn hidden_texts_count_only_where_they_are_read() {
+    fn proposal_hidden_texts() {
         let html = format!("<body>{MENU}<div hidden>{STORY}</div>");
         assert_eq!(proposed(&html, false), [""; 0]);
         assert_eq!(proposed(&html, true).len(), 3);
     }
 
     #[test]
-    fn texts_without_punctuation_are_proposed_by_their_length() {
+    fn proposal_without_punctuation() {
         let story = "<p>การประชุมครั้งนี้จัดขึ้นเพื่อหารือเกี่ยวกับความร่วมมือ ด้านพลังงานของทั้งสองประเทศ ในอนาคต</p>";
         let html = format!("<body>{MENU}<div>{}</div>", story.repeat(3));
         // Without a sentence mark no element is taken, so the whole body is the place.
@@ -359,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_of_a_hundred_thousand_texts_takes_no_more_than_its_share() {
+    fn proposal_of_100k_texts() {
         let html = "<p>甲，乙<a href=x>丙</a><span>丁。</span></p>".repeat(25_000);
         assert_eq!(proposed(&html, false).len(), 25_000);
     }

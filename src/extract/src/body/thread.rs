@@ -1,11 +1,10 @@
-//! Comments and posts beside the main text. In: what [`crate::comments`] found and the lines chosen for the text. Out:
-//! lines without comments, or, on a page that is a thread, with every post; the comments with their times resolved.
-//! Never looks for comments itself.
+//! Comments and posts around the main text: removes comments from the kept lines or, on a page that is a thread, adds every
+//! post, and resolves the times of the comments that [`crate::comments`] found.
 
 use std::collections::HashSet;
 
 use crate::comments;
-use crate::comments::{Comment as Post, Found};
+use crate::comments::{FoundComment, FoundComments};
 use crate::date::stamp::Clock;
 use crate::date::text::find_dates;
 use crate::document::Comment;
@@ -33,14 +32,14 @@ const TEXT_TOKENS: u32 = 150;
 /// Most tokens of a post that is only the card of who wrote the next.
 const CARD_TOKENS: u32 = 8;
 
-/// Share of the posts' text that must stand outside what is called comments, for those to be remarks.
+/// Share of the posts' text that must be outside what is called comments, for those to be remarks.
 const ANSWERS: f32 = 0.1;
 
 /// Longest line of a record that is not the comment's text and goes with it: name, time, buttons.
 const BESIDE_TOKENS: u32 = 15;
 
 /// The comments of a page.
-pub(crate) fn find(page: &Page, outline: &Outline) -> Found {
+pub(crate) fn find(page: &Page, outline: &Outline) -> FoundComments {
     let called = outline
         .marked
         .iter()
@@ -51,10 +50,10 @@ pub(crate) fn find(page: &Page, outline: &Outline) -> Found {
 
 /// Puts the posts of a thread into the lines of the text, or takes comments out of them. `talk` is how likely the page is a
 /// thread by all else. True for a thread.
-pub(crate) fn settle(
+pub(crate) fn settle_posts(
     page: &Page,
     outline: &Outline,
-    found: &Found,
+    found: &FoundComments,
     talk: f32,
     lines: &mut Vec<usize>,
 ) -> bool {
@@ -62,8 +61,8 @@ pub(crate) fn settle(
         return false;
     }
     let tokens = |lines: &[usize]| outline.tokens_of(lines);
-    let posts = post_lines(outline, found);
-    let inside: Vec<bool> = in_records(outline, found);
+    let posts = find_post_lines(outline, found);
+    let inside: Vec<bool> = find_record_lines(outline, found);
     let mut rest = lines.clone();
     // A record may hold more than the comment; of that only what is too short for a paragraph goes with it.
     rest.retain(|i| {
@@ -87,11 +86,11 @@ pub(crate) fn settle(
     let (Some(first), Some(last)) = (posts.first().copied(), posts.last().copied()) else {
         return false;
     };
-    // Above the posts stands the question they answer, below them the foot of the page.
+    // Above the posts is the question they answer, below them the foot of the page.
     let opened = found.opening.is_some();
     rest.retain(|i| (*i < first && !opened) || (first..=last).contains(i));
-    let mut beside = cards(page, outline, found);
-    beside.extend(remarks(page, outline, found, &posts));
+    let mut beside = find_cards(page, outline, found);
+    beside.extend(find_remarks(page, outline, found, &posts));
     let is_card = |i: &usize| {
         let line = &outline.lines[*i];
         line.marks.any(Marks::AUTHOR) && line.all.tokens <= BESIDE_TOKENS
@@ -106,9 +105,14 @@ pub(crate) fn settle(
 }
 
 /// The lines of what readers remark on answers, where these are not called comments and hold much of the thread.
-fn remarks(page: &Page, outline: &Outline, found: &Found, posts: &[usize]) -> Vec<usize> {
-    let called = |post: &&Post| outline.marks_at(post.range.start).any(Marks::COMMENT);
-    let depth = |post: &Post| page.node(post.range.start).depth;
+fn find_remarks(
+    page: &Page,
+    outline: &Outline,
+    found: &FoundComments,
+    posts: &[usize],
+) -> Vec<usize> {
+    let called = |post: &&FoundComment| outline.marks_at(post.range.start).any(Marks::COMMENT);
+    let depth = |post: &FoundComment| page.node(post.range.start).depth;
     let answers = found.comments.iter().filter(|post| !called(post));
     let Some(level) = answers.map(depth).min() else {
         return Vec::new();
@@ -123,7 +127,7 @@ fn remarks(page: &Page, outline: &Outline, found: &Found, posts: &[usize]) -> Ve
     if (answered as f32) < ANSWERS * all as f32 {
         return Vec::new();
     }
-    // In page order, those inside others after them: no line is looked at twice.
+    // In page order, those inside others after them: no line is checked twice.
     let mut lines = Vec::new();
     let mut next = 0;
     let called = found.comments.iter().filter(called);
@@ -135,9 +139,9 @@ fn remarks(page: &Page, outline: &Outline, found: &Found, posts: &[usize]) -> Ve
     lines
 }
 
-/// The lines of posts that tell of who wrote them: cards, signatures. Where all of a post is called so, the name means
+/// The lines of posts that mention who wrote them: cards, signatures. Where all of a post is called so, the name means
 /// something else, such as that the one who asked answers.
-fn cards(page: &Page, outline: &Outline, found: &Found) -> HashSet<usize> {
+fn find_cards(page: &Page, outline: &Outline, found: &FoundComments) -> HashSet<usize> {
     let mut out = HashSet::new();
     for post in found.opening.iter().chain(&found.comments) {
         let line_of = |node: &NodeId| outline.line_of(page, *node);
@@ -153,7 +157,7 @@ fn cards(page: &Page, outline: &Outline, found: &Found) -> HashSet<usize> {
 }
 
 /// For each line whether it lies in the record of a comment.
-fn in_records(outline: &Outline, found: &Found) -> Vec<bool> {
+fn find_record_lines(outline: &Outline, found: &FoundComments) -> Vec<bool> {
     let mut out = vec![false; outline.lines.len()];
     let mut at = 0;
     // Comments are in page order, those inside others after them: the furthest end counts.
@@ -171,7 +175,7 @@ fn in_records(outline: &Outline, found: &Found) -> Vec<bool> {
 }
 
 /// The lines of the posts' texts.
-fn post_lines(outline: &Outline, found: &Found) -> Vec<usize> {
+fn find_post_lines(outline: &Outline, found: &FoundComments) -> Vec<usize> {
     let posts = found.opening.iter().chain(&found.comments);
     let mut nodes: Vec<NodeId> = posts.flat_map(|p| p.nodes.iter().copied()).collect();
     nodes.sort_unstable();
@@ -187,10 +191,10 @@ fn post_lines(outline: &Outline, found: &Found) -> Vec<usize> {
 }
 
 /// The comments for the document.
-pub(crate) fn comments(found: Found, clock: &Clock) -> Vec<Comment> {
+pub(crate) fn resolve_comments(found: FoundComments, clock: &Clock) -> Vec<Comment> {
     let out = found.comments.into_iter().map(|c| Comment {
         author: c.author,
-        published: c.time.map(|time| resolved(&time, clock)),
+        published: c.time.map(|time| resolve_time(&time, clock)),
         text: c.text,
         reply_to: c.reply_to,
         votes: c.votes,
@@ -199,7 +203,7 @@ pub(crate) fn comments(found: Found, clock: &Clock) -> Vec<Comment> {
 }
 
 /// ISO 8601 where the time can be read, else as printed.
-fn resolved(time: &str, clock: &Clock) -> String {
+fn resolve_time(time: &str, clock: &Clock) -> String {
     match find_dates(time, clock).first() {
         Some(found) => found.stamp.iso(clock),
         None => time.to_owned(),
@@ -212,23 +216,26 @@ mod tests {
     use crate::page::Hints;
 
     #[test]
-    fn a_single_comment_does_not_make_an_article_a_thread() {
+    fn settle_single_comment() {
         let html = "<div id=a>储气库扩建工程日前通过验收，注气能力比去年提高三成。</div><div id=b>写得好</div>";
         let page = Page::parse(html.as_bytes(), Hints::default());
-        let outline = Outline::of(&page, false);
-        let post = |line: usize| Post {
+        let outline = Outline::new(&page, false);
+        let post = |line: usize| FoundComment {
             range: outline.lines[line].block..outline.lines[line].end,
             nodes: vec![outline.lines[line].first],
-            ..Post::default()
+            ..FoundComment::default()
         };
-        let found = Found {
+        let found = FoundComments {
             opening: Some(post(0)),
             comments: vec![post(1)],
             thread: true,
         };
         let settled = |talk| {
             let mut lines = vec![0];
-            (settle(&page, &outline, &found, talk, &mut lines), lines)
+            (
+                settle_posts(&page, &outline, &found, talk, &mut lines),
+                lines,
+            )
         };
         assert_eq!(settled(0.02), (false, vec![0]));
         assert_eq!(settled(0.9), (true, vec![0, 1]));

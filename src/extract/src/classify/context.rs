@@ -1,6 +1,5 @@
-//! What the log-odds of lines alone say of the page. In: the log-odds and the container they point to. Out: sums over lines
-//! and elements, the core of the text, the element that calls itself the text. Never judges a line, never looks at
-//! words.
+//! Summarizes the log-odds of all lines of a page: sums over lines and elements, the core of the text, the element that is
+//! named as the text.
 
 use super::features::View;
 use crate::lines::hints::Marks;
@@ -32,7 +31,7 @@ pub(crate) struct PageContext<'a> {
 
 impl<'a> PageContext<'a> {
     /// Sums up the first odds.
-    pub(crate) fn of(view: &'a View<'a>, odds: &'a [f32], container: Option<Container>) -> Self {
+    pub(crate) fn new(view: &'a View<'a>, odds: &'a [f32], container: Option<Container>) -> Self {
         let lines = &view.outline.lines;
         let inside = container.map_or(0..0, |c| view.outline.range(view.page, c.node));
         let mut mass = Vec::with_capacity(lines.len() + 1);
@@ -168,7 +167,7 @@ pub(crate) fn probability(log_odds: f32) -> f32 {
 }
 
 /// The element with the greatest value; of equals the innermost. `None` for a page without lines.
-pub(crate) fn container(page: &Page, outline: &Outline, odds: &[f32]) -> Option<Container> {
+pub(crate) fn find_container(page: &Page, outline: &Outline, odds: &[f32]) -> Option<Container> {
     let mut sums = Vec::with_capacity(odds.len() + 1);
     let mut sum = 0.0f32;
     sums.push(sum);

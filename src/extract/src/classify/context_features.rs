@@ -1,5 +1,4 @@
-//! What is known of a line once all have been judged alone. In: a [`PageContext`]. Out: more features of a line. Never
-//! judges: the weights are in `weights`.
+//! Features of a line that depend on the log-odds of all lines, from a [`PageContext`].
 
 use super::context::PageContext;
 use super::features::{FeatureVector, link_share, log};
@@ -166,7 +165,7 @@ impl PageContext<'_> {
         vector.names
     }
 
-    /// What stands around the part of the text that the line belongs to: a list is text as a whole or not at
+    /// What is around the part of the text that the line belongs to: a list is text as a whole or not at
     /// all, and between two paragraphs it is.
     fn part_features<const NAMED: bool>(&self, i: usize, vector: &mut FeatureVector<NAMED>) {
         let branch = self

@@ -1,5 +1,5 @@
-//! How likely each line is text, by itself and by what stands around it. In: the [`LineModel`] of a page, what it says of the
-//! page, and the page's type. Out: log-odds, by trees that vote. Every judgement can be explained feature by feature.
+//! The context model: log-odds of each line by boosted trees over the features of the line, its surroundings and the page
+//! type. Every judgement can be explained feature by feature.
 
 use super::context::PageContext;
 use super::features::FeatureVector;
@@ -48,20 +48,20 @@ fn alone(
 }
 
 /// Log-odds of every line, now that the others' are known.
-pub(crate) fn log_odds(
+pub(crate) fn line_log_odds(
     context: &PageContext<'_>,
     lines: &LineModel,
     types: &PageType,
     weights: &Weights,
 ) -> Vec<f32> {
-    let list = ListPage::of(context.view(), types);
+    let list = ListPage::new(context.view(), types);
     let mut vector = FeatureVector::default();
     let judge = |i: usize| list.drawn(i, alone(context, lines, types, weights, i, &mut vector));
     (0..lines.odds.len()).map(judge).collect()
 }
 
 /// What each feature adds to the `odds` of line `i`: a tree's vote is shared among what it asks for.
-pub(crate) fn reasons(
+pub(crate) fn explain_line(
     context: &PageContext<'_>,
     lines: &LineModel,
     types: &PageType,

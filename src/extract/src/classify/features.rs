@@ -1,10 +1,9 @@
-//! What is known of a line before it is judged. In: an [`Outline`]. Out: one row of numbers a line, each with
-//! a name that a person can read. Never judges: the weights are in `weights`.
+//! Features of a line from the [`Outline`]: one row of numbers a line, each with a readable name.
 
 use std::sync::LazyLock;
 
-use super::line_cues::{Signs, is_short};
-use crate::cues::phrases::{MAX_BYTES, Phrase, Seen, phrase_of};
+use crate::cues::line_cues::{LineSigns, is_short};
+use crate::cues::phrases::{MAX_BYTES, Phrase, SeenWords, classify_phrase};
 use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
@@ -41,12 +40,12 @@ pub(crate) struct View<'a> {
     /// Line of the headline.
     pub title: Option<usize>,
     /// What short lines say of the sort of the page.
-    pub signs: Signs,
+    pub signs: LineSigns,
     /// What the lines of the blocks of each tag path say of it.
     paths: Vec<PathFeatures>,
     /// What the three elements around each line hold.
-    around: Vec<[Around; 3]>,
-    /// What each line is to those beside it: its tokens outside links (a logarithm), its link share, its marks.
+    around: Vec<[Surroundings; 3]>,
+    /// What each line is to those next to it: its tokens outside links (a logarithm), its link share, its marks.
     beside: Vec<[f32; 3]>,
     footer_from: usize,
     /// Line ranges of the elements around the headline, innermost first.
@@ -55,15 +54,15 @@ pub(crate) struct View<'a> {
 
 impl<'a> View<'a> {
     /// Looks at every line once. `title` is the line of the headline, if it was found.
-    pub(crate) fn of(page: &'a Page, outline: &'a Outline, title: Option<usize>) -> Self {
+    pub(crate) fn new(page: &'a Page, outline: &'a Outline, title: Option<usize>) -> Self {
         let mut phrases = Vec::with_capacity(outline.lines.len());
         let mut ends = Vec::with_capacity(outline.lines.len());
-        let mut signs = Signs::default();
+        let mut signs = LineSigns::default();
         for line in &outline.lines {
             let text = outline.text(page, line);
             let short = is_short(&line.all);
-            let seen = (short || text.len() <= MAX_BYTES).then(|| Seen::of(text));
-            phrases.push(seen.and_then(|seen| phrase_of(text, seen)));
+            let seen = (short || text.len() <= MAX_BYTES).then(|| SeenWords::new(text));
+            phrases.push(seen.and_then(|seen| classify_phrase(text, seen)));
             ends.push(ends_sentence(text));
             if let Some(seen) = seen.filter(|_| short) {
                 signs.add(text, &line.all, seen.signs());
@@ -84,7 +83,7 @@ impl<'a> View<'a> {
             signs,
             paths: PathFeatures::all(page, outline),
             around: around(page, outline),
-            beside: outline.lines.iter().map(beside).collect(),
+            beside: outline.lines.iter().map(find_neighbours).collect(),
             footer_from,
             around_title: title.map_or_else(Vec::new, |t| {
                 let first = outline.lines[t].first;
@@ -96,7 +95,7 @@ impl<'a> View<'a> {
     }
 
     /// Features of line `i`.
-    pub(crate) fn row(&self, i: usize) -> Row {
+    pub(crate) fn row(&self, i: usize) -> FeatureRow {
         let mut cells = FeatureVector::<false>::default();
         self.fill(i, &mut cells);
         *cells.row
@@ -262,18 +261,18 @@ impl<'a> View<'a> {
     }
 }
 
-fn beside(line: &Line) -> [f32; 3] {
+fn find_neighbours(line: &Line) -> [f32; 3] {
     let marks = (line.all.marks as f32).min(8.0) / 8.0;
     [log(plain(line)), link_share(line), marks]
 }
 
 /// What an element holds: its prose, link share, share of the page's prose, rate of prose, lines and their mean length.
-type Around = [f32; 6];
+type Surroundings = [f32; 6];
 
-/// What the block of each line holds, and the two elements around it. Lines beside each other are mostly in the same elements.
-fn around(page: &Page, outline: &Outline) -> Vec<[Around; 3]> {
+/// What the block of each line holds, and the two elements around it. Lines next to each other are mostly in the same elements.
+fn around(page: &Page, outline: &Outline) -> Vec<[Surroundings; 3]> {
     let all = outline.total().prose.max(1) as f32;
-    let of = |node: NodeId| -> Around {
+    let of = |node: NodeId| -> Surroundings {
         let sum = outline.sum(outline.range(page, node));
         let tokens = sum.tokens.max(1) as f32;
         [
@@ -285,7 +284,7 @@ fn around(page: &Page, outline: &Outline) -> Vec<[Around; 3]> {
             log(sum.tokens as f32 / sum.lines.max(1) as f32),
         ]
     };
-    let mut known = [(NodeId::MAX, Around::default()); 3];
+    let mut known = [(NodeId::MAX, Surroundings::default()); 3];
     let of_line = |line: &Line| {
         let mut node = line.block;
         for (at, around) in &mut known {
@@ -350,13 +349,13 @@ impl PathFeatures {
 pub(crate) const COUNT: usize = 128;
 
 /// A line's features.
-pub(crate) type Row = [f32; COUNT];
+pub(crate) type FeatureRow = [f32; COUNT];
 
 /// Cells of a row while it is filled; with `NAMED`, the names of the features are kept as well.
 #[derive(Debug)]
 pub(crate) struct FeatureVector<const NAMED: bool = false> {
-    /// The values; apart, so that where the next one goes need not be read anew after each.
-    pub row: Box<Row>,
+    /// The values; apart, so that where the next one goes need not be read again after each.
+    pub row: Box<FeatureRow>,
     at: usize,
     /// Names, when they are wanted.
     pub names: Vec<&'static str>,

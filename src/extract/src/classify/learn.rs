@@ -1,12 +1,12 @@
-//! What the weights are learned from. In: a page. Out: the rows of the page and of its lines. Used by the learner
-//! (`taojin eval --learn`) only; the weights it makes are a committed table.
+//! Features for the learner (`taojin eval --learn`), and the weights that it has learned: [`Prepared`] returns the rows of
+//! a page and of its lines.
 
 use std::sync::LazyLock;
 
-use super::context::{PageContext, container};
-use super::features::{COUNT, Row, View};
-use super::learned::TYPES as TYPE_COUNT;
-pub use super::learned::{Source, Weights, WeightsError};
+use super::context::{PageContext, find_container};
+use super::features::{COUNT, FeatureRow, View};
+use super::learned::{self, TYPES as TYPE_COUNT};
+pub use super::learned::{FeatureNames, Source, Weights, WeightsError};
 use super::page_type;
 use super::trees;
 pub use super::trees::DecisionTree;
@@ -20,57 +20,34 @@ use crate::page::{Hints, Page};
 /// Number of cells of a row; those without a name stay 0.
 pub const CELLS: usize = COUNT;
 /// Names of the types of pages.
-pub const TYPES: [&str; TYPE_COUNT] = page_type::NAMES;
+pub const TYPES: [&str; TYPE_COUNT] = learned::TYPE_NAMES;
 /// Questions of a tree.
 pub const DEPTH: usize = trees::DEPTH;
 /// Most features of a line alone that the trees may ask for.
-pub const MOST_KEPT: usize = super::line_model::MOST_KEPT;
-
-/// Names of the features of pages, of lines alone, of lines together.
-#[derive(Debug, Clone, Default)]
-pub struct Names {
-    /// Of a page.
-    pub page: Vec<&'static str>,
-    /// Of a line judged alone.
-    pub first: Vec<&'static str>,
-    /// Of a line judged with the others.
-    pub second: Vec<&'static str>,
-}
-
-impl Names {
-    /// The names that this version has.
-    pub(crate) fn known() -> &'static Self {
-        static KNOWN: LazyLock<Names> = LazyLock::new(|| {
-            let page = Page::parse(b"<p>text</p>", Hints::default());
-            let names = Prepared::of(&page).names(&page);
-            names.unwrap_or_default()
-        });
-        &KNOWN
-    }
-}
+pub const MOST_KEPT: usize = learned::MOST_KEPT;
 
 /// A page with what the two passes need.
 #[derive(Debug)]
 pub struct Prepared {
     outline: Outline,
     title: Option<usize>,
-    row: Row,
+    row: FeatureRow,
     page_names: Vec<&'static str>,
 }
 
 impl Prepared {
     /// Reads the lines of a page.
-    pub fn of(page: &Page) -> Self {
-        let head = Head::of(page);
-        let mut outline = Outline::of(page, false);
-        let title = Title::of(&head.title);
-        let headings = headline::headings(page, &outline, &title.forms);
-        let title = headline::first_guess(page, &outline, &title.forms, &headings);
+    pub fn new(page: &Page) -> Self {
+        let head = Head::read(page);
+        let mut outline = Outline::new(page, false);
+        let title = Title::parse(&head.title);
+        let headings = headline::find_headings(page, &outline, &title.forms);
+        let title = headline::guess_headline(page, &outline, &title.forms, &headings);
         outline.spread_marks(page, title);
-        let view = View::of(page, &outline, title);
-        let judged = page::judge(page, None);
-        let row = *page_type::row(&view, &head, &judged).row;
-        let page_names = page_type::names(&view, &head, &judged);
+        let view = View::new(page, &outline, title);
+        let judged = page::classify_page(page, None);
+        let row = *page_type::page_features(&view, &head, &judged).row;
+        let page_names = page_type::feature_names(&view, &head, &judged);
         Self {
             row,
             page_names,
@@ -86,33 +63,108 @@ impl Prepared {
     }
 
     /// Row of the page.
-    pub fn page(&self) -> &Row {
+    pub fn page(&self) -> &FeatureRow {
         &self.row
     }
 
     /// Rows of the first pass.
-    pub fn first(&self, page: &Page) -> Vec<Row> {
-        let view = View::of(page, &self.outline, self.title);
+    pub fn first(&self, page: &Page) -> Vec<FeatureRow> {
+        let view = View::new(page, &self.outline, self.title);
         (0..self.outline.lines.len()).map(|i| view.row(i)).collect()
     }
 
     /// Rows of the second pass, given the odds of the first.
-    pub fn second(&self, page: &Page, odds: &[f32]) -> Vec<Row> {
-        let view = View::of(page, &self.outline, self.title);
-        let container = container(page, &self.outline, odds);
-        let context = PageContext::of(&view, odds, container);
+    pub fn second(&self, page: &Page, odds: &[f32]) -> Vec<FeatureRow> {
+        let view = View::new(page, &self.outline, self.title);
+        let container = find_container(page, &self.outline, odds);
+        let context = PageContext::new(&view, odds, container);
         (0..odds.len()).map(|i| *context.vector(i).row).collect()
     }
 
     /// Names of the features; `None` for a page without lines.
-    pub fn names(&self, page: &Page) -> Option<Names> {
-        let view = View::of(page, &self.outline, self.title);
+    pub fn names(&self, page: &Page) -> Option<FeatureNames> {
+        let view = View::new(page, &self.outline, self.title);
         let odds = vec![0.0; self.outline.lines.len()];
-        let context = PageContext::of(&view, &odds, None);
-        (!odds.is_empty()).then(|| Names {
+        let context = PageContext::new(&view, &odds, None);
+        (!odds.is_empty()).then(|| FeatureNames {
             page: self.page_names.clone(),
             first: view.names(0),
             second: context.names(0),
         })
+    }
+}
+
+/// The names of the features of this version.
+fn known_names() -> &'static FeatureNames {
+    static KNOWN: LazyLock<FeatureNames> = LazyLock::new(|| {
+        let page = Page::parse(b"<p>text</p>", Hints::default());
+        let names = Prepared::new(&page).names(&page);
+        names.unwrap_or_default()
+    });
+    &KNOWN
+}
+
+/// The weights in the source.
+pub(crate) static COMMITTED: LazyLock<Weights> = LazyLock::new(|| {
+    Weights::parse(include_str!("weights.json")).expect("a constant that a test reads")
+});
+
+impl Weights {
+    /// Reads what [`Weights::written`] wrote. An error says what is wrong: no JSON, another version, a feature that
+    /// this version does not have or that is not in the file.
+    pub fn parse(text: &str) -> Result<Self, WeightsError> {
+        Self::read(text, known_names())
+    }
+
+    /// The text of a file of these weights: JSON, a feature or a tree a line.
+    pub fn written(&self) -> String {
+        self.write(known_names())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn weights_written_as_read() {
+        let committed = include_str!("weights.json");
+        let weights = Weights::parse(committed).expect("readable");
+        assert!(weights.written() == committed, "written otherwise");
+        // A name that stands for two features would be read as the second.
+        let asked = learned::question_names(known_names(), &weights.kept);
+        let distinct: std::collections::HashSet<&String> = asked.iter().collect();
+        assert_eq!(distinct.len(), asked.len());
+    }
+
+    #[test]
+    fn weights_bad_file_refused() {
+        let good = COMMITTED.written();
+        for (text, why) in [
+            (String::new(), "not a file that"),
+            ("{\"a\": 1}".to_owned(), "missing field"),
+            (
+                good.replace("\"taojin_weights\": 1", "\"taojin_weights\": 9"),
+                "this version reads 1",
+            ),
+            (
+                good.replace("[\"tokens\",", "[\"letters\","),
+                "no feature \"letters\"",
+            ),
+            (
+                good.lines()
+                    .filter(|l| !l.starts_with("[\"h1\","))
+                    .collect(),
+                "\"h1\" is missing",
+            ),
+            (
+                good.replace("\"first odds\"", "\"last odds\""),
+                "no feature \"last odds\"",
+            ),
+            (good.split_at(good.len() / 2).0.to_owned(), "EOF"),
+        ] {
+            let error = Weights::parse(&text).expect_err(why).to_string();
+            assert!(error.contains(why), "{why}: {error}");
+        }
     }
 }

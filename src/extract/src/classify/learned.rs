@@ -1,23 +1,23 @@
-//! The learned weights as one value. In: the text of a file of weights: the one in the source, or an operator's. Out:
-//! [`Weights`], or what is wrong with the file. Never learns, never judges, never reads a file.
+//! The learned [`Weights`] as one value, and the format of their file.
 
 use std::collections::HashMap;
 use std::fmt::Display;
-use std::sync::LazyLock;
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::learn::Names;
-use super::line_model::MOST_KEPT;
-use super::page_type::NAMES as TYPE_NAMES;
 use super::trees::{DEPTH, DecisionTree};
 
 /// Number of types of pages.
 pub(crate) const TYPES: usize = 6;
+/// The types, in the order of the weights.
+pub(crate) const TYPE_NAMES: [&str; TYPES] =
+    ["article", "talk", "reference", "service", "shop", "list"];
+/// Most questions that the trees may ask of first features: they are kept for every line.
+pub(crate) const MOST_KEPT: usize = 56;
 /// Version of the file.
 const VERSION: u32 = 1;
-/// What stands before the name of a feature of the line alone where a tree asks for it.
+/// What is before the name of a feature of the line alone where a tree asks for it.
 pub(crate) const ALONE: &str = "alone: ";
 /// Most trees; each costs time on every line.
 const MOST_TREES: usize = 256;
@@ -39,10 +39,21 @@ pub struct Weights {
     pub sources: Vec<Source>,
 }
 
+/// Names of the features of pages, of lines alone, of lines together.
+#[derive(Debug, Clone, Default)]
+pub struct FeatureNames {
+    /// Of a page.
+    pub page: Vec<&'static str>,
+    /// Of a line judged alone.
+    pub first: Vec<&'static str>,
+    /// Of a line judged with the others.
+    pub second: Vec<&'static str>,
+}
+
 /// A set of labelled pages that weights were learned from: an entry of their manifest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
-    /// Name of its folder.
+    /// Name of its directory.
     pub set: String,
     /// Where it comes from, with the commit where that is known; empty if the set does not say.
     pub source: String,
@@ -69,64 +80,57 @@ impl std::error::Error for WeightsError {}
 /// The file as it is written.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct WeightsFile {
     taojin_weights: u32,
     sources: Vec<Source>,
     lines: Vec<(String, i16)>,
     pages: Vec<(String, [i16; TYPES])>,
     bias: i16,
     kept: Vec<String>,
-    trees: Vec<WrittenTree>,
+    trees: Vec<TreeEntry>,
 }
 
 /// Questions (name of a feature, value to exceed) and votes.
 #[derive(Serialize, Deserialize)]
-struct WrittenTree {
+struct TreeEntry {
     asks: Vec<(String, f32)>,
     votes: Vec<i16>,
 }
 
-/// The weights in the source.
-pub(crate) static COMMITTED: LazyLock<Weights> = LazyLock::new(|| {
-    Weights::parse(include_str!("weights.json")).expect("a constant that a test reads")
-});
-
-fn wrong(why: String) -> WeightsError {
+fn weights_error(why: String) -> WeightsError {
     WeightsError(why)
 }
 
 impl Weights {
-    /// Reads what [`Weights::written`] wrote. An error says what is wrong: no JSON, another version, a feature that
-    /// this version does not have or that is not in the file.
-    pub fn parse(text: &str) -> Result<Self, WeightsError> {
+    /// Reads a file of weights over these features.
+    pub(super) fn read(text: &str, names: &FeatureNames) -> Result<Self, WeightsError> {
         #[derive(Deserialize)]
         struct Version {
             taojin_weights: u32,
         }
-        let Version { taojin_weights } = json(text)?;
+        let Version { taojin_weights } = parse_json(text)?;
         if taojin_weights != VERSION {
-            return Err(wrong(format!(
+            return Err(weights_error(format!(
                 "taojin_weights = {taojin_weights}: this version reads {VERSION}; learn the weights again"
             )));
         }
-        let file: Written = json(text)?;
-        let names = Names::known();
+        let file: WeightsFile = parse_json(text)?;
         let mut kept = Vec::with_capacity(file.kept.len().min(MOST_KEPT));
         for name in &file.kept {
             let at = names.first.iter().position(|known| known == name);
-            kept.push(at.ok_or_else(|| unknown("kept", name))? as u16);
+            kept.push(at.ok_or_else(|| unknown_feature("kept", name))? as u16);
         }
         if kept.len() > MOST_KEPT || file.trees.len() > MOST_TREES {
-            return Err(wrong(format!(
+            return Err(weights_error(format!(
                 "at most {MOST_KEPT} features can be kept, and {MOST_TREES} trees"
             )));
         }
-        let asked = asked(names, &kept);
+        let asked = question_names(names, &kept);
         let numbers: HashMap<&str, u16> = asked.iter().map(String::as_str).zip(0..).collect();
         let trees = file.trees.iter().map(|tree| tree.read(&numbers));
         Ok(Self {
-            first: in_order("lines", &names.first, &file.lines)?,
-            page: in_order("pages", &names.page, &file.pages)?,
+            first: order_by_name("lines", &names.first, &file.lines)?,
+            page: order_by_name("pages", &names.page, &file.pages)?,
             kept,
             bias: file.bias,
             trees: trees.collect::<Result<_, _>>()?,
@@ -135,25 +139,25 @@ impl Weights {
     }
 
     /// The text of a file of these weights: JSON, a feature or a tree a line.
-    pub fn written(&self) -> String {
-        let asked = asked(Names::known(), &self.kept);
+    pub(super) fn write(&self, names: &FeatureNames) -> String {
+        let asked = question_names(names, &self.kept);
         let name = |at: u16| asked.get(usize::from(at)).cloned().unwrap_or_default();
         let tree = |tree: &DecisionTree| {
             let real = tree.asks.iter().filter(|(_, least)| *least < f32::MAX);
-            WrittenTree {
+            TreeEntry {
                 asks: real.map(|(at, least)| (name(*at), *least)).collect(),
                 votes: tree.votes.to_vec(),
             }
         };
         let kept = self.kept.iter().map(|at| self.first[usize::from(*at)].0);
         let lists = [
-            ("sources", lines(&self.sources)),
-            ("lines", lines(&self.first)),
-            ("pages", lines(&self.page)),
-            ("kept", lines(&kept.collect::<Vec<_>>())),
+            ("sources", write_lines(&self.sources)),
+            ("lines", write_lines(&self.first)),
+            ("pages", write_lines(&self.page)),
+            ("kept", write_lines(&kept.collect::<Vec<_>>())),
             (
                 "trees",
-                lines(&self.trees.iter().map(tree).collect::<Vec<_>>()),
+                write_lines(&self.trees.iter().map(tree).collect::<Vec<_>>()),
             ),
         ];
         let mut out = format!("{{\"taojin_weights\": {VERSION},\n\"bias\": {}", self.bias);
@@ -165,25 +169,28 @@ impl Weights {
     }
 }
 
-impl WrittenTree {
+impl TreeEntry {
     /// A tree that stopped early asks what nothing exceeds: the answer is always no.
     fn read(&self, numbers: &HashMap<&str, u16>) -> Result<DecisionTree, WeightsError> {
         let votes = self.votes.clone().try_into();
-        let votes = votes.map_err(|_| wrong(format!("a tree needs {} votes", 1 << DEPTH)))?;
+        let votes =
+            votes.map_err(|_| weights_error(format!("a tree needs {} votes", 1 << DEPTH)))?;
         let mut asks = [(0, f32::MAX); DEPTH];
         if self.asks.len() > DEPTH {
-            return Err(wrong(format!("a tree asks at most {DEPTH} questions")));
+            return Err(weights_error(format!(
+                "a tree asks at most {DEPTH} questions"
+            )));
         }
         for (ask, (name, least)) in asks.iter_mut().zip(&self.asks) {
             let at = numbers.get(name.as_str());
-            *ask = (*at.ok_or_else(|| unknown("trees", name))?, *least);
+            *ask = (*at.ok_or_else(|| unknown_feature("trees", name))?, *least);
         }
         Ok(DecisionTree { asks, votes })
     }
 }
 
 /// Names of what the trees may ask for, in the order of their numbers.
-fn asked(names: &Names, kept: &[u16]) -> Vec<String> {
+pub(super) fn question_names(names: &FeatureNames, kept: &[u16]) -> Vec<String> {
     let kept = kept.iter().map(|at| names.first[usize::from(*at)]);
     let own = names.second.iter().copied().chain(TYPE_NAMES);
     own.map(str::to_owned)
@@ -192,19 +199,19 @@ fn asked(names: &Names, kept: &[u16]) -> Vec<String> {
 }
 
 /// The values of all features that there are, in the order of their names.
-fn in_order<T: Copy>(
+fn order_by_name<T: Copy>(
     key: &str,
     names: &[&'static str],
     given: &[(String, T)],
 ) -> Result<Vec<(&'static str, T)>, WeightsError> {
     let values: HashMap<&str, T> = given.iter().map(|(n, v)| (n.as_str(), *v)).collect();
     if let Some((name, _)) = given.iter().find(|(n, _)| !names.contains(&n.as_str())) {
-        return Err(unknown(key, name));
+        return Err(unknown_feature(key, name));
     }
     let value = |name: &&'static str| {
         let found = values.get(name).map(|value| (*name, *value));
         found.ok_or_else(|| {
-            wrong(format!(
+            weights_error(format!(
                 "{key}: the feature \"{name}\" is missing; learn the weights again with this version"
             ))
         })
@@ -212,69 +219,22 @@ fn in_order<T: Copy>(
     names.iter().map(value).collect()
 }
 
-fn unknown(key: &str, name: &str) -> WeightsError {
-    wrong(format!(
+fn unknown_feature(key: &str, name: &str) -> WeightsError {
+    weights_error(format!(
         "{key}: this version has no feature \"{name}\"; learn the weights again with it"
     ))
 }
 
-fn json<T: DeserializeOwned>(text: &str) -> Result<T, WeightsError> {
+fn parse_json<T: DeserializeOwned>(text: &str) -> Result<T, WeightsError> {
     serde_json::from_str(text).map_err(|e| {
-        wrong(format!(
+        weights_error(format!(
             "not a file that `taojin eval DIR --learn` wrote: {e}"
         ))
     })
 }
 
 /// The entries of a list as JSON, one a line.
-fn lines<T: Serialize>(list: &[T]) -> String {
+fn write_lines<T: Serialize>(list: &[T]) -> String {
     let line = |entry: &T| serde_json::to_string(entry).unwrap_or_default();
     list.iter().map(line).collect::<Vec<_>>().join(",\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_weights_in_the_source_are_those_of_this_version_and_are_written_as_they_were_read() {
-        let committed = include_str!("weights.json");
-        let weights = Weights::parse(committed).expect("readable");
-        assert!(weights.written() == committed, "written otherwise");
-        // A name that stands for two features would be read as the second.
-        let asked = asked(Names::known(), &weights.kept);
-        let distinct: std::collections::HashSet<&String> = asked.iter().collect();
-        assert_eq!(distinct.len(), asked.len());
-    }
-
-    #[test]
-    fn a_bad_file_is_refused_with_what_is_wrong() {
-        let good = COMMITTED.written();
-        for (text, why) in [
-            (String::new(), "not a file that"),
-            ("{\"a\": 1}".to_owned(), "missing field"),
-            (
-                good.replace("\"taojin_weights\": 1", "\"taojin_weights\": 9"),
-                "this version reads 1",
-            ),
-            (
-                good.replace("[\"tokens\",", "[\"letters\","),
-                "no feature \"letters\"",
-            ),
-            (
-                good.lines()
-                    .filter(|l| !l.starts_with("[\"h1\","))
-                    .collect(),
-                "\"h1\" is missing",
-            ),
-            (
-                good.replace("\"first odds\"", "\"last odds\""),
-                "no feature \"last odds\"",
-            ),
-            (good.split_at(good.len() / 2).0.to_owned(), "EOF"),
-        ] {
-            let error = Weights::parse(&text).expect_err(why).to_string();
-            assert!(error.contains(why), "{why}: {error}");
-        }
-    }
 }

@@ -1,7 +1,6 @@
-//! How likely each line alone is text. In: its features. Out: log-odds, by weights that are added up (logistic
-//! regression). What stands around a line is the business of [`super::context_model`].
+//! The line model: log-odds of each line alone by logistic regression. [`super::context_model`] adds the surroundings.
 
-use super::features::{COUNT, FeatureVector, Row, View};
+use super::features::{COUNT, FeatureRow, FeatureVector, View};
 use super::learned::Weights;
 
 /// Weights are kept in thousandths.
@@ -20,7 +19,7 @@ pub(crate) struct LineModel {
 
 impl LineModel {
     /// Judges every line alone.
-    pub(crate) fn of(view: &View<'_>, weights: &Weights) -> Self {
+    pub(crate) fn new(view: &View<'_>, weights: &Weights) -> Self {
         let lines = view.outline.lines.len();
         let width = weights.kept.len();
         let mut model = Self {
@@ -28,7 +27,7 @@ impl LineModel {
             kept: Vec::with_capacity(lines * width),
             width,
         };
-        let factors = factors(&weights.first);
+        let factors = weight_factors(&weights.first);
         let mut vector = FeatureVector::<false>::default();
         for i in 0..lines {
             vector.rewind();
@@ -50,7 +49,7 @@ impl LineModel {
 }
 
 /// What each feature of a row counts.
-fn factors(weights: &[(&str, i16)]) -> Row {
+fn weight_factors(weights: &[(&str, i16)]) -> FeatureRow {
     let mut factors = [0.0; COUNT];
     for (factor, (_, weight)) in factors.iter_mut().zip(weights) {
         *factor = f32::from(*weight);
@@ -59,7 +58,7 @@ fn factors(weights: &[(&str, i16)]) -> Row {
 }
 
 /// The sum of the weighted features, in several sums side by side, as processors add best.
-fn weigh(row: &Row, factors: &Row) -> f32 {
+fn weigh(row: &FeatureRow, factors: &FeatureRow) -> f32 {
     const SUMS: usize = 8;
     let mut sums = [0.0f32; SUMS];
     let pairs = row.chunks_exact(SUMS).zip(factors.chunks_exact(SUMS));
@@ -70,6 +69,3 @@ fn weigh(row: &Row, factors: &Row) -> f32 {
     }
     sums.iter().sum::<f32>() * WEIGHT_UNIT
 }
-
-/// Most questions that the trees may ask of first features: they are kept for every line.
-pub(crate) const MOST_KEPT: usize = 56;

@@ -1,6 +1,5 @@
-//! Pages that are lists: animals to adopt, courses, threads. In: the odds of a line, the type of its page. Out: the same
-//! odds, drawn to what is text on such a page: what stands in its main part and is not named something else, however little
-//! it reads like text. Never looks at words.
+//! Adjusts the odds of lines on list pages (animals to adopt, courses, threads): towards text for lines in the main part
+//! that are not named as something else, however little they read like prose.
 
 use super::context::probability;
 use super::features::View;
@@ -13,7 +12,7 @@ const TRUST: f32 = 0.8;
 const IN_MAIN: f32 = 0.85;
 /// The same on a page that names no main part.
 const ANYWHERE: f32 = 0.5;
-/// The same beside the main part.
+/// The same next to the main part.
 const BESIDE_MAIN: f32 = 0.05;
 /// Share of the page's tokens that the main part must hold.
 const MAIN_SHARE: f32 = 0.15;
@@ -31,7 +30,7 @@ pub(crate) struct ListPage<'a> {
 
 impl<'a> ListPage<'a> {
     /// Looks for the main part of a page that may be a list.
-    pub(crate) fn of(view: &'a View<'a>, types: &PageType) -> Self {
+    pub(crate) fn new(view: &'a View<'a>, types: &PageType) -> Self {
         let list = types.0[LIST];
         let lines = &view.outline.lines;
         let main = lines.iter().filter(|l| l.marks.any(Marks::MAIN));

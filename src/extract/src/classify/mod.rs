@@ -1,4 +1,4 @@
-//! What a line or a page is likely to be: features, the line model and the context model, the type of page. In: lines. Out: log-odds.
+//! Classifies lines and pages: features, the line model, the context model, the page type.
 
 pub(crate) mod context;
 mod context_features;
@@ -6,7 +6,6 @@ pub(crate) mod context_model;
 pub(crate) mod features;
 pub mod learn;
 pub(crate) mod learned;
-pub(crate) mod line_cues;
 pub(crate) mod line_model;
 pub(crate) mod list_page;
 pub(crate) mod page_cues;

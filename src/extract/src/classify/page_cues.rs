@@ -1,4 +1,4 @@
-//! What address and head say of the sort of a page. In: a page, its head. Out: features by name. Never judges.
+//! Features of a page from its URL and head.
 
 use std::sync::LazyLock;
 
@@ -11,12 +11,12 @@ use crate::page::Page;
 type Groups<const N: usize> = LazyLock<[(&'static str, Vec<String>); N]>;
 
 /// The words of a feature `path: talk` are those of the section `path.talk`.
-fn groups<const N: usize>(names: [&'static str; N]) -> [(&'static str, Vec<String>); N] {
+fn count_groups<const N: usize>(names: [&'static str; N]) -> [(&'static str, Vec<String>); N] {
     names.map(|name| (name, cues::words(&name.replace(": ", "."))))
 }
 
 static PATHS: Groups<6> = LazyLock::new(|| {
-    groups([
+    count_groups([
         "path: talk",
         "path: reference",
         "path: shop",
@@ -26,12 +26,12 @@ static PATHS: Groups<6> = LazyLock::new(|| {
     ])
 });
 static HOSTS: Groups<4> =
-    LazyLock::new(|| groups(["host: talk", "host: reference", "host: shop", "host: text"]));
-/// Words that stand anywhere in the host of a forum.
+    LazyLock::new(|| count_groups(["host: talk", "host: reference", "host: shop", "host: text"]));
+/// Words that are anywhere in the host of a forum.
 static FORUM_HOSTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("host.inside"));
 /// Types of structured data.
 static TYPES: Groups<6> = LazyLock::new(|| {
-    groups([
+    count_groups([
         "json: article",
         "json: product",
         "json: talk",
@@ -42,10 +42,10 @@ static TYPES: Groups<6> = LazyLock::new(|| {
 });
 /// Programs that make pages.
 static GENERATORS: Groups<3> =
-    LazyLock::new(|| groups(["generator: talk", "generator: reference", "generator: blog"]));
+    LazyLock::new(|| count_groups(["generator: talk", "generator: reference", "generator: blog"]));
 
-/// Features of the address.
-pub(crate) fn address<const NAMED: bool>(page: &Page, cells: &mut FeatureVector<NAMED>) {
+/// Features of the URL.
+pub(crate) fn address_features<const NAMED: bool>(page: &Page, cells: &mut FeatureVector<NAMED>) {
     let url = page.url.as_ref();
     let path = url
         .map(|u| u.path().to_ascii_lowercase())
@@ -91,7 +91,10 @@ pub(crate) fn address<const NAMED: bool>(page: &Page, cells: &mut FeatureVector<
 }
 
 /// Features of what the page calls itself.
-pub(crate) fn declared<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVector<NAMED>) {
+pub(crate) fn declared_features<const NAMED: bool>(
+    head: &Head<'_>,
+    cells: &mut FeatureVector<NAMED>,
+) {
     let kind = head.og_type.unwrap_or_default().to_ascii_lowercase();
     cells.flag("og: article", kind == "article");
     cells.flag("og: product", kind.contains("product"));
@@ -107,11 +110,11 @@ pub(crate) fn declared<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVe
         "head: author",
         !head.authors.is_empty() || !head.json.authors.is_empty(),
     );
-    generator(head, cells);
-    title(&head.title, cells);
+    generator_feature(head, cells);
+    title_features(&head.title, cells);
 }
 
-fn generator<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVector<NAMED>) {
+fn generator_feature<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVector<NAMED>) {
     let generator = head.generator.unwrap_or_default().to_ascii_lowercase();
     for (name, programs) in &*GENERATORS {
         let made_by = programs.iter().any(|p| generator.contains(p.as_str()));
@@ -123,7 +126,7 @@ fn generator<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVector<NAMED
 static TITLE: LazyLock<[Vec<String>; 4]> =
     LazyLock::new(|| ["title.talk", "title.reference", "title.shop", "title.how"].map(cues::words));
 
-fn title<const NAMED: bool>(title: &str, cells: &mut FeatureVector<NAMED>) {
+fn title_features<const NAMED: bool>(title: &str, cells: &mut FeatureVector<NAMED>) {
     let title = title.to_lowercase();
     let [talk, reference, shop, how] = &*TITLE;
     let says = |words: &[String]| words.iter().any(|word| title.contains(word.as_str()));

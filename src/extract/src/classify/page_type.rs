@@ -1,12 +1,11 @@
-//! What sort of page it is, finer than [`crate::page::Kind`]: an article is one column of prose, a thread many
-//! short texts, the page of a shop little prose anywhere. In: address, head and lines of a page. Out: a
-//! probability for each type, and the kind. The weights are in `weights`; never looks at single words but for
-//! those that such pages are made of.
+//! Estimates the type of a page, finer than [`crate::page::Kind`]: an article is one column of prose, a thread many short
+//! texts, a shop has little prose anywhere. Features come from URL, head and lines; words count only if they are typical of
+//! such pages.
 
 use super::features::{FeatureVector, View, log};
 use super::learned::{TYPES, Weights};
-use super::line_cues::Signs;
 use super::page_cues as page_signs;
+use crate::cues::line_cues::LineSigns;
 use crate::fields::head::Head;
 use crate::lines::hints::Marks;
 use crate::lines::outline::is_prose;
@@ -14,9 +13,6 @@ use crate::page::{Judged, Kind, Tag};
 
 /// Share of CJK characters from which a page counts as written in them.
 const CJK_PAGE: f32 = 0.3;
-
-/// The types, in the order of the weights.
-pub(crate) const NAMES: [&str; TYPES] = ["article", "talk", "reference", "service", "shop", "list"];
 
 /// Number of the type of lists.
 pub(crate) const LIST: usize = 5;
@@ -41,8 +37,13 @@ pub(crate) struct PageType(pub [f32; TYPES]);
 
 impl PageType {
     /// The type of a page.
-    pub(crate) fn of(view: &View<'_>, head: &Head<'_>, judged: &Judged, weights: &Weights) -> Self {
-        let row = row(view, head, judged);
+    pub(crate) fn estimate(
+        view: &View<'_>,
+        head: &Head<'_>,
+        judged: &Judged,
+        weights: &Weights,
+    ) -> Self {
+        let row = page_features(view, head, judged);
         let mut odds = [0.0f32; TYPES];
         for (value, (_, weights)) in row.row.iter().zip(weights.page.iter()) {
             for (odd, weight) in odds.iter_mut().zip(weights) {
@@ -52,8 +53,8 @@ impl PageType {
         Self(softmax(odds))
     }
 
-    /// The kind of a page of this type. `by_shape` is what page and address alone say; on pages written in Chinese,
-    /// Japanese or Korean it stands, since most pages that the types were learned from are in English.
+    /// The kind of a page of this type. `by_shape` is what page and URL alone say; on pages written in Chinese,
+    /// Japanese or Korean it counts, since most pages that the types were learned from are in English.
     pub(crate) fn kind(&self, view: &View<'_>, by_shape: Kind) -> Kind {
         let blank = view.outline.lines.is_empty();
         let cjk = total_cjk(view) / view.outline.total().tokens.max(1) as f32;
@@ -92,14 +93,18 @@ pub(crate) fn softmax(odds: [f32; TYPES]) -> [f32; TYPES] {
 }
 
 /// Features of a page.
-pub(crate) fn row(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> FeatureVector {
+pub(crate) fn page_features(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> FeatureVector {
     let mut cells = FeatureVector::default();
     fill(view, head, judged, &mut cells);
     cells
 }
 
 /// Names of the features, in order.
-pub(crate) fn names(view: &View<'_>, head: &Head<'_>, judged: &Judged) -> Vec<&'static str> {
+pub(crate) fn feature_names(
+    view: &View<'_>,
+    head: &Head<'_>,
+    judged: &Judged,
+) -> Vec<&'static str> {
     let mut cells = FeatureVector::with_names();
     fill(view, head, judged, &mut cells);
     cells.names
@@ -112,14 +117,14 @@ fn fill<const NAMED: bool>(
     cells: &mut FeatureVector<NAMED>,
 ) {
     cells.put("bias", 1.0);
-    page_signs::address(view.page, cells);
-    page_signs::declared(head, cells);
-    shape(judged, cells);
-    lines(view, cells);
-    words(&view.signs, cells);
+    page_signs::address_features(view.page, cells);
+    page_signs::declared_features(head, cells);
+    shape_features(judged, cells);
+    line_features(view, cells);
+    word_features(&view.signs, cells);
 }
 
-fn shape<const NAMED: bool>(judged: &Judged, cells: &mut FeatureVector<NAMED>) {
+fn shape_features<const NAMED: bool>(judged: &Judged, cells: &mut FeatureVector<NAMED>) {
     let Judged { shape, signs, .. } = judged;
     cells.put("sign: declared", signs.declared as f32 / 4.0);
     cells.put("sign: address", signs.address as f32 / 4.0);
@@ -151,7 +156,7 @@ const MARKED: [(&str, Marks); 8] = [
     ("in author cards", Marks::AUTHOR),
 ];
 
-fn lines<const NAMED: bool>(view: &View<'_>, cells: &mut FeatureVector<NAMED>) {
+fn line_features<const NAMED: bool>(view: &View<'_>, cells: &mut FeatureVector<NAMED>) {
     let lines = &view.outline.lines;
     let (mut prose, mut sentences, mut short, mut headings, mut h1) =
         (0u32, 0u32, 0u32, 0u32, 0u32);
@@ -191,7 +196,7 @@ fn total_cjk(view: &View<'_>) -> f32 {
     view.outline.lines.iter().map(|l| l.all.cjk).sum::<u32>() as f32
 }
 
-fn words<const NAMED: bool>(signs: &Signs, cells: &mut FeatureVector<NAMED>) {
+fn word_features<const NAMED: bool>(signs: &LineSigns, cells: &mut FeatureVector<NAMED>) {
     cells.put("prices", log(signs.prices as f32) / 3.0);
     cells.put("shop words", log(signs.shop as f32) / 2.0);
     cells.put("talk words", log(signs.talk as f32) / 3.0);

@@ -1,11 +1,10 @@
-//! Who wrote a record. In: the [`Record`]s of a group. Out: for each the piece with the writer's name. The place is
-//! voted for over the whole group: by what the elements are called, by links to people's pages, by standing before the
-//! time. Never takes a sentence for a name.
+//! Finds the author of each record of a group. The place of the name is chosen by votes over the whole group: by the names
+//! of elements, by links to people's pages, by a position before the time. A sentence is never taken for a name.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
-use super::record::{self, Key, Piece, Record, Role};
+use super::record::{self, Key, Record, RecordPiece, Role};
 use super::{time_cues, words};
 use crate::cues;
 use crate::page::{Attr, NodeId, Page, Tag};
@@ -22,12 +21,12 @@ pub(super) struct Writer {
     pub piece: usize,
     /// The name as printed.
     pub name: String,
-    /// The page calls it a name, it does not only stand where one would.
+    /// The page calls it a name, it is not only where one would be.
     pub named: bool,
 }
 
 /// The writers of the records. `times` are the pieces with the main time.
-pub(super) fn authors(
+pub(super) fn find_authors(
     page: &Page,
     records: &[Record],
     roles: &[Vec<Role>],
@@ -84,8 +83,8 @@ pub(super) fn authors(
             };
             let chosen = own[at].iter().find(in_slot).or_else(strongest)?;
             let piece = &record.pieces[chosen.0];
-            let named = looks_named(page, record, piece);
-            let name = cleaned(&piece.text, roles[at][chosen.0] == Role::Time);
+            let named = has_author_name(page, record, piece);
+            let name = clean_name(&piece.text, roles[at][chosen.0] == Role::Time);
             (!name.is_empty()).then_some(Writer {
                 piece: chosen.0,
                 name,
@@ -96,7 +95,7 @@ pub(super) fn authors(
 }
 
 /// The place at which most records have the writer.
-pub(super) fn usual_slot(records: &[Record], writers: &[Option<Writer>]) -> Option<Key> {
+pub(super) fn find_usual_slot(records: &[Record], writers: &[Option<Writer>]) -> Option<Key> {
     let mut counts: Vec<(Key, usize)> = Vec::new();
     for (record, writer) in records.iter().zip(writers) {
         let Some(writer) = writer else { continue };
@@ -111,7 +110,7 @@ pub(super) fn usual_slot(records: &[Record], writers: &[Option<Writer>]) -> Opti
 }
 
 /// What the elements around a piece are called speaks for its being a name.
-fn called(page: &Page, record: &Record, piece: &Piece) -> f32 {
+fn find_called(page: &Page, record: &Record, piece: &RecordPiece) -> f32 {
     let mut sum = 0.0;
     for (level, at) in record
         .around(piece)
@@ -151,7 +150,7 @@ fn support(
     let piece = &record.pieces[index];
     if roles[index] == Role::Time {
         // `张三 发表于 2019-1-1`: name and time in one text.
-        let name = cleaned(&piece.text, true);
+        let name = clean_name(&piece.text, true);
         return if Some(index) == time && is_name(&name) && !words::is_tool(&name) {
             LEAST_SUPPORT
         } else {
@@ -163,7 +162,7 @@ fn support(
     }
     let mut sum = *known
         .entry(piece.slot)
-        .or_insert_with(|| called(page, record, piece));
+        .or_insert_with(|| find_called(page, record, piece));
     if let Some(time) = time {
         let same = record.pieces[time].line == piece.line;
         sum += if same && index < time {
@@ -174,7 +173,7 @@ fn support(
             0.2
         };
     }
-    // A time that stands first does not push the name behind it away.
+    // A time that is first does not push the name behind it away.
     let before = index - usize::from(index > 0 && roles[0] == Role::Time);
     sum += if before == 0 {
         1.0
@@ -183,7 +182,7 @@ fn support(
     } else {
         0.0
     };
-    sum += if piece.linked || in_tag(page, record, piece, &[Tag::B, Tag::STRONG, Tag::CITE]) {
+    sum += if piece.linked || is_in_tag(page, record, piece, &[Tag::B, Tag::STRONG, Tag::CITE]) {
         0.5
     } else {
         0.0
@@ -197,12 +196,12 @@ fn support(
 }
 
 /// The link around a name holds a picture too.
-fn has_picture(page: &Page, piece: &Piece) -> bool {
+fn has_picture(page: &Page, piece: &RecordPiece) -> bool {
     let link = page.node(piece.node).parent;
     page.node(link).tag == Tag::A && (link..piece.node).any(|id| page.node(id).tag == Tag::IMG)
 }
 
-fn in_tag(page: &Page, record: &Record, piece: &Piece, tags: &[Tag]) -> bool {
+fn is_in_tag(page: &Page, record: &Record, piece: &RecordPiece, tags: &[Tag]) -> bool {
     record
         .around(piece)
         .take(2)
@@ -225,7 +224,7 @@ fn is_declared(page: &Page, node: NodeId) -> bool {
 }
 
 /// True when the elements around the piece are called a writer.
-pub(super) fn looks_named(page: &Page, record: &Record, piece: &Piece) -> bool {
+pub(super) fn has_author_name(page: &Page, record: &Record, piece: &RecordPiece) -> bool {
     is_name(&piece.text)
         && record.around(piece).take(3).filter(|e| *e != 0).any(|e| {
             let node = record.elements[e].node;
@@ -236,7 +235,7 @@ pub(super) fn looks_named(page: &Page, record: &Record, piece: &Piece) -> bool {
         })
 }
 
-/// Addresses of people's pages.
+/// URLs of people's pages.
 pub(super) fn is_person(href: &str) -> bool {
     static PARTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.person"));
     let begins = |part: &String| {
@@ -256,10 +255,10 @@ fn is_name(text: &str) -> bool {
         && text.split_whitespace().count() <= 5
 }
 
-/// A name without what stands around it: `作者：`, brackets, the time.
-fn cleaned(text: &str, with_time: bool) -> String {
-    let name = without_ending(without_label(if with_time {
-        beside_time(text)
+/// A name without what is around it: `作者：`, brackets, the time.
+fn clean_name(text: &str, with_time: bool) -> String {
+    let name = strip_ending(strip_label(if with_time {
+        find_beside_time(text)
     } else {
         text
     }));
@@ -267,9 +266,9 @@ fn cleaned(text: &str, with_time: bool) -> String {
         .to_owned()
 }
 
-/// What stands before the time of a text, or else behind it; all of a text without a time.
-fn beside_time(text: &str) -> &str {
-    let Some(range) = time_cues::time_in(text) else {
+/// What is before the time of a text, or else behind it; all of a text without a time.
+fn find_beside_time(text: &str) -> &str {
+    let Some(range) = time_cues::find_time(text) else {
         return text;
     };
     let before = text.get(..range.start).unwrap_or_default().trim();
@@ -284,7 +283,7 @@ fn beside_time(text: &str) -> &str {
 static WORDS: LazyLock<[Vec<String>; 2]> =
     LazyLock::new(|| ["comment.name.before", "comment.name.after"].map(cues::words));
 
-fn without_label(text: &str) -> &str {
+fn strip_label(text: &str) -> &str {
     WORDS[0].iter().fold(text, |rest, label| {
         let (head, after) = rest.split_at_checked(label.len()).unwrap_or_default();
         if !head.eq_ignore_ascii_case(label) {
@@ -297,11 +296,11 @@ fn without_label(text: &str) -> &str {
     })
 }
 
-/// Signs between a name and what stands behind it.
+/// Signs between a name and what is behind it.
 const JOINTS: &str = ":：,，|-–—@[【(（/·•";
 
-/// The text without a word behind the name; a short one counts only where a sign stands before it.
-fn without_ending(text: &str) -> &str {
+/// The text without a word behind the name; a short one counts only where a sign is before it.
+fn strip_ending(text: &str) -> &str {
     let is_joint = |c: char| c.is_whitespace() || JOINTS.contains(c);
     let text = text.trim_end_matches(is_joint);
     let before = WORDS[1].iter().find_map(|ending| {
@@ -312,7 +311,7 @@ fn without_ending(text: &str) -> &str {
 }
 
 /// The writer of the quoted comment of a record.
-pub(super) fn quoted(page: &Page, record: &Record, roles: &[Role]) -> Option<String> {
+pub(super) fn find_quoted_author(page: &Page, record: &Record, roles: &[Role]) -> Option<String> {
     let quotes = || {
         record
             .pieces
@@ -321,8 +320,8 @@ pub(super) fn quoted(page: &Page, record: &Record, roles: &[Role]) -> Option<Str
             .filter(|(_, role)| **role == Role::Quote)
             .map(|(piece, _)| piece)
     };
-    let named = quotes().find(|piece| looks_named(page, record, piece));
+    let named = quotes().find(|piece| has_author_name(page, record, piece));
     named
         .or_else(|| quotes().next().filter(|p| p.linked && is_name(&p.text)))
-        .map(|p| cleaned(&p.text, false))
+        .map(|p| clean_name(&p.text, false))
 }

@@ -1,5 +1,5 @@
-//! Where a page loads its comments from by script. In: a [`Page`]. Out: the addresses in its scripts and frames that
-//! speak of comments, and the names of comment services. Never fetches them.
+//! Finds where a page loads its comments from by script: URLs in scripts and frames that mention comments, and names of
+//! comment services. Fetches nothing.
 
 use std::sync::LazyLock;
 
@@ -9,16 +9,16 @@ use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Longest script that is read, in bytes; of longer ones the head is.
 const MAX_SCRIPT: usize = 200_000;
-/// Most addresses reported.
+/// Most URLs reported.
 const MAX_FOUND: usize = 8;
 
-/// What an address of comments has in it.
+/// What a URL of comments has in it.
 static WORDS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.comments"));
 
-/// One look whether any of them is there: most scripts and addresses have none.
-static ANY_WORD: LazyLock<Literals> = LazyLock::new(|| cues::seen(&[("link.comments", 1)]));
+/// One look whether any of them is there: most scripts and URLs have none.
+static ANY_WORD: LazyLock<Literals> = LazyLock::new(|| cues::compile_seen(&[("link.comments", 1)]));
 
-/// Longest way from the beginning of an address to such a word, and behind it, in characters.
+/// Longest way from the beginning of a URL to such a word, and behind it, in characters.
 const MAX_SIDE: usize = 200;
 
 /// Endings of files that are no comments: the program and the style of the comment box.
@@ -26,8 +26,8 @@ const FILES: [&str; 8] = [
     ".css", ".png", ".jpg", ".gif", ".svg", ".woff", ".woff2", ".map",
 ];
 
-/// The addresses, absolute where the page's own is known, each once, in the order of the page.
-pub fn endpoints(page: &Page) -> Vec<String> {
+/// The URLs, absolute where the page's own is known, each once, in the order of the page.
+pub fn find_endpoints(page: &Page) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
     for (at, node) in page.nodes().iter().enumerate() {
         let id = at as NodeId;
@@ -60,31 +60,31 @@ pub fn endpoints(page: &Page) -> Vec<String> {
     out
 }
 
-/// An address, and nothing else, that speaks of comments.
+/// A URL, and nothing else, that speaks of comments.
 fn is_service(src: &str) -> bool {
     is_address(src) && !src.contains(is_bound)
 }
 
-/// The quoted addresses of a script that speak of comments.
+/// The quoted URLs of a script that speak of comments.
 fn quoted(script: &str) -> impl Iterator<Item = &str> {
     let mut open = None;
     memchr::memchr3_iter(b'"', b'\'', b'`', script.as_bytes()).filter_map(move |at| {
         let inner = open.and_then(|from| script.get(from..at));
         let found = inner.filter(|inner| is_service(inner));
-        // The quote behind an address does not begin another.
+        // The quote behind a URL does not begin another.
         open = found.is_none().then_some(at + 1);
         found
     })
 }
 
-/// What an address never holds.
+/// What a URL never holds.
 fn is_bound(char: char) -> bool {
     matches!(char, '"' | '\'' | '`' | '<' | '>') || char.is_whitespace()
 }
 
 /// `https://…` or `/…`, slashes perhaps escaped, with a word of comments behind the first slash.
 fn is_address(text: &str) -> bool {
-    // Most of what scripts quote is no address.
+    // Most of what scripts quote is no URL.
     if !text.starts_with(['h', 'H', '/', '\\']) {
         return false;
     }
@@ -101,7 +101,7 @@ fn is_address(text: &str) -> bool {
         return stands;
     }
     let rest = rest.to_ascii_lowercase();
-    // How far the word may stand from the beginning at most, and must at least to be near enough to the end.
+    // How far the word may be from the beginning at most, and must at least to be near enough to the end.
     let second = behind_slash(&rest).map_or(0, |behind| rest.len() - behind.len());
     let room = MAX_SIDE + second;
     let most = rest.char_indices().nth(room).map_or(rest.len(), |c| c.0);
@@ -116,7 +116,7 @@ fn is_address(text: &str) -> bool {
     })
 }
 
-/// What stands behind a slash, perhaps an escaped one, at the beginning.
+/// What is behind a slash, perhaps an escaped one, at the beginning.
 fn behind_slash(text: &str) -> Option<&str> {
     text.strip_prefix('\\').unwrap_or(text).strip_prefix('/')
 }

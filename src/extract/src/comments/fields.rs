@@ -1,11 +1,10 @@
-//! The fields of the records of a group: author, time, text, what it answers, votes. In: [`Record`]s of one kind.
-//! Out: [`Fields`] for each. What all records say at the same place is a label, what each says differently is data;
-//! so the fields are found over the whole group, not record by record.
+//! Reads the [`RecordFields`] of the records of a group: author, time, text, parent, votes. What all records have at the same
+//! place is a label, what differs is data; so fields are found over the whole group, not record by record.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::LazyLock;
 
-use super::record::{self, Key, Piece, Record, Role};
+use super::record::{self, Key, Record, RecordPiece, Role};
 use super::time_cues::TIME_LEVELS;
 use super::{author, time_cues as signs, words};
 use crate::cues;
@@ -16,7 +15,7 @@ use crate::page::{NodeId, Page, Tag};
 const LABEL_SHARE: f32 = 0.34;
 /// Fewest records that must say the same.
 const LABEL_RECORDS: usize = 3;
-/// Least length of a sentence that tells of a time, in bytes.
+/// Least length of a sentence that mentions a time, in bytes.
 const SENTENCE_BYTES: usize = 40;
 /// Words of a sentence, which a line of name and time does not have.
 const SENTENCE_WORDS: usize = 12;
@@ -25,7 +24,7 @@ const LABEL_BYTES: usize = 60;
 
 /// The fields of one record.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) struct Fields {
+pub(super) struct RecordFields {
     pub author: Option<String>,
     /// The sign of time.
     pub time: Option<NodeId>,
@@ -38,23 +37,23 @@ pub(super) struct Fields {
     pub answers: bool,
     /// Bytes of the text inside links.
     pub linked: usize,
-    /// Stands where most of the group stand: the time, the name, the text.
+    /// Is where most of the group are: the time, the name, the text.
     pub usual: [bool; 3],
     /// The author is called one, or the name links to a person's page.
     pub named: bool,
 }
 
 /// The fields of all records of a group.
-pub(super) fn fields(page: &Page, records: &[Record], signs: &[NodeId]) -> Vec<Fields> {
-    let labels = Labels::of(records);
-    let time_slot = time_slot(page, records, signs);
+pub(super) fn read_fields(page: &Page, records: &[Record], signs: &[NodeId]) -> Vec<RecordFields> {
+    let labels = RepeatedTexts::find(records);
+    let time_slot = find_time_slot(page, records, signs);
     let mut roles: Vec<Vec<Role>> = records
         .iter()
         .map(|record| {
-            let role = |piece: &Piece| {
+            let role = |piece: &RecordPiece| {
                 let elsewhere = time_slot.is_some_and(|slot| slot != piece.slot);
-                match first_role(page, piece, signs, &labels) {
-                    // What somebody tells of a time is no time of the record.
+                match guess_role(page, piece, signs, &labels) {
+                    // A time that somebody mentions is no time of the record.
                     Role::Time if elsewhere && is_sentence(&piece.text) => Role::Text,
                     role => role,
                 }
@@ -65,9 +64,9 @@ pub(super) fn fields(page: &Page, records: &[Record], signs: &[NodeId]) -> Vec<F
     let times: Vec<Option<usize>> = records
         .iter()
         .zip(&roles)
-        .map(|(record, roles)| main_time(record, roles, time_slot))
+        .map(|(record, roles)| find_main_time(record, roles, time_slot))
         .collect();
-    let authors = author::authors(page, records, &roles, &times);
+    let authors = author::find_authors(page, records, &roles, &times);
     for (at, record) in records.iter().enumerate() {
         let name = authors[at].as_ref().map(|a| a.piece);
         if let Some(piece) = name {
@@ -76,12 +75,12 @@ pub(super) fn fields(page: &Page, records: &[Record], signs: &[NodeId]) -> Vec<F
         mark_quotes(page, record, &mut roles[at], times[at], name);
         mark_heads(record, &mut roles[at], times[at], name);
     }
-    let content = content_slot(page, records, &roles);
-    let author_slot = author::usual_slot(records, &authors);
+    let content = find_content_slot(page, records, &roles);
+    let author_slot = author::find_usual_slot(records, &authors);
     (0..records.len())
         .map(|at| {
             let author = authors[at].as_ref();
-            let mut out = text_of(&records[at], &roles[at], content);
+            let mut out = join_text(&records[at], &roles[at], content);
             let has = |slot: Option<Key>, piece: Option<usize>| {
                 slot.is_some() && piece.map(|p| records[at].pieces[p].slot) == slot
             };
@@ -97,23 +96,23 @@ pub(super) fn fields(page: &Page, records: &[Record], signs: &[NodeId]) -> Vec<F
                 .pieces
                 .iter()
                 .any(|p| words::is_answer_tool(&p.text));
-            out.votes = votes(page, &records[at], &roles[at]);
-            let quoted = author::quoted(page, &records[at], &roles[at]);
+            out.votes = read_votes(page, &records[at], &roles[at]);
+            let quoted = author::find_quoted_author(page, &records[at], &roles[at]);
             let other = quoted.filter(|name| Some(name) != out.author.as_ref());
-            out.reply_to = other.or_else(|| addressed(&out.text));
+            out.reply_to = other.or_else(|| find_addressee(&out.text));
             out
         })
         .collect()
 }
 
 /// Texts that many records have at the same place, by their hashes.
-struct Labels {
+struct RepeatedTexts {
     /// Sorted.
     hashes: Vec<u64>,
 }
 
-impl Labels {
-    fn of(records: &[Record]) -> Self {
+impl RepeatedTexts {
+    fn find(records: &[Record]) -> Self {
         if records.len() < LABEL_RECORDS {
             return Self { hashes: Vec::new() };
         }
@@ -135,13 +134,13 @@ impl Labels {
         }
     }
 
-    fn hold(&self, piece: &Piece) -> bool {
+    fn hold(&self, piece: &RecordPiece) -> bool {
         let may = !self.hashes.is_empty() && piece.text.len() <= LABEL_BYTES;
         may && self.hashes.binary_search(&piece.hash()).is_ok()
     }
 }
 
-fn first_role(page: &Page, piece: &Piece, signs: &[NodeId], labels: &Labels) -> Role {
+fn guess_role(page: &Page, piece: &RecordPiece, signs: &[NodeId], labels: &RepeatedTexts) -> Role {
     if is_timed(page, piece, signs) {
         Role::Time
     } else if words::is_tool(&piece.text) {
@@ -161,9 +160,9 @@ fn is_sentence(text: &str) -> bool {
     text.len() > SENTENCE_BYTES && (ends || text.split_whitespace().count() >= SENTENCE_WORDS)
 }
 
-/// The place at which most records tell a time. Of equals the one that is a `<time>`, then the one whose times differ
+/// The place at which most records contain a time. Of equals the one that is a `<time>`, then the one whose times differ
 /// most (the day a writer joined is the same in all posts), then the earliest.
-fn time_slot(page: &Page, records: &[Record], signs: &[NodeId]) -> Option<Key> {
+fn find_time_slot(page: &Page, records: &[Record], signs: &[NodeId]) -> Option<Key> {
     let mut found: Vec<(Key, usize, HashSet<&str>, bool)> = Vec::new();
     for record in records {
         let mut seen = HashSet::new();
@@ -196,8 +195,8 @@ fn time_slot(page: &Page, records: &[Record], signs: &[NodeId]) -> Option<Key> {
     best.map(|b| b.0)
 }
 
-/// True for a piece that is a sign of time or stands in one.
-fn is_timed(page: &Page, piece: &Piece, signs: &[NodeId]) -> bool {
+/// True for a piece that is a sign of time or is in one.
+fn is_timed(page: &Page, piece: &RecordPiece, signs: &[NodeId]) -> bool {
     signs.binary_search(&piece.node).is_ok()
         || page
             .ancestors(piece.node)
@@ -205,7 +204,7 @@ fn is_timed(page: &Page, piece: &Piece, signs: &[NodeId]) -> bool {
             .any(|a| page.node(a).tag == Tag::TIME && signs.binary_search(&a).is_ok())
 }
 
-fn main_time(record: &Record, roles: &[Role], slot: Option<Key>) -> Option<usize> {
+fn find_main_time(record: &Record, roles: &[Role], slot: Option<Key>) -> Option<usize> {
     let is_time = |at: &usize| roles[*at] == Role::Time;
     let all = || (0..roles.len()).filter(is_time);
     all()
@@ -213,8 +212,8 @@ fn main_time(record: &Record, roles: &[Role], slot: Option<Key>) -> Option<usize
         .or_else(|| all().next())
 }
 
-fn text_of(record: &Record, roles: &[Role], content: Key) -> Fields {
-    let inside = |piece: &Piece| {
+fn join_text(record: &Record, roles: &[Role], content: Key) -> RecordFields {
+    let inside = |piece: &RecordPiece| {
         record
             .around(piece)
             .any(|e| record.elements[e].slot == content)
@@ -232,12 +231,12 @@ fn text_of(record: &Record, roles: &[Role], content: Key) -> Fields {
     let chosen = wanted
         .iter()
         .position(|wanted| (0..roles.len()).any(wanted));
-    let mut out = Fields::default();
+    let mut out = RecordFields::default();
     out.usual[2] = chosen.is_some_and(|at| at < 2);
     let Some(wanted) = chosen.map(|at| wanted[at]) else {
         return out;
     };
-    let mut last: Option<&Piece> = None;
+    let mut last: Option<&RecordPiece> = None;
     for (at, piece) in record
         .pieces
         .iter()
@@ -264,8 +263,8 @@ fn text_of(record: &Record, roles: &[Role], content: Key) -> Fields {
     out
 }
 
-/// Votes for it, less those against when both are told.
-fn votes(page: &Page, record: &Record, roles: &[Role]) -> Option<i64> {
+/// Votes for it, less those against when both are stated.
+fn read_votes(page: &Page, record: &Record, roles: &[Role]) -> Option<i64> {
     let mut out: Option<i64> = None;
     for (at, piece) in record.pieces.iter().enumerate() {
         if !matches!(roles[at], Role::Count | Role::Tool) {
@@ -299,14 +298,14 @@ fn votes(page: &Page, record: &Record, roles: &[Role]) -> Option<i64> {
     out
 }
 
-/// Words beside the number of votes for a comment.
-static VOTED: LazyLock<Literals> = LazyLock::new(|| cues::seen(&[("comment.voted", 1)]));
+/// Words next to the number of votes for a comment.
+static VOTED: LazyLock<Literals> = LazyLock::new(|| cues::compile_seen(&[("comment.voted", 1)]));
 
-/// What stands before the name of the one whom a comment answers.
+/// What is before the name of the one whom a comment answers.
 static REPLY: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("comment.reply_to"));
 
 /// The one a text speaks to first: `@name`, `回复 name:`.
-fn addressed(text: &str) -> Option<String> {
+fn find_addressee(text: &str) -> Option<String> {
     let first = text.lines().next()?;
     let behind = |word: &String| {
         let rest = first.strip_prefix(word.as_str())?;
@@ -327,8 +326,8 @@ fn addressed(text: &str) -> Option<String> {
 /// Longest rest of the line of name and time that is not kept, in bytes.
 const HEAD_LINE_BYTES: usize = 90;
 
-/// Marks what stands in a quoted comment: an element that is called so, or that tells a time and has text of its own
-/// beside the record's name, time and other text.
+/// Marks what is in a quoted comment: an element that is called so, or that contains a time and has text of its own
+/// next to the record's name, time and other text.
 pub(super) fn mark_quotes(
     page: &Page,
     record: &Record,
@@ -349,7 +348,7 @@ pub(super) fn mark_quotes(
         }
         let outermost = record.around(piece).take_while(|e| !own[*e]).last();
         // The same time once more is the record's own, printed for a narrow screen.
-        let again = time.is_some_and(|t| same_time(page, record.pieces[t].node, piece.node));
+        let again = time.is_some_and(|t| has_same_time(page, record.pieces[t].node, piece.node));
         if let Some(element) =
             outermost.filter(|e| !again && is_quote(page, record, roles, *e, name))
         {
@@ -398,18 +397,19 @@ fn is_quote(
         if (node..end).contains(&piece.node) && *role == Role::Text {
             bytes += piece.text.len();
             let another = name.is_none_or(|n| record.pieces[n].text != piece.text);
-            writer |=
-                another && !piece.text.starts_with('@') && author::looks_named(page, record, piece);
+            writer |= another
+                && !piece.text.starts_with('@')
+                && author::has_author_name(page, record, piece);
         }
     }
     writer || bytes <= HEAD_LINE_BYTES
 }
 
-fn same_time(page: &Page, a: NodeId, b: NodeId) -> bool {
-    signs::printed(page, a) == signs::printed(page, b)
+fn has_same_time(page: &Page, a: NodeId, b: NodeId) -> bool {
+    signs::print_time(page, a) == signs::print_time(page, b)
 }
 
-/// Marks what stands on the lines of the time and the name when there is text on other lines.
+/// Marks what is on the lines of the time and the name when there is text on other lines.
 pub(super) fn mark_heads(
     record: &Record,
     roles: &mut [Role],
@@ -421,7 +421,7 @@ pub(super) fn mark_heads(
         .chain(name)
         .map(|p| record.pieces[p].line)
         .collect();
-    let on_head = |piece: &Piece| lines.contains(&piece.line);
+    let on_head = |piece: &RecordPiece| lines.contains(&piece.line);
     let elsewhere = record
         .pieces
         .iter()
@@ -451,13 +451,13 @@ pub(super) fn mark_heads(
 
 /// Share of an element's text that a child must have for the text to be sought there.
 const DESCEND: f32 = 0.7;
-/// The same for an inline element: beside it may stand the rest of its line.
+/// The same for an inline element: next to it may be the rest of its line.
 const DESCEND_INLINE: f32 = 0.9;
 /// Most that one text adds to the weight of its place, in bytes: one long post does not decide for all.
 const WEIGHT_BYTES: usize = 400;
 
 /// The place of the text: from the record down, as long as one child has most of what the records say differently.
-pub(super) fn content_slot(page: &Page, records: &[Record], roles: &[Vec<Role>]) -> Key {
+pub(super) fn find_content_slot(page: &Page, records: &[Record], roles: &[Vec<Role>]) -> Key {
     // For each slot: weight, records that have it, an element of it, one more than the last record that has it.
     let mut slots: BTreeMap<Key, (f32, usize, NodeId, usize)> = BTreeMap::new();
     let mut children: BTreeMap<Key, Vec<Key>> = BTreeMap::new();
@@ -500,7 +500,7 @@ pub(super) fn content_slot(page: &Page, records: &[Record], roles: &[Vec<Role>])
         let known = children.get(&at).map(Vec::as_slice).unwrap_or_default();
         let weighted = |slot: &Key| {
             let (weight, records, node, _) = slots[slot];
-            (weight * leaning(page, node), records, node, *slot)
+            (weight * rate_slot(page, node), records, node, *slot)
         };
         let below: f32 = known.iter().map(|s| slots[s].0).sum();
         let total: f32 = known.iter().map(|s| weighted(s).0).sum::<f32>() + (all - below).max(0.0);
@@ -527,7 +527,7 @@ pub(super) fn content_slot(page: &Page, records: &[Record], roles: &[Vec<Role>])
 }
 
 /// What a class says of being the text.
-fn leaning(page: &Page, node: NodeId) -> f32 {
+fn rate_slot(page: &Page, node: NodeId) -> f32 {
     if record::is_called(page, node, words::CONTENT) {
         2.5
     } else if record::is_called(page, node, words::BESIDE) {

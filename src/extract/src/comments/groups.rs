@@ -1,22 +1,21 @@
-//! Groups of records: elements of one kind that each tell a time or are called a comment. In: a [`Page`] and its
-//! signs. Out: [`Group`]s of node ranges, best first, that lie side by side or one inside another's records. Never
-//! reads words. Siblings that are built like the records of a group, told by their leaf paths (POL, Zhu et al. 2013), belong
-//! to it though they tell no time.
+//! Finds groups of records: elements of one kind that each contain a time or are named as a comment. Returns [`Group`]s of
+//! node ranges, best first; they lie side by side or inside records of each other. Siblings whose leaf paths are like those
+//! of the records (POL, Zhu et al. 2013) belong to the group though they contain no time.
 //!
-//! A key proposes its elements as records; of all keys the one wins whose records are many, hold the text and are made
-//! alike: a key of the whole list has one record, a key of a part of a record leaves text out, a class of two different
-//! things has records of two kinds.
+//! A key proposes its elements as records. The key wins whose records are many, hold the text and are built alike: a key of
+//! the whole list has one record, a key of a part of a record misses text, a class of two different things has records of
+//! two kinds.
 
 use std::ops::Range;
 
-use super::proposal::{Proposal, Sums, conformity, proposal, rank};
-use super::record::{self, Key, Names};
+use super::proposal::{RecordProposal, Sums, propose, rank, rate_conformity};
+use super::record::{self, ElementNames, Key};
 use super::time_cues::TimeSign;
 use crate::page::{NodeId, Page, Tag};
 use crate::similarity::Skeleton;
 use crate::similarity::pol::LeafPaths;
 
-/// Most levels that a record stands above its sign.
+/// Most levels that a record is above its sign.
 const MAX_LEVELS: usize = 28;
 /// Most groups of one page.
 const MAX_GROUPS: usize = 10;
@@ -41,24 +40,24 @@ pub(super) struct Group {
 }
 
 /// The groups that elements of these kinds make. `marked` are elements that are called comments, in document order.
-pub(super) fn groups(
+pub(super) fn find_groups(
     page: &Page,
-    names: &mut Names,
-    kinds: &[Kind],
+    names: &mut ElementNames,
+    kinds: &[ElementKind],
     signs: &[TimeSign],
     marked: &[NodeId],
 ) -> Vec<Group> {
-    let sums = Sums::of(page, signs);
-    let mut proposals: Vec<Proposal> = Vec::new();
+    let sums = Sums::new(page, signs);
+    let mut proposals: Vec<RecordProposal> = Vec::new();
     for same in kinds.chunk_by(|a, b| a.0 == b.0) {
         let nodes: Vec<NodeId> = same.iter().map(|(_, id)| *id).collect();
-        proposals.extend(proposal(page, &sums, &nodes, marked));
+        proposals.extend(propose(page, &sums, &nodes, marked));
     }
     rank(&mut proposals);
     proposals.dedup_by(|a, b| a.records == b.records);
     for (at, proposal) in proposals.iter_mut().enumerate() {
         let alike = if at < MOST_COMPARED {
-            conformity(page, names, &proposal.records)
+            rate_conformity(page, names, &proposal.records)
         } else {
             0.5
         };
@@ -70,11 +69,11 @@ pub(super) fn groups(
 }
 
 /// A key with one of its elements.
-pub(super) type Kind = (Key, NodeId);
+pub(super) type ElementKind = (Key, NodeId);
 
 /// Keys with the elements that hold a sign or a marked element, sorted; each element once for a key. Only at these does a
 /// record of a group begin.
-pub(super) fn kinds(page: &Page, signs: &[TimeSign], marked: &[NodeId]) -> Vec<Kind> {
+pub(super) fn group_by_key(page: &Page, signs: &[TimeSign], marked: &[NodeId]) -> Vec<ElementKind> {
     let mut seen = vec![false; page.nodes().len()];
     let mut out = Vec::new();
     let starts = signs.iter().map(|s| s.node).chain(marked.iter().copied());
@@ -88,7 +87,7 @@ pub(super) fn kinds(page: &Page, signs: &[TimeSign], marked: &[NodeId]) -> Vec<K
                 break;
             }
             if tag != Tag::TEXT {
-                record::keys(page, id, |key| out.push((key, id)));
+                record::list_keys(page, id, |key| out.push((key, id)));
             }
         }
     }
@@ -97,9 +96,9 @@ pub(super) fn kinds(page: &Page, signs: &[TimeSign], marked: &[NodeId]) -> Vec<K
     out
 }
 
-/// Greedy choice, best first. A group inside the records of another stays when two of its records stand side by
+/// Greedy choice, best first. A group inside the records of another stays when two of its records are side by
 /// side there: replies under a comment, not parts of it.
-fn choose(page: &Page, sums: &Sums, proposals: Vec<Proposal>) -> Vec<Group> {
+fn choose(page: &Page, sums: &Sums, proposals: Vec<RecordProposal>) -> Vec<Group> {
     let mut out: Vec<Group> = Vec::new();
     let mut taken: Vec<Range<NodeId>> = Vec::new();
     let mut count = 0;
@@ -124,7 +123,7 @@ fn choose(page: &Page, sums: &Sums, proposals: Vec<Proposal>) -> Vec<Group> {
                     .first()
                     .is_some_and(|t| t.start < record.end) =>
                 {
-                    if stands_alone(sums, &record, &taken[before..]) && !holds_most(&record, &out) {
+                    if is_alone(sums, &record, &taken[before..]) && !holds_most(&record, &out) {
                         around.push(record);
                     }
                 }
@@ -157,8 +156,8 @@ fn choose(page: &Page, sums: &Sums, proposals: Vec<Proposal>) -> Vec<Group> {
     out
 }
 
-/// A record around chosen ones tells a time and says something besides them: an answer with comments under it.
-fn stands_alone(sums: &Sums, record: &Range<NodeId>, inside: &[Range<NodeId>]) -> bool {
+/// A record around chosen ones contains a time and says something besides them: an answer with comments under it.
+fn is_alone(sums: &Sums, record: &Range<NodeId>, inside: &[Range<NodeId>]) -> bool {
     let (mut text, mut times) = (sums.text(record), sums.times(record));
     let mut end = record.start;
     for other in inside.iter().take_while(|r| r.start < record.end) {
@@ -180,7 +179,7 @@ fn holds_most(record: &Range<NodeId>, groups: &[Group]) -> bool {
     })
 }
 
-/// A group in lists that stand apart: comments and a list of news may share a class. Lists of a single record are left
+/// A group in lists that are apart: comments and a list of news may share a class. Lists of a single record are left
 /// together: each post of a thread may have a wrapper of its own.
 fn regions(page: &Page, group: Group) -> Vec<Group> {
     let mut lists: Vec<(NodeId, Vec<Range<NodeId>>)> = Vec::new();
@@ -211,7 +210,7 @@ const FEWEST: usize = 2;
 /// Most siblings compared under one parent.
 const MOST: usize = 200;
 
-/// Adds the siblings of the group's records that stand between them and are built like a neighbour.
+/// Adds the siblings of the group's records that are between them and are built like a neighbour.
 pub(super) fn join(page: &Page, group: &mut Group) {
     let mut more = Vec::new();
     let mut rest = group.records.as_slice();
@@ -238,7 +237,7 @@ pub(super) fn join(page: &Page, group: &mut Group) {
 
 /// Children of `parent` after the first of `known` that are not among them and like the nearest one before.
 fn alike(page: &Page, parent: NodeId, known: &[NodeId]) -> Vec<NodeId> {
-    let paths = |id: NodeId| LeafPaths::of(&Skeleton::of_tags(page, id));
+    let paths = |id: NodeId| LeafPaths::new(&Skeleton::of_tags(page, id));
     let mut model: Option<(NodeId, Option<LeafPaths>)> = None;
     let mut out = Vec::new();
     for child in page.children(parent).take(MOST) {

@@ -1,11 +1,10 @@
-//! Readers' comments and the posts of a thread. In: a [`Page`] and the elements that are called comments. Out:
-//! [`Found`]: each comment with author, time, text, what it answers and its votes. Never does I/O, never resolves a
-//! time, never fails; a page without signs of comments costs one look at its short texts.
+//! Finds readers' comments and the posts of a thread. [`FoundComments`] holds each comment with author, time as printed, text,
+//! parent and votes. Never fails; a page without signs of comments costs one pass over its short texts.
 //!
-//! Records are proposed by the names of elements around signs of time, and records that have none are joined when
-//! their leaf paths are like those of their neighbours (POL: Zhu et al. 2013, in [`crate::similarity::pol`]). What the
-//! method of the paper takes for comments too (menus, recommendation grids, lists of categories) is told apart by who
-//! speaks, when, how differently, and how much of it is links.
+//! Records are proposed by the names of elements around signs of time; records without one are joined if their leaf paths
+//! are like those of their neighbours (POL: Zhu et al. 2013, in [`crate::similarity::pol`]). Other repeated structures
+//! (menus, recommendation grids, lists of categories) are excluded by who speaks, when, how differently, and by their share
+//! of links.
 
 mod author;
 mod endpoints;
@@ -25,20 +24,20 @@ use std::ops::Range;
 use time_cues as signs;
 use verdict as judge;
 
-pub use endpoints::endpoints;
+pub use endpoints::find_endpoints;
 
 use crate::page::{NodeId, Page};
-use fields::Fields;
+use fields::RecordFields;
 use groups::Group;
-use record::{Names, Record};
+use record::{ElementNames, Record};
 
 /// Longest text of one comment, in characters; the rest is cut off.
 const MAX_CHARS: usize = 20_000;
 
 /// One comment or post.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Comment {
-    /// The nodes of its record, those of its answers included when they stand inside.
+pub struct FoundComment {
+    /// The nodes of its record, those of its answers included when they are inside.
     pub range: Range<NodeId>,
     /// The text nodes of its text.
     pub nodes: Vec<NodeId>,
@@ -52,62 +51,62 @@ pub struct Comment {
     pub reply_to: Option<String>,
     /// Votes for it.
     pub votes: Option<i64>,
-    /// Index of the comment inside whose record it stands.
+    /// Index of the comment inside whose record it is.
     pub parent: Option<usize>,
 }
 
 /// The comments of a page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Found {
+pub struct FoundComments {
     /// In page order, without the first post of a thread.
-    pub comments: Vec<Comment>,
+    pub comments: Vec<FoundComment>,
     /// First post of a thread, when it is a record like those that answer it.
-    pub opening: Option<Comment>,
+    pub opening: Option<FoundComment>,
     /// The page is a thread: what is said is its text, not an appendix to one.
     pub thread: bool,
 }
 
 /// The comments of a page. `marked` are the elements whose names speak of comments, in document order; extraction
 /// knows them already.
-pub fn find(page: &Page, marked: &[NodeId]) -> Found {
-    let signs = signs::time_signs(page);
+pub fn find(page: &Page, marked: &[NodeId]) -> FoundComments {
+    let signs = signs::find_time_signs(page);
     if signs.len() < 2 && (marked.is_empty() || signs.is_empty()) && marked.len() < 2 {
-        return Found::default();
+        return FoundComments::default();
     }
     let url = page.url.as_ref();
     let forum = url.is_some_and(|url| thread::is_forum(url.as_str()));
-    let kinds = groups::kinds(page, &signs, marked);
+    let kinds = groups::group_by_key(page, &signs, marked);
     let timed: Vec<NodeId> = signs.iter().map(|s| s.node).collect();
-    let mut names = Names::of(page);
-    let mut groups = groups::groups(page, &mut names, &kinds, &signs, marked);
+    let mut names = ElementNames::new(page);
+    let mut groups = groups::find_groups(page, &mut names, &kinds, &signs, marked);
     groups
         .iter_mut()
         .filter(|g| g.records.len() > 1)
         .for_each(|g| groups::join(page, g));
-    let mut blocks = accepted(page, &mut names, &groups, &timed, marked, forum, false);
+    let mut blocks = find_accepted(page, &mut names, &groups, &timed, marked, forum, false);
     if blocks.is_empty() {
-        blocks = accepted(page, &mut names, &groups, &timed, marked, forum, true);
+        blocks = find_accepted(page, &mut names, &groups, &timed, marked, forum, true);
     }
-    thread::arrange(page, blocks)
+    thread::arrange_threads(page, blocks)
 }
 
 /// A group that is a comment block.
-struct Block {
-    comments: Vec<Comment>,
-    signs: judge::Signs,
+struct CommentBlock {
+    comments: Vec<FoundComment>,
+    signs: judge::CommentSigns,
 }
 
 /// Reads the groups, innermost first, and keeps those that are comments; with `unnamed`, also those that only their voices
-/// tell.
-fn accepted(
+/// identify.
+fn find_accepted(
     page: &Page,
-    names: &mut Names,
+    names: &mut ElementNames,
     groups: &[Group],
     timed: &[NodeId],
     marked: &[NodeId],
     forum: bool,
     unnamed: bool,
-) -> Vec<Block> {
+) -> Vec<CommentBlock> {
     let mut out = Vec::new();
     let mut holes: BTreeMap<NodeId, NodeId> = BTreeMap::new();
     for group in groups.iter().rev() {
@@ -118,19 +117,19 @@ fn accepted(
         around.extend(group.records.iter().map(|r| (r.start, r.end)));
         let read = |range: &Range<NodeId>| Record::read(page, names, range.clone(), &around);
         let records: Vec<Record> = group.records.iter().map(read).collect();
-        let mut fields = fields::fields(page, &records, timed);
+        let mut fields = fields::read_fields(page, &records, timed);
         judge::drop_unlike(&mut fields);
         let forum = forum && !group.nested;
-        let Some(signs) = judge::verdict(page, &records, &mut fields, marked, [forum, unnamed])
+        let Some(signs) = judge::judge_group(page, &records, &mut fields, marked, [forum, unnamed])
         else {
             continue;
         };
         holes = around;
         let comments = records.into_iter().zip(fields);
         let comments = comments.filter(|(_, fields)| !fields.text.is_empty());
-        out.push(Block {
+        out.push(CommentBlock {
             comments: comments
-                .map(|(record, fields)| comment(page, record, fields))
+                .map(|(record, fields)| make_comment(page, record, fields))
                 .collect(),
             signs,
         });
@@ -138,16 +137,16 @@ fn accepted(
     out
 }
 
-fn comment(page: &Page, record: Record, fields: Fields) -> Comment {
+fn make_comment(page: &Page, record: Record, fields: RecordFields) -> FoundComment {
     let text = match fields.text.char_indices().nth(MAX_CHARS) {
         Some((end, _)) => fields.text.get(..end).unwrap_or_default().to_owned(),
         None => fields.text,
     };
-    Comment {
+    FoundComment {
         range: record.range,
         nodes: fields.nodes,
         author: fields.author,
-        time: fields.time.and_then(|sign| signs::printed(page, sign)),
+        time: fields.time.and_then(|sign| signs::print_time(page, sign)),
         text,
         reply_to: fields.reply_to,
         votes: fields.votes,

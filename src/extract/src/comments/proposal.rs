@@ -1,13 +1,15 @@
-//! Records that one key proposes, and what they are worth. In: elements of one kind. Out: a [`Proposal`]: its value is
-//! the text of its records, none counting for more than [`ENOUGH`], times the share of the text between the first and
-//! the last that they hold. A record may be a run of siblings (`dt` with `dd`, a row for the name and one for the text).
+//! The records that one key proposes, with a value. The value of a [`RecordProposal`] is the text of its records, none counting
+//! for more than [`ENOUGH`], times the share that they hold of the text between the first and the last. A record may be a
+//! run of siblings (`dt` with `dd`, a row for the name and one for the text).
 
+use std::collections::HashMap;
 use std::ops::Range;
 
-use super::record::{Key, Names};
-use super::time_cues::{TimeSign, trimmed};
+use foldhash::fast::RandomState;
+
+use super::record::{ElementNames, Key, is_control};
+use super::time_cues::TimeSign;
 use crate::page::{NodeId, Page, Tag};
-use crate::similarity::mix;
 
 /// Characters from which a longer record is no better: a name, a time and a few words.
 const ENOUGH: u32 = 30;
@@ -25,22 +27,26 @@ const NAMED_LEVELS: u16 = 4;
 const SINGLE: u32 = u32::MAX / 2;
 /// Most that the text between two records counts.
 const MAX_GAP: u32 = 600;
-/// Groups with less than this are not looked at.
+/// Groups with less than this are not checked.
 const LEAST_VALUE: u32 = 8;
 /// A record is a run of siblings when these hold this many times what its first element does.
 const RUN_FACTOR: u32 = 2;
 
 /// Best first; of equals the larger, then the earlier.
-pub(super) fn rank(proposals: &mut [Proposal]) {
+pub(super) fn rank(proposals: &mut [RecordProposal]) {
     proposals.sort_by(|a, b| (b.value, b.extent, a.first()).cmp(&(a.value, a.extent, b.first())));
 }
 
 /// How alike records are made, 0 to 1: the mean share of a record's names that at least half of the records have.
-pub(super) fn conformity(page: &Page, names: &mut Names, records: &[Range<NodeId>]) -> f32 {
+pub(super) fn rate_conformity(
+    page: &Page,
+    names: &mut ElementNames,
+    records: &[Range<NodeId>],
+) -> f32 {
     let kinds: Vec<Vec<Key>> = records
         .iter()
         .take(MAX_COMPARED)
-        .map(|r| names_in(page, names, r))
+        .map(|r| list_names(page, names, r))
         .collect();
     let mut all: Vec<Key> = kinds.concat();
     all.sort_unstable();
@@ -58,7 +64,7 @@ pub(super) fn conformity(page: &Page, names: &mut Names, records: &[Range<NodeId
 }
 
 /// Names of the upper elements of a record, sorted.
-fn names_in(page: &Page, names: &mut Names, record: &Range<NodeId>) -> Vec<Key> {
+fn list_names(page: &Page, names: &mut ElementNames, record: &Range<NodeId>) -> Vec<Key> {
     let depth = page.node(record.start).depth + NAMED_LEVELS;
     let elements = record
         .clone()
@@ -74,7 +80,7 @@ fn names_in(page: &Page, names: &mut Names, record: &Range<NodeId>) -> Vec<Key> 
 
 /// Records that one key proposes.
 #[derive(Debug)]
-pub(super) struct Proposal {
+pub(super) struct RecordProposal {
     /// In document order.
     pub records: Vec<Range<NodeId>>,
     /// What they are worth.
@@ -83,20 +89,20 @@ pub(super) struct Proposal {
     pub extent: u32,
 }
 
-impl Proposal {
+impl RecordProposal {
     pub(super) fn first(&self) -> NodeId {
         self.records.first().map_or(0, |r| r.start)
     }
 }
 
-pub(super) fn proposal(
+pub(super) fn propose(
     page: &Page,
     sums: &Sums,
     nodes: &[NodeId],
     marked: &[NodeId],
-) -> Option<Proposal> {
+) -> Option<RecordProposal> {
     let whole: Vec<Range<NodeId>> = nodes.iter().map(|id| page.subtree(*id)).collect();
-    let runs = runs(page, nodes);
+    let runs = find_runs(page, nodes);
     let plain = weigh(sums, &whole, nodes, marked);
     let joined = runs.map(|runs| weigh(sums, &runs, nodes, marked));
     match (plain, joined.flatten()) {
@@ -108,8 +114,8 @@ pub(super) fn proposal(
     }
 }
 
-struct Weighed {
-    proposal: Proposal,
+struct WeighedRecords {
+    proposal: RecordProposal,
     /// Text of all records.
     own: u32,
 }
@@ -119,7 +125,7 @@ fn weigh(
     ranges: &[Range<NodeId>],
     nodes: &[NodeId],
     marked: &[NodeId],
-) -> Option<Weighed> {
+) -> Option<WeighedRecords> {
     let mut own: Vec<(u32, u32)> = ranges
         .iter()
         .map(|r| (sums.text(r), sums.times(r)))
@@ -139,8 +145,8 @@ fn weigh(
         }
         open.push(at);
     }
-    let lists = lists(ranges, &own);
-    let mut out = Proposal {
+    let lists = find_lists(ranges, &own);
+    let mut out = RecordProposal {
         records: Vec::new(),
         value: 0,
         extent: 0,
@@ -163,14 +169,14 @@ fn weigh(
         out.extent = SINGLE - (single.end - single.start);
     }
     out.value = (out.value as f32 * coverage(sums, &out.records, sum)) as u32;
-    (out.value >= LEAST_VALUE).then_some(Weighed {
+    (out.value >= LEAST_VALUE).then_some(WeighedRecords {
         proposal: out,
         own: sum,
     })
 }
 
 /// Share of the text between the first and the last record that is in records. A gap counts for no more than
-/// [`MAX_GAP`]: a list of hot comments may stand far from the others.
+/// [`MAX_GAP`]: a list of hot comments may be far from the others.
 fn coverage(sums: &Sums, records: &[Range<NodeId>], own: u32) -> f32 {
     let mut gaps = 0;
     let mut end = records.first().map_or(0, |r| r.start);
@@ -184,7 +190,7 @@ fn coverage(sums: &Sums, records: &[Range<NodeId>], own: u32) -> f32 {
 }
 
 /// Indices of ranges that hold most of the others and much more text.
-fn lists(ranges: &[Range<NodeId>], own: &[(u32, u32)]) -> Vec<usize> {
+fn find_lists(ranges: &[Range<NodeId>], own: &[(u32, u32)]) -> Vec<usize> {
     let mut sizes: Vec<u32> = own.iter().map(|o| o.0).collect();
     sizes.sort_unstable();
     let median = sizes.get(sizes.len() / 2).copied().unwrap_or(0);
@@ -201,7 +207,7 @@ fn lists(ranges: &[Range<NodeId>], own: &[(u32, u32)]) -> Vec<usize> {
 
 /// The elements with the siblings that follow each up to the next of the kind; `None` when they are not siblings
 /// with others between them.
-fn runs(page: &Page, nodes: &[NodeId]) -> Option<Vec<Range<NodeId>>> {
+fn find_runs(page: &Page, nodes: &[NodeId]) -> Option<Vec<Range<NodeId>>> {
     if nodes.len() < 2 {
         return None;
     }
@@ -220,7 +226,11 @@ fn runs(page: &Page, nodes: &[NodeId]) -> Option<Vec<Range<NodeId>>> {
     }
     // The last run is as long as the shortest, in siblings.
     let last = *nodes.last().expect("there are two");
-    let siblings = out.iter().map(|run| siblings(page, run)).min().unwrap_or(1);
+    let siblings = out
+        .iter()
+        .map(|run| collect_siblings(page, run))
+        .min()
+        .unwrap_or(1);
     let parent_end = page.node(page.node(last).parent).end;
     let mut end = last;
     for _ in 0..siblings {
@@ -233,7 +243,7 @@ fn runs(page: &Page, nodes: &[NodeId]) -> Option<Vec<Range<NodeId>>> {
     Some(out)
 }
 
-fn siblings(page: &Page, run: &Range<NodeId>) -> usize {
+fn collect_siblings(page: &Page, run: &Range<NodeId>) -> usize {
     let mut at = run.start;
     let mut count = 0;
     while at < run.end {
@@ -255,7 +265,7 @@ pub(super) struct Sums {
 }
 
 impl Sums {
-    pub(super) fn of(page: &Page, signs: &[TimeSign]) -> Self {
+    pub(super) fn new(page: &Page, signs: &[TimeSign]) -> Self {
         let mut before = Vec::with_capacity(page.nodes().len() + 1);
         let (mut chars, mut seen) = (0u32, 0u32);
         let mut skip_to = 0;
@@ -294,81 +304,22 @@ impl Sums {
 
 /// What each text of a page counts; nothing for a short one that the page says again and again: a label of buttons.
 fn weights(page: &Page) -> Vec<u32> {
-    let texts = page.nodes().iter().enumerate();
-    let texts = texts.filter(|(_, node)| node.tag == Tag::TEXT);
-    // The bytes of each with its hash, 0 for one that is too long for a label.
-    let mut told: Vec<(u32, u64)> = Vec::with_capacity(page.nodes().len());
-    told.extend(texts.map(|(at, _)| {
-        let text = trimmed(page.text(at as NodeId));
-        let hash = if text.is_empty() || text.len() > LABEL_BYTES {
+    let nodes = page.nodes().iter().zip(0..);
+    let texts = nodes.filter(|(node, _)| node.tag == Tag::TEXT);
+    let texts: Vec<&str> = texts.map(|(_, at)| page.text(at).trim()).collect();
+    let may_label = |text: &&str| !text.is_empty() && text.len() <= LABEL_BYTES;
+    let mut times: HashMap<&str, usize, RandomState> = HashMap::default();
+    for text in texts.iter().copied().filter(may_label) {
+        *times.entry(text).or_insert(0) += 1;
+    }
+    let is_label = |text: &str| may_label(&text) && times[text] >= LABEL_TIMES;
+    // Bytes over two lie between the characters of Chinese and of Latin text; exactness is not needed.
+    let weight = |text: &str| {
+        if is_label(text) {
             0
         } else {
-            hash(text.as_bytes())
-        };
-        (text.len() as u32, hash)
-    }));
-    let rough = RoughCounts::of(told.iter().map(|t| t.1));
-    let hashes = told.iter().map(|t| t.1);
-    let mut often: Vec<u64> = hashes.filter(|hash| rough.may_be_often(*hash)).collect();
-    often.sort_unstable();
-    let runs = often.chunk_by(|a, b| a == b);
-    let often: Vec<u64> = runs
-        .filter(|run| run.len() >= LABEL_TIMES)
-        .filter_map(|run| run.first().copied())
-        .collect();
-    let is_label = |hash: u64| rough.may_be_often(hash) && often.binary_search(&hash).is_ok();
-    // Bytes over two lie between the characters of Chinese and of Latin text; exactness is not needed.
-    let weight = |(len, hash): (u32, u64)| if is_label(hash) { 0 } else { len.div_ceil(2) };
-    told.into_iter().map(weight).collect()
-}
-
-/// How often hashes stand in a list, with those that share their last bits counted as one: most stand there once, and
-/// need not be sorted to tell that.
-struct RoughCounts(Vec<u8>);
-
-impl RoughCounts {
-    /// Of all hashes but 0.
-    fn of(hashes: impl ExactSizeIterator<Item = u64>) -> Self {
-        let mut counts = vec![0u8; (4 * hashes.len()).next_power_of_two()];
-        let last_bits = counts.len() - 1;
-        for hash in hashes.filter(|hash| *hash != 0) {
-            let count = &mut counts[hash as usize & last_bits];
-            *count = count.saturating_add(1);
+            text.len().div_ceil(2) as u32
         }
-        Self(counts)
-    }
-
-    fn may_be_often(&self, hash: u64) -> bool {
-        let last_bits = self.0.len() - 1;
-        hash != 0 && usize::from(self.0[hash as usize & last_bits]) >= LABEL_TIMES
-    }
-}
-
-/// Hash of a label. Its first and last eight bytes and those in the middle hold all of it.
-fn hash(text: &[u8]) -> u64 {
-    let mut short = [0; 8];
-    let first = text.first_chunk().unwrap_or_else(|| {
-        for (to, from) in short.iter_mut().zip(text) {
-            *to = *from;
-        }
-        &short
-    });
-    let last = text.last_chunk().unwrap_or(first);
-    let middle = text
-        .get(8..16)
-        .and_then(|m| m.first_chunk())
-        .unwrap_or(last);
-    let number = |bytes: &[u8; 8]| u64::from_le_bytes(*bytes);
-    mix(
-        mix(number(first), number(middle)),
-        mix(number(last), text.len() as u64),
-    )
-}
-
-/// Form controls hold no comment.
-pub(super) fn is_control(tag: Tag) -> bool {
-    matches!(
-        tag,
-        Tag::TEXTAREA | Tag::SELECT | Tag::BUTTON | Tag::OPTION | Tag::SVG | Tag::MATH | Tag::INPUT
-    )
+    };
+    texts.into_iter().map(weight).collect()
 }

@@ -1,13 +1,12 @@
-//! What a record is made of. In: the node ranges of a group and the ranges that other comments have inside them.
-//! Out: its texts as [`Piece`]s with the slot, line and link of each. Hidden parts and form controls are left out.
+//! Reads a record: its texts as [`RecordPiece`]s with slot, line and link, without the ranges that belong to other comments.
+//! Hidden parts and form controls are excluded.
 //!
 //! Elements of one kind share a [`Key`]: their class and id words without numbers, or their tag path when they have none.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use super::proposal::is_control;
-use super::words::Parts;
+use super::words::NameParts;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 /// Most pieces read of one record: a post of a thread may be long, a record of everything is none.
@@ -18,12 +17,12 @@ const FEW: usize = 16;
 
 /// One text node of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Piece {
+pub(super) struct RecordPiece {
     /// The text node.
     pub node: NodeId,
-    /// Where it stands in the record.
+    /// Where it is in the record.
     pub slot: Key,
-    /// Pieces of one line stand between the same block bounds.
+    /// Pieces of one line are between the same block bounds.
     pub line: u32,
     /// It is inside a link.
     pub linked: bool,
@@ -35,7 +34,7 @@ pub(super) struct Piece {
     pub element: usize,
 }
 
-impl Piece {
+impl RecordPiece {
     /// Of what it says and where.
     pub(super) fn hash(&self) -> u64 {
         xxhash_rust::xxh3::xxh3_64_with_seed(self.text.as_bytes(), self.slot)
@@ -47,7 +46,7 @@ impl Piece {
 pub(super) struct Element {
     /// The element.
     pub node: NodeId,
-    /// Where it stands in the record; the record itself has slot 0.
+    /// Where it is in the record; the record itself has slot 0.
     pub slot: Key,
     /// Index of the element around it; the first is its own.
     pub above: usize,
@@ -59,13 +58,13 @@ pub(super) struct Record {
     /// All of it, holes included.
     pub range: Range<NodeId>,
     /// Its texts in order.
-    pub pieces: Vec<Piece>,
+    pub pieces: Vec<RecordPiece>,
     /// Its elements in order; the first stands for the record.
     pub elements: Vec<Element>,
 }
 
 /// An open element while a record is read.
-struct Open {
+struct OpenElement {
     end: NodeId,
     slot: Key,
     element: usize,
@@ -97,7 +96,7 @@ impl Record {
     /// Reads `range`; `holes` maps the start of each range inside that is not its own to its end.
     pub(super) fn read(
         page: &Page,
-        names: &mut Names,
+        names: &mut ElementNames,
         range: Range<NodeId>,
         holes: &BTreeMap<NodeId, NodeId>,
     ) -> Self {
@@ -107,7 +106,7 @@ impl Record {
             elements: Vec::with_capacity(FEW),
         };
         out.element(range.start, 0, 0);
-        let root = Open {
+        let root = OpenElement {
             end: NodeId::MAX,
             slot: 0,
             element: 0,
@@ -152,7 +151,7 @@ impl Record {
             if !(single && at == range.start) && node.end > at + 1 {
                 let above = open.last().expect("the first never ends");
                 let slot = slot(names.get(at), above.slot);
-                let inner = Open {
+                let inner = OpenElement {
                     end: node.end,
                     slot,
                     element: out.element(at, slot, above.element),
@@ -171,7 +170,7 @@ impl Record {
         self.elements.len() - 1
     }
 
-    fn piece(&mut self, page: &Page, node: NodeId, above: &Open, line: u32, linked: bool) {
+    fn piece(&mut self, page: &Page, node: NodeId, above: &OpenElement, line: u32, linked: bool) {
         let raw = page.text(node);
         let mut text = String::with_capacity(raw.len());
         for word in raw.split(|c: char| c.is_whitespace() || c == '\u{200B}' || c == '\u{FEFF}') {
@@ -192,7 +191,7 @@ impl Record {
             raw.starts_with(char::is_whitespace),
             raw.ends_with(char::is_whitespace),
         );
-        self.pieces.push(Piece {
+        self.pieces.push(RecordPiece {
             node,
             slot: above.slot,
             line,
@@ -204,7 +203,7 @@ impl Record {
     }
 
     /// The elements around a piece, innermost first, the record itself last.
-    pub(super) fn around(&self, piece: &Piece) -> impl Iterator<Item = usize> + '_ {
+    pub(super) fn around(&self, piece: &RecordPiece) -> impl Iterator<Item = usize> + '_ {
         let mut next = Some(piece.element);
         std::iter::from_fn(move || {
             let at = next?;
@@ -229,7 +228,7 @@ const CHILDREN: usize = 2;
 /// A number that elements of one kind share.
 pub(super) type Key = u64;
 
-/// Hash of a tag and a word whose digits are left out: `li#comment-12` and `li#comment-13` are of one kind.
+/// Hash of a tag and a word whose digits are skipped: `li#comment-12` and `li#comment-13` are of one kind.
 pub(super) fn key_of(tag: u16, word: &str) -> Key {
     let mut buffer = [0u8; MAX_WORD + 2];
     let mut len = 2;
@@ -242,7 +241,7 @@ pub(super) fn key_of(tag: u16, word: &str) -> Key {
 }
 
 /// Calls `each` with every key of an element.
-pub(super) fn keys(page: &Page, id: NodeId, mut each: impl FnMut(Key)) {
+pub(super) fn list_keys(page: &Page, id: NodeId, mut each: impl FnMut(Key)) {
     let node = page.node(id);
     let mut named = false;
     for (name, value) in page.attributes_of(id) {
@@ -269,7 +268,7 @@ pub(super) fn keys(page: &Page, id: NodeId, mut each: impl FnMut(Key)) {
     }
 }
 
-/// An element of the site's own without a class is known by what it begins with, however deep it stands: an answer
+/// An element of the site's own without a class is known by what it begins with, however deep it is: an answer
 /// inside the record of what it answers is of its kind.
 fn key_of_children(page: &Page, id: NodeId) -> Key {
     let end = page.node(id).end;
@@ -297,16 +296,16 @@ pub(super) fn slot(name: Key, above: Key) -> Key {
     above.rotate_left(5).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ name
 }
 
-/// The names of the elements of a page, each made when it is first asked for: the records of one group are read as often
+/// The names of the elements of a page, each made when it is first requested: the records of one group are read as often
 /// as they are proposed.
-pub(super) struct Names<'a> {
+pub(super) struct ElementNames<'a> {
     page: &'a Page,
-    /// 0 for one that was not asked for.
+    /// 0 for one that was not requested.
     known: Vec<Key>,
 }
 
-impl<'a> Names<'a> {
-    pub(super) fn of(page: &'a Page) -> Self {
+impl<'a> ElementNames<'a> {
+    pub(super) fn new(page: &'a Page) -> Self {
         Self {
             page,
             known: vec![0; page.nodes().len()],
@@ -323,8 +322,16 @@ impl<'a> Names<'a> {
 }
 
 /// True when a class or id of the element, or what it is declared to be, has one of the parts.
-pub(super) fn is_called(page: &Page, id: NodeId, parts: Parts) -> bool {
+pub(super) fn is_called(page: &Page, id: NodeId, parts: NameParts) -> bool {
     page.attributes_of(id).any(|(name, value)| {
         matches!(name, Attr::Class | Attr::Id | Attr::Itemprop) && parts.stand_in(value)
     })
+}
+
+/// Form controls hold no comment.
+pub(super) fn is_control(tag: Tag) -> bool {
+    matches!(
+        tag,
+        Tag::TEXTAREA | Tag::SELECT | Tag::BUTTON | Tag::OPTION | Tag::SVG | Tag::MATH | Tag::INPUT
+    )
 }

@@ -1,15 +1,14 @@
-//! Comments under a text, or posts of a thread. In: comment blocks. Out: [`Found`], with the first post apart when it
-//! is a record like its answers. Told by the address, by what the records are called, and by whether a text stands
-//! before them.
+//! Decides whether comment blocks are comments under a text or the posts of a thread, by the URL, the names of the records,
+//! and whether a text precedes them. In a thread the first post is separated if it is a record like its replies.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use super::{Block, Comment, Found, words};
+use super::{CommentBlock, FoundComment, FoundComments, words};
 use crate::cues;
 use crate::page::{NodeId, Page, Tag};
 
-/// Bytes of plain text in long pieces before the first record from which an article stands there.
+/// Bytes of plain text in long pieces before the first record from which an article is there.
 const ARTICLE_BYTES: usize = 180;
 /// Levels above a record whose element may hold its answers.
 const AROUND: usize = 2;
@@ -19,13 +18,13 @@ const HEADLINE_NODES: usize = 60;
 const PIECE_BYTES: usize = 45;
 
 /// Puts the blocks of a page in order.
-pub(super) fn arrange(page: &Page, blocks: Vec<Block>) -> Found {
+pub(super) fn arrange_threads(page: &Page, blocks: Vec<CommentBlock>) -> FoundComments {
     let url = page.url.as_ref().map(|u| u.as_str()).unwrap_or_default();
     let main = blocks
         .iter()
         .max_by_key(|b| b.comments.iter().map(|c| c.text.len()).sum::<usize>());
     let Some(main) = main else {
-        return Found::default();
+        return FoundComments::default();
     };
     let first = main
         .comments
@@ -36,14 +35,14 @@ pub(super) fn arrange(page: &Page, blocks: Vec<Block>) -> Found {
     let signs = main.signs;
     let forum = is_forum(url) || (signs.posts && may_be_forum(url));
     let posts = signs.posts && main.comments.len() > 1;
-    let before = plain_bytes(page, first);
+    let before = count_plain_bytes(page, first);
     let named = main.comments.first().is_some_and(|c| c.author.is_some());
     let opens = named
         && before < ARTICLE_BYTES
         && (signs.posts || !signs.called)
-        && !above_is_heading(page, first);
+        && !has_heading_above(page, first);
     let thread = forum || opens || (posts && before < ARTICLE_BYTES);
-    let mut comments: Vec<Comment> = blocks.into_iter().flat_map(|b| b.comments).collect();
+    let mut comments: Vec<FoundComment> = blocks.into_iter().flat_map(|b| b.comments).collect();
     comments.retain(|c| (opens && c.range.start == first) || !has_headline(page, c));
     comments.sort_by_key(|c| (c.range.start, std::cmp::Reverse(c.range.end)));
     let opening = (opens && comments.len() > 1)
@@ -51,16 +50,16 @@ pub(super) fn arrange(page: &Page, blocks: Vec<Block>) -> Found {
         .flatten()
         .map(|at| comments.remove(at));
     drop_repeated(&mut comments);
-    nest(page, &mut comments);
-    Found {
+    nest_comments(page, &mut comments);
+    FoundComments {
         comments,
         opening,
         thread,
     }
 }
 
-/// The record of the article itself: the page's headline stands in it.
-fn has_headline(page: &Page, comment: &Comment) -> bool {
+/// The record of the article itself: the page's headline is in it.
+fn has_headline(page: &Page, comment: &FoundComment) -> bool {
     let nodes = comment.range.clone().take(HEADLINE_NODES);
     nodes
         .into_iter()
@@ -68,14 +67,14 @@ fn has_headline(page: &Page, comment: &Comment) -> bool {
 }
 
 /// Hot comments are printed again among all: the first one stays.
-fn drop_repeated(comments: &mut Vec<Comment>) {
+fn drop_repeated(comments: &mut Vec<FoundComment>) {
     let mut seen = HashSet::new();
     comments.retain(|c| seen.insert((c.author.clone(), c.time.clone(), c.text.clone())));
 }
 
-/// Tells each comment the one that it answers by its place: the one inside whose record it stands, or the first of the
-/// element in which it stands deeper.
-fn nest(page: &Page, comments: &mut [Comment]) {
+/// Sets for each comment the one that it answers by its place: the one inside whose record it is, or the first of the
+/// element in which it is deeper.
+fn nest_comments(page: &Page, comments: &mut [FoundComment]) {
     let mut open: Vec<(usize, NodeId, u16)> = Vec::new();
     for at in 0..comments.len() {
         let range = comments[at].range.clone();
@@ -90,7 +89,7 @@ fn nest(page: &Page, comments: &mut [Comment]) {
         if comments[at].reply_to.is_none() {
             comments[at].reply_to = open.last().and_then(|top| comments[top.0].author.clone());
         }
-        // What stands in the element around a record, but deeper, answers it.
+        // What is in the element around a record, but deeper, answers it.
         let around = page
             .ancestors(range.start)
             .take(AROUND)
@@ -100,7 +99,7 @@ fn nest(page: &Page, comments: &mut [Comment]) {
 }
 
 /// Bytes of text outside links in long pieces between the headline (without one: the beginning) and a node.
-fn plain_bytes(page: &Page, end: NodeId) -> usize {
+fn count_plain_bytes(page: &Page, end: NodeId) -> usize {
     let mut sum = 0;
     let headline = (0..end).rev().find(|id| page.node(*id).tag == Tag::H1);
     let mut at = headline.map_or(page.body().unwrap_or(0), |id| page.node(id).end);
@@ -123,7 +122,7 @@ fn plain_bytes(page: &Page, end: NodeId) -> usize {
 
 /// The text right before the records is a heading of comments: `3 条评论`, `Comments`. A link to the latest answer is
 /// none.
-fn above_is_heading(page: &Page, start: NodeId) -> bool {
+fn has_heading_above(page: &Page, start: NodeId) -> bool {
     let is_link = |id: NodeId| {
         page.ancestors(id)
             .take(3)
@@ -136,7 +135,7 @@ fn above_is_heading(page: &Page, start: NodeId) -> bool {
         .any(|id| words::is_heading(page.text(id).trim()) && !is_link(id))
 }
 
-/// Addresses of forums and of sites of questions and answers.
+/// URLs of forums and of sites of questions and answers.
 pub(super) fn is_forum(url: &str) -> bool {
     static PARTS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("link.forum"));
     PARTS.iter().any(|part| url.contains(part.as_str()))

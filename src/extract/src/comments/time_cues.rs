@@ -1,5 +1,5 @@
-//! Signs of time in a page: the short texts and `<time>` elements that say when something was written. In: a
-//! [`Page`]. Out: [`TimeSign`]s in document order. Never resolves a time; one pass, long texts are not looked at.
+//! Finds the short texts and `<time>` elements of a page that contain a time, as [`TimeSign`]s in document order. Times are
+//! not resolved; one pass, long texts are skipped.
 
 use std::sync::LazyLock;
 
@@ -8,13 +8,13 @@ use crate::literals::Literals;
 use crate::page::{Attr, NodeId, Page, Tag};
 use crate::times::{self, forms};
 
-/// Longest text that is looked at, in bytes: a line of name, place and time, not a paragraph.
+/// Longest text that is checked, in bytes: a line of name, place and time, not a paragraph.
 const MAX_BYTES: usize = 160;
-/// Longest text, in bytes, that may be short for the time that its element's title tells.
+/// Longest text, in bytes, that may be short for the time that its element's title states.
 const MAX_SHORTENED: usize = 24;
 /// Levels above a text on which a `<time>` that is a sign makes the text one.
 pub(super) const TIME_LEVELS: usize = 3;
-/// Most signs of one page; what follows is not looked at.
+/// Most signs of one page; what follows is not checked.
 const MAX_SIGNS: usize = 4_000;
 
 /// A place that says when.
@@ -27,20 +27,20 @@ pub(super) struct TimeSign {
 }
 
 /// The part of a text that says when, as a byte range; `None` when nothing does.
-pub(super) fn time_in(text: &str) -> Option<std::ops::Range<usize>> {
+pub(super) fn find_time(text: &str) -> Option<std::ops::Range<usize>> {
     (text.len() <= MAX_BYTES && may_tell_time(text))
         .then(|| times::find(text))
         .flatten()
 }
 
-/// Between a number and its unit stand other letters than these only in words for other things.
-static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| cues::seen(&[("time.units", 1)]));
+/// Between a number and its unit are other letters than these only in words for other things.
+static ANY_UNIT: LazyLock<Literals> = LazyLock::new(|| cues::compile_seen(&[("time.units", 1)]));
 
 /// Days and moments of short texts with a number.
 static ANY_DAY: LazyLock<Literals> = LazyLock::new(|| {
     let moments = ["just now", "fa ", "刚", "剛"];
     let words = forms::DAYS.into_iter().chain(moments);
-    Literals::of(words.map(|word| (word, 1)))
+    Literals::new(words.map(|word| (word, 1)))
 });
 
 /// The first three letters are those of a month in English.
@@ -54,7 +54,7 @@ fn begins_with_month(text: &[u8]) -> bool {
 
 /// What the digits of a text are part of.
 #[derive(Debug, Default)]
-struct Numbers {
+struct NumberRuns {
     /// Two with a sign between that parts days or hours, or a year and such a sign behind it.
     parted: bool,
     /// A year.
@@ -63,8 +63,8 @@ struct Numbers {
     short: bool,
 }
 
-impl Numbers {
-    fn of(text: &[u8]) -> Self {
+impl NumberRuns {
+    fn count(text: &[u8]) -> Self {
         let mut out = Self::default();
         let digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
         let mut at = 0;
@@ -83,7 +83,7 @@ impl Numbers {
             let year = run.len() >= 4 && run.windows(4).any(is_year);
             out.year |= year;
             out.parted |= matches!(text.get(at), Some(b'-' | b'/' | b'.' | b':')) && digit(at + 1);
-            // A blank and a sign of many bytes may stand behind a year.
+            // A blank and a sign of many bytes may be behind a year.
             let behind = text.get(at + usize::from(text.get(at) == Some(&b' ')));
             out.parted |= year && matches!(behind, Some(b'-' | b'/' | b'.' | 0x80..));
         }
@@ -91,17 +91,17 @@ impl Numbers {
     }
 }
 
-/// Cheap look that spares most texts the forms: two numbers with a sign between, a year beside a day, a word of days and
+/// Cheap look that spares most texts the forms: two numbers with a sign between, a year next to a day, a word of days and
 /// hours.
 fn may_tell_time(text: &str) -> bool {
     if is_like_time_without_number(text) {
         return true;
     }
     let bytes = text.as_bytes();
-    if !has_digit(bytes) {
+    if !bytes.iter().any(u8::is_ascii_digit) {
         return false;
     }
-    let numbers = Numbers::of(bytes);
+    let numbers = NumberRuns::count(bytes);
     if numbers.parted || (numbers.year && (numbers.short || text.contains('\''))) {
         return true;
     }
@@ -113,13 +113,7 @@ fn may_tell_time(text: &str) -> bool {
         || (bytes.len() <= 24 && (begins_with_month(bytes) || ANY_DAY.stand_in(text)))
 }
 
-/// All bytes are looked at, many at a time: texts are short, and most have no digit.
-fn has_digit(text: &[u8]) -> bool {
-    text.iter()
-        .fold(false, |any, byte| any | byte.is_ascii_digit())
-}
-
-/// Beginnings of times that may be told without a number.
+/// Beginnings of times that may be stated without a number.
 const WORDS: [&str; 12] = [
     "刚",
     "剛",
@@ -135,33 +129,13 @@ const WORDS: [&str; 12] = [
     "toda",
 ];
 
-/// The first three bytes of each.
-const LEADS: [u32; WORDS.len()] = {
-    let mut leads = [0; WORDS.len()];
-    let mut at = 0;
-    while at < WORDS.len() {
-        leads[at] = lead(WORDS[at].as_bytes());
-        at += 1;
-    }
-    leads
-};
-
-/// The first three bytes of a text as one number.
-const fn lead(text: &[u8]) -> u32 {
-    match text.first_chunk::<3>() {
-        Some([first, second, third]) => u32::from_le_bytes([*first, *second, *third, 0]),
-        None => 0,
-    }
-}
-
-/// Begins or ends like a time that may be told without a number.
+/// Begins or ends like a time that may be stated without a number.
 fn is_like_time_without_number(text: &str) -> bool {
-    let begins = LEADS.contains(&lead(text.as_bytes()));
-    (begins && WORDS.iter().any(|word| text.starts_with(word))) || text.ends_with("ago")
+    WORDS.iter().any(|word| text.starts_with(word)) || text.ends_with("ago")
 }
 
 /// All signs of time of a page.
-pub(super) fn time_signs(page: &Page) -> Vec<TimeSign> {
+pub(super) fn find_time_signs(page: &Page) -> Vec<TimeSign> {
     let mut out = Vec::new();
     let mut at: NodeId = 0;
     while let Some(node) = page.nodes().get(at as usize) {
@@ -189,12 +163,12 @@ pub(super) fn time_signs(page: &Page) -> Vec<TimeSign> {
 }
 
 fn sign_of_text(page: &Page, at: NodeId, text: &str) -> Option<TimeSign> {
-    let number = has_digit(text.as_bytes());
-    let text = trimmed(text);
+    let number = text.bytes().any(|b| b.is_ascii_digit());
+    let text = text.trim();
     if !number && !is_like_time_without_number(text) {
         return None;
     }
-    if let Some(range) = time_in(text) {
+    if let Some(range) = find_time(text) {
         let rest =
             text.get(..range.start)?.chars().count() + text.get(range.end..)?.chars().count();
         return Some(TimeSign {
@@ -207,33 +181,21 @@ fn sign_of_text(page: &Page, at: NodeId, text: &str) -> Option<TimeSign> {
         .flatten()
 }
 
-/// A few characters with a number whose element tells day and hour when it is pointed at: `May '22`, `2022 年 5 月`.
+/// A few characters with a number whose element states day and hour when it is pointed at: `May '22`, `2022 年 5 月`.
 fn sign_of_title(page: &Page, at: NodeId) -> Option<TimeSign> {
     let title = page.attr(page.node(at).parent, Attr::Title)?.trim();
-    let whole = time_in(title)?;
+    let whole = find_time(title)?;
     let day_and_hour = title.get(whole)?.contains(':');
     day_and_hour.then_some(TimeSign { node: at, rest: 0 })
 }
 
-/// A text without white space at its ends. Most texts have none, and a byte at each end tells that.
-pub(super) fn trimmed(text: &str) -> &str {
-    // A letter or sign of ASCII; a character from U+4000 to U+9FFF.
-    let is_solid = |byte: u8| (b'!'..=b'~').contains(&byte);
-    let is_han = |byte: u8| (0xE4..=0xE9).contains(&byte);
-    match text.as_bytes() {
-        [first, .., last] if (is_solid(*first) || is_han(*first)) && is_solid(*last) => text,
-        [first, .., last, _, _] if (is_solid(*first) || is_han(*first)) && is_han(*last) => text,
-        _ => text.trim(),
-    }
-}
-
 /// What a sign says: the machine's form where the element has one, else the words.
-pub(super) fn printed(page: &Page, sign: NodeId) -> Option<String> {
+pub(super) fn print_time(page: &Page, sign: NodeId) -> Option<String> {
     let own = |id: NodeId| {
         let values = [Attr::Datetime, Attr::Title, Attr::Content].map(|a| page.attr(id, a));
         let told = values.into_iter().flatten().map(str::trim);
         told.filter(|v| v.bytes().filter(u8::is_ascii_digit).count() >= 6)
-            .find(|v| time_in(v).is_some())
+            .find(|v| find_time(v).is_some())
             .map(str::to_owned)
     };
     let words = if page.node(sign).tag == Tag::TEXT {
@@ -246,7 +208,7 @@ pub(super) fn printed(page: &Page, sign: NodeId) -> Option<String> {
         .filter(|id| page.node(*id).tag != Tag::TEXT)
         .find_map(own)
         .or_else(|| {
-            let range = time_in(&words)?;
+            let range = find_time(&words)?;
             words.get(range).map(|w| w.trim().to_owned())
         })
         .or(Some(words).filter(|w| !w.is_empty() && w.len() <= MAX_BYTES))

@@ -1,13 +1,12 @@
-//! Whether a group of records is comments. In: the records with their fields. Out: the [`Signs`] for and against, and
-//! the verdict. Lists of news, menus, recommendations and live reports repeat as well and tell times as well; they have
-//! no readers who speak.
+//! Decides whether a group of records is comments, from [`CommentSigns`] for and against. Lists of news, menus, recommendations
+//! and live reports repeat and contain times as well, but have no readers who speak.
 
 use std::collections::HashSet;
 use std::ops::Range;
 
-use super::fields::Fields;
+use super::fields::RecordFields;
 use super::record::Record;
-use super::time_cues::{TIME_LEVELS, trimmed};
+use super::time_cues::TIME_LEVELS;
 use super::{author, record, words};
 use crate::page::{Attr, NodeId, Page, Tag};
 use crate::similarity::Skeleton;
@@ -17,16 +16,16 @@ use crate::similarity::pol::LeafPaths;
 const ENOUGH: f32 = 4.5;
 /// The same for a single record, which nothing repeats.
 const ENOUGH_ALONE: f32 = 6.0;
-/// Evidence of an address of a forum, where only their voices tell records.
+/// Evidence of a URL of a forum, where only their voices identify records.
 const FORUM: f32 = 1.5;
 /// Levels above a record that may be called comments.
 const LEVELS: usize = 5;
-/// Texts before the first record among which its heading may stand.
+/// Texts before the first record among which its heading may be.
 pub(super) const HEADING_TEXTS: usize = 14;
 
 /// What was seen of a group. Shares are of its records with text, 0 to 1.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(super) struct Signs {
+pub(super) struct CommentSigns {
     /// Records with text.
     pub records: usize,
     /// Records or what is around them are called comments.
@@ -56,17 +55,22 @@ pub(super) struct Signs {
 }
 
 /// What speaks for and against a group.
-fn signs(page: &Page, records: &[Record], fields: &[Fields], marked: &[NodeId]) -> Signs {
-    let kept: Vec<(&Record, &Fields)> = records
+fn collect_signs(
+    page: &Page,
+    records: &[Record],
+    fields: &[RecordFields],
+    marked: &[NodeId],
+) -> CommentSigns {
+    let kept: Vec<(&Record, &RecordFields)> = records
         .iter()
         .zip(fields)
         .filter(|(_, f)| !f.text.is_empty())
         .collect();
     let Some((first, _)) = kept.first() else {
-        return Signs::default();
+        return CommentSigns::default();
     };
     let count = kept.len() as f32;
-    let share = |holds: &dyn Fn(&(&Record, &Fields)) -> bool| {
+    let share = |holds: &dyn Fn(&(&Record, &RecordFields)) -> bool| {
         kept.iter().filter(|k| holds(k)).count() as f32 / count
     };
     let bytes: usize = kept.iter().map(|(_, f)| f.text.len()).sum();
@@ -77,7 +81,7 @@ fn signs(page: &Page, records: &[Record], fields: &[Fields], marked: &[NodeId]) 
         .filter_map(|(_, f)| f.author.as_deref())
         .collect();
     let voices: HashSet<&&str> = names.iter().collect();
-    Signs {
+    CommentSigns {
         records: kept.len(),
         called: is_called(page, first.range.start, marked),
         posts: elements_around(page, first.range.start)
@@ -97,7 +101,7 @@ fn signs(page: &Page, records: &[Record], fields: &[Fields], marked: &[NodeId]) 
 }
 
 /// The sum of the evidence.
-fn evidence(signs: &Signs, forum: bool) -> f32 {
+fn sum_evidence(signs: &CommentSigns, forum: bool) -> f32 {
     let flag = |on: bool| f32::from(u8::from(on));
     let links = if signs.called && signs.tools > 0.5 {
         1.0
@@ -119,9 +123,9 @@ fn evidence(signs: &Signs, forum: bool) -> f32 {
 /// Share of a group that must have a field at the same place for it to be usual.
 const USUAL: f32 = 0.7;
 
-/// Blanks the text of records that are not like the rest: events of a thread, the list around the records, a card beside
+/// Blanks the text of records that are not like the rest: events of a thread, the list around the records, a card next to
 /// them. Of the usual places (time, name, text) a record may miss one.
-pub(super) fn drop_unlike(fields: &mut [Fields]) {
+pub(super) fn drop_unlike(fields: &mut [RecordFields]) {
     let kept = fields.iter().filter(|f| !f.text.is_empty()).count() as f32;
     let is_usual: Vec<bool> = (0..3)
         .map(|place| {
@@ -149,7 +153,7 @@ const ARTICLE_FACTOR: usize = 4;
 const UNLIKE: f64 = 0.4;
 
 /// The first record is so much longer than the others that it may be something else.
-fn begins_long(fields: &[Fields]) -> bool {
+fn has_long_beginnings(fields: &[RecordFields]) -> bool {
     let mut sizes: Vec<usize> = fields
         .iter()
         .skip(1)
@@ -164,31 +168,32 @@ fn begins_long(fields: &[Fields]) -> bool {
 }
 
 /// The first record is built otherwise than the second.
-fn begins_unlike(page: &Page, records: &[Record]) -> bool {
-    let paths = |record: &Record| LeafPaths::of(&Skeleton::of_names(page, record.range.start));
+fn has_unlike_beginnings(page: &Page, records: &[Record]) -> bool {
+    let paths = |record: &Record| LeafPaths::new(&Skeleton::of_names(page, record.range.start));
     paths(&records[0]).similarity(&paths(&records[1])) < UNLIKE
 }
 
 /// The signs of a group when it is comments. Blanks the first record when it is much longer than the others and built
 /// otherwise: an element around the article has the same class as those around its comments.
-pub(super) fn verdict(
+pub(super) fn judge_group(
     page: &Page,
     records: &[Record],
-    fields: &mut [Fields],
+    fields: &mut [RecordFields],
     marked: &[NodeId],
     [forum, unnamed]: [bool; 2],
-) -> Option<Signs> {
-    let accepted = |signs: Signs| Some(signs).filter(|signs| is_comments(signs, forum, unnamed));
-    let all = accepted(signs(page, records, fields, marked));
-    if !begins_long(fields) {
+) -> Option<CommentSigns> {
+    let accepted =
+        |signs: CommentSigns| Some(signs).filter(|signs| is_comments(signs, forum, unnamed));
+    let all = accepted(collect_signs(page, records, fields, marked));
+    if !has_long_beginnings(fields) {
         return all;
     }
-    let others = accepted(signs(page, &records[1..], &fields[1..], marked));
+    let others = accepted(collect_signs(page, &records[1..], &fields[1..], marked));
     // How they are built costs more than all else, and need not be known when nothing comes of it.
     if all.is_none() && others.is_none() {
         return None;
     }
-    if begins_unlike(page, records) {
+    if has_unlike_beginnings(page, records) {
         fields[0].text.clear();
         return others;
     }
@@ -196,7 +201,7 @@ pub(super) fn verdict(
 }
 
 /// True when the evidence is enough.
-fn is_comments(signs: &Signs, forum: bool, unnamed: bool) -> bool {
+fn is_comments(signs: &CommentSigns, forum: bool, unnamed: bool) -> bool {
     if signs.records < 2 && signs.times < 0.5 {
         return false;
     }
@@ -220,19 +225,19 @@ fn is_comments(signs: &Signs, forum: bool, unnamed: bool) -> bool {
         && someone
         && !one_voice
         && signs.variety > 0.3
-        && evidence(signs, forum) + if unnamed && forum { FORUM } else { 0.0 } >= enough
+        && sum_evidence(signs, forum) + if unnamed && forum { FORUM } else { 0.0 } >= enough
 }
 
 /// Share of records that nearly all of them are.
 const MOST: f32 = 0.8;
-/// Records from which several voices that each tell a time are a talk, whatever the page calls them.
+/// Records from which several voices that each contain a time are a talk, whatever the page calls them.
 const TALK_RECORDS: usize = 3;
 /// Share of its text inside links: lists of news consist of links.
 const TALK_LINKED: f32 = 0.2;
 
-/// People speak, each with a time and, unless the address is that of a forum, by a name that is called one; and nothing
+/// People speak, each with a time and, unless the URL is that of a forum, by a name that is called one; and nothing
 /// but that.
-fn is_talk(signs: &Signs, forum: bool) -> bool {
+fn is_talk(signs: &CommentSigns, forum: bool) -> bool {
     signs.records >= TALK_RECORDS
         && (signs.named > MOST || forum && signs.authors > MOST)
         && signs.times > MOST
@@ -241,11 +246,11 @@ fn is_talk(signs: &Signs, forum: bool) -> bool {
         && signs.voices * signs.records as f32 >= 2.0
 }
 
-/// Records looked at for buttons before a group is read whole.
+/// Records checked for buttons before a group is read whole.
 const PROBED: usize = 4;
 
 /// False for a group that cannot be comments: nothing around it is called so, and its first records have no buttons and name
-/// nobody, or it is a single record that tells no time. `timed` are the signs of time.
+/// nobody, or it is a single record that contains no time. `timed` are the signs of time.
 pub(super) fn may_speak(
     page: &Page,
     records: &[Range<NodeId>],
@@ -257,23 +262,25 @@ pub(super) fn may_speak(
     let Some(first) = records.first() else {
         return false;
     };
-    if records.len() == 1 && !tells_time(page, first, timed) {
+    if records.len() == 1 && !has_time(page, first, timed) {
         return false;
     }
     let mut nodes = records.iter().take(PROBED).flat_map(Clone::clone);
     forum
         || is_called(page, first.start, marked)
-        || nodes.any(|id| {
-            page.node(id).tag == Tag::TEXT && words::is_answer_tool(trimmed(page.text(id)))
-        })
+        || nodes
+            .any(|id| page.node(id).tag == Tag::TEXT && words::is_answer_tool(page.text(id).trim()))
         || has_heading(page, first.start)
         || unnamed
             && records.len() >= TALK_RECORDS
-            && records.iter().take(PROBED).all(|r| names_someone(page, r))
+            && records
+                .iter()
+                .take(PROBED)
+                .all(|r| has_person_name(page, r))
 }
 
-/// A link to a person's page stands in the record, or one that is called a name.
-fn names_someone(page: &Page, record: &Range<NodeId>) -> bool {
+/// A link to a person's page is in the record, or one that is called a name.
+fn has_person_name(page: &Page, record: &Range<NodeId>) -> bool {
     let mut links = record.clone().filter(|id| page.node(*id).tag == Tag::A);
     links.any(|id| {
         page.attr(id, Attr::Href).is_some_and(author::is_person)
@@ -281,8 +288,8 @@ fn names_someone(page: &Page, record: &Range<NodeId>) -> bool {
     })
 }
 
-/// A sign of time stands in the record, or the record in a `<time>`.
-pub(super) fn tells_time(page: &Page, record: &Range<NodeId>, timed: &[NodeId]) -> bool {
+/// A sign of time is in the record, or the record in a `<time>`.
+pub(super) fn has_time(page: &Page, record: &Range<NodeId>, timed: &[NodeId]) -> bool {
     let next = timed.partition_point(|sign| *sign < record.start);
     timed.get(next).is_some_and(|sign| *sign < record.end)
         || page
@@ -314,9 +321,9 @@ fn has_heading(page: &Page, start: NodeId) -> bool {
         .rev()
         .filter(|id| page.node(*id).tag == Tag::TEXT);
     texts
-        .filter(|id| !trimmed(page.text(*id)).is_empty())
+        .filter(|id| !page.text(*id).trim().is_empty())
         .take(HEADING_TEXTS)
-        .any(|id| words::is_heading(trimmed(page.text(id))))
+        .any(|id| words::is_heading(page.text(id).trim()))
 }
 
 fn has_headline(page: &Page, record: &Record) -> bool {

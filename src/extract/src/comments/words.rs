@@ -1,5 +1,5 @@
-//! The words of comment blocks: what classes are called, what buttons say, and headings such as `3 条评论`. In: a short text.
-//! Out: whether it is a button, a count, a heading. Never for long texts: a sentence may say anything.
+//! The words of comment blocks: names of classes, buttons, counts, and headings such as `3 条评论`. Long texts are not
+//! compared, since a sentence may contain any word.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -7,36 +7,36 @@ use std::sync::LazyLock;
 use regex::Regex;
 
 use crate::cues;
-use crate::cues::phrases::without_signs;
+use crate::cues::phrases::strip_signs;
 use crate::literals::{Beginnings, Literals};
 
 /// A list of parts of class and id values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Parts(u32);
+pub(super) struct NameParts(u32);
 
 /// Parts of class and id values of a reader's name.
-pub(super) const AUTHOR: Parts = Parts(1);
+pub(super) const AUTHOR: NameParts = NameParts(1);
 /// Parts of class and id values near a name that are not the name.
-pub(super) const NOT_AUTHOR: Parts = Parts(1 << 1);
+pub(super) const NOT_AUTHOR: NameParts = NameParts(1 << 1);
 /// Parts of class and id values of the text of a comment.
-pub(super) const CONTENT: Parts = Parts(1 << 2);
-/// Parts of class and id values of what stands beside the text: the writer's card, buttons.
-pub(super) const BESIDE: Parts = Parts(1 << 3);
+pub(super) const CONTENT: NameParts = NameParts(1 << 2);
+/// Parts of class and id values of what is next to the text: the writer's card, buttons.
+pub(super) const BESIDE: NameParts = NameParts(1 << 3);
 /// Parts of class and id values of what a comment answers to, never of a part of its own text.
-pub(super) const ANSWERED: Parts = Parts(1 << 4);
+pub(super) const ANSWERED: NameParts = NameParts(1 << 4);
 /// Parts of class and id values of what a comment answers to.
-pub(super) const QUOTE: Parts = Parts(1 << 5);
+pub(super) const QUOTE: NameParts = NameParts(1 << 5);
 /// Parts of class and id values of posts of a thread, as opposed to comments under an article.
-pub(super) const POST: Parts = Parts(1 << 6);
+pub(super) const POST: NameParts = NameParts(1 << 6);
 /// Parts of class and id values of comments.
-pub(super) const COMMENT: Parts = Parts(1 << 7);
+pub(super) const COMMENT: NameParts = NameParts(1 << 7);
 /// Parts of class and id values of places for votes.
-pub(super) const VOTES: Parts = Parts(1 << 8);
+pub(super) const VOTES: NameParts = NameParts(1 << 8);
 /// Parts of the same for votes against.
-pub(super) const VOTES_AGAINST: Parts = Parts(1 << 9);
+pub(super) const VOTES_AGAINST: NameParts = NameParts(1 << 9);
 
 static ALL_PARTS: LazyLock<Literals> = LazyLock::new(|| {
-    cues::seen(&[
+    cues::compile_seen(&[
         ("parts.author", AUTHOR.0),
         ("parts.not_author", NOT_AUTHOR.0),
         ("parts.content", CONTENT.0),
@@ -50,23 +50,23 @@ static ALL_PARTS: LazyLock<Literals> = LazyLock::new(|| {
     ])
 });
 
-impl Parts {
-    /// True if any of the list stands in a class or id value, in whatever case.
+impl NameParts {
+    /// True if any of the list is in a class or id value, in whatever case.
     pub(super) fn stand_in(self, value: &str) -> bool {
         ALL_PARTS.seen(value.as_bytes()) & self.0 != 0
     }
 }
 
-/// Words that a short text may be. Most texts are none: their first byte and their length tell that.
-struct Words {
+/// Words that a short text may be. Most texts are none: their first byte and their length show that.
+struct WordSet {
     words: HashSet<String>,
     /// For each first byte the lengths of the words that have it, a bit each.
     lengths: [u64; 256],
 }
 
-impl Words {
+impl WordSet {
     /// The words of the sections, which are in small letters.
-    fn of(sections: &[&str]) -> Self {
+    fn from_sections(sections: &[&str]) -> Self {
         let words: HashSet<String> = sections
             .iter()
             .flat_map(|section| cues::words(section))
@@ -104,11 +104,14 @@ fn keeps_length(text: &str) -> bool {
     !text.bytes().fold(false, |any, byte| any | other(byte))
 }
 
-static TOOL_WORDS: LazyLock<Words> =
-    LazyLock::new(|| Words::of(&["comment.tools", "comment.answer_tools"]));
-static ANSWER_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&["comment.answer_tools"]));
-static COUNTED_WORDS: LazyLock<Words> = LazyLock::new(|| Words::of(&["comment.counted"]));
-static BEGINNINGS: LazyLock<Beginnings> = LazyLock::new(|| cues::begun(&["comment.tools.begins"]));
+static TOOL_WORDS: LazyLock<WordSet> =
+    LazyLock::new(|| WordSet::from_sections(&["comment.tools", "comment.answer_tools"]));
+static ANSWER_WORDS: LazyLock<WordSet> =
+    LazyLock::new(|| WordSet::from_sections(&["comment.answer_tools"]));
+static COUNTED_WORDS: LazyLock<WordSet> =
+    LazyLock::new(|| WordSet::from_sections(&["comment.counted"]));
+static BEGINNINGS: LazyLock<Beginnings> =
+    LazyLock::new(|| cues::compile_begun(&["comment.tools.begins"]));
 
 /// A short text without signs at its ends and without the number before or behind it.
 fn core(text: &str) -> &str {
@@ -198,17 +201,17 @@ pub(super) fn number(text: &str) -> Option<i64> {
 const MAX_BYTES: usize = 90;
 
 pub(super) static HEADING: LazyLock<Regex> = LazyLock::new(|| {
-    cues::pattern(
+    cues::compile_pattern(
         r"(?i)^[\W_]*(?:\d[\d,.]*\s*)?(?:<comment.heading.counter>)?\s*(?:(?:<comment.heading.before>)\s*(?:(?:\d[\d,.]*\s*)?(?:<comment.heading.counter>))?\s*)*(?:<comment.heading>)(?:\s*(?:<comment.heading.after>))?(?:\s*[（(]?\s*(?:<comment.heading.before>)?\s*\d+\s*(?:<comment.heading.counter>)?\s*[）)]?)?(?:\s+(?:<comment.heading.on>)(?-u:\b).{0,80})?[\W\d_]*$",
     )
 });
 
-/// One of them stands in every heading of comments.
-static WORDS: LazyLock<Literals> = LazyLock::new(|| cues::seen(&[("comment.heading", 1)]));
+/// One of them is in every heading of comments.
+static WORDS: LazyLock<Literals> = LazyLock::new(|| cues::compile_seen(&[("comment.heading", 1)]));
 
 /// Every heading begins with one of these, behind signs and a number.
 static FIRST: LazyLock<Beginnings> = LazyLock::new(|| {
-    cues::begun(&[
+    cues::compile_begun(&[
         "comment.heading.counter",
         "comment.heading.before",
         "comment.heading",
@@ -218,14 +221,14 @@ static FIRST: LazyLock<Beginnings> = LazyLock::new(|| {
 /// The heading of a list of comments.
 pub(super) fn is_heading(text: &str) -> bool {
     text.len() <= MAX_BYTES
-        && begins_like_one(text)
+        && has_heading_start(text)
         && WORDS.stand_in(text)
         && HEADING.is_match(text)
 }
 
 /// A text begins with such a word. Spares most texts the look for the words.
-pub(super) fn begins_like_one(text: &str) -> bool {
+pub(super) fn has_heading_start(text: &str) -> bool {
     let outer = |c: char| !c.is_alphabetic();
-    let first = without_signs(text).trim_start_matches(outer);
+    let first = strip_signs(text).trim_start_matches(outer);
     FIRST.of_text(first).next().is_some()
 }

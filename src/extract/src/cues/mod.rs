@@ -1,8 +1,8 @@
-//! The words by which parts of pages are recognised. In: the name of a section. Out: the words of all languages under it.
+//! The words by which parts of pages are recognised, by section and over all languages.
 //!
-//! Each language has one file in `languages`. Under a heading `[section]` stand words, one or several on a line with `|`
+//! Each language has one file in `languages`. Under a heading `[section]` are words, one or several on a line with `|`
 //! between; letters count alike in both cases. `colou?r`, `[ab]`, `(a|b)c` stand for several words, `␣` for a blank at either
-//! end. A new language is a new file and a line in [`FILES`]; a section that a language has no words for is left out.
+//! end. A new language is a new file and a line in [`FILES`]; a section that a language has no words for is skipped.
 //!
 //! Names of classes, of meta elements and of parts of addresses, which are the same in all languages, are in `web.txt`, whose
 //! head explains its sections.
@@ -11,12 +11,12 @@
 //! |---|---|
 //! | `KIND.begins` | a line of this [`phrases::Phrase`] begins with, whatever follows |
 //! | `KIND.alone` | such a line consists of, but for punctuation |
-//! | `KIND.anywhere` | stand only in such a line |
+//! | `KIND.anywhere` | are only in such a line |
 //! | `KIND.label` | such a line begins with, before a colon |
 //! | `KIND.pattern` | regular expressions, one on a line, of other such lines |
 //! | `KIND.pattern.begins`, `KIND.pattern.has` | a line that a pattern matches begins with one of these or has one of those |
 //! | `published.label`, `source.beside_date`, `crumbs.home` | parts of the patterns in [`phrases`] |
-//! | `line.shop`, `line.talk`, `line.reading`, `line.call`, `line.time` | counted to tell the type of a page |
+//! | `line.shop`, `line.talk`, `line.reading`, `line.call`, `line.time` | counted to estimate the type of a page |
 //! | `title.talk`, `title.reference`, `title.shop`, `title.how` | the same, in the title; the last at its beginning |
 //! | `page.number`, `page.next`, `page.previous`, `page.other` | links to other pages; `#` is a number, without blanks |
 //! | `comment.tools`, `comment.tools.begins` | buttons and labels around comments |
@@ -31,13 +31,14 @@
 //! | `agency.ends` | the last words in the name of an agency |
 //! | `comment.heading`, `comment.heading.counter`, `comment.heading.before`, `comment.heading.after`, `comment.heading.on` | parts of the headings of comments |
 //! | `comment.name.before`, `comment.name.after` | around a writer's name |
-//! | `comment.voted`, `comment.reply_to` | beside the number of votes; before the name of whom a comment answers |
+//! | `comment.voted`, `comment.reply_to` | next to the number of votes; before the name of whom a comment answers |
 //! | `site.general`, `site.before`, `site.after` | titles that name no site; around the name of a site in a title |
-//! | `error.says`, `error.status` | error pages say; words beside the number 404 |
+//! | `error.says`, `error.status` | error pages say; words next to the number 404 |
 //! | `blocking.says`, `blocking.login` | pages say that let nobody past; titles of pages to sign in |
 //! | `eras` | a line for each era: the year before its first, a blank, its name |
 //! | `months` | a line for each month: its number, a blank, its names and short forms |
 
+pub(crate) mod line_cues;
 pub(crate) mod phrases;
 #[cfg(test)]
 mod tests;
@@ -47,7 +48,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::literals::{Beginnings, Literals, compiled, spelled};
+use crate::literals::{Beginnings, Literals, compile_regex, expand_spelling};
 
 /// The file of Chinese.
 const CHINESE: &str = include_str!("languages/zh.txt");
@@ -70,7 +71,7 @@ const WEB: &str = include_str!("web.txt");
 /// The characters of the Chinese words that are written otherwise in Taiwan and Hong Kong, as pairs.
 const TRADITIONAL: &str = include_str!("languages/zh.traditional.txt");
 
-/// The lines of each section. Those of Chinese stand in both spellings, so that no text need be folded for them.
+/// The lines of each section. Those of Chinese are in both spellings, so that no text need be folded for them.
 static SECTIONS: LazyLock<HashMap<&str, Vec<String>>> = LazyLock::new(|| {
     let pairs = TRADITIONAL.lines().filter(|line| !line.starts_with('#'));
     let pairs = pairs.flat_map(str::split_whitespace).filter_map(|pair| {
@@ -89,7 +90,7 @@ static SECTIONS: LazyLock<HashMap<&str, Vec<String>>> = LazyLock::new(|| {
             .lines()
             .filter(|line| !line.is_empty() && !line.starts_with('#'));
         for line in lines {
-            match heading(line) {
+            match parse_heading(line) {
                 Some(name) => section = name,
                 None => {
                     let lines = sections.entry(section).or_default();
@@ -106,7 +107,7 @@ static SECTIONS: LazyLock<HashMap<&str, Vec<String>>> = LazyLock::new(|| {
 });
 
 /// The name of a section. A line of words may begin with a bracket too, but has more than one.
-fn heading(line: &str) -> Option<&str> {
+fn parse_heading(line: &str) -> Option<&str> {
     let name = line.strip_prefix('[')?.strip_suffix(']')?;
     let of_name = |c: char| c.is_ascii_lowercase() || matches!(c, '_' | '.');
     name.chars().all(of_name).then_some(name)
@@ -124,7 +125,7 @@ pub(crate) fn alternatives(section: &str) -> String {
 
 /// Each word of a section in all languages.
 pub(crate) fn words(section: &str) -> Vec<String> {
-    let words = lines(section).iter().flat_map(|line| spelled(line));
+    let words = lines(section).iter().flat_map(|line| expand_spelling(line));
     words.map(|word| word.replace('␣', " ")).collect()
 }
 
@@ -147,23 +148,23 @@ fn words_in_cases(section: &str) -> Vec<String> {
 }
 
 /// A matcher of the words of sections, with the bits for those of each.
-pub(crate) fn seen(sections: &[(&str, u32)]) -> Literals {
+pub(crate) fn compile_seen(sections: &[(&str, u32)]) -> Literals {
     let words = sections.iter().flat_map(|(section, bits)| {
         let words = words_in_cases(section).into_iter();
         words.map(|word| (word, *bits))
     });
-    Literals::of(words)
+    Literals::new(words)
 }
 
 /// A matcher of the words of sections at the beginning of a text.
-pub(crate) fn begun(sections: &[&str]) -> Beginnings {
+pub(crate) fn compile_begun(sections: &[&str]) -> Beginnings {
     let words = sections.iter().flat_map(|section| words_in_cases(section));
-    Beginnings::of(words.map(|word| (word, 1)))
+    Beginnings::new(words.map(|word| (word, 1)))
 }
 
 /// A pattern in which `<SECTION>` stands for the words of a section.
-pub(crate) fn pattern(pattern: &str) -> Regex {
-    compiled(&with_words(pattern))
+pub(crate) fn compile_pattern(pattern: &str) -> Regex {
+    compile_regex(&with_words(pattern))
 }
 
 fn with_words(pattern: &str) -> String {

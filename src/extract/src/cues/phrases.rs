@@ -1,15 +1,15 @@
-//! What a short line says that is not part of a text: 责任编辑, 相关阅读, ©, "Share this". In: the text of a
-//! line. Out: a [`Phrase`] or none. Only for lines that are short: a long one is prose whatever it says.
+//! Classifies short lines that are not part of a text: 责任编辑, 相关阅读, ©, "Share this". Longer lines are prose, whatever they
+//! contain.
 
 use std::sync::{LazyLock, OnceLock};
 
 use regex::Regex;
 
-use crate::classify::line_cues as line_signs;
+use super::line_cues as line_signs;
 use crate::cues::{lines, with_words, words_in_cases};
-use crate::literals::{Beginnings, Literals, compiled};
+use crate::literals::{Beginnings, Literals, compile_regex};
 
-/// Longest line that is looked at, in bytes.
+/// Longest line that is checked, in bytes.
 pub(crate) const MAX_BYTES: usize = 400;
 
 /// Kinds of lines that are not text.
@@ -43,7 +43,7 @@ pub(crate) enum Phrase {
     Attachment,
 }
 
-/// How the lines of a kind are recognised, beside the words in the sections of the kind.
+/// How the lines of a kind are recognised, besides the words in the sections of the kind.
 struct Rule {
     kind: Phrase,
     /// Name of the kind in the files of languages.
@@ -121,7 +121,7 @@ const ALONE: [Phrase; 3] = [Phrase::Tools, Phrase::Promo, Phrase::Paging];
 const KINDS: usize = RULES.len();
 /// Where the bits of what is sure begin.
 const SURE_BITS: usize = KINDS;
-/// Where those of other words begin that are looked for on the way.
+/// Where those of other words begin that are searched for on the way.
 const OTHER_BITS: usize = 2 * KINDS;
 const _: () = assert!(OTHER_BITS + line_signs::LISTS <= 32);
 /// Where those of kinds begin whose words stand alone; they are numbered as in [`ALONE`].
@@ -170,19 +170,19 @@ impl Rule {
         let with_words = self.patterns.iter().map(|pattern| with_words(pattern));
         let of_language = lines(&self.section("pattern")).iter().cloned();
         let all: Vec<String> = with_words.chain(of_language).collect();
-        compiled(&format!("(?i){}", all.join("|")))
+        compile_regex(&format!("(?i){}", all.join("|")))
     }
 }
 
 static FIRST: LazyLock<Beginnings> =
-    LazyLock::new(|| Beginnings::of(RULES.iter().flat_map(Rule::beginnings)));
+    LazyLock::new(|| Beginnings::new(RULES.iter().flat_map(Rule::beginnings)));
 static ANYWHERE: LazyLock<Literals> = LazyLock::new(|| {
     let sure = RULES
         .iter()
         .flat_map(|rule| rule.words("anywhere", SURE_BITS));
     let patterns = RULES.iter().flat_map(|rule| rule.words("pattern.has", 0));
-    let other = line_signs::words().map(|(word, bit)| (word, bit << OTHER_BITS));
-    Literals::of(patterns.chain(sure).chain(other))
+    let other = line_signs::list_words().map(|(word, bit)| (word, bit << OTHER_BITS));
+    Literals::new(patterns.chain(sure).chain(other))
 });
 
 /// Made when a line first may match: a crawl of one language never needs most of them.
@@ -194,24 +194,24 @@ fn matches(at: usize, text: &str) -> bool {
         .is_match(text)
 }
 
-/// The words that stand in a text, all found in one pass.
+/// The words that are in a text, all found in one pass.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Seen(u32);
+pub(crate) struct SeenWords(u32);
 
-impl Seen {
+impl SeenWords {
     /// Looks for them.
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Self(ANYWHERE.seen(text.as_bytes()))
     }
 
-    /// The bits of [`line_signs::words`].
+    /// The bits of [`line_signs::list_words`].
     pub(crate) fn signs(self) -> u32 {
         self.0 >> OTHER_BITS
     }
 }
 
 /// The first kind in the order of [`Phrase`] that the line matches, which is trimmed.
-pub(crate) fn phrase_of(text: &str, seen: Seen) -> Option<Phrase> {
+pub(crate) fn classify_phrase(text: &str, seen: SeenWords) -> Option<Phrase> {
     if text.is_empty() || text.len() > MAX_BYTES {
         return None;
     }
@@ -230,7 +230,7 @@ pub(crate) fn phrase_of(text: &str, seen: Seen) -> Option<Phrase> {
 
 /// A bit for each kind that the text may be of or is by what it begins with, after signs.
 fn begun(text: &str) -> u32 {
-    let first = without_signs(text);
+    let first = strip_signs(text);
     let mut begun = 0;
     if text.starts_with('#') {
         begun |= bit(Phrase::Tags);
@@ -242,7 +242,7 @@ fn begun(text: &str) -> u32 {
         begun |= bits & ((1 << ALONE_BITS) - 1);
         let alone = bits >> ALONE_BITS;
         let behind = first.get(len..).unwrap_or_default();
-        if alone != 0 && without_signs(behind).is_empty() {
+        if alone != 0 && strip_signs(behind).is_empty() {
             let kinds = ALONE.iter().enumerate();
             let named = kinds.filter(|(at, _)| alone >> at & 1 == 1);
             begun |= named.fold(0, |all, (_, kind)| all | bit(*kind)) << SURE_BITS;
@@ -252,8 +252,8 @@ fn begun(text: &str) -> u32 {
 }
 
 /// A text from its first letter or digit on.
-pub(crate) fn without_signs(text: &str) -> &str {
-    static LETTER: LazyLock<Regex> = LazyLock::new(|| compiled(r"\w"));
+pub(crate) fn strip_signs(text: &str) -> &str {
+    static LETTER: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"\w"));
     // As most texts do; the pattern takes 1 % of the way to a document to say so.
     if text.starts_with(char::is_alphabetic) {
         return text;

@@ -1,8 +1,8 @@
-use super::{SECTIONS, alternatives, heading, lines, words, words_in_cases};
-use crate::literals::compiled;
+use super::{SECTIONS, alternatives, lines, parse_heading, words, words_in_cases};
+use crate::literals::compile_regex;
 
 #[test]
-fn every_section_is_one_that_the_code_knows() {
+fn sections_known_to_code() {
     let table = concat!(include_str!("mod.rs"), include_str!("web.txt"));
     let kinds = [
         "begins",
@@ -21,7 +21,7 @@ fn every_section_is_one_that_the_code_knows() {
 }
 
 #[test]
-fn every_section_has_words() {
+fn sections_have_words() {
     for (section, lines) in &*SECTIONS {
         assert!(!lines.iter().any(|line| line.trim() != *line), "{section}");
         if !section.ends_with("pattern") && !["months", "eras"].contains(section) {
@@ -29,21 +29,21 @@ fn every_section_has_words() {
                 words(section).iter().all(|word| !word.is_empty()),
                 "{section}"
             );
-            compiled(&alternatives(section));
+            compile_regex(&alternatives(section));
         }
     }
 }
 
 #[test]
-fn a_heading_is_told_from_words_in_brackets() {
-    assert_eq!(heading("[paging.begins]"), Some("paging.begins"));
+fn heading_or_bracketed_words() {
+    assert_eq!(parse_heading("[paging.begins]"), Some("paging.begins"));
     for words in ["[上下]一?[页篇]", "[(]c[)]", "reviews", "^[A-Z]"] {
-        assert_eq!(heading(words), None, "{words}");
+        assert_eq!(parse_heading(words), None, "{words}");
     }
 }
 
 #[test]
-fn a_section_has_the_words_of_all_languages() {
+fn section_words_of_all_languages() {
     let related = words("related.begins");
     for word in [
         "相关阅读",
@@ -59,7 +59,7 @@ fn a_section_has_the_words_of_all_languages() {
 }
 
 #[test]
-fn letters_outside_ascii_stand_in_both_cases() {
+fn words_beyond_ascii_both_cases() {
     let related = words_in_cases("related.begins");
     for word in [
         "à lire aussi",

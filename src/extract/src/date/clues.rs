@@ -1,6 +1,6 @@
-//! The words and signs that dates are told by. In: a text. Out: [`Clues`], which steps on the way to its dates may be left out;
-//! what the words right before a date call it; the month of a name; years that are not told by four digits (民國108年, 令和元年,
-//! 二〇一九年九月七日) as 2019年…, so that the patterns of dates read them. Never says that there is a date.
+//! The words and signs that identify dates. [`Clues`] says which steps of reading dates a text needs; other functions
+//! return what the words before a date call it, and the month of a name, and rewrite years that are not written with four
+//! digits (民國108年, 令和元年, 二〇一九年九月七日) as 2019年…, so that the patterns of dates match them.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -10,15 +10,15 @@ use regex::{Captures, Regex};
 use unicode_normalization::UnicodeNormalization;
 
 use crate::cues;
-use crate::literals::{Literals, compiled};
+use crate::literals::{Literals, compile_regex};
 
-/// Words of times that are told from the fetch.
+/// Words of times that are relative to the fetch.
 const FROM_NOW: u32 = 1;
 /// Digits and signs that are read as those of ASCII.
 const WIDE: u32 = 1 << 1;
-/// Years that are not told by four digits.
+/// Years that are not stated by four digits.
 const ODD: u32 = 1 << 2;
-/// Characters without which a text that has no digit of ASCII is not looked at.
+/// Characters without which a text that has no digit of ASCII is not checked.
 const DAY: u32 = 1 << 3;
 
 static CLUES: LazyLock<Literals> = LazyLock::new(|| {
@@ -28,10 +28,10 @@ static CLUES: LazyLock<Literals> = LazyLock::new(|| {
     ];
     let words = from_now.iter().map(|word| (*word, FROM_NOW));
     let words = words.chain(days.iter().map(|word| (*word, DAY)));
-    let words = words.chain(odd_years().map(|word| (word, ODD)));
+    let words = words.chain(rewrite_odd_years().map(|word| (word, ODD)));
     let words = words.map(|(word, bits)| (word.to_owned(), bits));
     let wide = ('\u{80}'..='\u{ffff}').filter(|c| is_wide(*c) || is_eastern(*c));
-    Literals::of(words.chain(wide.map(|c| (c.to_string(), WIDE))))
+    Literals::new(words.chain(wide.map(|c| (c.to_string(), WIDE))))
 });
 
 fn is_wide(c: char) -> bool {
@@ -50,26 +50,26 @@ fn is_eastern(c: char) -> bool {
 pub(crate) struct Clues(u32);
 
 impl Clues {
-    pub(crate) fn of(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         Self(CLUES.seen(text.as_bytes()))
     }
 
-    /// True if a text without digits may tell a date.
+    /// True if a text without digits may contain a date.
     pub(crate) fn tell_without_digits(self, text: &str) -> bool {
         self.has(FROM_NOW | WIDE | ODD) && (self.has(DAY) || text.contains("esterday"))
     }
 
-    /// True if a time may be told from the fetch.
+    /// True if a time may be relative to the fetch.
     pub(crate) fn tell_from_now(self) -> bool {
         self.has(FROM_NOW)
     }
 
-    /// True if a year may be told by other signs than digits.
+    /// True if a year may be recognised by other signs than digits.
     pub(crate) fn tell_odd_years(self) -> bool {
         self.has(ODD)
     }
 
-    /// True if the text is to be read as [`half_width`] says.
+    /// True if the text is to be read as [`to_half_width`] says.
     pub(crate) fn are_wide(self) -> bool {
         self.has(WIDE)
     }
@@ -80,7 +80,7 @@ impl Clues {
 }
 
 /// Full width forms as half width, Arabic and Persian digits as ASCII.
-pub(crate) fn half_width(text: &str) -> String {
+pub(crate) fn to_half_width(text: &str) -> String {
     let digit = |c: char| match c {
         c if is_eastern(c) => char::from_digit(u32::from(c) & 0xf, 10).unwrap_or(c),
         c => c,
@@ -100,21 +100,21 @@ pub(crate) enum Label {
 }
 
 static PUBLISHED: LazyLock<Regex> = LazyLock::new(|| {
-    cues::pattern(
+    cues::compile_pattern(
         r"(?i)(?:^|[^\p{Han}]|<date.published.after>)(?:<date.published.alone>)|<date.published>",
     )
 });
-static MODIFIED: LazyLock<Regex> = LazyLock::new(|| cues::pattern("(?i)<date.modified>"));
+static MODIFIED: LazyLock<Regex> = LazyLock::new(|| cues::compile_pattern("(?i)<date.modified>"));
 
-/// One of them stands in every label of a date.
+/// One of them is in every label of a date.
 static ANY_LABEL: LazyLock<Literals> = LazyLock::new(|| {
     let sections = ["date.published", "date.published.alone", "date.modified"];
-    cues::seen(&sections.map(|section| (section, 1)))
+    cues::compile_seen(&sections.map(|section| (section, 1)))
 });
 
 /// What the words right before a date call it.
-pub(crate) fn label_before(before: &str) -> Label {
-    /// Characters that may stand between label and date: `发布时间：`, `Published on`.
+pub(crate) fn find_label_before(before: &str) -> Label {
+    /// Characters that may be between label and date: `发布时间：`, `Published on`.
     const BETWEEN: usize = 10;
     let start = before.char_indices().rev().nth(29).map_or(0, |(i, _)| i);
     let near = before.get(start..).unwrap_or_default();
@@ -146,7 +146,7 @@ static MONTHS: LazyLock<HashMap<&str, u32>> = LazyLock::new(|| {
 });
 
 /// The month of a name in any of the languages, in whatever case.
-pub(crate) fn month_number(word: &str) -> Option<u32> {
+pub(crate) fn parse_month(word: &str) -> Option<u32> {
     let lower = word.to_lowercase();
     MONTHS.get(lower.trim_end_matches('.')).copied()
 }
@@ -159,25 +159,25 @@ static ERAS: LazyLock<Vec<(&str, i32)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// How a year begins that is told by the characters of its digits.
+/// How a year begins that is recognised by the characters of its digits.
 const NUMERAL_YEARS: [&str; 6] = ["二〇", "二○", "二零", "一九", "二Ｏ", "二O"];
 
-/// One of them stands in every year that is not told by four digits.
-pub(crate) fn odd_years() -> impl Iterator<Item = &'static str> {
+/// One of them is in every year that is not stated by four digits.
+pub(crate) fn rewrite_odd_years() -> impl Iterator<Item = &'static str> {
     ERAS.iter().map(|(era, _)| *era).chain(NUMERAL_YEARS)
 }
 
 static ERA: LazyLock<Regex> = LazyLock::new(|| {
     let eras: Vec<&str> = ERAS.iter().map(|(era, _)| *era).collect();
-    compiled(&format!(r"({})\s?(\d{{1,3}}|元)\s?年", eras.join("|")))
+    compile_regex(&format!(r"({})\s?(\d{{1,3}}|元)\s?年", eras.join("|")))
 });
 static NUMERALS: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    compile_regex(
         r"([一二][〇○零ＯO一二三四五六七八九]{3})\s?年\s?([一二三四五六七八九十]{1,3})\s?月(?:\s?([一二三四五六七八九十廿]{1,3})\s?[日号號])?",
     )
 });
 
-/// The text with common years; for texts with one of [`odd_years`].
+/// The text with common years; for texts with one of [`rewrite_odd_years`].
 pub(crate) fn with_common_years(text: &str) -> Cow<'_, str> {
     if !text.contains('年') {
         return text.into();
@@ -195,7 +195,7 @@ pub(crate) fn with_common_years(text: &str) -> Cow<'_, str> {
         format!("{}年", first + count)
     });
     let common = NUMERALS.replace_all(&eras, |c: &Captures<'_>| {
-        let year: String = c[1].chars().map(digit).collect();
+        let year: String = c[1].chars().map(parse_digit).collect();
         let mut out = format!("{year}年{}月", number(&c[2]));
         if let Some(day) = c.get(3) {
             out.push_str(&format!("{}日", number(day.as_str())));
@@ -208,8 +208,9 @@ pub(crate) fn with_common_years(text: &str) -> Cow<'_, str> {
 /// The year before the first of the Republic.
 const REPUBLIC: i32 = 1911;
 
-static REPUBLIC_DAY: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"(^|[^\d/.-])(1\d\d)([/.-])(\d{1,2})([/.-])(\d{1,2})($|[^\d/.-])"));
+static REPUBLIC_DAY: LazyLock<Regex> = LazyLock::new(|| {
+    compile_regex(r"(^|[^\d/.-])(1\d\d)([/.-])(\d{1,2})([/.-])(\d{1,2})($|[^\d/.-])")
+});
 
 /// The text with common years in days such as 113/05/20: for pages of Taiwan, where a year of three digits is one of the
 /// Republic.
@@ -221,7 +222,7 @@ pub(crate) fn with_republic_years(text: &str) -> Cow<'_, str> {
     })
 }
 
-fn digit(numeral: char) -> char {
+fn parse_digit(numeral: char) -> char {
     let mut digits = "〇一二三四五六七八九".chars().zip('0'..='9');
     digits
         .find_map(|(n, d)| (n == numeral).then_some(d))
@@ -233,6 +234,6 @@ fn number(numerals: &str) -> u32 {
     numerals.chars().fold(0, |sum, numeral| match numeral {
         '十' => sum.max(1) * 10,
         '廿' => 20,
-        n => sum + u32::from(digit(n)) - u32::from('0'),
+        n => sum + u32::from(parse_digit(n)) - u32::from('0'),
     })
 }

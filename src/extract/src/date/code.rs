@@ -1,5 +1,5 @@
-//! Dates in the code of a page. In: its address, its scripts, its elements that are made to hold a date. Out: dates with
-//! what they may be. Never reads running text but for the label of a date.
+//! Reads dates from the code of a page: its URL, its scripts, and elements that are made to hold a date. Running text is
+//! read only for the label of a date.
 
 use std::sync::LazyLock;
 
@@ -8,19 +8,19 @@ use regex::Regex;
 use super::clues::Label;
 use super::stamp::{Clock, Stamp};
 use super::text::{find_dates, parse_value};
-use super::{Anchors, Candidate, MAX_CANDIDATES, Origin, near};
+use super::{Anchors, DateCandidate, DateOrigin, MAX_CANDIDATES, find_near};
 use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
-use crate::literals::compiled;
+use crate::literals::compile_regex;
 use crate::page::{Attr, NodeId, Page, Tag};
 
 static IN_SCRIPT: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    compile_regex(
         r#"(?:publish_?time|publish_?date|pub_?time|pub_?date|datePublished|deployDt)["']?\s*[:=]\s*["']?([\d][\dT:+./ -]{8,30})|["']((?:1\d{9}(?:\d{3})?)|20\d\d-\d\d-\d\d[^"']{0,20})["']"#,
     )
 });
 
-/// The value that follows the name, else the first quoted date or Unix time beside it; of several that fall on
+/// The value that follows the name, else the first quoted date or Unix time next to it; of several that fall on
 /// one day the one with a time of day.
 pub(crate) fn from_script(script: &str, clock: &Clock) -> Option<Stamp> {
     let values = IN_SCRIPT.captures_iter(script).filter_map(|c| {
@@ -30,7 +30,7 @@ pub(crate) fn from_script(script: &str, clock: &Clock) -> Option<Stamp> {
     });
     let values: Vec<(bool, Stamp)> = values.take(8).collect();
     let best = values.iter().find(|v| v.0).map(|v| v.1);
-    // Without a name the bare day is what the page shows; a Unix time beside it may be that of the server.
+    // Without a name the bare day is what the page shows; a Unix time next to it may be that of the server.
     let day = values.iter().find(|v| v.1.time.is_none()).map(|v| v.1);
     let best = best.or(day).or_else(|| values.first().map(|v| v.1))?;
     let timed = values
@@ -40,7 +40,7 @@ pub(crate) fn from_script(script: &str, clock: &Clock) -> Option<Stamp> {
 }
 
 static IN_URL: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    compile_regex(
         r"(?:\D|^)(19[89]\d|20[0-4]\d)(?:([/_-])([01]?\d)[/_-]([0-3]?\d)|[/_-]?([01]\d)[/_-]?([0-3]\d))(?:\D|$)",
     )
 });
@@ -63,7 +63,7 @@ pub(crate) fn from_elements(
     outline: &Outline,
     anchors: Anchors,
     clock: &Clock,
-) -> Vec<Candidate> {
+) -> Vec<DateCandidate> {
     let mut out = Vec::new();
     let props = page.has_attr(Attr::Itemprop);
     for (at, node) in page.nodes().iter().enumerate() {
@@ -82,7 +82,7 @@ pub(crate) fn from_elements(
             .or_else(|| page.attr(id, Attr::Content));
         let stamp = value
             .and_then(|v| parse_value(v, clock))
-            .or_else(|| parse_value(&crate::lines::render::element_text(page, id), clock));
+            .or_else(|| parse_value(&crate::lines::render::render_element(page, id), clock));
         let Some(stamp) = stamp else { continue };
         let class = page.attr(id, Attr::Class).unwrap_or_default();
         let changed = prop.eq_ignore_ascii_case("dateModified")
@@ -90,26 +90,26 @@ pub(crate) fn from_elements(
             || class.contains("updated") && !class.contains("published");
         let marks = outline.marks_at(id);
         let elsewhere = marks.any(Marks::ELSEWHERE.with(Marks::FOOTER));
-        let (from, to) = near(anchors, outline.lines.len());
+        let (from, to) = find_near(anchors, outline.lines.len());
         let origin = match (declared, elsewhere) {
-            (true, false) => Origin::Declared,
+            (true, false) => DateOrigin::Declared,
             (false, false) if class.contains("published") || class.contains("entry-date") => {
-                Origin::Declared
+                DateOrigin::Declared
             }
-            (false, false) if (from..to).contains(&outline.line_at(id)) => Origin::Time,
-            _ => Origin::OtherTime,
+            (false, false) if (from..to).contains(&outline.line_at(id)) => DateOrigin::Time,
+            _ => DateOrigin::OtherTime,
         };
         let holding = outline.line_of(page, id);
-        let labelled = || label_of_line(page, outline, holding, clock) == Label::Modified;
-        let origin = if changed || origin != Origin::Declared && labelled() {
-            Origin::Modified
+        let labelled = || find_line_label(page, outline, holding, clock) == Label::Modified;
+        let origin = if changed || origin != DateOrigin::Declared && labelled() {
+            DateOrigin::Modified
         } else {
             origin
         };
-        if origin == Origin::Modified && elsewhere {
+        if origin == DateOrigin::Modified && elsewhere {
             continue;
         }
-        out.push(Candidate { stamp, origin });
+        out.push(DateCandidate { stamp, origin });
         if out.len() >= MAX_CANDIDATES {
             break;
         }
@@ -117,7 +117,7 @@ pub(crate) fn from_elements(
     out
 }
 
-fn label_of_line(page: &Page, outline: &Outline, line: usize, clock: &Clock) -> Label {
+fn find_line_label(page: &Page, outline: &Outline, line: usize, clock: &Clock) -> Label {
     let Some(line) = outline.lines.get(line).filter(|l| l.all.tokens < 30) else {
         return Label::None;
     };

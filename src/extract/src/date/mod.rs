@@ -1,9 +1,9 @@
-//! The time of first publication. In: the head data, the lines near the headline and the text, the URL. Out:
-//! the chosen date with every candidate. The time of the last change is taken only from a page that tells no other.
+//! Chooses the time of first publication from head data, the lines near headline and text, and the URL. The time of the
+//! last change is used only if a page has no other.
 //!
-//! Order of trust: structured data, the URL's day, text near the headline, text anywhere. A time of day is
-//! taken over from a less trusted candidate of the same day. Where what machines read falls on the day before or after the
-//! one that the page prints, as clocks of other zones do, the printed day is it.
+//! Order of trust: structured data, the day in the URL, text near the headline, text anywhere. A time of day is taken from
+//! a less trusted candidate of the same day. If the day in structured data is one before or after the printed day, as
+//! clocks of other zones produce it, the printed day wins.
 
 pub(crate) mod clues;
 pub(crate) mod code;
@@ -24,13 +24,13 @@ use crate::times;
 use clues::Label;
 use code::{from_elements, from_script, from_url};
 use stamp::{Clock, Stamp};
-use text::{Form, Found, find_dates, parse_value};
+use text::{DateForm, FoundDate, find_dates, parse_value};
 
 /// Lines above the headline that may hold the date.
 const LINES_ABOVE: usize = 8;
 /// Lines below the headline, or into the text, that may hold the date.
 const LINES_BELOW: usize = 12;
-/// Longest line that is looked at for a date away from the headline, in bytes.
+/// Longest line that is checked for a date away from the headline, in bytes.
 const SHORT_LINE: usize = 160;
 /// Longest line whose dates are counted when nothing else is known, in tokens.
 const FREQUENT_TOKENS: u32 = 80;
@@ -44,7 +44,7 @@ static WEAK_META: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("meta.pub
 
 /// Where a date comes from, in order of trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Origin {
+pub(super) enum DateOrigin {
     /// JSON-LD `datePublished`.
     JsonLd,
     /// A meta element.
@@ -69,35 +69,35 @@ pub(super) enum Origin {
     OtherTime,
     /// When the first post of a thread was written.
     Opening,
-    /// Month and day without a year, or a time told from now, near the headline.
+    /// Month and day without a year, or a time relative to now, near the headline.
     Vague,
     /// The last lines of the text.
     Signature,
     /// `<title>` or the description.
     Head,
-    /// The last change, of a page that tells no other time.
+    /// The last change, of a page that contains no other time.
     Modified,
     /// The date that most short lines have.
     Frequent,
 }
 
-impl Origin {
+impl DateOrigin {
     /// Trust in the place, 1 for the first of the list, falling evenly.
     pub(super) fn trust(self) -> f64 {
-        1.0 - self as u8 as f64 / (Origin::Frequent as u8 + 1) as f64
+        1.0 - self as u8 as f64 / (DateOrigin::Frequent as u8 + 1) as f64
     }
 }
 
 /// One candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Candidate {
+pub(super) struct DateCandidate {
     /// The date.
     pub stamp: Stamp,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: DateOrigin,
 }
 
-/// Where headline and text stand, as line indexes.
+/// Where headline and text are, as line indexes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Anchors {
     /// Line of the headline.
@@ -108,7 +108,7 @@ pub(super) struct Anchors {
     pub body_end: usize,
 }
 
-/// Where dates are looked for.
+/// Where dates are searched for.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sources<'a> {
     /// The page.
@@ -117,34 +117,35 @@ pub(super) struct Sources<'a> {
     pub outline: &'a Outline,
     /// What its head says.
     pub head: &'a Head<'a>,
-    /// Where headline and text stand.
+    /// Where headline and text are.
     pub anchors: Anchors,
     /// When the first post of a thread was written, as printed.
     pub opening: Option<&'a str>,
-    /// When it was fetched, and how its dates are told.
+    /// When it was fetched, and how its dates are stated.
     pub clock: &'a Clock,
 }
 
-/// The best date. Sources that cannot change it are not looked at.
+/// The best date. Sources that cannot change it are not checked.
 pub(super) fn choose(sources: &Sources<'_>) -> Option<Stamp> {
     let mut all = sources.declared();
-    let timed = |all: &[Candidate], sure| best(all, sure).filter(|stamp| stamp.time.is_some());
-    let sure = timed(&all, Origin::Meta).or_else(|| {
+    let timed =
+        |all: &[DateCandidate], sure| find_best(all, sure).filter(|stamp| stamp.time.is_some());
+    let sure = timed(&all, DateOrigin::Meta).or_else(|| {
         all.extend(sources.elsewhere_in_code());
-        timed(&all, Origin::Declared)
+        timed(&all, DateOrigin::Declared)
     });
     match sure {
         Some(stamp) => Some(sources.as_printed(stamp, &sources.in_lines(true))),
         None => {
             sources.add_text(&mut all);
-            let best = best(&all, Origin::Frequent)?;
+            let best = find_best(&all, DateOrigin::Frequent)?;
             Some(sources.as_printed(best, &all))
         }
     }
 }
 
 /// Every date that was found, the most trusted first.
-pub(super) fn candidates(sources: &Sources<'_>) -> Vec<Candidate> {
+pub(super) fn collect_candidates(sources: &Sources<'_>) -> Vec<DateCandidate> {
     let mut all = sources.declared();
     all.extend(sources.elsewhere_in_code());
     sources.add_text(&mut all);
@@ -153,7 +154,7 @@ pub(super) fn candidates(sources: &Sources<'_>) -> Vec<Candidate> {
 }
 
 /// The most trusted of the dates whose origin is `least` or better, with the time of day of the most trusted of that day.
-fn best(all: &[Candidate], least: Origin) -> Option<Stamp> {
+fn find_best(all: &[DateCandidate], least: DateOrigin) -> Option<Stamp> {
     let known = || all.iter().filter(|c| c.origin <= least);
     let best = known().min_by_key(|c| c.origin)?.stamp;
     if best.time.is_some() {
@@ -165,39 +166,43 @@ fn best(all: &[Candidate], least: Origin) -> Option<Stamp> {
 
 impl Sources<'_> {
     /// Dates of structured data and meta elements.
-    fn declared(&self) -> Vec<Candidate> {
+    fn declared(&self) -> Vec<DateCandidate> {
         let Self { head, clock, .. } = self;
         let mut all = Vec::new();
         let published = head.json.published.as_deref();
-        all.extend(of(
-            Origin::JsonLd,
+        all.extend(make_candidate(
+            DateOrigin::JsonLd,
             published.and_then(|v| parse_value(v, clock)),
         ));
         all.extend(head.published.iter().filter_map(|(name, v)| {
             let weak = WEAK_META.iter().any(|weak| weak == name);
-            let origin = if weak { Origin::WeakMeta } else { Origin::Meta };
-            of(origin, parse_value(v, clock))
+            let origin = if weak {
+                DateOrigin::WeakMeta
+            } else {
+                DateOrigin::Meta
+            };
+            make_candidate(origin, parse_value(v, clock))
         }));
         all
     }
 
     /// Dates of the address, of scripts and of elements that are made to hold one.
-    fn elsewhere_in_code(&self) -> Vec<Candidate> {
+    fn elsewhere_in_code(&self) -> Vec<DateCandidate> {
         let Self {
             page, head, clock, ..
         } = self;
         let url = page.url.as_ref().map(|u| u.as_str());
         let url = url.or(head.canonical).unwrap_or_default();
         let mut all = Vec::new();
-        all.extend(of(Origin::Url, from_url(url, clock)));
+        all.extend(make_candidate(DateOrigin::Url, from_url(url, clock)));
         let script = head.scripts.iter().find_map(|s| from_script(s, clock));
-        all.extend(of(Origin::Script, script));
+        all.extend(make_candidate(DateOrigin::Script, script));
         all.extend(from_elements(page, self.outline, self.anchors, clock));
         all
     }
 
     /// Adds the dates of lines to those of the code, and where there are none at all what else may be one.
-    fn add_text(&self, all: &mut Vec<Candidate>) {
+    fn add_text(&self, all: &mut Vec<DateCandidate>) {
         let Self {
             page,
             outline,
@@ -207,39 +212,44 @@ impl Sources<'_> {
         } = self;
         all.extend(self.in_lines(false));
         let opening = self.opening.and_then(|time| parse_value(time, clock));
-        all.extend(of(Origin::Opening, opening));
-        let tell_none = |all: &[Candidate]| all.iter().all(|c| c.origin == Origin::Modified);
+        all.extend(make_candidate(DateOrigin::Opening, opening));
+        let tell_none =
+            |all: &[DateCandidate]| all.iter().all(|c| c.origin == DateOrigin::Modified);
         if tell_none(all) {
             let created = head.json.created.as_deref();
             let created = created.and_then(|v| parse_value(v, clock));
-            all.extend(of(Origin::JsonLd, created));
+            all.extend(make_candidate(DateOrigin::JsonLd, created));
         }
         if tell_none(all) {
             let texts = [Some(head.title.as_str()), head.description];
             let first = |text: &str| {
                 let mut found = find_dates(text, clock).into_iter();
-                found.find(|f| f.form == Form::Full)
+                found.find(|f| f.form == DateForm::Full)
             };
             let found = texts.into_iter().flatten().find_map(first);
-            all.extend(of(Origin::Head, found.map(|f| f.stamp)));
+            all.extend(make_candidate(DateOrigin::Head, found.map(|f| f.stamp)));
         }
         if tell_none(all) {
             let modified = head.json.modified.as_deref().into_iter();
             let mut modified = modified.chain(head.modified.iter().copied());
             let modified = modified.find_map(|value| parse_value(value, clock));
-            all.extend(of(Origin::Modified, modified));
+            all.extend(make_candidate(DateOrigin::Modified, modified));
         }
         if all.is_empty() {
-            all.extend(of(Origin::Frequent, most_frequent(page, outline, clock)));
+            all.extend(make_candidate(
+                DateOrigin::Frequent,
+                most_frequent(page, outline, clock),
+            ));
         }
         all.truncate(MAX_CANDIDATES);
     }
 
-    /// A time that is told in UTC as the page prints it: the time near the headline that falls on the day before or behind
+    /// A time that is stated in UTC as the page prints it: the time near the headline that falls on the day before or behind
     /// it, unless the page prints the day itself.
-    fn as_printed(&self, stamp: Stamp, all: &[Candidate]) -> Stamp {
-        let printed = |c: &&Candidate| matches!(c.origin, Origin::Labelled | Origin::Near);
-        let days = |c: &Candidate| (c.stamp.date - stamp.date).num_days().abs();
+    fn as_printed(&self, stamp: Stamp, all: &[DateCandidate]) -> Stamp {
+        let printed =
+            |c: &&DateCandidate| matches!(c.origin, DateOrigin::Labelled | DateOrigin::Near);
+        let days = |c: &DateCandidate| (c.stamp.date - stamp.date).num_days().abs();
         let mut printed = all.iter().filter(printed).filter(|c| days(c) <= 1);
         let first = printed.next().map(|c| c.stamp);
         let again = first.is_none_or(|first| first.date == stamp.date)
@@ -250,7 +260,7 @@ impl Sources<'_> {
     }
 
     /// Dates in the text of lines; of those close to the headline only, if wanted.
-    fn in_lines(&self, close_only: bool) -> Vec<Candidate> {
+    fn in_lines(&self, close_only: bool) -> Vec<DateCandidate> {
         let Self {
             page,
             outline,
@@ -258,8 +268,8 @@ impl Sources<'_> {
             clock,
             ..
         } = *self;
-        let mut out: Vec<(u32, Origin, Stamp)> = Vec::new();
-        let (from, to) = near(anchors, outline.lines.len());
+        let mut out: Vec<(u32, DateOrigin, Stamp)> = Vec::new();
+        let (from, to) = find_near(anchors, outline.lines.len());
         let looked_at = if close_only {
             from..to
         } else {
@@ -296,13 +306,13 @@ impl Sources<'_> {
                 None => 3 * (anchor - i),
             };
             if close && !elsewhere && !in_text {
-                let exact = exact_beside(page, line, clock);
-                out.extend(exact.map(|stamp| (distance as u32, Origin::Time, stamp)));
+                let exact = find_exact_time(page, line, clock);
+                out.extend(exact.map(|stamp| (distance as u32, DateOrigin::Time, stamp)));
             }
             for found in find_dates(text, clock) {
                 // A text may begin with its date: `01.02.2022 | …`.
                 let begins =
-                    found.form == Form::Full && found.at < 6 && anchors.body_start == Some(i);
+                    found.form == DateForm::Full && found.at < 6 && anchors.body_start == Some(i);
                 let in_text = in_text && !begins;
                 let place = [close && !elsewhere, about && !elsewhere, signature, in_text];
                 if let Some(origin) = origin_of(&found, place) {
@@ -312,19 +322,19 @@ impl Sources<'_> {
         }
         out.sort_by_key(|(distance, origin, _)| (*origin, *distance));
         out.into_iter()
-            .map(|(_, origin, stamp)| Candidate { stamp, origin })
+            .map(|(_, origin, stamp)| DateCandidate { stamp, origin })
             .collect()
     }
 }
 
-/// The time that an element says exactly whose text tells it from now: `<span title="2021-4-25 10:20">昨天</span>`.
-fn exact_beside(page: &Page, line: &Line, clock: &Clock) -> Option<Stamp> {
-    /// Elements around the text that are looked at.
+/// The time that an element says exactly whose text states it from now: `<span title="2021-4-25 10:20">昨天</span>`.
+fn find_exact_time(page: &Page, line: &Line, clock: &Clock) -> Option<Stamp> {
+    /// Elements around the text that are checked.
     const ABOVE: usize = 3;
     let full = |text: &str| {
         let found = find_dates(text, clock).into_iter();
         found
-            .filter(|f| f.form == Form::Full)
+            .filter(|f| f.form == DateForm::Full)
             .map(|f| f.stamp)
             .next()
     };
@@ -340,12 +350,12 @@ fn exact_beside(page: &Page, line: &Line, clock: &Clock) -> Option<Stamp> {
     })
 }
 
-fn of(origin: Origin, stamp: Option<Stamp>) -> Option<Candidate> {
-    stamp.map(|stamp| Candidate { stamp, origin })
+fn make_candidate(origin: DateOrigin, stamp: Option<Stamp>) -> Option<DateCandidate> {
+    stamp.map(|stamp| DateCandidate { stamp, origin })
 }
 
 /// Lines that count as near the headline.
-pub(super) fn near(anchors: Anchors, lines: usize) -> (usize, usize) {
+pub(super) fn find_near(anchors: Anchors, lines: usize) -> (usize, usize) {
     let anchor = anchors.title.or(anchors.body_start).unwrap_or(0);
     let body = anchors
         .body_start
@@ -357,16 +367,21 @@ pub(super) fn near(anchors: Anchors, lines: usize) -> (usize, usize) {
 
 /// What a date of a line may be, by whether the line is close to the headline, about the article, of the last ones, and
 /// part of the text.
-fn origin_of(found: &Found, [close, about, signature, in_text]: [bool; 4]) -> Option<Origin> {
+fn origin_of(
+    found: &FoundDate,
+    [close, about, signature, in_text]: [bool; 4],
+) -> Option<DateOrigin> {
     match (found.label, found.form) {
         _ if in_text => None,
-        (Label::Modified, Form::Full) if close || about || signature => Some(Origin::Modified),
+        (Label::Modified, DateForm::Full) if close || about || signature => {
+            Some(DateOrigin::Modified)
+        }
         (Label::Modified, _) => None,
-        (Label::Published, Form::Full) if close || about => Some(Origin::Labelled),
-        (_, Form::Full) if close => Some(Origin::Near),
-        (_, Form::Full) if about => Some(Origin::About),
-        (_, Form::NoYear | Form::Relative) if close => Some(Origin::Vague),
-        (_, Form::Full) if signature => Some(Origin::Signature),
+        (Label::Published, DateForm::Full) if close || about => Some(DateOrigin::Labelled),
+        (_, DateForm::Full) if close => Some(DateOrigin::Near),
+        (_, DateForm::Full) if about => Some(DateOrigin::About),
+        (_, DateForm::NoYear | DateForm::Relative) if close => Some(DateOrigin::Vague),
+        (_, DateForm::Full) if signature => Some(DateOrigin::Signature),
         _ => None,
     }
 }
@@ -383,7 +398,7 @@ fn most_frequent(page: &Page, outline: &Outline, clock: &Clock) -> Option<Stamp>
         let text = outline.text(page, line);
         for found in find_dates(text, clock)
             .iter()
-            .filter(|f| f.form == Form::Full && f.label != Label::Modified)
+            .filter(|f| f.form == DateForm::Full && f.label != Label::Modified)
         {
             let order = counts.len();
             let count = counts.entry(found.stamp.date);

@@ -1,11 +1,10 @@
-//! A point in time as a page prints it. In: its parts. Out: a [`Stamp`], its ISO 8601 form. Never reads a
-//! clock: what "now" is comes in with [`Clock`].
+//! A date with an optional time as printed ([`Stamp`]) and its ISO 8601 form. The current time is passed in with [`Clock`].
 
 use chrono::{
     DateTime, Datelike as _, Days, FixedOffset, NaiveDate, NaiveTime, TimeDelta, Timelike,
 };
 
-/// First day a web page can have been published; older dates are history that a text tells of.
+/// First day a web page can have been published; older dates are history that a text mentions.
 const FIRST_YEAR: i32 = 1995;
 /// Last year that a page can name; a year of two digits means one of this hundred.
 pub(crate) const LAST_YEAR: i32 = FIRST_YEAR + 99;
@@ -30,7 +29,7 @@ impl Clock {
     /// The local date and time of the fetch.
     pub fn now(&self) -> Option<DateTime<FixedOffset>> {
         let utc = DateTime::from_timestamp_millis(self.now_ms?)?;
-        Some(utc.with_timezone(&zone(self.offset_min.unwrap_or(0))))
+        Some(utc.with_timezone(&parse_zone(self.offset_min.unwrap_or(0))))
     }
 
     /// True for a day from 1995 to the day after the fetch, or to 2094 if that is not known.
@@ -42,7 +41,7 @@ impl Clock {
     }
 }
 
-fn zone(offset_min: i32) -> FixedOffset {
+fn parse_zone(offset_min: i32) -> FixedOffset {
     FixedOffset::east_opt(offset_min.clamp(-14 * 60, 14 * 60) * 60)
         .expect("14 hours are within a day")
 }
@@ -68,10 +67,10 @@ impl Stamp {
         })
     }
 
-    /// A stamp from Unix milliseconds, told in the page's zone.
+    /// A stamp from Unix milliseconds, stated in the page's zone.
     pub fn from_unix_ms(ms: i64, clock: &Clock) -> Option<Self> {
         let offset_min = clock.offset_min.unwrap_or(0);
-        let local = DateTime::from_timestamp_millis(ms)?.with_timezone(&zone(offset_min));
+        let local = DateTime::from_timestamp_millis(ms)?.with_timezone(&parse_zone(offset_min));
         Some(Self {
             date: local.date_naive(),
             time: local.time().with_nanosecond(0),
@@ -97,7 +96,7 @@ impl Stamp {
             return date.to_string();
         };
         match self.offset_min.or(clock.offset_min) {
-            Some(offset) => format!("{date}T{}{}", time.format("%H:%M:%S"), zone(offset)),
+            Some(offset) => format!("{date}T{}{}", time.format("%H:%M:%S"), parse_zone(offset)),
             None => format!("{date}T{}", time.format("%H:%M:%S")),
         }
     }
@@ -138,7 +137,7 @@ pub(crate) fn zone_offset_min(text: &str) -> Option<i32> {
 }
 
 /// A value that is nothing but a date of ISO 8601 with dashes, as most are: `2019-09-07`, `2019-09-07T13:43:00+08:00`.
-pub(crate) fn iso(value: &str) -> Option<Stamp> {
+pub(crate) fn parse_iso(value: &str) -> Option<Stamp> {
     let number = |from: usize, to: usize| -> Option<u32> {
         let digits = value.get(from..to)?;
         let all = digits.bytes().all(|b| b.is_ascii_digit());

@@ -1,25 +1,25 @@
-//! Dates in running text. In: a short text. Out: every date in it with what stands before it. Chinese,
-//! Japanese, Korean and European forms, times relative to the fetch. Never fails; implausible dates are
-//! dropped.
+//! Finds dates in a short text: Chinese, Japanese, Korean and European forms, and times relative to the fetch. Each comes
+//! with the words before it. Implausible dates are dropped.
 
 use std::borrow::Cow;
 
 use chrono::{DateTime, Datelike, NaiveTime, TimeDelta};
 
 use super::clues::{
-    Clues, Label, half_width, label_before, month_number, with_common_years, with_republic_years,
+    Clues, Label, find_label_before, parse_month, to_half_width, with_common_years,
+    with_republic_years,
 };
-use super::stamp::{CHINA_OFFSET_MIN, Clock, LAST_YEAR, Stamp, iso, zone_offset_min};
-use crate::times::{self, Day, Parts, Unit};
+use super::stamp::{CHINA_OFFSET_MIN, Clock, LAST_YEAR, Stamp, parse_iso, zone_offset_min};
+use crate::times::{self, Day, TimeParts, TimeUnit};
 
-/// Longest text looked at, in bytes; a longer one is cut.
+/// Longest text checked, in bytes; a longer one is cut.
 const MAX_BYTES: usize = 4_000;
 /// Most dates taken from one text.
 const MAX_FOUND: usize = 64;
 
 /// How a date was written; surer forms first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Form {
+pub(crate) enum DateForm {
     /// Year, month and day.
     Full,
     /// Month and day; the year is the latest that is not in the future.
@@ -30,29 +30,29 @@ pub(crate) enum Form {
 
 /// One date of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct FoundDate {
     /// Byte offset in the text (after full width forms became half width).
     pub at: usize,
     /// The date.
     pub stamp: Stamp,
     /// How it was written.
-    pub form: Form,
+    pub form: DateForm,
     /// What the words before it call it.
     pub label: Label,
 }
 
 /// Every plausible date of `text`, in order of place. Where two forms overlap the one that begins first
 /// stays, and of those the surer.
-pub(crate) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
-    let mut text = Cow::Borrowed(cut(text));
-    let mut clues = Clues::of(&text);
+pub(crate) fn find_dates(text: &str, clock: &Clock) -> Vec<FoundDate> {
+    let mut text = Cow::Borrowed(cut_text(text));
+    let mut clues = Clues::new(&text);
     let digits = text.bytes().any(|b| b.is_ascii_digit());
     if !digits && !clues.tell_without_digits(&text) {
         return Vec::new();
     }
     if clues.are_wide() {
-        text = half_width(&text).into();
-        clues = Clues::of(&text);
+        text = to_half_width(&text).into();
+        clues = Clues::new(&text);
     }
     if clues.tell_odd_years() {
         text = with_common_years(&text).into_owned().into();
@@ -60,27 +60,27 @@ pub(crate) fn find_dates(text: &str, clock: &Clock) -> Vec<Found> {
     if clock.republic {
         text = with_republic_years(&text).into_owned().into();
     }
-    let mut found: Vec<Found> = Vec::new();
+    let mut found: Vec<FoundDate> = Vec::new();
     let mut from = 0;
     times::days(&text, clues.tell_from_now(), |day| {
         if found.len() >= MAX_FOUND {
             return false;
         }
         let before = text.get(from..day.range.start).unwrap_or_default();
-        let plausible = |(stamp, _): &(Stamp, Form)| clock.plausible(stamp.date);
-        let Some((stamp, form)) = resolved(&day, before, clock).filter(plausible) else {
+        let plausible = |(stamp, _): &(Stamp, DateForm)| clock.plausible(stamp.date);
+        let Some((stamp, form)) = resolve_day(&day, before, clock).filter(plausible) else {
             // What remains of a day with an odd year is not taken for a day of this one.
-            return matches!(day.parts, Parts::DayOfMonth { year, .. } if !year.is_empty());
+            return matches!(day.parts, TimeParts::DayOfMonth { year, .. } if !year.is_empty());
         };
         let hour = match day.parts {
-            Parts::DayOfMonth { day_end, .. } => day_end,
+            TimeParts::DayOfMonth { day_end, .. } => day_end,
             _ => day.range.end,
         };
-        found.push(Found {
+        found.push(FoundDate {
             at: day.range.start,
             stamp: with_time(stamp, &text, hour),
             form,
-            label: label_before(before),
+            label: find_label_before(before),
         });
         from = day.range.end;
         true
@@ -101,7 +101,7 @@ pub(crate) fn parse_value(value: &str, clock: &Clock) -> Option<Stamp> {
         };
         return Stamp::from_unix_ms(ms, clock).filter(|s| clock.plausible(s.date));
     }
-    if let Some(stamp) = iso(value).filter(|s| clock.plausible(s.date)) {
+    if let Some(stamp) = parse_iso(value).filter(|s| clock.plausible(s.date)) {
         return Some(stamp);
     }
     // As C and JavaScript print it.
@@ -112,12 +112,12 @@ pub(crate) fn parse_value(value: &str, clock: &Clock) -> Option<Stamp> {
     let found = find_dates(value, clock);
     found
         .iter()
-        .find(|f| f.form == Form::Full)
+        .find(|f| f.form == DateForm::Full)
         .or(found.first())
         .map(|f| f.stamp)
 }
 
-fn cut(text: &str) -> &str {
+fn cut_text(text: &str) -> &str {
     if text.len() <= MAX_BYTES {
         return text;
     }
@@ -125,63 +125,63 @@ fn cut(text: &str) -> &str {
     text.get(..end.unwrap_or(0)).unwrap_or_default()
 }
 
-/// The day that a text tells, with how it is told; `None` where that is no day, or not surely one.
-fn resolved(day: &Day<'_>, before: &str, clock: &Clock) -> Option<(Stamp, Form)> {
+/// The day in a text, with how it is stated; `None` where that is no day, or not surely one.
+fn resolve_day(day: &Day<'_>, before: &str, clock: &Clock) -> Option<(Stamp, DateForm)> {
     let number = |digits: &str| digits.parse::<u32>().ok();
     match day.parts {
-        Parts::Day { year, month, day } => {
+        TimeParts::Day { year, month, day } => {
             let stamp = Stamp::day(year.parse().ok()?, number(month)?, number(day)?)?;
-            Some((stamp, Form::Full))
+            Some((stamp, DateForm::Full))
         }
-        Parts::NamedMonth { year, month, day } => {
-            let stamp = Stamp::day(year.parse().ok()?, month_number(month)?, number(day)?)?;
-            Some((stamp, Form::Full))
+        TimeParts::NamedMonth { year, month, day } => {
+            let stamp = Stamp::day(year.parse().ok()?, parse_month(month)?, number(day)?)?;
+            Some((stamp, DateForm::Full))
         }
-        Parts::Numbers {
+        TimeParts::Numbers {
             first,
             second,
             year,
             dotted,
         } => Some((
             day_in_numbers([first, second, year], dotted, clock)?,
-            Form::Full,
+            DateForm::Full,
         )),
-        Parts::DayOfMonth {
+        TimeParts::DayOfMonth {
             year,
             month,
             day,
             sign,
             ..
         } => {
-            // A score or a part of something may be written so too, and where a slash stands the day may come first.
+            // A score or a part of something may be written so too, and where a slash is the day may come first.
             let sure = sign.is_empty() || (sign == "-" && month.len() == 2 && day.len() == 2);
             let (month, day) = (number(month)?, number(day)?);
             if year.is_empty() {
                 day_of_month(month, day, clock).filter(|_| sure)
             } else {
                 let stamp = Stamp::day(short_year(year, clock)?, month, day)?;
-                sure.then_some((stamp, Form::Full))
+                sure.then_some((stamp, DateForm::Full))
             }
         }
         // Two numbers alone are a day only where they are called one.
-        Parts::TwoNumbers { month, day } => (label_before(before) == Label::Published)
+        TimeParts::TwoNumbers { month, day } => (find_label_before(before) == Label::Published)
             .then(|| day_of_month(number(month)?, number(day)?, clock))
             .flatten(),
-        Parts::Ago {
+        TimeParts::Ago {
             count,
             unit,
             smaller,
         } => {
-            let (ago, exact) = ago(count, unit)?;
+            let (ago, exact) = resolve_ago(count, unit)?;
             if smaller.is_some_and(|(_, less)| less >= unit) {
                 return None;
             }
-            let smaller = smaller.and_then(|(count, unit)| self::ago(count, unit));
+            let smaller = smaller.and_then(|(count, unit)| self::resolve_ago(count, unit));
             let (less, tells_hour) = smaller.unwrap_or((TimeDelta::zero(), false));
             let exact = exact || tells_hour;
-            Some((Stamp::before(clock, ago + less, exact)?, Form::Relative))
+            Some((Stamp::before(clock, ago + less, exact)?, DateForm::Relative))
         }
-        Parts::DayByName(name) => {
+        TimeParts::DayByName(name) => {
             let days = match name {
                 "今天" | "今日" => 0,
                 "昨天" | "昨日" => 1,
@@ -190,13 +190,13 @@ fn resolved(day: &Day<'_>, before: &str, clock: &Clock) -> Option<(Stamp, Form)>
                 _ => return None,
             };
             let stamp = Stamp::before(clock, TimeDelta::days(days), false)?;
-            Some((stamp, Form::Relative))
+            Some((stamp, DateForm::Relative))
         }
-        Parts::Now => Some((
+        TimeParts::Now => Some((
             Stamp::before(clock, TimeDelta::zero(), true)?,
-            Form::Relative,
+            DateForm::Relative,
         )),
-        Parts::Other => None,
+        TimeParts::Other => None,
     }
 }
 
@@ -215,16 +215,16 @@ fn day_in_numbers([first, second, year]: [&str; 3], dotted: bool, clock: &Clock)
 }
 
 /// A day without a year: the last that is not in the future.
-fn day_of_month(month: u32, day: u32, clock: &Clock) -> Option<(Stamp, Form)> {
+fn day_of_month(month: u32, day: u32, clock: &Clock) -> Option<(Stamp, DateForm)> {
     let now = clock.now()?.year();
     let stamp = Stamp::day(now, month, day)
         .filter(|stamp| clock.plausible(stamp.date))
         .or_else(|| Stamp::day(now - 1, month, day))?;
-    Some((stamp, Form::NoYear))
+    Some((stamp, DateForm::NoYear))
 }
 
 /// The year before month and day. One of four digits is another pattern's, and where that found no date there is none;
-/// one of two digits stands first only in China.
+/// one of two digits is first only in China.
 fn short_year(year: &str, clock: &Clock) -> Option<i32> {
     let year: i32 = (year.len() == 2 && clock.offset_min == Some(CHINA_OFFSET_MIN))
         .then_some(year)?
@@ -237,31 +237,31 @@ fn short_year(year: &str, clock: &Clock) -> Option<i32> {
         .find(|year| *year <= now)
 }
 
-/// How long ago, and whether that tells the hour.
-fn ago(count: &str, unit: Unit) -> Option<(TimeDelta, bool)> {
+/// How long ago, and whether that contains the hour.
+fn resolve_ago(count: &str, unit: TimeUnit) -> Option<(TimeDelta, bool)> {
     if count == "半" {
         let ago = match unit {
-            Unit::Hour => TimeDelta::minutes(30),
-            Unit::Day => TimeDelta::hours(12),
-            Unit::Month => TimeDelta::days(15),
-            Unit::Year => TimeDelta::days(182),
+            TimeUnit::Hour => TimeDelta::minutes(30),
+            TimeUnit::Day => TimeDelta::hours(12),
+            TimeUnit::Month => TimeDelta::days(15),
+            TimeUnit::Year => TimeDelta::days(182),
             _ => return None,
         };
         return Some((ago, ago < TimeDelta::days(1)));
     }
     let n: i64 = count.parse().ok()?;
     Some(match unit {
-        Unit::Second => (TimeDelta::seconds(n), true),
-        Unit::Minute => (TimeDelta::minutes(n), true),
-        Unit::Hour => (TimeDelta::hours(n), true),
-        Unit::Day => (TimeDelta::days(n), false),
-        Unit::Week => (TimeDelta::days(7 * n), false),
-        Unit::Month => (TimeDelta::days(30 * n), false),
-        Unit::Year => (TimeDelta::days(365 * n), false),
+        TimeUnit::Second => (TimeDelta::seconds(n), true),
+        TimeUnit::Minute => (TimeDelta::minutes(n), true),
+        TimeUnit::Hour => (TimeDelta::hours(n), true),
+        TimeUnit::Day => (TimeDelta::days(n), false),
+        TimeUnit::Week => (TimeDelta::days(7 * n), false),
+        TimeUnit::Month => (TimeDelta::days(30 * n), false),
+        TimeUnit::Year => (TimeDelta::days(365 * n), false),
     })
 }
 
-/// Adds the time of day that stands right after the date, which ends at `end`.
+/// Adds the time of day that is right after the date, which ends at `end`.
 fn with_time(mut stamp: Stamp, text: &str, end: usize) -> Stamp {
     let Some(time) = times::time_of_day(text, end).filter(|_| stamp.time.is_none()) else {
         return stamp;

@@ -1,18 +1,18 @@
-//! Writer and media source. In: the head data and the lines around headline and text. Out: names as printed.
-//! Never guesses from the text itself.
+//! Finds the author and the media source in head data and in the lines around headline and text. Names are kept as printed;
+//! the text itself is not searched.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
 use super::head::Head;
-use crate::cues::phrases::without_signs;
-use crate::cues::{self, pattern};
+use crate::cues::phrases::strip_signs;
+use crate::cues::{self, compile_pattern};
 use crate::date::Anchors;
 use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
-use crate::lines::render::{element_text, line_text};
+use crate::lines::render::{render_element, render_line};
 use crate::literals::{Beginnings, Literals};
 use crate::page::measure::Measure;
 use crate::page::{Attr, NodeId, Page};
@@ -24,55 +24,59 @@ const MAX_NAME: usize = 60;
 const MAX_TOKENS: u32 = 60;
 
 pub(crate) static SOURCE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    compile_pattern(
         r"(?:^|[\s|丨【\[（(\x3e])(?:<source.named>)\s*[：:丨]\s*([^\s|丨，,；;。】\]）)]{2,30})",
     )
 });
 pub(crate) static AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    compile_pattern(
         r"(?:^|[\s|丨【\[（(/])(?:<author.desk>)*(?:<author.named>)\s*[：:/丨|]\s*([^\s|丨，,；;。:：】\]）)/]{2,20}(?:[ 、]\p{Han}{2,4}){0,4})",
     )
 });
 /// The photographer is the author of a picture story.
 pub(crate) static PHOTOGRAPHER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    compile_pattern(
         r"(?:^|[\s|丨【\[（(])(?:<author.photographer>)\s*[：:/丨|]\s*(\p{Han}{2,4})(?:\s|$|[）)】\]])",
     )
 });
 /// A writer whose label has no sign behind it: the field ends with the name.
-static BARE_AUTHOR: LazyLock<Regex> =
-    LazyLock::new(|| pattern(r"(?:^|[\s|丨·])(?:<author.bare>)\s*(\p{Han}{2,4})\s*(?:$|[\s|丨·])"));
+static BARE_AUTHOR: LazyLock<Regex> = LazyLock::new(|| {
+    compile_pattern(r"(?:^|[\s|丨·])(?:<author.bare>)\s*(\p{Han}{2,4})\s*(?:$|[\s|丨·])")
+});
 /// The same for the source, which is a field of its own.
 static BARE_SOURCE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(r"(?:^|[\s|丨·])(?:<source.bare>)\s+([^\s|丨·，,；;。：:、（(]{2,20})\s*(?:$|[\s|丨·])")
+    compile_pattern(
+        r"(?:^|[\s|丨·])(?:<source.bare>)\s+([^\s|丨·，,；;。：:、（(]{2,20})\s*(?:$|[\s|丨·])",
+    )
 });
-/// What stands behind such a label and is no name.
+/// What is behind such a label and is no name.
 static NO_NAME: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("author.not"));
 
 /// Reporters in brackets, before the first sentence or behind the last: `（记者 宋一帆 通讯员 白薇）`.
 static REPORTER: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    compile_pattern(
         r"[（(](?:[^（）()]{0,12}?[\s　])?(?:<author.desk>)*(?:<author.reporter>)[\s　：:]*((?:\p{Han}{2,4}[、，,\s　]?){1,4}?)[\s　]*(?:(?:<author.beside>)[^（）()]{0,30})?[）)]",
     )
 });
 /// Words that begin the next field of an information line; a name ends before them.
-static NEXT_FIELD: LazyLock<Regex> = LazyLock::new(|| pattern(r"[\s、]*(?:<author.next>).*$"));
+static NEXT_FIELD: LazyLock<Regex> =
+    LazyLock::new(|| compile_pattern(r"[\s、]*(?:<author.next>).*$"));
 pub(crate) static BY: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    compile_pattern(
         r"(?i)^\W*(?:<author.by>)\s*:?\s+([\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]+(?:\s+(?:[\p{Lu}\p{Lo}][\p{L}\p{M}'’.-]*|de|von|van|der|la|and|und|et|y|&|,)){0,7})",
     )
 });
 
 /// The agency that a report begins with: `新华社北京11月19日电`, `新浪科技讯`.
 static DATELINE: LazyLock<Regex> = LazyLock::new(|| {
-    pattern(
+    compile_pattern(
         r"^[\s（(【]*(\p{Han}{1,6}?(?:<agency.ends>))(?:\p{Han}{0,8}\s?\d{1,2}月\d{1,2}日\p{Han}{0,2}[电讯電訊]|[讯訊])(?:[\s　（(）)】，：:]|$)",
     )
 });
 
-/// The labels, by the pattern they stand in: few lines have one, and the patterns are dear.
+/// The labels, by the pattern they are in: few lines have one, and the patterns are dear.
 static LABEL_WORDS: LazyLock<Literals> = LazyLock::new(|| {
-    cues::seen(&[
+    cues::compile_seen(&[
         ("source.named", OF_SOURCE),
         ("author.named", OF_AUTHOR),
         ("author.photographer", OF_PHOTOGRAPHER),
@@ -94,41 +98,41 @@ pub(crate) fn may_label(line: &str, pattern: u32) -> bool {
 }
 
 /// What [`BY`] may begin with.
-static BEFORE_NAME: LazyLock<Beginnings> = LazyLock::new(|| cues::begun(&["author.by"]));
+static BEFORE_NAME: LazyLock<Beginnings> = LazyLock::new(|| cues::compile_begun(&["author.by"]));
 
 /// Whether a line may begin as [`BY`] does.
 pub(crate) fn may_begin_by(line: &str) -> bool {
-    BEFORE_NAME.of_text(without_signs(line)).next().is_some()
+    BEFORE_NAME.of_text(strip_signs(line)).next().is_some()
 }
 
 /// 来源 of a line, if it names one.
-pub(crate) fn source_of(line: &str) -> Option<String> {
+pub(crate) fn find_source(line: &str) -> Option<String> {
     if !may_label(line, OF_SOURCE) {
         return None;
     }
     let name = SOURCE.captures(line)?.get(1)?.as_str();
-    clean(&NEXT_FIELD.replace(name, ""))
+    clean_name(&NEXT_FIELD.replace(name, ""))
 }
 
 /// Writer of a line, if it names one: 作者：…, By ….
-pub(crate) fn author_of(line: &str) -> Option<String> {
+pub(crate) fn find_author(line: &str) -> Option<String> {
     let labelled = may_label(line, OF_AUTHOR).then(|| AUTHOR.captures(line));
     let by = || may_begin_by(line).then(|| BY.captures(line))?;
     let found = labelled.flatten().or_else(by)?;
-    clean(&NEXT_FIELD.replace(found.get(1)?.as_str(), ""))
+    clean_name(&NEXT_FIELD.replace(found.get(1)?.as_str(), ""))
 }
 
 /// Writer and source of a line whose labels have no sign behind them.
-fn bare_names(line: &str) -> (Option<String>, Option<String>) {
+fn split_bare_names(line: &str) -> (Option<String>, Option<String>) {
     let name = |pattern: &Regex| {
-        let name = clean(pattern.captures(line)?.get(1)?.as_str())?;
+        let name = clean_name(pattern.captures(line)?.get(1)?.as_str())?;
         (!NO_NAME.iter().any(|word| name.starts_with(word.as_str()))).then_some(name)
     };
     (name(&BARE_AUTHOR), name(&BARE_SOURCE))
 }
 
-/// A name without signs around it; `None` for addresses and texts that are too long to be a name.
-pub(crate) fn clean(name: &str) -> Option<String> {
+/// A name without signs around it; `None` for URLs and texts that are too long to be a name.
+pub(crate) fn clean_name(name: &str) -> Option<String> {
     let name = name.trim().trim_matches(|c: char| {
         c.is_whitespace()
             || matches!(
@@ -152,23 +156,23 @@ pub struct NameTrace {
 
 /// Candidates for writer and source, the most trusted first.
 #[derive(Debug, Default)]
-pub(crate) struct Names {
+pub(crate) struct NameCandidates {
     /// Of the writer.
     pub authors: Vec<NameTrace>,
     /// Of the source.
     pub sources: Vec<NameTrace>,
 }
 
-/// Candidates for one name while they are looked for. Unless all are wanted, nothing is looked for once there is one.
-struct Search {
+/// Candidates for one name while they are searched for. Unless all are wanted, nothing is searched for once there is one.
+struct NameSearch {
     all: bool,
     found: Vec<NameTrace>,
 }
 
-impl Search {
+impl NameSearch {
     fn offer(&mut self, origin: &'static str, look: impl FnOnce() -> Option<String>) {
         if self.all || self.found.is_empty() {
-            let text = look().and_then(|text| clean(&text));
+            let text = look().and_then(|text| clean_name(&text));
             self.found
                 .extend(text.map(|text| NameTrace { text, origin }));
         }
@@ -176,14 +180,14 @@ impl Search {
 }
 
 /// Writer and source of a page; with `all`, every candidate rather than the first.
-pub(crate) fn names(
+pub(crate) fn find_names(
     page: &Page,
     outline: &Outline,
     head: &Head<'_>,
     anchors: Anchors,
     all: bool,
-) -> Names {
-    let search = || Search {
+) -> NameCandidates {
+    let search = || NameSearch {
         all,
         found: Vec::new(),
     };
@@ -192,7 +196,7 @@ pub(crate) fn names(
     author.offer("json-ld", || {
         (!written.is_empty()).then(|| written.join(", "))
     });
-    source.offer("meta", || head.source.and_then(clean));
+    source.offer("meta", || head.source.and_then(clean_name));
     let anchor = anchors.title.or(anchors.body_start).unwrap_or(0);
     let start = anchors.body_start.unwrap_or(anchor).min(anchor + 40);
     let above = anchor.saturating_sub(6)..(start + 4).min(outline.lines.len());
@@ -207,15 +211,15 @@ pub(crate) fn names(
             continue;
         }
         text.clear();
-        spaced_text(page, line, &mut text);
-        author.offer("label in a line", || author_of(&text));
+        space_text(page, line, &mut text);
+        author.offer("label in a line", || find_author(&text));
         photographer.offer("photographer", || {
             if !may_label(&text, OF_PHOTOGRAPHER) {
                 return None;
             }
             Some(PHOTOGRAPHER.captures(&text)?[1].to_owned())
         });
-        source.offer("label in a line", || source_of(&text));
+        source.offer("label in a line", || find_source(&text));
     }
     let (mut bare_author, mut bare_source) = (None, None);
     let is_wanted = all || author.found.is_empty() || source.found.is_empty();
@@ -225,39 +229,43 @@ pub(crate) fn names(
             && LABEL_WORDS.seen(outline.text(page, line).as_bytes()) != 0
         {
             text.clear();
-            spaced_text(page, line, &mut text);
-            let (author, source) = bare_names(&text);
+            space_text(page, line, &mut text);
+            let (author, source) = split_bare_names(&text);
             bare_author = bare_author.or(author);
             bare_source = bare_source.or(source);
         }
     }
     let (next_author, next_source) =
-        in_next_cells(page, outline, anchor.saturating_sub(6)..start + 1);
+        find_in_next_cells(page, outline, anchor.saturating_sub(6)..start + 1);
     source.offer("label in the cell before", || next_source);
     source.offer("label without a sign", || bare_source);
     source.offer("agency in the first words", || {
-        agency(page, outline.lines.get(anchors.body_start?)?)
+        find_agency(page, outline.lines.get(anchors.body_start?)?)
     });
     author.offer("label in the cell before", || next_author);
-    author.offer("reporter in brackets", || reporter(page, outline, anchors));
-    author.offer("label without a sign", || bare_author);
-    author.offer("meta", || head.authors.iter().find_map(|a| clean(a)));
-    author.offer("element that calls itself author", || {
-        named_author(page, outline, above)
+    author.offer("reporter in brackets", || {
+        find_reporter(page, outline, anchors)
     });
-    source.offer("element of the account", || account(page, outline, anchor));
+    author.offer("label without a sign", || bare_author);
+    author.offer("meta", || head.authors.iter().find_map(|a| clean_name(a)));
+    author.offer("element that calls itself author", || {
+        find_named_author(page, outline, above)
+    });
+    source.offer("element of the account", || {
+        find_account(page, outline, anchor)
+    });
     if author.all || author.found.is_empty() {
         author.found.append(&mut photographer.found);
     }
-    Names {
+    NameCandidates {
         authors: author.found,
         sources: source.found,
     }
 }
 
-/// The text of a line with a space between its text nodes: fields of an information line often stand in
+/// The text of a line with a space between its text nodes: fields of an information line often are in
 /// elements of their own without a space between them.
-fn spaced_text(page: &Page, line: &Line, out: &mut String) {
+fn space_text(page: &Page, line: &Line, out: &mut String) {
     for id in line.first..line.end {
         let text = page.text(id).trim();
         if !text.is_empty() {
@@ -268,7 +276,7 @@ fn spaced_text(page: &Page, line: &Line, out: &mut String) {
 }
 
 /// The account that publishes the page on a platform of many: an element below the headline that is named so.
-fn account(page: &Page, outline: &Outline, title: usize) -> Option<String> {
+fn find_account(page: &Page, outline: &Outline, title: usize) -> Option<String> {
     /// Nodes below the headline.
     const NEAR: usize = 200;
     static NAMES: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("class.account"));
@@ -284,19 +292,19 @@ fn account(page: &Page, outline: &Outline, title: usize) -> Option<String> {
         words.any(|word| NAMES.iter().any(|name| word.eq_ignore_ascii_case(name)))
     };
     let element = (first..end).find(named)?;
-    clean(&element_text(page, element))
+    clean_name(&render_element(page, element))
 }
 
 /// The agency whose report the first line of the text begins; 本报讯 and 本网讯 name none.
-fn agency(page: &Page, first: &Line) -> Option<String> {
+fn find_agency(page: &Page, first: &Line) -> Option<String> {
     let mut text = String::new();
-    line_text(page, first, &mut text);
+    render_line(page, first, &mut text);
     let name = DATELINE.captures(&text)?.get(1)?.as_str();
     (!name.starts_with('本')).then(|| name.to_owned())
 }
 
 /// Reporters that the first or the last lines of the text name in brackets.
-fn reporter(page: &Page, outline: &Outline, anchors: Anchors) -> Option<String> {
+fn find_reporter(page: &Page, outline: &Outline, anchors: Anchors) -> Option<String> {
     const LAST_LINES: usize = 3;
     /// A text names its reporters in its first words or in its last, in bytes.
     const NEAR: usize = 160;
@@ -307,7 +315,7 @@ fn reporter(page: &Page, outline: &Outline, anchors: Anchors) -> Option<String> 
     let mut text = String::new();
     let mut named = |i: usize, at_end: bool| -> Option<String> {
         text.clear();
-        line_text(page, outline.lines.get(i)?, &mut text);
+        render_line(page, outline.lines.get(i)?, &mut text);
         // A paragraph is long, and most have no bracket there.
         let bracketed = if at_end {
             let from = text.len().saturating_sub(BEHIND + '）'.len_utf8());
@@ -326,7 +334,7 @@ fn reporter(page: &Page, outline: &Outline, anchors: Anchors) -> Option<String> 
         } else {
             whole.start() <= NEAR
         };
-        near.then(|| clean(found.get(1)?.as_str().trim_end_matches(['、', '，', ','])))
+        near.then(|| clean_name(found.get(1)?.as_str().trim_end_matches(['、', '，', ','])))
             .flatten()
     };
     let last = (end.saturating_sub(LAST_LINES).max(first)..end).rev();
@@ -337,8 +345,8 @@ fn reporter(page: &Page, outline: &Outline, anchors: Anchors) -> Option<String> 
 static LABELS: LazyLock<[Vec<String>; 2]> =
     LazyLock::new(|| ["source.named", "author.named"].map(cues::words));
 
-/// Author and source whose labels stand in cells of their own.
-fn in_next_cells(
+/// Author and source whose labels are in cells of their own.
+fn find_in_next_cells(
     page: &Page,
     outline: &Outline,
     near: std::ops::Range<usize>,
@@ -354,7 +362,7 @@ fn in_next_cells(
             continue;
         }
         label.clear();
-        line_text(page, line, &mut label);
+        render_line(page, line, &mut label);
         let sign = |c: char| c.is_whitespace() || matches!(c, ':' | '：');
         let said: String = label.chars().filter(|c| !sign(*c)).collect();
         let says = |words: &[String]| words.contains(&said);
@@ -364,8 +372,8 @@ fn in_next_cells(
             continue;
         }
         name.clear();
-        line_text(page, next, &mut name);
-        let value = clean(&name).filter(|n| !n.ends_with(['：', ':']));
+        render_line(page, next, &mut name);
+        let value = clean_name(&name).filter(|n| !n.ends_with(['：', ':']));
         let slot = if is_author { &mut author } else { &mut source };
         *slot = slot.take().or(value);
     }
@@ -373,7 +381,11 @@ fn in_next_cells(
 }
 
 /// The short text of an element near the headline that calls itself author.
-fn named_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) -> Option<String> {
+fn find_named_author(
+    page: &Page,
+    outline: &Outline,
+    near: std::ops::Range<usize>,
+) -> Option<String> {
     const NAME_TOKENS: u32 = 8;
     let is_name =
         |m: &Measure| (1..=NAME_TOKENS).contains(&m.tokens) && m.numbers == 0 && m.marks == 0;
@@ -383,8 +395,8 @@ fn named_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) ->
         .filter(|l| is_name(&l.all))
         .find_map(|l| {
             let mut text = String::new();
-            line_text(page, l, &mut text);
-            clean(&text)
+            render_line(page, l, &mut text);
+            clean_name(&text)
         });
     // A part of a line: `11月20日 08:15 · <span class="author">林思远</span>`.
     let part = || {
@@ -395,17 +407,21 @@ fn named_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) ->
                 let line = outline.lines.get(outline.line_of(page, m.node));
                 line.is_some_and(|l| !l.marks.any(Marks::ELSEWHERE))
             })
-            .map(|m| element_text(page, m.node))
-            .find(|text| is_name(&Measure::of(text)))
-            .and_then(|text| clean(&text))
+            .map(|m| render_element(page, m.node))
+            .find(|text| is_name(&Measure::new(text)))
+            .and_then(|text| clean_name(&text))
     };
     whole
         .or_else(part)
-        .or_else(|| linked_author(page, outline, near))
+        .or_else(|| find_linked_author(page, outline, near))
 }
 
 /// The text of a link near the headline that leads to the author's page, or of an element that calls itself byline.
-fn linked_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) -> Option<String> {
+fn find_linked_author(
+    page: &Page,
+    outline: &Outline,
+    near: std::ops::Range<usize>,
+) -> Option<String> {
     /// Words of a name.
     const WORDS: std::ops::RangeInclusive<usize> = 1..=5;
     let first = outline.lines.get(near.start)?.first;
@@ -420,12 +436,12 @@ fn linked_author(page: &Page, outline: &Outline, near: std::ops::Range<usize>) -
         (first..end).filter(|id| has(*id, Attr::Rel, "author") || has(*id, Attr::Class, "byline"));
     named.find_map(|id| {
         let line = outline.lines.get(outline.line_of(page, id))?;
-        let text = element_text(page, id);
+        let text = render_element(page, id);
         let is_name = !line.marks.any(Marks::ELSEWHERE)
             && WORDS.contains(&text.split_whitespace().count())
             && text.chars().all(|c| {
                 c.is_alphabetic() || c.is_whitespace() || matches!(c, '.' | '\'' | '’' | '-' | '·')
             });
-        clean(&text).filter(|_| is_name)
+        clean_name(&text).filter(|_| is_name)
     })
 }

@@ -1,5 +1,4 @@
-//! What the head of a page (and its structured data) says. In: a [`Page`]. Out: a [`Head`]. One pass over the
-//! array; nothing is judged here.
+//! Reads the head of a page and its structured data into a [`Head`], in one pass over the nodes and without choosing.
 
 use std::sync::LazyLock;
 
@@ -10,10 +9,10 @@ use super::json_ld::JsonLd;
 use crate::cues;
 use crate::page::{Attr, NodeId, Page, Tag, has_word};
 
-/// More of a `<title>` is not looked at; what is longer is no title.
+/// More of a `<title>` is not checked; what is longer is no title.
 const MAX_TITLE_CHARS: usize = 1000;
 
-/// The section of each name of a meta element that is asked for, and its place there: surest first.
+/// The section of each name of a meta element that is requested, and its place there: surest first.
 static NAMES: LazyLock<HashMap<String, (&str, usize)>> = LazyLock::new(|| {
     let names = SECTIONS.iter().flat_map(|section| {
         let names = cues::words(section).into_iter().enumerate();
@@ -41,15 +40,15 @@ const SECTIONS: [&str; 14] = [
 
 /// What a meta element says.
 #[derive(Debug, Clone, Copy)]
-struct Meta<'a> {
+struct MetaElement<'a> {
     section: &'static str,
     rank: usize,
     name: &'static str,
     value: &'a str,
 }
 
-/// Adds what a meta element says that is asked for, for each of its names.
-fn read_meta<'a>(page: &'a Page, id: NodeId, metas: &mut Vec<Meta<'a>>) {
+/// Adds what a meta element says that is requested, for each of its names.
+fn read_meta<'a>(page: &'a Page, id: NodeId, metas: &mut Vec<MetaElement<'a>>) {
     let (mut value, mut names) = (None, [None; 4]);
     for (attr, text) in page.attributes_of(id) {
         let slot = match attr {
@@ -67,7 +66,7 @@ fn read_meta<'a>(page: &'a Page, id: NodeId, metas: &mut Vec<Meta<'a>>) {
     };
     for name in names.into_iter().flatten() {
         let known = NAMES.get_key_value(&name.trim().to_ascii_lowercase());
-        metas.extend(known.map(|(name, (section, rank))| Meta {
+        metas.extend(known.map(|(name, (section, rank))| MetaElement {
             section,
             rank: *rank,
             name,
@@ -116,8 +115,8 @@ pub(crate) struct Head<'a> {
 }
 
 impl<'a> Head<'a> {
-    /// Reads the head data of `page`, wherever they stand in it.
-    pub(crate) fn of(page: &'a Page) -> Self {
+    /// Reads the head data of `page`, wherever they are in it.
+    pub(crate) fn read(page: &'a Page) -> Self {
         let mut head = Head::default();
         let mut metas = Vec::new();
         for (at, node) in page.nodes().iter().enumerate() {
@@ -125,8 +124,8 @@ impl<'a> Head<'a> {
             match node.tag {
                 Tag::META => read_meta(page, id, &mut metas),
                 Tag::HTML => head.language = page.attr(id, Attr::Lang).or(head.language),
-                Tag::TITLE if head.title.is_empty() && !in_svg(page, id) => {
-                    head.title = children_text(page, id);
+                Tag::TITLE if head.title.is_empty() && !is_in_svg(page, id) => {
+                    head.title = join_children(page, id);
                 }
                 Tag::LINK
                     if page
@@ -154,7 +153,7 @@ impl<'a> Head<'a> {
     }
 
     /// Takes what meta elements say, surest first.
-    fn sort(&mut self, metas: &[Meta<'a>]) {
+    fn sort(&mut self, metas: &[MetaElement<'a>]) {
         let said = |section| metas.iter().filter(move |meta| meta.section == section);
         let all = |section| said(section).map(|meta| meta.value);
         let first = |section| all(section).next();
@@ -199,11 +198,11 @@ fn is_json_ld(kind: Option<&str>) -> bool {
     kind.is_some_and(|k| k.trim().eq_ignore_ascii_case("application/ld+json"))
 }
 
-fn in_svg(page: &Page, id: NodeId) -> bool {
+fn is_in_svg(page: &Page, id: NodeId) -> bool {
     page.ancestors(id).any(|a| page.node(a).tag == Tag::SVG)
 }
 
-fn children_text(page: &Page, id: NodeId) -> String {
+fn join_children(page: &Page, id: NodeId) -> String {
     let mut out = String::new();
     for child in page.children(id) {
         out.extend(page.text(child).chars().take(MAX_TITLE_CHARS));

@@ -1,21 +1,20 @@
-//! Where the headline stands. In: headings of the page and its head data. Out: the headline, its line. The
-//! choice itself is in [`super::title`].
+//! Locates the headline: collects headings and head data as candidates, lets [`super::title`] choose, and returns the
+//! headline with its line.
 
 use std::borrow::Cow;
 
 use super::head::Head;
-use super::likeness::{normal_form, width};
+use super::likeness::{Forms, normal_form, width};
 use super::title;
 use super::title::Evidence;
-use super::title_candidate::{Candidate, Compared, Forms, Origin};
+use super::title_candidate::{Compared, TitleCandidate, TitleOrigin};
 use super::title_parts::Title;
-use crate::body::Body;
 use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
-use crate::lines::render::element_text;
+use crate::lines::render::render_element;
 use crate::page::{Attr, NodeId, Page, Tag};
 
-/// Most headings looked at.
+/// Most headings checked.
 const MAX_HEADINGS: usize = 120;
 /// Likeness from which a heading is taken for the headline before the text is known.
 const SURE: f64 = 0.75;
@@ -27,16 +26,16 @@ const LEAST: f64 = 0.74;
 pub(crate) struct Headline {
     /// Its text.
     pub text: Option<String>,
-    /// Line where it stands in the page, if it does.
+    /// Line where it is in the page, if it does.
     pub line: Option<usize>,
     /// What it was chosen from, best first.
-    pub candidates: Vec<Candidate<'static>>,
+    pub candidates: Vec<TitleCandidate<'static>>,
 }
 
 /// A heading, or an element that calls itself title.
 #[derive(Debug)]
 pub(crate) struct Heading {
-    origin: Origin,
+    origin: TitleOrigin,
     /// Its first line.
     line: usize,
     text: String,
@@ -45,7 +44,7 @@ pub(crate) struct Heading {
 }
 
 /// The headings of a page, in document order, compared with the parts of its `<title>`.
-pub(crate) fn headings(page: &Page, outline: &Outline, forms: &Forms) -> Vec<Heading> {
+pub(crate) fn find_headings(page: &Page, outline: &Outline, forms: &Forms) -> Vec<Heading> {
     let marked = outline.marked.iter();
     let named = marked.filter(|m| m.marks.any(Marks::TITLE)).map(|m| m.node);
     let mut all: Vec<NodeId> = named.take(2 * MAX_HEADINGS).collect();
@@ -58,11 +57,11 @@ pub(crate) fn headings(page: &Page, outline: &Outline, forms: &Forms) -> Vec<Hea
     all.dedup();
     let first = all.into_iter().take(MAX_HEADINGS);
     first
-        .filter_map(|id| heading(page, outline, forms, id))
+        .filter_map(|id| read_heading(page, outline, forms, id))
         .collect()
 }
 
-fn heading(page: &Page, outline: &Outline, forms: &Forms, id: NodeId) -> Option<Heading> {
+fn read_heading(page: &Page, outline: &Outline, forms: &Forms, id: NodeId) -> Option<Heading> {
     const MOST_LINES: usize = 4;
     let range = outline.range(page, id);
     if range.is_empty() || range.len() > MOST_LINES {
@@ -72,21 +71,21 @@ fn heading(page: &Page, outline: &Outline, forms: &Forms, id: NodeId) -> Option<
         .attr(id, Attr::Itemprop)
         .is_some_and(|p| p.eq_ignore_ascii_case("headline"));
     let origin = match page.node(id).tag {
-        Tag::H1 => Origin::H1,
-        _ if itemprop => Origin::Itemprop,
-        _ => Origin::Heading,
+        Tag::H1 => TitleOrigin::H1,
+        _ if itemprop => TitleOrigin::Itemprop,
+        _ => TitleOrigin::Heading,
     };
-    let text = element_text(page, id);
+    let text = render_element(page, id);
     Some(Heading {
         origin,
         line: range.start,
-        compared: Compared::of(&text, forms),
+        compared: Compared::new(&text, forms),
         text,
     })
 }
 
 /// The line that is most like a part of `<title>`, before the text is known.
-pub(crate) fn first_guess(
+pub(crate) fn guess_headline(
     page: &Page,
     outline: &Outline,
     forms: &Forms,
@@ -101,38 +100,38 @@ pub(crate) fn first_guess(
         }
     }
     best.map(|b| b.1)
-        .or_else(|| line_like(page, outline, forms, outline.lines.len()))
+        .or_else(|| find_line_like(page, outline, forms, outline.lines.len()))
 }
 
 /// The headline, now that the text is known.
-pub(crate) fn headline(
+pub(crate) fn find_headline(
     page: &Page,
     outline: &Outline,
     head: &Head<'_>,
     title: &Title,
     headings: &[Heading],
-    body: &Body,
+    lines: &[usize],
 ) -> Headline {
-    let anchor = body.lines.first().copied().unwrap_or(0);
+    let anchor = lines.first().copied().unwrap_or(0);
     let mut candidates = Vec::new();
     for heading in headings {
-        candidates.push(Candidate {
+        candidates.push(TitleCandidate {
             distance: heading.line.abs_diff(anchor) as u32,
             above: heading.line <= anchor,
             compared: Some(Cow::Borrowed(&heading.compared)),
-            ..Candidate::new(heading.origin, heading.text.as_str())
+            ..TitleCandidate::new(heading.origin, heading.text.as_str())
         });
     }
     let json = head.json.headline.as_deref();
-    candidates.extend(json.map(|text| Candidate::new(Origin::JsonLd, text)));
+    candidates.extend(json.map(|text| TitleCandidate::new(TitleOrigin::JsonLd, text)));
     for (i, text) in head.titles.iter().enumerate() {
-        candidates.push(Candidate {
+        candidates.push(TitleCandidate {
             distance: i as u32,
-            ..Candidate::new(Origin::Meta, *text)
+            ..TitleCandidate::new(TitleOrigin::Meta, *text)
         });
     }
-    let line = line_in_title(page, outline, title, anchor);
-    candidates.extend(line.map(|text| Candidate::new(Origin::Line, text)));
+    let line = find_line_in_title(page, outline, title, anchor);
+    candidates.extend(line.map(|text| TitleCandidate::new(TitleOrigin::Line, text)));
     let evidence = Evidence {
         title,
         site_name: head.site_name,
@@ -140,7 +139,7 @@ pub(crate) fn headline(
         candidates,
     };
     let (text, candidates) = title::choose(evidence);
-    let form = Forms::of(text.as_deref().into_iter());
+    let form = Forms::new(text.as_deref().into_iter());
     let is_it = |form_of: &[char]| form.best(form_of, LEAST).is_some_and(|s| s >= SURE);
     let line = headings
         .iter()
@@ -149,19 +148,27 @@ pub(crate) fn headline(
         .min_by_key(|line| line.abs_diff(anchor));
     let line = line.or_else(|| {
         let prose = |i: &&usize| is_prose(&outline.lines[**i]);
-        let text = body.lines.iter().find(prose).copied();
-        line_like(page, outline, &form, text.unwrap_or(anchor) + 2)
+        let text = lines.iter().find(prose).copied();
+        find_line_like(page, outline, &form, text.unwrap_or(anchor) + 2)
     });
     Headline {
         text,
         line,
-        candidates: candidates.into_iter().map(Candidate::into_owned).collect(),
+        candidates: candidates
+            .into_iter()
+            .map(TitleCandidate::into_owned)
+            .collect(),
     }
 }
 
 /// The longest line right above the text that `<title>` contains: a headline without a name or a heading's tag,
-/// where the title has more around it than joints can tell.
-fn line_in_title(page: &Page, outline: &Outline, title: &Title, anchor: usize) -> Option<String> {
+/// where the title has more around it than joints can show.
+fn find_line_in_title(
+    page: &Page,
+    outline: &Outline,
+    title: &Title,
+    anchor: usize,
+) -> Option<String> {
     const ABOVE: usize = 12;
     /// Shortest such line, Chinese characters counted twice.
     const WIDTH: usize = 12;
@@ -184,7 +191,7 @@ fn line_in_title(page: &Page, outline: &Outline, title: &Title, anchor: usize) -
 
 /// The line among the first `end` that is most like one of the forms: old pages set the headline in a `div` or
 /// a table cell.
-fn line_like(page: &Page, outline: &Outline, forms: &Forms, end: usize) -> Option<usize> {
+fn find_line_like(page: &Page, outline: &Outline, forms: &Forms, end: usize) -> Option<usize> {
     const LINES: usize = 300;
     const TOKENS: std::ops::Range<u32> = 4..60;
     let mut best: Option<(f64, usize)> = None;

@@ -1,6 +1,4 @@
-//! The pictures that belong to the main text. In: a page, its outline and the lines kept. Out: [`Image`]s in the order of
-//! the page, each with the paragraph it stands behind. Never adds to the text: what a picture shows is told beside it, as
-//! sites repeat it in the caption.
+//! Selects the pictures that belong to the main text: [`Image`]s in page order, each with the paragraph it follows.
 
 use std::ops::Range;
 
@@ -13,19 +11,19 @@ use taojin_uri::CrawlUri;
 
 /// Most pictures of one text.
 const MAX_IMAGES: usize = 64;
-/// Most pictures that are looked at.
+/// Most pictures that are checked.
 const MAX_LOOKED_AT: usize = 1_000;
-/// Most sources of a picture that are looked at.
+/// Most sources of a picture that are checked.
 const MAX_SOURCES: usize = 16;
 /// Longest alternative text, in characters; a longer one is cut.
 const MAX_ALT: usize = 300;
-/// Words of addresses whose pictures show nothing of the text.
+/// Words of URLs whose pictures show nothing of the text.
 const ORNAMENTS: [&str; 17] = [
     "icon", "favicon", "logo", "avatar", "qrcode", "blank", "spacer", "pixel", "loading", "share",
     "button", "btn", "1x1", "arrow", "emoji", "smiley", "weixin",
 ];
 
-/// Where the text stands: its lines, and how many paragraphs it has up to the end of each.
+/// Where the text is: its lines, and how many paragraphs it has up to the end of each.
 pub(crate) struct BodyLines<'a> {
     /// Line of the headline.
     pub title: Option<usize>,
@@ -35,12 +33,12 @@ pub(crate) struct BodyLines<'a> {
     pub paragraphs: &'a [u32],
 }
 
-/// The pictures of a text. Of lines beside a picture at least one is of the text: the picture stands between two of them,
+/// The pictures of a text. Of lines next to a picture at least one is of the text: the picture is between two of them,
 /// between the headline and the first, or behind the last in the same element.
-pub(crate) fn images(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Vec<Image> {
+pub(crate) fn select_images(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Vec<Image> {
     let mut out: Vec<Image> = Vec::new();
     let mut base = None;
-    let pictures = reach(page, outline, body).filter(|id| page.node(*id).tag == Tag::IMG);
+    let pictures = find_reach(page, outline, body).filter(|id| page.node(*id).tag == Tag::IMG);
     for id in pictures.take(MAX_LOOKED_AT) {
         if out.len() >= MAX_IMAGES {
             break;
@@ -48,9 +46,9 @@ pub(crate) fn images(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Ve
         let Some(after) = paragraph(page, outline, body, id) else {
             continue;
         };
-        let base = base.get_or_insert_with(|| page::base(page));
-        let url = address(page, id, base.as_ref());
-        let alt = alternative(page, id);
+        let base = base.get_or_insert_with(|| page::find_base(page));
+        let url = find_address(page, id, base.as_ref());
+        let alt = read_alternative(page, id);
         let known = url.is_some() && out.iter().any(|image| image.url == url);
         if (url.is_some() || !alt.is_empty()) && !known {
             out.push(Image { url, alt, after });
@@ -59,9 +57,9 @@ pub(crate) fn images(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Ve
     out
 }
 
-/// The nodes among which the pictures of a text are looked for: from the headline, or the first line, to the end of the
-/// element that the last line stands in.
-fn reach(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Range<NodeId> {
+/// The nodes among which the pictures of a text are searched for: from the headline, or the first line, to the end of the
+/// element that the last line is in.
+fn find_reach(page: &Page, outline: &Outline, body: &BodyLines<'_>) -> Range<NodeId> {
     let (Some(first), Some(last)) = (body.lines.first(), body.lines.last()) else {
         return 0..0;
     };
@@ -84,9 +82,11 @@ fn paragraph(page: &Page, outline: &Outline, body: &BodyLines<'_>, id: NodeId) -
     let after = kept(next).ok();
     let beside = match (before, after) {
         // Behind the text, in the element of a line that is none of it: the mark before 责任编辑.
-        (Some(before), None) if opens(page, outline, id, next, body.lines[before]) => return None,
+        (Some(before), None) if is_opening(page, outline, id, next, body.lines[before]) => {
+            return None;
+        }
         (Some(before), _) => body.lines[before],
-        // Above the text, with nothing but what stands below a headline between.
+        // Above the text, with nothing but what is below a headline between.
         (None, Some(0)) => next,
         (None, _) => return None,
     };
@@ -96,15 +96,15 @@ fn paragraph(page: &Page, outline: &Outline, body: &BodyLines<'_>, id: NodeId) -
     Some(before.map_or(0, |at| body.paragraphs[at]))
 }
 
-/// The picture stands in the block of line `next`, which line `before` does not.
-fn opens(page: &Page, outline: &Outline, id: NodeId, next: usize, before: usize) -> bool {
+/// The picture is in the block of line `next`, which line `before` does not.
+fn is_opening(page: &Page, outline: &Outline, id: NodeId, next: usize, before: usize) -> bool {
     outline.lines.get(next).is_some_and(|next| {
         let block = page.subtree(next.block);
         block.contains(&id) && !block.contains(&outline.lines[before].first)
     })
 }
 
-/// The picture stands in an element of its own, not around the line, that is hidden or no part of the text.
+/// The picture is in an element of its own, not around the line, that is hidden or no part of the text.
 fn is_foreign(page: &Page, outline: &Outline, id: NodeId, line: NodeId) -> bool {
     let against = |element: NodeId| {
         let at = outline.marked.binary_search_by_key(&element, |m| m.node);
@@ -117,21 +117,21 @@ fn is_foreign(page: &Page, outline: &Outline, id: NodeId, line: NodeId) -> bool 
         .any(|element| against(element) || page.is_hidden(element))
 }
 
-/// Address of the picture itself: what a script shows later before what stands there until then, and the widest of several.
-fn address(page: &Page, id: NodeId, base: Option<&CrawlUri>) -> Option<String> {
+/// URL of the picture itself: what a script shows later before what is there until then, and the widest of several.
+fn find_address(page: &Page, id: NodeId, base: Option<&CrawlUri>) -> Option<String> {
     let named = [Attr::DataOriginal, Attr::DataSrc, Attr::Src];
     let named = named.into_iter().filter_map(|name| page.attr(id, name));
-    // The other sources of a `<picture>` stand before it.
+    // The other sources of a `<picture>` are before it.
     let parent = page.node(id).parent;
     let sources = (parent + 1..id).filter(|at| page.node(*at).tag == Tag::SOURCE);
     let sets = std::iter::once(id).chain(sources.take(MAX_SOURCES));
-    let widest = sets.filter_map(|at| widest(page.attr(at, Attr::Srcset)?));
+    let widest = sets.filter_map(|at| find_widest(page.attr(at, Attr::Srcset)?));
     let mut references = named.chain(widest).map(str::trim);
-    references.find_map(|reference| picture(reference, base))
+    references.find_map(|reference| read_picture(reference, base))
 }
 
-/// The canonical address of a picture, unless it is one that stands in for another or shows nothing of the text.
-fn picture(reference: &str, base: Option<&CrawlUri>) -> Option<String> {
+/// The canonical URL of a picture, unless it is a placeholder or shows nothing of the text.
+fn read_picture(reference: &str, base: Option<&CrawlUri>) -> Option<String> {
     if reference.is_empty() || reference.starts_with("data:") {
         return None;
     }
@@ -142,10 +142,10 @@ fn picture(reference: &str, base: Option<&CrawlUri>) -> Option<String> {
     (!is_ornament).then(|| url.into())
 }
 
-/// The address in a `srcset` for the widest screen: `a.jpg 480w, b.jpg 1200w`, `a.jpg, b.jpg 2x`.
-fn widest(set: &str) -> Option<&str> {
+/// The URL in a `srcset` for the widest screen: `a.jpg 480w, b.jpg 1200w`, `a.jpg, b.jpg 2x`.
+fn find_widest(set: &str) -> Option<&str> {
     let mut best: Option<(f32, &str)> = None;
-    // An address may hold commas, but none at its end, and ends with a blank.
+    // A URL may hold commas, but none at its end, and ends with a blank.
     let mut words = set.split_ascii_whitespace();
     while let Some(word) = words.next() {
         let address = word.trim_end_matches(',');
@@ -162,7 +162,7 @@ fn widest(set: &str) -> Option<&str> {
 
 /// The picture that the page names as its own, where its text has none.
 pub(crate) fn declared(page: &Page, reference: &str) -> Option<Image> {
-    let url = picture(reference.trim(), page::base(page).as_ref())?;
+    let url = read_picture(reference.trim(), page::find_base(page).as_ref())?;
     Some(Image {
         url: Some(url),
         ..Image::default()
@@ -170,7 +170,7 @@ pub(crate) fn declared(page: &Page, reference: &str) -> Option<Image> {
 }
 
 /// What the page says that the picture shows, in one line.
-fn alternative(page: &Page, id: NodeId) -> String {
+fn read_alternative(page: &Page, id: NodeId) -> String {
     let alt = page.attr(id, Attr::Alt).unwrap_or_default();
     let words = alt.split_whitespace().collect::<Vec<_>>().join(" ");
     words.chars().take(MAX_ALT).collect()

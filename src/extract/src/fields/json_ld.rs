@@ -1,5 +1,4 @@
-//! JSON-LD of a page. In: the text of `application/ld+json` scripts. Out: what they say of the article.
-//! Broken JSON is read by pattern; nothing is ever trusted alone.
+//! Reads what JSON-LD scripts state about the article. Broken JSON is read by pattern.
 
 use std::sync::LazyLock;
 
@@ -62,7 +61,7 @@ pub(crate) fn read(script: &str, into: &mut JsonLd) {
         }
     };
     match value {
-        Ok(value) => walk(&value, 0, into),
+        Ok(value) => walk_json(&value, 0, into),
         Err(_) => {
             let take = |regex: &Regex| regex.captures(script).map(|c| c[1].to_owned());
             into.published = into.published.take().or_else(|| take(&DATE));
@@ -71,16 +70,16 @@ pub(crate) fn read(script: &str, into: &mut JsonLd) {
     }
 }
 
-fn walk(value: &Value, depth: u32, into: &mut JsonLd) {
+fn walk_json(value: &Value, depth: u32, into: &mut JsonLd) {
     if depth > MAX_DEPTH {
         return;
     }
     match value {
-        Value::Array(items) => items.iter().for_each(|v| walk(v, depth + 1, into)),
+        Value::Array(items) => items.iter().for_each(|v| walk_json(v, depth + 1, into)),
         Value::Object(object) => {
             let room = MAX_TYPES.saturating_sub(into.types.len());
-            let named =
-                types(object.get("@type")).map(|t| t.rsplit('/').next().unwrap_or(t).to_owned());
+            let named = list_types(object.get("@type"))
+                .map(|t| t.rsplit('/').next().unwrap_or(t).to_owned());
             into.types.extend(named.take(room));
             let article = is_article(object.get("@type"));
             let page = is_page(object.get("@type"));
@@ -96,7 +95,7 @@ fn walk(value: &Value, depth: u32, into: &mut JsonLd) {
                 "@list",
             ] {
                 if let Some(inner) = object.get(key).filter(|v| !v.is_string()) {
-                    walk(inner, depth + 1, into);
+                    walk_json(inner, depth + 1, into);
                 }
             }
         }
@@ -104,7 +103,7 @@ fn walk(value: &Value, depth: u32, into: &mut JsonLd) {
     }
 }
 
-fn types(value: Option<&Value>) -> impl Iterator<Item = &str> {
+fn list_types(value: Option<&Value>) -> impl Iterator<Item = &str> {
     let (one, many) = match value {
         Some(Value::String(s)) => (Some(s.as_str()), None),
         Some(Value::Array(items)) => (None, Some(items)),
@@ -115,7 +114,7 @@ fn types(value: Option<&Value>) -> impl Iterator<Item = &str> {
 }
 
 fn is_article(kind: Option<&Value>) -> bool {
-    types(kind).any(|t| {
+    list_types(kind).any(|t| {
         let t = t.rsplit('/').next().unwrap_or(t);
         t.ends_with("Article")
             || t.ends_with("Posting")
@@ -133,7 +132,7 @@ fn is_article(kind: Option<&Value>) -> bool {
 }
 
 fn is_page(kind: Option<&Value>) -> bool {
-    types(kind).any(|t| t.ends_with("Page") || t == "Product")
+    list_types(kind).any(|t| t.ends_with("Page") || t == "Product")
 }
 
 fn take(object: &Map<String, Value>, article: bool, into: &mut JsonLd) {
@@ -171,7 +170,7 @@ fn take(object: &Map<String, Value>, article: bool, into: &mut JsonLd) {
     );
     keep(&mut into.modified, text("dateModified"));
     if into.authors.is_empty() {
-        names(
+        list_names(
             object.get("author").or_else(|| object.get("creator")),
             0,
             &mut into.authors,
@@ -179,20 +178,20 @@ fn take(object: &Map<String, Value>, article: bool, into: &mut JsonLd) {
     }
     if into.publisher.is_none() {
         let mut publisher = Vec::new();
-        names(object.get("publisher"), 0, &mut publisher);
+        list_names(object.get("publisher"), 0, &mut publisher);
         into.publisher = publisher.into_iter().next();
     }
 }
 
-fn names(value: Option<&Value>, depth: u32, into: &mut Vec<String>) {
+fn list_names(value: Option<&Value>, depth: u32, into: &mut Vec<String>) {
     match value {
         Some(Value::String(s)) if !s.trim().is_empty() && !s.starts_with("http") => {
             into.push(s.trim().to_owned())
         }
-        Some(Value::Array(items)) if depth < 3 => {
-            items.iter().for_each(|v| names(Some(v), depth + 1, into))
-        }
-        Some(Value::Object(object)) if depth < 3 => names(object.get("name"), depth + 1, into),
+        Some(Value::Array(items)) if depth < 3 => items
+            .iter()
+            .for_each(|v| list_names(Some(v), depth + 1, into)),
+        Some(Value::Object(object)) if depth < 3 => list_names(object.get("name"), depth + 1, into),
         _ => {}
     }
 }

@@ -1,5 +1,4 @@
-//! What labels of fields look like, and those that notices of offices have. In: text. Out: whether it is one, and how it is
-//! called.
+//! Recognises labels of fields and normalises their names, with those of official notices.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -10,11 +9,11 @@ use crate::cues;
 const MAX_LABEL: usize = 16;
 
 /// The labels that notices have and other pages hardly ever.
-static OFFICIAL: LazyLock<HashSet<String>> = LazyLock::new(|| labels("notice.official"));
+static OFFICIAL: LazyLock<HashSet<String>> = LazyLock::new(|| list_labels("notice.official"));
 /// Those that other pages have too.
-static COMMON: LazyLock<HashSet<String>> = LazyLock::new(|| labels("notice.common"));
+static COMMON: LazyLock<HashSet<String>> = LazyLock::new(|| list_labels("notice.common"));
 
-fn labels(section: &str) -> HashSet<String> {
+fn list_labels(section: &str) -> HashSet<String> {
     cues::words(section).into_iter().collect()
 }
 
@@ -25,12 +24,15 @@ static BEGINNINGS: LazyLock<HashSet<&str>> = LazyLock::new(|| {
 });
 
 /// Whether a line begins with a label of notices; few begin with its first character even.
-pub(super) fn begins_known(text: &str) -> bool {
+pub(super) fn has_known_start(text: &str) -> bool {
     let first = text.trim_start_matches(['【', '[', '■', '●', '·']).get(..3);
     if !first.is_some_and(|first| BEGINNINGS.contains(first)) {
         return false;
     }
-    let label = text.split(['：', ':', '】', ']']).next().and_then(tidy);
+    let label = text
+        .split(['：', ':', '】', ']'])
+        .next()
+        .and_then(normalize_label);
     label.is_some_and(|label| is_known(&label))
 }
 
@@ -45,7 +47,7 @@ pub(super) fn is_official(label: &str) -> bool {
 }
 
 /// A label without signs around it, and without the blanks that stretch a Chinese one.
-pub(crate) fn tidy(text: &str) -> Option<String> {
+pub(crate) fn normalize_label(text: &str) -> Option<String> {
     let sign = |c: char| c.is_whitespace() || "：:【】[]■●·*|".contains(c);
     let text = text.trim_matches(sign);
     let label: String = if text.chars().any(is_han) {

@@ -1,8 +1,7 @@
-//! Labelled fields of a page: the table or list in which a notice tells its index number, document number, office and days,
-//! and any other table of labels and values. In: a page and its outline. Out: the pairs in order, and the lines that hold
-//! those of a notice, which are no text. Never reads running text.
+//! Reads labelled fields: the table or list of a notice with index number, document number, office and days, and any other
+//! table of labels and values. Lines of a notice's table are not text. Running text is not read.
 
-use super::label_words::{begins_known, is_han, is_known, is_official, tidy};
+use super::label_words::{has_known_start, is_han, is_known, is_official, normalize_label};
 use crate::document::Meta;
 use crate::lines::Line;
 use crate::lines::hints::Marks;
@@ -11,7 +10,7 @@ use crate::page::{NodeId, Page, Tag};
 
 /// Most pairs of a page.
 const MAX_PAIRS: usize = 64;
-/// Most tables and lists that are looked at.
+/// Most tables and lists that are checked.
 const MAX_BLOCKS: usize = 256;
 /// Longest value, in characters; a longer one is cut.
 const MAX_VALUE: usize = 300;
@@ -32,13 +31,13 @@ const APART: usize = 3;
 
 /// The labelled fields of a page.
 #[derive(Debug, Default)]
-pub(crate) struct Labels {
+pub(crate) struct FoundLabels {
     pub(crate) meta: Meta,
     /// Lines of a notice's fields, in order.
     pub(crate) lines: Vec<usize>,
 }
 
-impl Labels {
+impl FoundLabels {
     /// Leaves the lines of a notice's fields out of a text that has others.
     pub(crate) fn leave_out(&self, outline: &Outline, kept: &mut Vec<usize>) {
         let is_field = |at: &usize| self.lines.binary_search(at).is_ok();
@@ -52,7 +51,7 @@ impl Labels {
 
 /// A table or list with what may be pairs.
 #[derive(Debug, Default)]
-struct Block {
+struct LabelBlock {
     node: NodeId,
     pairs: Vec<(String, String)>,
     lines: Vec<usize>,
@@ -61,7 +60,7 @@ struct Block {
     official: usize,
 }
 
-impl Block {
+impl LabelBlock {
     fn add(&mut self, label: String, value: String) {
         self.official += usize::from(is_official(&label));
         if !value.is_empty() {
@@ -75,9 +74,9 @@ impl Block {
 }
 
 /// Finds them.
-pub(crate) fn labels(page: &Page, outline: &Outline) -> Labels {
+pub(crate) fn read_labels(page: &Page, outline: &Outline) -> FoundLabels {
     let reader = Reader { page, outline };
-    let mut blocks: Vec<Block> = Vec::new();
+    let mut blocks: Vec<LabelBlock> = Vec::new();
     for (at, node) in page.nodes().iter().enumerate() {
         let id = at as NodeId;
         let around = match node.tag {
@@ -93,9 +92,9 @@ pub(crate) fn labels(page: &Page, outline: &Outline) -> Labels {
         let known = blocks.iter().rposition(|block| block.node == around);
         let known = known.or_else(|| {
             (blocks.len() < MAX_BLOCKS).then(|| {
-                blocks.push(Block {
+                blocks.push(LabelBlock {
                     node: around,
-                    ..Block::default()
+                    ..LabelBlock::default()
                 });
                 blocks.len() - 1
             })
@@ -109,17 +108,17 @@ pub(crate) fn labels(page: &Page, outline: &Outline) -> Labels {
             reader.term(id, block);
         }
     }
-    blocks.retain(Block::is_believed);
+    blocks.retain(LabelBlock::is_believed);
     reader.lists(&mut blocks);
     // What comes again is said of readers or goods, not of the page.
-    let first = |block: &Block| block.pairs.first().map(|pair| pair.0.clone());
+    let first = |block: &LabelBlock| block.pairs.first().map(|pair| pair.0.clone());
     let firsts: Vec<_> = blocks.iter().map(first).collect();
     blocks.retain(|block| {
         let same = firsts.iter().filter(|label| **label == first(block));
         block.official > 0 || same.count() == 1
     });
     blocks.sort_by_key(|block| block.node);
-    let mut out = Labels::default();
+    let mut out = FoundLabels::default();
     for block in blocks {
         if block.official >= FEWEST {
             out.lines.extend(block.lines);
@@ -142,7 +141,7 @@ struct Reader<'a> {
 
 impl Reader<'_> {
     /// Reads the row of a table: label and value in turn.
-    fn row(&self, row: NodeId, block: &mut Block) {
+    fn row(&self, row: NodeId, block: &mut LabelBlock) {
         let is_cell = |id: &NodeId| matches!(self.page.node(*id).tag, Tag::TD | Tag::TH);
         let cells = self.page.children(row).filter(is_cell);
         let cells: Vec<NodeId> = cells.take(MAX_CELLS + 1).collect();
@@ -171,7 +170,7 @@ impl Reader<'_> {
     }
 
     /// Reads a term of a list and what follows it.
-    fn term(&self, term: NodeId, block: &mut Block) {
+    fn term(&self, term: NodeId, block: &mut LabelBlock) {
         block.rows += 1;
         let next = self.page.node(term).end;
         let goes_on = self
@@ -193,13 +192,13 @@ impl Reader<'_> {
     }
 
     /// Reads the lines that begin with a label of notices: in lists, and where nothing but classes makes a table.
-    fn lists(&self, blocks: &mut Vec<Block>) {
+    fn lists(&self, blocks: &mut Vec<LabelBlock>) {
         let lines = self.outline.lines.iter().enumerate();
-        let mut block = Block::default();
+        let mut block = LabelBlock::default();
         let mut last = 0;
         for (at, line) in lines {
             let text = self.outline.text(self.page, line);
-            if line.all.tokens > VALUE_TOKENS || !begins_known(text) {
+            if line.all.tokens > VALUE_TOKENS || !has_known_start(text) {
                 continue;
             }
             if at > last + APART && !block.pairs.is_empty() {
@@ -210,13 +209,13 @@ impl Reader<'_> {
             }
             let before = block.pairs.len();
             block.node = if before == 0 { line.block } else { block.node };
-            for (label, value) in in_line(text) {
+            for (label, value) in read_line(text) {
                 // The value may be a line of its own.
                 let next = self.outline.lines.get(at + 1);
                 let next = next.filter(|next| value.is_empty() && next.all.tokens <= VALUE_TOKENS);
                 let next = next.map(|next| self.outline.text(self.page, next));
                 let behind =
-                    next.filter(|text| !begins_known(text) && !text.ends_with(['：', ':']));
+                    next.filter(|text| !has_known_start(text) && !text.ends_with(['：', ':']));
                 block.lines.extend(behind.map(|_| at + 1));
                 block.add(label, cut(behind.unwrap_or(&value)));
             }
@@ -228,8 +227,8 @@ impl Reader<'_> {
         finish(block, blocks);
     }
 
-    fn in_block(&self, blocks: &[Block], line: &Line) -> bool {
-        let holds = |block: &Block| self.page.subtree(block.node).contains(&line.first);
+    fn in_block(&self, blocks: &[LabelBlock], line: &Line) -> bool {
+        let holds = |block: &LabelBlock| self.page.subtree(block.node).contains(&line.first);
         blocks.iter().any(|block| block.rows > 0 && holds(block))
     }
 
@@ -246,7 +245,7 @@ impl Reader<'_> {
         }
         let text = self.outline.text(self.page, line);
         let is_marked = text.ends_with(['：', ':', '】', ']']);
-        Some((tidy(text)?, is_marked))
+        Some((normalize_label(text)?, is_marked))
     }
 
     /// The value that is all of an element; empty if it holds nothing, `None` if it holds a text.
@@ -274,17 +273,17 @@ impl Reader<'_> {
 }
 
 /// Keeps a list of lines if it is that of a notice.
-fn finish(block: Block, blocks: &mut Vec<Block>) {
+fn finish(block: LabelBlock, blocks: &mut Vec<LabelBlock>) {
     if block.official > 0 && block.pairs.len() >= FEWEST && blocks.len() < MAX_BLOCKS {
         blocks.push(block);
     }
 }
 
-/// The pairs of a line: each label is one of notices, or stands behind a blank.
-fn in_line(text: &str) -> Vec<(String, String)> {
+/// The pairs of a line: each label is one of notices, or is behind a blank.
+fn read_line(text: &str) -> Vec<(String, String)> {
     let mut pairs: Vec<(String, String)> = Vec::new();
     let mut parts = text.split(['：', ':']);
-    let mut label = parts.next().and_then(tidy);
+    let mut label = parts.next().and_then(normalize_label);
     let mut parts = parts.peekable();
     while let Some(part) = parts.next() {
         let (value, next) = match parts.peek() {
@@ -315,7 +314,7 @@ fn split_label(text: &str) -> (&str, Option<String>) {
         before.is_none_or(char::is_whitespace)
     });
     let found = starts
-        .filter_map(|(at, _)| Some((text.get(..at)?, tidy(text.get(at..)?)?)))
+        .filter_map(|(at, _)| Some((text.get(..at)?, normalize_label(text.get(at..)?)?)))
         .filter(|(_, label)| label.chars().count() > 1 && label.chars().all(is_han))
         .find(|(before, label)| is_known(label) || !before.trim().is_empty());
     match found {

@@ -1,7 +1,8 @@
-//! How alike two titles are. In: two short texts. Out: 0 to 1, or a text in the form that is compared.
-//! Never looks at the page.
+//! Computes how alike two titles are, 0 to 1, on their normal forms.
 
 use unicode_normalization::UnicodeNormalization;
+
+use crate::page::measure::is_cjk;
 
 /// Longest title compared, in characters; the comparison is quadratic.
 pub(crate) const MAX_CHARS: usize = 200;
@@ -11,17 +12,11 @@ pub(crate) fn width(chars: impl Iterator<Item = char>) -> usize {
     chars.map(|c| 1 + usize::from(is_cjk(c))).sum()
 }
 
-/// True for characters of scripts that write words without spaces.
-pub(crate) fn is_cjk(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
-        | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
-}
-
 /// The form that titles are compared in: NFKC, lower case, no quotes, one space between words and none
-/// beside a CJK character. Cut at 200 characters.
+/// next to a CJK character. Cut at 200 characters.
 pub(crate) fn normal_form(text: &str) -> Vec<char> {
     plain_form(text).unwrap_or_else(|| {
-        let mut form = Form::new(text.len());
+        let mut form = FormBuilder::new(text.len());
         text.nfkc()
             .flat_map(char::to_lowercase)
             .all(|c| form.push(c));
@@ -31,7 +26,7 @@ pub(crate) fn normal_form(text: &str) -> Vec<char> {
 
 /// The same of a text of plain characters, as nearly all are; none for the others.
 fn plain_form(text: &str) -> Option<Vec<char>> {
-    let mut form = Form::new(text.len());
+    let mut form = FormBuilder::new(text.len());
     let mut rest = text;
     while form.has_room() {
         let end = rest.bytes().position(|b| !IN_WORD[usize::from(b)]);
@@ -67,7 +62,7 @@ const IN_WORD: [bool; 256] = {
     in_word
 };
 
-/// NFKC and lower case of a character outside ASCII that does not depend on those beside it; none for the others, which
+/// NFKC and lower case of a character outside ASCII that does not depend on those next to it; none for the others, which
 /// are rare.
 pub(crate) fn plain(c: char) -> Option<char> {
     let moved = |by: i32| char::from_u32(u32::from(c).wrapping_add_signed(by));
@@ -88,15 +83,15 @@ pub(crate) fn plain(c: char) -> Option<char> {
 }
 
 /// A normal form while it grows.
-struct Form {
+struct FormBuilder {
     chars: Vec<char>,
-    /// White space stands behind the last character.
+    /// White space is behind the last character.
     gap: bool,
     /// The last character is there and is not CJK.
     in_words: bool,
 }
 
-impl Form {
+impl FormBuilder {
     fn new(bytes: usize) -> Self {
         Self {
             chars: Vec::with_capacity(bytes.min(MAX_CHARS + 1)),
@@ -164,16 +159,16 @@ pub(crate) fn likeness_from(a: &[char], b: &[char], longest: usize, least: f64) 
     if short == 0 || bound <= long - short {
         return None;
     }
-    // The cheaper of the two first: it tells how far the other must be followed.
-    if bound <= NARROW && distance_below(a, b, bound).is_none() {
+    // The cheaper of the two first: it shows how far the other must be followed.
+    if bound <= NARROW && find_distance_below(a, b, bound).is_none() {
         return None;
     }
-    let common = common_substring(a, b);
+    let common = find_common_substring(a, b);
     let limit = distance_limit(common as usize, least);
     if limit <= long - short {
         return None;
     }
-    let distance = distance_below(a, b, limit)?;
+    let distance = find_distance_below(a, b, limit)?;
     let common = f64::from(common);
     Some(common / (f64::from(distance) + common)).filter(|likeness| *likeness > least)
 }
@@ -182,7 +177,7 @@ pub(crate) fn likeness_from(a: &[char], b: &[char], longest: usize, least: f64) 
 const NARROW: usize = 6;
 
 /// Levenshtein distance if it is below `limit`: only cells so near to the diagonal can take part (Ukkonen 1985).
-fn distance_below(a: &[char], b: &[char], limit: usize) -> Option<u32> {
+fn find_distance_below(a: &[char], b: &[char], limit: usize) -> Option<u32> {
     let head = a.iter().zip(b).take_while(|(x, y)| x == y).count();
     let (a, b) = (a.get(head..)?, b.get(head..)?);
     let tail = a
@@ -222,18 +217,18 @@ fn distance_below(a: &[char], b: &[char], limit: usize) -> Option<u32> {
 }
 
 /// Length of the longest common substring, in characters.
-pub(crate) fn common_substring(a: &[char], b: &[char]) -> u32 {
+pub(crate) fn find_common_substring(a: &[char], b: &[char]) -> u32 {
     let mut best = 0;
     // Texts that are alike have it where they begin, or not far from there.
     for shift in 0..a.len().max(b.len()) {
-        best = longest_run(a.get(shift..).unwrap_or_default(), b, best);
-        best = longest_run(a, b.get(shift..).unwrap_or_default(), best);
+        best = find_longest_run(a.get(shift..).unwrap_or_default(), b, best);
+        best = find_longest_run(a, b.get(shift..).unwrap_or_default(), best);
     }
     best as u32
 }
 
 /// Length of the longest run of places where two texts are equal, if it is longer than `best`, else that.
-fn longest_run(a: &[char], b: &[char], mut best: usize) -> usize {
+fn find_longest_run(a: &[char], b: &[char], mut best: usize) -> usize {
     let len = a.len().min(b.len());
     let mut from = 0;
     // A longer run that begins at `from` or later goes through this place or lies behind it.
@@ -249,4 +244,131 @@ fn longest_run(a: &[char], b: &[char], mut best: usize) -> usize {
         from = place + behind + 2;
     }
     best
+}
+
+/// Texts of twice this length and more that share no run of it are not called alike.
+const RUN: usize = 4;
+
+/// Normal forms that many texts are compared with.
+#[derive(Debug, Default)]
+pub(crate) struct Forms {
+    /// Each of them once, sorted.
+    forms: Vec<Vec<char>>,
+    runs: Runs,
+}
+
+impl Forms {
+    /// The normal forms of texts.
+    pub(crate) fn new<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
+        let mut forms: Vec<Vec<char>> = texts.map(normal_form).collect();
+        forms.sort_unstable();
+        forms.dedup();
+        let mut runs = Runs::default();
+        forms.iter().for_each(|form| runs.add(form));
+        Self { forms, runs }
+    }
+
+    /// True if `form` is one of the forms.
+    pub(crate) fn contain(&self, form: &[char]) -> bool {
+        self.forms
+            .binary_search_by(|f| f.as_slice().cmp(form))
+            .is_ok()
+    }
+
+    /// The greatest likeness of a normal form to one of these, if it is greater than `least`, which is at least one half.
+    pub(crate) fn best(&self, form: &[char], least: f64) -> Option<f64> {
+        if self.contain(form) {
+            return Some(1.0);
+        }
+        let shared = self.shared(form);
+        let mut best = None;
+        for other in &self.forms {
+            let least = best.unwrap_or(least);
+            if shared.allow(form.len().min(other.len()), least) {
+                best = likeness_from(form, other, shared.longest, least).or(best);
+            }
+        }
+        best
+    }
+
+    /// What a form shares with all of these together.
+    fn shared(&self, form: &[char]) -> Shared {
+        // The runs of a short text mean little.
+        if form.len() < 2 * RUN {
+            return Shared {
+                longest: form.len(),
+                lost: 0,
+            };
+        }
+        let (known, in_a_row) = self.runs.known(form);
+        let longest = if known == 0 { 0 } else { in_a_row + RUN - 1 };
+        Shared {
+            longest,
+            lost: form.len() - (RUN - 1) - known,
+        }
+    }
+}
+
+/// What a text shares with others.
+#[derive(Debug, Clone, Copy)]
+struct Shared {
+    /// No common substring is longer.
+    longest: usize,
+    /// Runs that are in none of the others.
+    lost: usize,
+}
+
+impl Shared {
+    /// False where the text cannot be more alike to one of the others than `least`; `short` is the length of the shorter.
+    fn allow(self, short: usize, least: f64) -> bool {
+        // A change of one character takes away no more runs than it is in (Ukkonen 1992).
+        let changes = self.lost.div_ceil(RUN);
+        changes < distance_limit(short.min(self.longest), least)
+    }
+}
+
+/// Which runs of [`RUN`] characters are in some texts: a bit for the hash of each. Says yes of few others.
+#[derive(Debug)]
+struct Runs([u64; Runs::WORDS]);
+
+impl Default for Runs {
+    fn default() -> Self {
+        Self([0; Self::WORDS])
+    }
+}
+
+impl Runs {
+    /// 2^14 bits; a title has some hundred runs.
+    const WORDS: usize = 1 << 8;
+
+    fn add(&mut self, text: &[char]) {
+        for at in places(text) {
+            self.0[at / 64] |= 1 << (at % 64);
+        }
+    }
+
+    /// How many runs of `text` are known, and how many in a row at most.
+    fn known(&self, text: &[char]) -> (usize, usize) {
+        let (mut all, mut most, mut row) = (0, 0, 0);
+        for at in places(text) {
+            let known = (self.0[at / 64] >> (at % 64) & 1) as usize;
+            all += known;
+            row = (row + 1) * known;
+            most = most.max(row);
+        }
+        (all, most)
+    }
+}
+
+/// The bit of each run of a text.
+fn places(text: &[char]) -> impl Iterator<Item = usize> {
+    // Sixteen bits of each of the last characters; what two runs share beyond that makes them no more than look alike.
+    let mut run = 0u64;
+    let keys = text.iter().map(move |c| {
+        run = run << 16 | u64::from(u32::from(*c) & 0xFFFF);
+        run
+    });
+    let bits = (Runs::WORDS * 64).ilog2();
+    keys.skip(RUN - 1)
+        .map(move |run| (run.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)) as usize)
 }

@@ -1,6 +1,5 @@
-//! What the links of a page lead to: other pages, and the files that it offers beside its text (附件1：…docx). In: the raw links
-//! and where they stand. Out: [`Link`]s with a kind, [`Attachment`]s in the order of the page. Never fetches; a kind is a
-//! guess from text, place and address, which says it by words that many sites use.
+//! Classifies links: other pages by a [`LinkKind`], and files next to the text (附件1：…docx) as [`Attachment`]s. A kind is a
+//! guess from text, place and URL.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -20,7 +19,7 @@ const MAX_TEXT: usize = 200;
 const HEADLINE_TOKENS: u32 = 8;
 /// So is one of more words or characters.
 const PAGING_TOKENS: u32 = 8;
-/// A longer text is no "next page", whatever signs stand around it.
+/// A longer text is no "next page", whatever signs are around it.
 const PAGING_BYTES: usize = 60;
 /// Digits of the number of a page.
 const PAGING_DIGITS: usize = 4;
@@ -60,28 +59,28 @@ static PAGING: LazyLock<PagingWords> = LazyLock::new(|| {
 });
 
 impl Link {
-    /// Whether it leads to another page of the list it stands in: "next", "下一页", a number.
+    /// Whether it leads to another page of the list it is in: "next", "下一页", a number.
     pub fn continues_list(&self) -> bool {
         let is_short = self.text.len() <= PAGING_BYTES;
-        let said = paging(&self.text).filter(|_| is_short);
+        let said = classify_paging(&self.text).filter(|_| is_short);
         self.kind == LinkKind::Hub && !matches!(said, None | Some(Paging::Other))
     }
 }
 
 /// The links of a page with their kinds, and those that are attachments; `title` is the line of the headline.
-pub(crate) fn links(
+pub(crate) fn classify_links(
     page: &Page,
     outline: &Outline,
     title: Option<usize>,
     raw: Vec<RawLink>,
 ) -> (Vec<Link>, Vec<Attachment>) {
     let own = page.url.as_ref().map(|url| (url.host(), site(url.host())));
-    let attachments = attachments(page, outline, title, &raw);
+    let attachments = find_attachments(page, outline, title, &raw);
     let links = raw
         .into_iter()
         .filter(|raw| raw.role != LinkRole::Canonical)
         .map(|raw| Link {
-            kind: kind(own, outline, &raw),
+            kind: classify_link(own, outline, &raw),
             nofollow: raw.nofollow,
             url: raw.url.into(),
             text: cut(raw.text),
@@ -102,7 +101,7 @@ fn cut(mut text: String) -> String {
 }
 
 /// What a link seems to lead to; `own` is the page's host and the registered part of it.
-fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind {
+fn classify_link(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind {
     match raw.role {
         LinkRole::Feed => return LinkKind::Feed,
         LinkRole::Part => return LinkKind::Hub,
@@ -110,15 +109,15 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
         LinkRole::Anchor => {}
     }
     let path = raw.url.path_and_query();
-    let said = said(path);
+    let said = classify_address(path);
     if said.useless {
         return LinkKind::Other;
     }
     let host = raw.url.host();
     let elsewhere = own.is_some_and(|own| own.0 != host && own.1 != site(host));
-    let tokens = Measure::of(&raw.text).tokens;
+    let tokens = Measure::new(&raw.text).tokens;
     let may_page = !elsewhere && tokens <= PAGING_TOKENS && raw.text.len() <= PAGING_BYTES;
-    if may_page && paging(&raw.text).is_some() {
+    if may_page && classify_paging(&raw.text).is_some() {
         return LinkKind::Hub;
     }
     let marks = outline.marks_at(raw.node);
@@ -136,7 +135,7 @@ fn kind(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind
 }
 
 /// What a text says of another page, if it says nothing else.
-pub(crate) fn paging(text: &str) -> Option<Paging> {
+pub(crate) fn classify_paging(text: &str) -> Option<Paging> {
     let core = text.trim_matches(|c: char| !c.is_alphanumeric());
     if core.is_empty() {
         let signs = [
@@ -187,44 +186,45 @@ fn site(host: &str) -> &str {
 }
 
 /// Endings of files that are no pages.
-static FILES: Words = Words::of(&[
+static FILES: WordList = WordList::new(&[
     "jpg", "jpeg", "png", "gif", "webp", "svg", "ico", "css", "js", "zip", "rar", "7z", "exe",
     "apk", "dmg", "mp3", "mp4", "avi", "mov", "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx",
 ]);
 /// Names of pages that serve the visitor or the site.
-static SERVICES: Words = Words::of(&[
+static SERVICES: WordList = WordList::new(&[
     "login", "logout", "signin", "signup", "register", "passport", "user", "account", "cart",
     "search", "share", "print", "feedback", "about", "contact", "privacy", "terms", "help",
     "download",
 ]);
 /// Parameters that ask for another form of a page.
-static FORMS: Words = Words::of(&["share", "replytocom", "print"]);
+static FORMS: WordList = WordList::new(&["share", "replytocom", "print"]);
 /// Names of lists.
-static LISTS: Words = Words::of(&[
+static LISTS: WordList = WordList::new(&[
     "index", "list", "default", "node", "channel", "home", "category", "tag", "tags", "topic",
     "topics", "section", "page", "archive", "archives", "author",
 ]);
 /// Parameters that count the pages of a list.
-static PAGES: Words = Words::of(&["page", "p", "pn", "pageno", "start", "offset"]);
-/// Names of the folders or files of detail pages, with a number behind them.
-static DETAILS: Words = Words::of(&[
+static PAGES: WordList = WordList::new(&["page", "p", "pn", "pageno", "start", "offset"]);
+/// Names of the directories or files of detail pages, with a number behind them.
+static DETAILS: WordList = WordList::new(&[
     "t", "c", "doc", "art", "content", "detail", "article", "news", "info", "post", "thread", "p",
     "a", "show", "item", "id",
 ]);
 /// Parameters whose value is the number of a detail page.
-static NUMBERS: Words = Words::of(&["id", "aid", "tid", "newsid", "articleid", "docid", "p"]);
-/// Longest of the words that are looked for.
+static NUMBERS: WordList =
+    WordList::new(&["id", "aid", "tid", "newsid", "articleid", "docid", "p"]);
+/// Longest of the words that are searched for.
 const LONGEST: usize = 10;
 
 /// Words to compare with in any case.
-struct Words {
+struct WordList {
     words: &'static [&'static str],
     /// By the first letter of a word, a bit for each length: most of what is asked about needs no more.
     lengths: [u32; 32],
 }
 
-impl Words {
-    const fn of(words: &'static [&'static str]) -> Self {
+impl WordList {
+    const fn new(words: &'static [&'static str]) -> Self {
         let mut lengths = [0; 32];
         let mut at = 0;
         while at < words.len() {
@@ -252,9 +252,9 @@ impl Words {
     }
 }
 
-/// What an address says of the page.
+/// What a URL says of the page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct AddressHints {
     /// A picture or another file, a page to log in, to share, to search.
     pub useless: bool,
     /// A list or one of its further pages.
@@ -262,10 +262,10 @@ pub(crate) struct Said {
 }
 
 /// Reads path and query.
-pub(crate) fn said(path: &str) -> Said {
+pub(crate) fn classify_address(path: &str) -> AddressHints {
     let dot = memchr::memrchr(b'.', path.as_bytes());
     let ending = dot.and_then(|dot| path.get(dot + 1..));
-    let mut said = Said {
+    let mut said = AddressHints {
         useless: ending.is_some_and(|ending| FILES.has(ending)),
         list: path.ends_with('/'),
     };
@@ -321,7 +321,7 @@ pub(crate) fn is_detail(path: &str) -> bool {
             .any(|rest| is_dated(rest.as_bytes()) || is_numbered(rest))
         || memchr::memchr2_iter(b'?', b'&', bytes)
             .map(behind)
-            .any(numbers_a_page)
+            .any(has_page_number)
 }
 
 fn last_segment(path: &[u8]) -> &[u8] {
@@ -400,7 +400,7 @@ fn is_numbered(text: &str) -> bool {
 }
 
 /// A parameter whose value is the number of a page.
-fn numbers_a_page(parameter: &str) -> bool {
+fn has_page_number(parameter: &str) -> bool {
     let name = parameter.bytes().take(LONGEST + 1).position(|b| b == b'=');
     let Some((name, value)) = name.and_then(|at| parameter.split_at_checked(at)) else {
         return false;
@@ -418,7 +418,7 @@ const FORMATS: [&str; 20] = [
     "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "ofd", "wps", "et", "dps", "rtf", "csv",
     "zip", "rar", "7z", "caj", "odt", "ods", "epub",
 ];
-/// What addresses have in them from which a program sends a file.
+/// What URLs have in them from which a program sends a file.
 const SENDERS: [&str; 6] = [
     "download", "attach", "fujian", "filedown", "getfile", "/file",
 ];
@@ -428,7 +428,7 @@ const HEADS: [&str; 5] = ["附件", "附表", "相关附件", "attachment", "附
 static NAMELESS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("attachment.nameless"));
 
 /// The attachments among the links of a page; `title` is the line of its headline.
-pub(crate) fn attachments(
+pub(crate) fn find_attachments(
     page: &Page,
     outline: &Outline,
     title: Option<usize>,
@@ -450,11 +450,11 @@ pub(crate) fn attachments(
         let format = by_address.or_else(|| format_of_name(&link.text));
         let at = outline.line_at(link.node);
         let at = match outline.lines.get(at) {
-            // The link stands inside of a line.
+            // The link is inside of a line.
             Some(line) if line.first <= page.node(link.node).end => at,
             _ => at.saturating_sub(1),
         };
-        let in_list = list.is_some_and(|last| at <= last + 1) || begins_list(page, outline, at);
+        let in_list = list.is_some_and(|last| at <= last + 1) || is_list_start(page, outline, at);
         let format = match format {
             Some(format) => format,
             // A program may send anything.
@@ -468,13 +468,13 @@ pub(crate) fn attachments(
             .lines
             .get(at)
             .is_some_and(|line| line.marks.any(ELSEWHERE));
-        // An address alone may be that of a paper which the text names.
+        // A URL alone may be that of a paper which the text names.
         if elsewhere && !in_list {
             continue;
         }
         out.push(Attachment {
             url: link.url.as_str().to_owned(),
-            name: name(page, outline, link, at),
+            name: name_attachment(page, outline, link, at),
             format: format.to_owned(),
         });
         if out.len() >= MAX_ATTACHMENTS {
@@ -492,14 +492,14 @@ const ELSEWHERE: Marks = Marks::NAV
     .with(Marks::COMMENT)
     .with(Marks::PROMO);
 
-/// Whether the address has a word of one from which a program sends a file.
+/// Whether the URL has a word of one from which a program sends a file.
 fn is_sent(path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     SENDERS.iter().any(|word| lower.contains(word))
 }
 
 /// Whether the line, or the one before it that has no link, begins a list of attachments.
-fn begins_list(page: &Page, outline: &Outline, at: usize) -> bool {
+fn is_list_start(page: &Page, outline: &Outline, at: usize) -> bool {
     let begins = |at: usize| {
         let line = outline.lines.get(at)?;
         let text = outline
@@ -514,7 +514,7 @@ fn begins_list(page: &Page, outline: &Outline, at: usize) -> bool {
     begins(at).is_some() || at.checked_sub(1).and_then(begins).is_some()
 }
 
-/// The ending of the file that an address names, in its path or in a parameter.
+/// The ending of the file that a URL names, in its path or in a parameter.
 fn format_of_address(path: &str) -> Option<&'static str> {
     path.split(['?', '&', '=', '#', ';'])
         .find_map(|part| format_of_name(part))
@@ -536,8 +536,8 @@ fn format_of_name(name: &str) -> Option<&'static str> {
     format.copied().filter(|_| ends)
 }
 
-/// What the file is called: the text of its link, the line around it, or the end of its address.
-fn name(page: &Page, outline: &Outline, link: &RawLink, at: usize) -> String {
+/// What the file is called: the text of its link, the line around it, or the end of its URL.
+fn name_attachment(page: &Page, outline: &Outline, link: &RawLink, at: usize) -> String {
     let names = |text: &str| {
         let core = text.trim_matches(|c: char| !c.is_alphanumeric());
         !core.is_empty() && !NAMELESS.iter().any(|word| core.eq_ignore_ascii_case(word))

@@ -1,5 +1,5 @@
-//! The labelled fields of a document, in JSON an object whose keys are the labels, in the order of the page; and what a value
-//! plainly is: a number with its unit, a day, a list. Only where nothing else could be meant; a text stays a text.
+//! The labelled fields of a document, in JSON an object whose keys are the labels in page order, and their typed values: a
+//! number with its unit, a day, a list. A value is typed only if nothing else could be meant.
 
 use std::sync::LazyLock;
 
@@ -11,8 +11,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use serde::ser::Serializer;
 
 use crate::date::stamp::Clock;
-use crate::date::text::{Form, find_dates};
-use crate::literals::compiled;
+use crate::date::text::{DateForm, find_dates};
+use crate::literals::compile_regex;
 
 /// Labels with their values, in the order of the page; each label once.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -37,7 +37,7 @@ impl Meta {
         self.pairs.push((label, value));
     }
 
-    /// Labels and values that somebody asked for: they make the page a changed one. The others count visitors on many pages.
+    /// Labels and values that somebody requested: they make the page a changed one. The others count visitors on many pages.
     pub fn watched(&self) -> impl Iterator<Item = &str> {
         let said = self
             .iter()
@@ -66,7 +66,7 @@ impl Meta {
     pub fn typed(&self) -> TypedFields {
         let typed = self
             .iter()
-            .filter_map(|(label, value)| Some((label.to_owned(), Typed::of(value)?)));
+            .filter_map(|(label, value)| Some((label.to_owned(), Typed::parse(value)?)));
         TypedFields(typed.collect())
     }
 
@@ -147,14 +147,14 @@ const FEWEST_BY_COMMA: usize = 3;
 
 /// A number with signs of money before it or a unit behind it. No code: those begin with 0, or have too many digits.
 static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
-    compiled(
+    compile_regex(
         r"^([¥￥$€£])?\s*([-−]?(?:0|[1-9]\d{0,2}(?:,\d{3})+|[1-9]\d{0,11})(?:\.\d{1,9})?)\s*([%％‰℃°\p{L}][%\p{L}².³/·]{0,11}(?: \p{L}{1,8})?)?$",
     )
 });
 
 /// A day in digits.
 static DAY: LazyLock<Regex> =
-    LazyLock::new(|| compiled(r"^\s*(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?\s*$"));
+    LazyLock::new(|| compile_regex(r"^\s*(\d{4})[-/.年](\d{1,2})[-/.月](\d{1,2})日?\s*$"));
 
 /// A value with its type.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -178,9 +178,11 @@ pub enum Typed {
 
 impl Typed {
     /// What a value is; none for a text.
-    pub fn of(value: &str) -> Option<Self> {
+    pub fn parse(value: &str) -> Option<Self> {
         let value = value.trim();
-        number(value).or_else(|| day(value)).or_else(|| list(value))
+        parse_number(value)
+            .or_else(|| parse_day(value))
+            .or_else(|| parse_list(value))
     }
 
     /// A text that sorts as numbers, and as days, do; none for a list.
@@ -202,7 +204,7 @@ impl Typed {
     }
 }
 
-fn number(value: &str) -> Option<Typed> {
+fn parse_number(value: &str) -> Option<Typed> {
     let found = NUMBER.captures(value)?;
     let group = |at: usize| found.get(at).map_or("", |group| group.as_str());
     let digits = group(2).replace(',', "").replace('−', "-");
@@ -216,7 +218,7 @@ fn number(value: &str) -> Option<Typed> {
     })
 }
 
-fn day(value: &str) -> Option<Typed> {
+fn parse_day(value: &str) -> Option<Typed> {
     if value.len() > MAX_DATE_BYTES {
         return None;
     }
@@ -236,14 +238,14 @@ fn day(value: &str) -> Option<Typed> {
         return Some(Typed::Day { date });
     }
     match find_dates(alone, &clock)[..] {
-        [found] if found.at == 0 && found.form == Form::Full => Some(Typed::Day {
+        [found] if found.at == 0 && found.form == DateForm::Full => Some(Typed::Day {
             date: found.stamp.date,
         }),
         _ => None,
     }
 }
 
-fn list(value: &str) -> Option<Typed> {
+fn parse_list(value: &str) -> Option<Typed> {
     let separator = SEPARATORS.iter().find(|signs| value.contains(**signs))?;
     let items: Vec<String> = value
         .split(separator)
@@ -268,23 +270,14 @@ mod tests {
     }
 
     #[test]
-    fn numbers_have_their_units_and_codes_are_texts() {
-        assert_eq!(Typed::of("171 分钟"), number(171.0, "分钟"));
-        assert_eq!(Typed::of("$9,970"), number(9970.0, "$"));
-        assert_eq!(Typed::of("205 lbs."), number(205.0, "lbs."));
-        assert_eq!(Typed::of("-40.28%"), number(-40.28, "%"));
-        assert_eq!(Typed::of("0.5米"), number(0.5, "米"));
-        for text in [
-            "0755",
-            "9781602600157",
-            "NY-3097",
-            "27 City / 36 Hwy x",
-            "6-5",
-            "1,23",
-            "",
-            "12:30",
-        ] {
-            let typed = Typed::of(text);
+    fn typed_number_or_code() {
+        assert_eq!(Typed::parse("171 分钟"), number(171.0, "分钟"));
+        assert_eq!(Typed::parse("$9,970"), number(9970.0, "$"));
+        assert_eq!(Typed::parse("205 lbs."), number(205.0, "lbs."));
+        assert_eq!(Typed::parse("-40.28%"), number(-40.28, "%"));
+        assert_eq!(Typed::parse("0.5米"), number(0.5, "米"));
+        for text in "0755~9781602600157~NY-3097~27 City / 36 Hwy x~6-5~1,23~~12:30".split('~') {
+            let typed = Typed::parse(text);
             assert!(
                 !matches!(typed, Some(Typed::Number { .. })),
                 "{text}: {typed:?}"
@@ -293,15 +286,15 @@ mod tests {
     }
 
     #[test]
-    fn days_are_whole_and_lists_have_short_items() {
-        let day = |text: &str| match Typed::of(text) {
+    fn typed_day_and_list() {
+        let day = |text: &str| match Typed::parse(text) {
             Some(Typed::Day { date }) => date.to_string(),
             other => format!("{other:?}"),
         };
         assert_eq!(day("1993-01-01(中国香港)"), "1993-01-01");
         assert_eq!(day("2026年11月5日"), "2026-11-05");
         assert_eq!(day("June 29, 2010"), "2010-06-29");
-        let list = |text: &str| match Typed::of(text) {
+        let list = |text: &str| match Typed::parse(text) {
             Some(Typed::List(items)) => items.join("+"),
             other => format!("{other:?}"),
         };
@@ -316,9 +309,9 @@ mod tests {
     }
 
     #[test]
-    fn keys_sort_as_numbers_and_days_do() {
+    fn typed_sort_key_order() {
         let key = |text: &str| {
-            Typed::of(text)
+            Typed::parse(text)
                 .and_then(|typed| typed.sort_key())
                 .expect("a key")
         };

@@ -1,4 +1,4 @@
-//! The fields of a document beside its text: title, author, source, pictures, links, further pages, and what the head declares.
+//! The fields of a document other than its text: title, author, source, pictures, links, further pages, head data.
 
 pub(crate) mod author;
 pub(crate) mod head;

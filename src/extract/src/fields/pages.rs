@@ -1,15 +1,15 @@
-//! The other pages of an article that is printed over several. In: the address of a page and its links. Out: [`Pages`]: the
-//! addresses of the pages that follow, or of the first where this is a later one. Never fetches.
+//! Finds the other pages of an article that is printed over several: [`Pages`] holds the URLs of those that follow, or of
+//! the first.
 //!
-//! A page is told by two signs that must agree: its address is that of the first with a number (`a_2.html`, `a/2`, `?page=2`),
-//! and a link in the text or right below it says that number, or "next page". Either alone is no sign: the next article has
-//! a number too, and a list has a next page.
+//! Two signs must agree: the URL is that of the first page with a number (`a_2.html`, `a/2`, `?page=2`), and a link in the
+//! text or right below it has that number or reads "next page". One alone is not enough: the next article has a number too,
+//! and a list has a next page.
 
 use std::sync::LazyLock;
 
 use std::collections::HashSet;
 
-use super::links::{Paging, paging};
+use super::links::{Paging, classify_paging};
 use crate::cues;
 use crate::date::Anchors;
 use crate::document::{Document, Link};
@@ -18,9 +18,9 @@ use crate::lines::outline::Outline;
 use crate::page::{LinkRole, Page, RawLink};
 use taojin_uri::CrawlUri;
 
-/// Lines below the text among which a pager stands: buttons, editors and an advertisement may be between.
+/// Lines below the text among which a pager is: buttons, editors and an advertisement may be between.
 const LINES_BELOW: usize = 25;
-/// Most pages of an article that are told; no pager shows more.
+/// Most pages of an article that are listed; no pager shows more.
 const MOST: usize = 200;
 /// Digits of a page's number: what has more is a date or the number of an article.
 const DIGITS: usize = 3;
@@ -37,8 +37,13 @@ pub(crate) struct Pages {
 }
 
 impl Pages {
-    /// The pages that the links of a page with a text tell of.
-    pub(crate) fn of(page: &Page, outline: &Outline, links: &[RawLink], anchors: Anchors) -> Self {
+    /// The pages that the links of a page with a text mention.
+    pub(crate) fn find(
+        page: &Page,
+        outline: &Outline,
+        links: &[RawLink],
+        anchors: Anchors,
+    ) -> Self {
         let (Some(own), Some(start)) = (&page.url, anchors.body_start) else {
             return Self::default();
         };
@@ -55,14 +60,14 @@ impl Pages {
         for link in links.iter().filter(same_host).filter(stands_beside) {
             let said = match link.role {
                 LinkRole::Part => Some(Paging::Other),
-                _ => paging(&link.text),
+                _ => classify_paging(&link.text),
             };
             pager.extend(said.map(|said| (link, said)));
         }
         if pager.is_empty() {
             return Self::default();
         }
-        readings(own)
+        read_numbers(own)
             .iter()
             .map(|own| own.pages(&pager))
             .max_by_key(|pages| (pages.first.is_some(), pages.following.len()))
@@ -70,13 +75,13 @@ impl Pages {
     }
 }
 
-/// An address read as that of one page of an article.
+/// A URL read as that of one page of an article.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Numbered {
-    /// The address of the first page, without the number.
+    /// The URL of the first page, without the number.
     first: String,
     number: usize,
-    /// Articles of one folder may be numbered so too: only beside a link to the first is it a page's number.
+    /// Articles of one directory may be numbered so too: only next to a link to the first is it a page's number.
     loose: bool,
 }
 
@@ -86,7 +91,7 @@ impl Numbered {
         let mut found: Vec<(usize, &RawLink)> = Vec::new();
         for (link, said) in pager {
             let same = |other: &Numbered| other.first == self.first;
-            let Some(other) = readings(&link.url).into_iter().find(same) else {
+            let Some(other) = read_numbers(&link.url).into_iter().find(same) else {
                 continue;
             };
             let agrees = match said {
@@ -125,7 +130,7 @@ impl Numbered {
 }
 
 impl Document {
-    /// Takes in the page on which an article goes on. False, and nothing is taken, where that page says hardly anything new: a
+    /// Takes in the page on which an article continues. False, and nothing is taken, where that page says hardly anything new: a
     /// page of the comments shows the article again.
     pub fn append_page(&mut self, next: Document) -> bool {
         let known: HashSet<&str> = self.text.lines().collect();
@@ -134,7 +139,7 @@ impl Document {
         if new * 2 <= next.text.len() {
             return false;
         }
-        // What stands above the text of each page: the lead, a note of the editor.
+        // What is above the text of each page: the lead, a note of the editor.
         let again = next.text.lines().take_while(|line| !is_new(line)).count();
         let paragraphs = self.text.lines().count();
         for mut image in next.images {
@@ -161,11 +166,11 @@ impl Document {
     }
 }
 
-/// What an address may be: the first page, and where it has a number the page of that number.
-fn readings(url: &CrawlUri) -> Vec<Numbered> {
+/// What a URL may be: the first page, and where it has a number the page of that number.
+fn read_numbers(url: &CrawlUri) -> Vec<Numbered> {
     let whole = url.as_str();
     let mut out = vec![Numbered {
-        first: without_index(whole).to_owned(),
+        first: strip_index(whole).to_owned(),
         number: 1,
         loose: false,
     }];
@@ -177,7 +182,7 @@ fn readings(url: &CrawlUri) -> Vec<Numbered> {
             .ok()
             .filter(|number| fits && !(loose && *number == 1));
         if let Some(number) = number {
-            let first = without_index(&first).to_owned();
+            let first = strip_index(&first).to_owned();
             out.push(Numbered {
                 first,
                 number,
@@ -224,8 +229,8 @@ fn readings(url: &CrawlUri) -> Vec<Numbered> {
     out
 }
 
-/// One spelling of a folder and its front page.
-fn without_index(address: &str) -> &str {
+/// One spelling of a directory and its front page.
+fn strip_index(address: &str) -> &str {
     let name = address.rsplit('/').next().unwrap_or_default();
     let is_index = name.starts_with("index.") || name.starts_with("default.");
     let folder = if is_index && !name.contains('?') {
@@ -258,58 +263,42 @@ mod tests {
     }
 
     #[test]
-    fn pages_that_follow_have_the_address_with_a_number() {
-        let pager = |pages: &[(&str, &str)]| -> String {
-            let links = pages
-                .iter()
-                .map(|(to, text)| format!("<a href='/{to}'>{text}</a> "));
-            links.collect()
-        };
-        for (own, links, want) in [
-            (
-                "a.html",
-                vec![("a_2.html", "2"), ("a_3.html", "3"), ("a_2.html", "下一页")],
-                "a_2.html a_3.html",
-            ),
-            ("a.html", vec![("a_2.html", "下一页")], "a_2.html"),
-            ("a.html", vec![("a_2.html", "第2页")], "a_2.html"),
-            ("a?id=5", vec![("a?id=5&page=2", "2")], "a?id=5&page=2"),
-            ("slug/", vec![("slug/2/", "Next page")], "slug/2/"),
-            (
-                "slug",
-                vec![("slug/page/2", "2"), ("slug/page/3", "3")],
-                "slug/page/2 slug/page/3",
-            ),
-            (
-                "a/index.html",
-                vec![("a/index_2.html", "次へ")],
-                "a/index_2.html",
-            ),
-            // From a later page on.
-            (
-                "a_2.html",
-                vec![("a.html", "1"), ("a_3.html", "3")],
-                "a_3.html",
-            ),
-            // The next article, another number, words that are no paging, another article's pages.
-            ("a-1.html", vec![("a-2.html", "下一页")], ""),
-            ("123", vec![("124", "下一页")], ""),
-            ("a.html", vec![("a_2.html", "3")], ""),
-            ("a.html", vec![("a_2.html", "高清图集")], ""),
-            ("a.html", vec![("b_2.html", "2")], ""),
-            ("a.html", vec![("a_20260503.html", "下一页")], ""),
-        ] {
-            let (found, _) = pages(&format!("http://a.cn/{own}"), &pager(&links));
-            let found: Vec<&str> = found
-                .iter()
-                .filter_map(|u| u.strip_prefix("http://a.cn/"))
+    fn pages_following_by_number() {
+        // Address: links => pages. Nothing behind `=>`: the next article, another number, words that are no paging,
+        // another article's pages.
+        let rows = "\
+            a.html: a_2.html 2, a_3.html 3, a_2.html 下一页 => a_2.html a_3.html
+            a.html: a_2.html 下一页 => a_2.html
+            a.html: a_2.html 第2页 => a_2.html
+            a?id=5: a?id=5&page=2 2 => a?id=5&page=2
+            slug/: slug/2/ Next page => slug/2/
+            slug: slug/page/2 2, slug/page/3 3 => slug/page/2 slug/page/3
+            a/index.html: a/index_2.html 次へ => a/index_2.html
+            a_2.html: a.html 1, a_3.html 3 => a_3.html
+            a-1.html: a-2.html 下一页 =>
+            123: 124 下一页 =>
+            a.html: a_2.html 3 =>
+            a.html: a_2.html 高清图集 =>
+            a.html: b_2.html 2 =>
+            a.html: a_20260503.html 下一页 =>";
+        for row in rows.lines() {
+            let (case, want) = row.split_once("=>").unwrap();
+            let (own, links) = case.trim().split_once(": ").unwrap();
+            let links = links.split(", ").filter_map(|link| link.split_once(' '));
+            let links: String = links
+                .map(|(to, text)| format!("<a href='/{to}'>{text}</a> "))
                 .collect();
-            assert_eq!(found.join(" "), want, "{own} {links:?}");
+            let (found, _) = pages(&format!("http://a.cn/{own}"), &links);
+            assert_eq!(
+                found.join(" ").replace("http://a.cn/", ""),
+                want.trim(),
+                "{row}"
+            );
         }
     }
 
     #[test]
-    fn the_text_of_a_page_goes_on_with_the_next() {
+    fn append_page_continues_text() {
         let page = |url: &str, text: &str| Document {
             url: url.to_owned(),
             text: text.to_owned(),
@@ -325,7 +314,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_page_names_the_first() {
+    fn pages_first_from_later() {
         for (own, links, want) in [
             ("a_2.html", "<a href=a.html>上一页</a>", Some("a.html")),
             ("a_3.html", "<a href=a_2.html>上一页</a>", Some("a.html")),

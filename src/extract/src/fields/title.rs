@@ -1,12 +1,12 @@
-//! The headline. In: what the head says and the headings near the text. Out: the headline without the site's
-//! name, with every candidate and its score.
+//! Chooses the headline from candidates in head data and headings near the text, and removes the site's name.
 //!
-//! A candidate is believed as far as it is like a part of `<title>` (ALGORITHMS: sim = LCS / (LD + LCS), on
-//! normal forms); a heading that is only the site's name is not.
+//! A candidate is trusted as far as it is like a part of `<title>` (ALGORITHMS: sim = LCS / (LD + LCS), on normal forms); a
+//! heading that is only the site's name is not.
 
-use super::likeness::{is_cjk, normal_form, width};
-use super::title_candidate::{ACCEPT, Candidate, MAX_CHARS, MIN_CHARS, Origin, Site};
-use super::title_parts::{Parts, Title};
+use super::likeness::{normal_form, width};
+use super::title_candidate::{ACCEPT, MAX_CHARS, MIN_CHARS, Site, TitleCandidate, TitleOrigin};
+use super::title_parts::{Title, TitleParts};
+use crate::page::measure::is_cjk;
 
 /// Likeness of a line that `<title>` contains.
 const LINE: f64 = 0.8;
@@ -20,13 +20,13 @@ pub(crate) struct Evidence<'a> {
     /// Host of the page, where it is known.
     pub host: Option<&'a str>,
     /// Candidates without scores, in document order within an origin.
-    pub candidates: Vec<Candidate<'a>>,
+    pub candidates: Vec<TitleCandidate<'a>>,
 }
 
 /// The headline and the candidates it was chosen from, best first.
-pub(crate) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate<'_>>) {
+pub(crate) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<TitleCandidate<'_>>) {
     let Title { parts, form, forms } = evidence.title;
-    let site = Site::of(evidence.site_name, evidence.host);
+    let site = Site::new(evidence.site_name, evidence.host);
     let mut candidates = evidence.candidates;
     let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
     let last = last.map(|part| normal_form(part));
@@ -35,16 +35,16 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate<'
         candidate.score = score(candidate, last.as_deref(), &site);
         candidate.exact = forms.contain(candidate.form());
     }
-    let lone = lone_heading(&candidates, parts, &site);
-    let agreed = agreed_heading(&candidates, &site);
+    let lone = find_lone_heading(&candidates, parts, &site);
+    let agreed = find_agreed_heading(&candidates, &site);
     let untitled = parts.whole.is_empty();
-    let is_accepted = |i: usize, c: &Candidate<'_>| {
+    let is_accepted = |i: usize, c: &TitleCandidate<'_>| {
         let says_so = |agreed: &Vec<char>| {
             let letters = c.form().iter().filter(|c| c.is_alphanumeric());
             letters.eq(agreed)
         };
         c.score >= ACCEPT
-            || (untitled && c.origin <= Origin::JsonLd)
+            || (untitled && c.origin <= TitleOrigin::JsonLd)
             || lone == Some(i)
             || agreed.as_ref().is_some_and(says_so)
     };
@@ -55,28 +55,28 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<Candidate<'
         }
     }
     drop_copies(&mut accepted, parts);
-    let ranked = by_votes(accepted, form);
+    let ranked = choose_by_votes(accepted, form);
     if let Some(best) = ranked.first() {
         return (Some(best.text.clone().into_owned()), ranked);
     }
-    let fallback = near_heading(&candidates, parts, &site)
-        .map(|text| (text, Origin::Heading))
-        .or_else(|| part_of_title(parts, &site).map(|text| (text, Origin::Part)))
+    let fallback = find_near_heading(&candidates, parts, &site)
+        .map(|text| (text, TitleOrigin::Heading))
+        .or_else(|| find_title_part(parts, &site).map(|text| (text, TitleOrigin::Part)))
         .or_else(|| {
             candidates
                 .first()
-                .map(|c| (c.text.clone().into_owned(), Origin::Fallback))
+                .map(|c| (c.text.clone().into_owned(), TitleOrigin::Fallback))
         });
     let Some((text, origin)) = fallback else {
         return (None, candidates);
     };
-    candidates.insert(0, Candidate::new(origin, text.clone()));
+    candidates.insert(0, TitleCandidate::new(origin, text.clone()));
     (Some(text), candidates)
 }
 
 /// Likeness of a candidate to the best part of `<title>`, less for what looks like the site's name; `last` is the normal
 /// form of the last of several parts.
-fn score(candidate: &Candidate<'_>, last: Option<&[char]>, site: &Site) -> f64 {
+fn score(candidate: &TitleCandidate<'_>, last: Option<&[char]>, site: &Site) -> f64 {
     let form = candidate.form();
     let longer = |text: &str| text.len() > MAX_CHARS && text.chars().count() > MAX_CHARS;
     if site.is(form) || longer(&candidate.text) || form.len() < 2 {
@@ -84,24 +84,27 @@ fn score(candidate: &Candidate<'_>, last: Option<&[char]>, site: &Site) -> f64 {
     }
     let best = candidate.compared.as_ref().map_or(0.0, |c| c.likeness);
     // The title contains it, and no joint shows where it ends.
-    let best = if candidate.origin == Origin::Line {
+    let best = if candidate.origin == TitleOrigin::Line {
         best.max(LINE)
     } else {
         best
     };
-    // Site names stand last; a headline that stands last is found by another candidate or part.
+    // Site names are last; a headline that is last is found by another candidate or part.
     let suspect =
-        candidate.origin != Origin::JsonLd && last.is_some_and(|last| is_site(last, form));
+        candidate.origin != TitleOrigin::JsonLd && last.is_some_and(|last| is_site(last, form));
     let short = form.len() < MIN_CHARS;
     best * if suspect { 0.5 } else { 1.0 } * if short { 0.8 } else { 1.0 }
 }
 
 /// Drops what copies `<title>` with its joints, where the page shows the longest part of it alone: what is copied is no
-/// second opinion, and the page tells where the headline ends.
-fn drop_copies(accepted: &mut Vec<Candidate<'_>>, parts: &Parts) {
+/// second opinion, and the page states where the headline ends.
+fn drop_copies(accepted: &mut Vec<TitleCandidate<'_>>, parts: &TitleParts) {
     let longest = parts.parts.iter().map(|part| normal_form(part).len()).max();
     let shown = accepted.iter().filter(|c| {
-        let is_shown = matches!(c.origin, Origin::H1 | Origin::Heading | Origin::Line);
+        let is_shown = matches!(
+            c.origin,
+            TitleOrigin::H1 | TitleOrigin::Heading | TitleOrigin::Line
+        );
         is_shown && c.exact && Some(c.form().len()) >= longest
     });
     let Some(shown) = shown.map(|c| c.form().to_vec()).min_by_key(Vec::len) else {
@@ -110,7 +113,7 @@ fn drop_copies(accepted: &mut Vec<Candidate<'_>>, parts: &Parts) {
     accepted.retain(|c| {
         let around = c.form().starts_with(&shown) || c.form().ends_with(&shown);
         let longer = c.form().len() > shown.len();
-        !(c.origin == Origin::Meta && !c.clean && c.exact && longer && around)
+        !(c.origin == TitleOrigin::Meta && !c.clean && c.exact && longer && around)
     });
 }
 
@@ -127,12 +130,15 @@ fn is_site(last: &[char], form: &[char]) -> bool {
 
 /// Candidates by how many origins say the same, the more trusted origin first among equals; signs and spaces
 /// between the words do not count. `whole` is `<title>`: of two spellings the one that it has wins.
-fn by_votes<'a>(mut accepted: Vec<Candidate<'a>>, whole: &[char]) -> Vec<Candidate<'a>> {
+fn choose_by_votes<'a>(
+    mut accepted: Vec<TitleCandidate<'a>>,
+    whole: &[char],
+) -> Vec<TitleCandidate<'a>> {
     accepted.sort_by(|a, b| {
-        let rank = |c: &Candidate<'_>| (c.origin, c.distance);
+        let rank = |c: &TitleCandidate<'_>| (c.origin, c.distance);
         rank(a).cmp(&rank(b)).then(b.score.total_cmp(&a.score))
     });
-    let forms: Vec<Vec<char>> = accepted.iter().map(Candidate::letters).collect();
+    let forms: Vec<Vec<char>> = accepted.iter().map(TitleCandidate::letters).collect();
     let mut first_of_origin: Vec<usize> = Vec::new();
     for (i, candidate) in accepted.iter().enumerate() {
         if !first_of_origin
@@ -166,14 +172,14 @@ fn by_votes<'a>(mut accepted: Vec<Candidate<'a>>, whole: &[char]) -> Vec<Candida
         // An inline element glues words together that attributes keep apart.
         let spelled = same()
             .find(printed)
-            .or_else(|| same().find(|i| accepted[*i].origin == Origin::Meta));
+            .or_else(|| same().find(|i| accepted[*i].origin == TitleOrigin::Meta));
         let best = spelled.unwrap_or(best);
         accepted[..=best].rotate_right(1);
     }
     accepted
 }
 
-/// A form with white space left out and every run of dashes as one.
+/// A form with white space skipped and every run of dashes as one.
 fn signs_of(form: &[char]) -> Vec<char> {
     let dash = |c: char| matches!(c, '-' | '–' | '—' | '‒' | '―');
     let mut out: Vec<char> = Vec::new();
@@ -187,19 +193,19 @@ fn signs_of(form: &[char]) -> Vec<char> {
 }
 
 /// What the word of a candidate is worth.
-fn weight(candidate: &Candidate<'_>) -> f64 {
+fn weight(candidate: &TitleCandidate<'_>) -> f64 {
     match candidate.origin {
-        Origin::JsonLd => 1.3,
-        Origin::H1 => 1.2,
+        TitleOrigin::JsonLd => 1.3,
+        TitleOrigin::H1 => 1.2,
         // Set by hand rather than copied from `<title>` with the site's name.
-        Origin::Meta if candidate.clean && candidate.exact => 1.25,
-        Origin::Itemprop | Origin::Meta => 1.0,
-        Origin::Heading | Origin::Line | Origin::Part | Origin::Fallback => 0.3,
+        TitleOrigin::Meta if candidate.clean && candidate.exact => 1.25,
+        TitleOrigin::Itemprop | TitleOrigin::Meta => 1.0,
+        TitleOrigin::Heading | TitleOrigin::Line | TitleOrigin::Part | TitleOrigin::Fallback => 0.3,
     }
 }
 
 /// The title without the site's name: the longest part that is not it, else the whole.
-fn part_of_title(parts: &Parts, site: &Site) -> Option<String> {
+fn find_title_part(parts: &TitleParts, site: &Site) -> Option<String> {
     let best = parts
         .parts
         .iter()
@@ -212,11 +218,11 @@ fn part_of_title(parts: &Parts, site: &Site) -> Option<String> {
         .cloned()
 }
 
-/// The heading right above the text, where it is longer than any part of `<title>`: titles that only tell section and site
+/// The heading right above the text, where it is longer than any part of `<title>`: titles that only state section and site
 /// are the same on every page of theirs.
-pub(crate) fn near_heading(
-    candidates: &[Candidate<'_>],
-    parts: &Parts,
+pub(crate) fn find_near_heading(
+    candidates: &[TitleCandidate<'_>],
+    parts: &TitleParts,
     site: &Site,
 ) -> Option<String> {
     /// Lines between headline and text: date and source.
@@ -229,8 +235,8 @@ pub(crate) fn near_heading(
         .map(|part| width(part.chars()))
         .max()
         .unwrap_or(0);
-    let is_near = |c: &&Candidate<'_>| {
-        let heading = matches!(c.origin, Origin::H1 | Origin::Heading);
+    let is_near = |c: &&TitleCandidate<'_>| {
+        let heading = matches!(c.origin, TitleOrigin::H1 | TitleOrigin::Heading);
         let wide = width(c.text.chars()) > widest.max(LEAST) && c.text.chars().count() <= MAX_CHARS;
         let trail = c.text.contains(['>', '»', '›']);
         heading && c.above && c.distance <= NEAR && wide && !trail && !site.named_by(&c.text)
@@ -240,20 +246,22 @@ pub(crate) fn near_heading(
     near.map(|c| c.text.clone().into_owned())
 }
 
-/// The only `h1` of the page when it stands right above the text: it is the headline even if `<title>` was
+/// The only `h1` of the page when it is right above the text: it is the headline even if `<title>` was
 /// written for search engines.
-pub(crate) fn lone_heading(
-    candidates: &[Candidate<'_>],
-    parts: &Parts,
+pub(crate) fn find_lone_heading(
+    candidates: &[TitleCandidate<'_>],
+    parts: &TitleParts,
     site: &Site,
 ) -> Option<usize> {
     /// Lines between headline and text: kicker, date, writer, picture.
     const NEAR: u32 = 12;
-    let is_h1 = |c: &&Candidate<'_>| c.origin == Origin::H1;
+    let is_h1 = |c: &&TitleCandidate<'_>| c.origin == TitleOrigin::H1;
     if candidates.iter().filter(is_h1).count() != 1 {
         return None;
     }
-    let at = candidates.iter().position(|c| c.origin == Origin::H1)?;
+    let at = candidates
+        .iter()
+        .position(|c| c.origin == TitleOrigin::H1)?;
     let candidate = &candidates[at];
     let form = candidate.form();
     let long = form.len()
@@ -269,14 +277,17 @@ pub(crate) fn lone_heading(
 
 /// The letters of a heading that `og:title` repeats: two places that say the same are believed though `<title>`
 /// was written for search engines.
-pub(crate) fn agreed_heading(candidates: &[Candidate<'_>], site: &Site) -> Option<Vec<char>> {
+pub(crate) fn find_agreed_heading(
+    candidates: &[TitleCandidate<'_>],
+    site: &Site,
+) -> Option<Vec<char>> {
     const LEAST: usize = 12;
-    let letters = |origin: Origin| {
+    let letters = |origin: TitleOrigin| {
         let of = candidates.iter().filter(move |c| c.origin == origin);
-        of.map(Candidate::letters)
+        of.map(TitleCandidate::letters)
     };
-    let metas: Vec<Vec<char>> = letters(Origin::Meta).collect();
-    letters(Origin::H1)
-        .chain(letters(Origin::Heading))
+    let metas: Vec<Vec<char>> = letters(TitleOrigin::Meta).collect();
+    letters(TitleOrigin::H1)
+        .chain(letters(TitleOrigin::Heading))
         .find(|l| width(l.iter().copied()) >= LEAST && metas.contains(l) && !site.is(l))
 }

@@ -1,10 +1,10 @@
-//! Candidates for the headline. In: a text, and what is known of the site's name. Out: a [`Candidate`] with its normal form
-//! and its likeness to a part of `<title>`. Never chooses.
+//! Candidates for the headline. A [`TitleCandidate`] has a normal form and a likeness to a part of `<title>`, without the site's
+//! name.
 
 use std::borrow::Cow;
 
-use super::likeness::{distance_limit, likeness_from, normal_form};
-use super::title_parts::Parts;
+use super::likeness::{Forms, likeness_from, normal_form};
+use super::title_parts::TitleParts;
 
 /// Least likeness to a part of `<title>`.
 pub(super) const ACCEPT: f64 = 0.6;
@@ -19,7 +19,7 @@ const PERMALINKS: [char; 5] = ['#', '¶', '§', '🔗', '\u{fe0f}'];
 
 /// Where a candidate comes from, in order of trust.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Origin {
+pub(crate) enum TitleOrigin {
     /// `h1`.
     H1,
     /// `itemprop=headline`.
@@ -50,7 +50,7 @@ pub(crate) struct Compared {
 
 impl Compared {
     /// Compares a text with the parts of `<title>`.
-    pub(crate) fn of(text: &str, forms: &Forms) -> Self {
+    pub(crate) fn new(text: &str, forms: &Forms) -> Self {
         let form = normal_form(text);
         let likeness = forms.best(&form, LEAST).unwrap_or(0.0);
         Self { form, likeness }
@@ -59,16 +59,16 @@ impl Compared {
 
 /// One candidate.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub(crate) struct Candidate<'a> {
+pub(crate) struct TitleCandidate<'a> {
     /// Its text.
     pub text: Cow<'a, str>,
     /// What the text is compared by, if that is known.
     pub compared: Option<Cow<'a, Compared>>,
     /// Where it comes from.
-    pub origin: Origin,
+    pub origin: TitleOrigin,
     /// Lines between it and the main text; smaller is nearer.
     pub distance: u32,
-    /// It stands above the main text or begins it.
+    /// It is above the main text or begins it.
     pub above: bool,
     /// Likeness to the best part of `<title>`.
     pub score: f64,
@@ -78,9 +78,9 @@ pub(crate) struct Candidate<'a> {
     pub clean: bool,
 }
 
-impl<'a> Candidate<'a> {
+impl<'a> TitleCandidate<'a> {
     /// A candidate of which nothing else is known.
-    pub(crate) fn new(origin: Origin, text: impl Into<Cow<'a, str>>) -> Self {
+    pub(crate) fn new(origin: TitleOrigin, text: impl Into<Cow<'a, str>>) -> Self {
         Self {
             text: text.into(),
             origin,
@@ -89,8 +89,8 @@ impl<'a> Candidate<'a> {
     }
 
     /// The same without what it was compared by.
-    pub(crate) fn into_owned(self) -> Candidate<'static> {
-        Candidate {
+    pub(crate) fn into_owned(self) -> TitleCandidate<'static> {
+        TitleCandidate {
             text: Cow::Owned(self.text.into_owned()),
             compared: None,
             origin: self.origin,
@@ -116,11 +116,11 @@ impl<'a> Candidate<'a> {
 
     /// Takes away what is not part of a headline, and compares what is left.
     pub(super) fn compare(&mut self, site: &Site, forms: &Forms) {
-        let text = without_permalink(&self.text);
-        self.clean = Parts::is_single(text);
+        let text = strip_permalink(&self.text);
+        self.clean = TitleParts::is_single(text);
         let text = site.without_suffix(text, self.clean);
         if self.compared.is_none() || text != self.text {
-            self.compared = Some(Cow::Owned(Compared::of(&text, forms)));
+            self.compared = Some(Cow::Owned(Compared::new(&text, forms)));
         }
         if text != self.text {
             self.text = Cow::Owned(text.into_owned());
@@ -129,7 +129,7 @@ impl<'a> Candidate<'a> {
 }
 
 /// The text without signs behind it that link to the heading, without signs of icon fonts and the mark of an answer.
-fn without_permalink(text: &str) -> &str {
+fn strip_permalink(text: &str) -> &str {
     let icon = |c: char| matches!(c, '\u{e000}'..='\u{f8ff}');
     let text = text.trim_matches(|c: char| icon(c) || c.is_whitespace());
     let text = text.strip_prefix("Re: ").unwrap_or(text);
@@ -148,7 +148,7 @@ pub(crate) struct Site {
 
 impl Site {
     /// By the name that the page gives the site and by the site's host.
-    pub(super) fn of(name: Option<&str>, host: Option<&str>) -> Self {
+    pub(super) fn new(name: Option<&str>, host: Option<&str>) -> Self {
         Self {
             name: name.map(normal_form),
             host: host
@@ -182,9 +182,9 @@ impl Site {
         if single {
             return text.into();
         }
-        let Parts {
+        let TitleParts {
             mut heads, parts, ..
-        } = Parts::of(text);
+        } = TitleParts::split(text);
         let Some(last) = parts.last().filter(|_| parts.len() > 1) else {
             return text.into();
         };
@@ -202,131 +202,4 @@ fn letters(text: &str) -> String {
         .filter(char::is_ascii_alphanumeric)
         .map(|c| c.to_ascii_lowercase())
         .collect()
-}
-
-/// Texts of twice this length and more that share no run of it are not called alike.
-const RUN: usize = 4;
-
-/// Normal forms that many texts are compared with.
-#[derive(Debug, Default)]
-pub(crate) struct Forms {
-    /// Each of them once, sorted.
-    forms: Vec<Vec<char>>,
-    runs: Runs,
-}
-
-impl Forms {
-    /// The normal forms of texts.
-    pub(crate) fn of<'a>(texts: impl Iterator<Item = &'a str>) -> Self {
-        let mut forms: Vec<Vec<char>> = texts.map(normal_form).collect();
-        forms.sort_unstable();
-        forms.dedup();
-        let mut runs = Runs::default();
-        forms.iter().for_each(|form| runs.add(form));
-        Self { forms, runs }
-    }
-
-    /// True if `form` is one of the forms.
-    pub(crate) fn contain(&self, form: &[char]) -> bool {
-        self.forms
-            .binary_search_by(|f| f.as_slice().cmp(form))
-            .is_ok()
-    }
-
-    /// The greatest likeness of a normal form to one of these, if it is greater than `least`, which is at least one half.
-    pub(crate) fn best(&self, form: &[char], least: f64) -> Option<f64> {
-        if self.contain(form) {
-            return Some(1.0);
-        }
-        let shared = self.shared(form);
-        let mut best = None;
-        for other in &self.forms {
-            let least = best.unwrap_or(least);
-            if shared.allow(form.len().min(other.len()), least) {
-                best = likeness_from(form, other, shared.longest, least).or(best);
-            }
-        }
-        best
-    }
-
-    /// What a form shares with all of these together.
-    fn shared(&self, form: &[char]) -> Shared {
-        // The runs of a short text tell little.
-        if form.len() < 2 * RUN {
-            return Shared {
-                longest: form.len(),
-                lost: 0,
-            };
-        }
-        let (known, in_a_row) = self.runs.known(form);
-        let longest = if known == 0 { 0 } else { in_a_row + RUN - 1 };
-        Shared {
-            longest,
-            lost: form.len() - (RUN - 1) - known,
-        }
-    }
-}
-
-/// What a text shares with others.
-#[derive(Debug, Clone, Copy)]
-struct Shared {
-    /// No common substring is longer.
-    longest: usize,
-    /// Runs that stand in none of the others.
-    lost: usize,
-}
-
-impl Shared {
-    /// False where the text cannot be more alike to one of the others than `least`; `short` is the length of the shorter.
-    fn allow(self, short: usize, least: f64) -> bool {
-        // A change of one character takes away no more runs than it stands in (Ukkonen 1992).
-        let changes = self.lost.div_ceil(RUN);
-        changes < distance_limit(short.min(self.longest), least)
-    }
-}
-
-/// Which runs of [`RUN`] characters stand in some texts: a bit for the hash of each. Says yes of few others.
-#[derive(Debug)]
-struct Runs([u64; Runs::WORDS]);
-
-impl Default for Runs {
-    fn default() -> Self {
-        Self([0; Self::WORDS])
-    }
-}
-
-impl Runs {
-    /// 2^14 bits; a title has some hundred runs.
-    const WORDS: usize = 1 << 8;
-
-    fn add(&mut self, text: &[char]) {
-        for at in places(text) {
-            self.0[at / 64] |= 1 << (at % 64);
-        }
-    }
-
-    /// How many runs of `text` are known, and how many in a row at most.
-    fn known(&self, text: &[char]) -> (usize, usize) {
-        let (mut all, mut most, mut row) = (0, 0, 0);
-        for at in places(text) {
-            let known = (self.0[at / 64] >> (at % 64) & 1) as usize;
-            all += known;
-            row = (row + 1) * known;
-            most = most.max(row);
-        }
-        (all, most)
-    }
-}
-
-/// The bit of each run of a text.
-fn places(text: &[char]) -> impl Iterator<Item = usize> {
-    // Sixteen bits of each of the last characters; what two runs share beyond that makes them no more than look alike.
-    let mut run = 0u64;
-    let keys = text.iter().map(move |c| {
-        run = run << 16 | u64::from(u32::from(*c) & 0xFFFF);
-        run
-    });
-    let bits = (Runs::WORDS * 64).ilog2();
-    keys.skip(RUN - 1)
-        .map(move |run| (run.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> (64 - bits)) as usize)
 }

@@ -1,12 +1,10 @@
-//! What a `<title>` is made of, and what the site calls itself in it. In: its text; the front page of a site, and one of its
-//! other pages if there is one. Out: its parts between joints, and what stands before and behind each; the site's name for
-//! readers. A page that says it (`og:site_name`) is believed; else it is what the titles of both pages have in common.
+//! Splits a `<title>` at its joints, and finds the name of a site in the titles of its pages. `og:site_name` is trusted
+//! first; else the name is what the titles of two pages have in common.
 
 use std::sync::LazyLock;
 
 use super::head::Head;
-use super::likeness::normal_form;
-use super::title_candidate::Forms;
+use super::likeness::{Forms, normal_form};
 use crate::cues;
 use crate::page::Page;
 
@@ -15,9 +13,9 @@ const JOINTS: [char; 14] = [
     '-', '_', '|', '—', '–', '·', '»', '«', '｜', 'ㅣ', '>', '<', '丨', '•',
 ];
 
-/// The parts of a `<title>`: what stands before each joint and what stands after it.
+/// The parts of a `<title>`: what is before each joint and what is after it.
 #[derive(Debug, Default)]
-pub(crate) struct Parts {
+pub(crate) struct TitleParts {
     /// The whole title, cleaned.
     pub whole: String,
     /// Beginnings that end at a joint, longest first; the whole is the first.
@@ -32,7 +30,7 @@ pub(crate) struct Parts {
 #[derive(Debug, Default)]
 pub(crate) struct Title {
     /// What it is made of.
-    pub parts: Parts,
+    pub parts: TitleParts,
     /// Normal form of the whole.
     pub form: Vec<char>,
     /// Normal forms of its parts.
@@ -41,8 +39,8 @@ pub(crate) struct Title {
 
 impl Title {
     /// Reads the text of a `<title>`.
-    pub(crate) fn of(title: &str) -> Self {
-        let parts = Parts::of(title);
+    pub(crate) fn parse(title: &str) -> Self {
+        let parts = TitleParts::split(title);
         Self {
             form: normal_form(&parts.whole),
             forms: parts.forms(),
@@ -51,11 +49,11 @@ impl Title {
     }
 }
 
-impl Parts {
+impl TitleParts {
     /// Splits a title. A hyphen inside a word or number (`5G-A`, `2019-09`) is no joint.
-    pub(crate) fn of(title: &str) -> Self {
+    pub(crate) fn split(title: &str) -> Self {
         let whole = title.trim().to_owned();
-        let joints = joints(&whole);
+        let joints = find_joints(&whole);
         let mut out = Self {
             heads: vec![whole.clone()],
             ..Self::default()
@@ -85,17 +83,17 @@ impl Parts {
     /// True for a title with a single part, as most headings are.
     pub(crate) fn is_single(title: &str) -> bool {
         let title = title.trim();
-        if joints(title).is_empty() {
+        if find_joints(title).is_empty() {
             !trimmed(title).is_empty()
         } else {
-            Self::of(title).parts.len() == 1
+            Self::split(title).parts.len() == 1
         }
     }
 
     /// Normal forms of everything the title may be compared by.
     fn forms(&self) -> Forms {
         let all = self.heads.iter().chain(&self.tails).chain(&self.parts);
-        Forms::of(all.map(String::as_str))
+        Forms::new(all.map(String::as_str))
     }
 }
 
@@ -114,11 +112,11 @@ fn trimmed(text: &str) -> &str {
     text.trim_matches(|c: char| c.is_whitespace() || c == ':' || JOINTS.contains(&c))
 }
 
-/// Joints of a title that are looked at.
+/// Joints of a title that are checked.
 const MAX_JOINTS: usize = 12;
 
 /// Byte ranges of the joints, at most [`MAX_JOINTS`].
-fn joints(title: &str) -> Vec<(usize, usize)> {
+fn find_joints(title: &str) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
     let signs = title.char_indices();
     for (at, c) in signs.filter(|(_, c)| *c == ':' || JOINTS.contains(c)) {
@@ -150,19 +148,19 @@ fn joints(title: &str) -> Vec<(usize, usize)> {
 
 /// Longer texts are slogans.
 const MAX_NAME_CHARS: usize = 40;
-/// Parts of titles that name no site; what stands before and behind the name in the title of a front page.
+/// Parts of titles that name no site; what is before and behind the name in the title of a front page.
 static WORDS: LazyLock<[Vec<String>; 3]> =
     LazyLock::new(|| ["site.general", "site.before", "site.after"].map(cues::words));
 
-/// The name of the site that `page` is of, if it can be told.
-pub fn site_title(page: &Page, other: Option<&Page>) -> Option<String> {
-    let head = Head::of(page);
-    if let Some(name) = head.site_name.and_then(name) {
+/// The name of the site that `page` is of, if it is known.
+pub fn find_site_title(page: &Page, other: Option<&Page>) -> Option<String> {
+    let head = Head::read(page);
+    if let Some(name) = head.site_name.and_then(clean_name) {
         return Some(name);
     }
-    let here = names(&head.title);
+    let here = list_names(&head.title);
     if let Some(other) = other {
-        let there = names(&Head::of(other).title);
+        let there = list_names(&Head::read(other).title);
         if let Some(common) = there.iter().rev().find(|name| here.contains(name)) {
             return Some(common.clone());
         }
@@ -176,12 +174,12 @@ pub fn site_title(page: &Page, other: Option<&Page>) -> Option<String> {
 }
 
 /// The parts of a title that may be the name of a site.
-fn names(title: &str) -> Vec<String> {
-    let parts = Parts::of(title).parts;
-    parts.iter().filter_map(|part| name(part)).collect()
+fn list_names(title: &str) -> Vec<String> {
+    let parts = TitleParts::split(title).parts;
+    parts.iter().filter_map(|part| clean_name(part)).collect()
 }
 
-fn name(text: &str) -> Option<String> {
+fn clean_name(text: &str) -> Option<String> {
     let text: String = text
         .chars()
         .map(|c| if c.is_control() { ' ' } else { c })
@@ -234,51 +232,24 @@ mod tests {
     }
 
     #[test]
-    fn a_site_is_called_as_its_pages_say() {
+    fn site_title_from_pages() {
         let article = "<title>塔里木油田日产创新高_新闻中心_西部油气网</title>";
-        for (url, front, other, wanted) in [
-            (
-                "http://a.cn/",
-                "<title>西部油气网</title>",
-                "",
-                Some("西部油气网"),
-            ),
-            (
-                "http://a.cn/",
-                "<title>首页 - 西部油气网</title>",
-                "",
-                Some("西部油气网"),
-            ),
-            (
-                "http://a.cn/",
-                "<title>西部油气网首页</title>",
-                "",
-                Some("西部油气网"),
-            ),
-            (
-                "http://a.cn/",
-                "<title>石油天然气门户_西部油气网</title>",
-                article,
-                Some("西部油气网"),
-            ),
-            (
-                "http://a.cn/news/",
-                "<title>新闻中心 | 西部油气网</title>",
-                "",
-                Some("西部油气网"),
-            ),
-            (
-                "http://a.cn/",
-                "<meta property=\"og:site_name\" content=\"Oil &amp; Gas\"><title>Front</title>",
-                article,
-                Some("Oil & Gas"),
-            ),
-            ("http://a.cn/", "<title>Home</title>", "", None),
-            ("http://a.cn/", "", "", None),
-        ] {
-            let other = (!other.is_empty()).then(|| page("http://a.cn/1.html", other));
-            let found = site_title(&page(url, front), other.as_ref());
-            assert_eq!(found.as_deref(), wanted, "{front}");
+        // Address, head of the page, whether there is another page, name.
+        let rows = "\
+            http://a.cn/ => <title>西部油气网</title> => => 西部油气网
+            http://a.cn/ => <title>首页 - 西部油气网</title> => => 西部油气网
+            http://a.cn/ => <title>西部油气网首页</title> => => 西部油气网
+            http://a.cn/ => <title>石油天然气门户_西部油气网</title> => article => 西部油气网
+            http://a.cn/news/ => <title>新闻中心 | 西部油气网</title> => => 西部油气网
+            http://a.cn/ => <meta property=og:site_name content='Oil &amp; Gas'><title>Front</title> => article => Oil & Gas
+            http://a.cn/ => <title>Home</title> => =>
+            http://a.cn/ => => =>";
+        for row in rows.lines() {
+            let mut cells = row.split("=>").map(str::trim);
+            let [url, front, other, wanted] = std::array::from_fn(|_| cells.next().unwrap());
+            let other = (!other.is_empty()).then(|| page("http://a.cn/1.html", article));
+            let found = find_site_title(&page(url, front), other.as_ref());
+            assert_eq!(found.unwrap_or_default(), wanted, "{front}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! What an element says of itself: its name, role, class and id words. In: an element. Out: [`Marks`].
-//! Never looks at text; a mark is a hint that is weighed against the text later.
+//! Reads [`Marks`] from the name, role, class and id words of an element. Text is not read; a mark is a hint that later
+//! stages weigh against the text.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use foldhash::fast::RandomState;
 
 use crate::cues;
-use crate::literals::{Literals, spelled};
+use crate::literals::{Literals, expand_spelling};
 use crate::page::{Attr, Attrs, NodeId, Page, Tag};
 
 /// A set of hints, inherited by what is inside.
@@ -62,14 +62,14 @@ impl Marks {
     /// Cookie and consent banners, pop-ups, dialogs.
     pub(crate) const POPUP: Marks = Marks(1 << 22);
 
-    /// Classes that tell how a page is laid out, or what a part around the text has: what they name is not in them.
+    /// Classes that state how a page is laid out, or what a part around the text has: what they name is not in them.
     const LAYOUT: Marks = Marks(1 << 23);
-    /// What is not believed beside such words. Lists of comments have them as well.
+    /// What is not believed next to such words. Lists of comments have them as well.
     const NOT_BESIDE_LAYOUT: Marks = Marks(
         (Self::AGAINST.0 & !Self::COMMENT.0) | Self::AUTHOR.0 | Self::ABOUT.0 | Self::LAYOUT.0,
     );
 
-    /// Where other texts are told of than that of the page.
+    /// Where other texts are mentioned than that of the page.
     pub(crate) const ELSEWHERE: Marks = Marks(Self::COMMENT.0 | Self::RELATED.0 | Self::ASIDE.0);
     /// All hints against being text.
     pub(crate) const AGAINST: Marks = Marks(
@@ -130,13 +130,15 @@ static WORDS: LazyLock<Literals> = LazyLock::new(|| {
     let words = STEMS.iter().flat_map(|(section, marks)| {
         // A bound is a joint or anything else that is no letter.
         let stems = cues::alternatives(section).replace(['^', '$'], "[ -]");
-        spelled(&stems).into_iter().map(|word| (word, marks.0))
+        expand_spelling(&stems)
+            .into_iter()
+            .map(|word| (word, marks.0))
     });
-    Literals::of(words)
+    Literals::new(words)
 });
 
-/// A byte of a value as it stands in words.
-fn folded(byte: u8) -> u8 {
+/// A byte of a value as it is in words.
+fn fold_case(byte: u8) -> u8 {
     match byte {
         b'-' | b'_' => b'-',
         _ if byte.is_ascii_alphanumeric() => byte,
@@ -145,7 +147,7 @@ fn folded(byte: u8) -> u8 {
 }
 
 /// Attributes that say what an element is for.
-const SAYING: Attrs = Attrs::of(&[Attr::Class, Attr::Id, Attr::Role, Attr::Itemprop]);
+const SAYING: Attrs = Attrs::new(&[Attr::Class, Attr::Id, Attr::Role, Attr::Itemprop]);
 
 /// Reads the marks of the elements of a page. It remembers those of class and id values, which repeat all over a page.
 #[derive(Debug)]
@@ -193,7 +195,7 @@ impl<'a> MarkReader<'a> {
 /// The marks of a class or id.
 fn marks_of_value(value: &str) -> Marks {
     // A blank on either side bounds the first and the last name.
-    let bytes = value.bytes().map(folded);
+    let bytes = value.bytes().map(fold_case);
     let bounded: Vec<u8> = [b' '].into_iter().chain(bytes).chain([b' ']).collect();
     let marks = Marks(WORDS.seen(&bounded));
     if marks.any(Marks::LAYOUT) {

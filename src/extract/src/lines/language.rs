@@ -1,11 +1,11 @@
-//! The language of a page. In: what the page declares and its text. Out: a primary language tag. A cheap
-//! guess: scripts decide for the languages that have their own, else the declaration stands.
+//! Guesses the language of a page: scripts decide for languages that have their own, else the declaration of the page
+//! counts.
 
 use crate::literals::count_bytes;
 
-/// Characters looked at.
+/// Characters checked.
 const SAMPLE: usize = 2_000;
-/// Bytes of texts from which no more are looked at.
+/// Bytes of texts from which no more are checked.
 const ENOUGH: usize = 4_000;
 
 /// The letters of a text by script.
@@ -21,7 +21,7 @@ pub(crate) struct Scripts {
     hebrew: u32,
     devanagari: u32,
     latin: u32,
-    /// Characters looked at.
+    /// Characters checked.
     seen: usize,
     /// Bytes of all texts.
     bytes: usize,

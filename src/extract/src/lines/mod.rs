@@ -1,5 +1,5 @@
-//! The page as lines: runs of text that no block boundary breaks. In: a [`Page`]. Out: [`Lines`] in document
-//! order with what was counted in each and the marks it inherits. Hidden and unreadable parts are left out.
+//! Splits a page into lines: runs of text without a block boundary, in document order, each with its counts and inherited
+//! marks. Hidden and unreadable parts are excluded.
 
 pub(crate) mod hints;
 pub(crate) mod language;
@@ -11,9 +11,9 @@ use std::ops::Range;
 use crate::page::measure::Measure;
 use crate::page::{Hidden, NodeId, Page, PathId, Tag, TextCounts, is_skipped};
 use hints::{MarkReader, Marks};
-use render::line_text;
+use render::render_line;
 
-/// Most lines kept of a page; the rest of a longer page is not looked at.
+/// Most lines kept of a page; the rest of a longer page is not checked.
 const MAX_LINES: usize = 60_000;
 
 /// One line.
@@ -27,9 +27,9 @@ pub(super) struct Line {
     pub block: NodeId,
     /// Tag path of that block.
     pub path: PathId,
-    /// Where its text stands, in bytes: in that of its only text node, or in [`Lines::texts`].
+    /// Where its text is, in bytes: in that of its only text node, or in [`Lines::texts`].
     text: Range<u32>,
-    /// Its text stands in [`Lines::texts`].
+    /// Its text is in [`Lines::texts`].
     is_made: bool,
     /// Counts of the whole line.
     pub all: Measure,
@@ -37,7 +37,7 @@ pub(super) struct Line {
     pub linked: Measure,
     /// Number of links in it.
     pub links: u16,
-    /// A `br` stands before it, in the same block.
+    /// A `br` is before it, in the same block.
     pub after_break: bool,
     /// Marks of the elements around it; spread by the outline.
     pub marks: Marks,
@@ -63,13 +63,13 @@ pub(super) struct Lines {
     pub lines: Vec<Line>,
     /// In document order.
     pub marked: Vec<Marked>,
-    /// The texts of lines that do not stand in the page as they are shown.
+    /// The texts of lines that are not in the page as they are shown.
     pub texts: String,
 }
 
 /// An open element that matters to the texts inside it.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenBlock {
     end: NodeId,
     block: NodeId,
     /// End of the link around it, 0 outside links.
@@ -77,8 +77,8 @@ struct Open {
 }
 
 impl Lines {
-    /// The lines of `page`. Elements that the page hides are looked at only with `hidden_too`.
-    pub(super) fn of(page: &Page, hidden_too: bool) -> Self {
+    /// The lines of `page`. Elements that the page hides are checked only with `hidden_too`.
+    pub(super) fn new(page: &Page, hidden_too: bool) -> Self {
         let mut walk = Walk::new(page);
         let mut at: NodeId = 0;
         while let Some(node) = page.nodes().get(at as usize) {
@@ -105,7 +105,7 @@ impl Lines {
         let Self { lines, texts, .. } = self;
         for line in lines.iter_mut().filter(|line| line.is_made) {
             let start = texts.len() as u32;
-            line_text(page, line, texts);
+            render_line(page, line, texts);
             line.text = start..texts.len() as u32;
         }
     }
@@ -129,11 +129,11 @@ struct Walk<'a> {
     page: &'a Page,
     out: Lines,
     /// Open blocks and links; the first entry stands for the page and never ends.
-    open: Vec<Open>,
+    open: Vec<OpenBlock>,
     reader: MarkReader<'a>,
     /// The next text begins a line.
     broken: bool,
-    /// A `br` stands before it.
+    /// A `br` is before it.
     after_break: bool,
     /// End of the last link that was counted.
     last_link: NodeId,
@@ -151,7 +151,7 @@ impl<'a> Walk<'a> {
                 lines: Vec::with_capacity(page.texts().len().min(MAX_LINES)),
                 ..Lines::default()
             },
-            open: vec![Open {
+            open: vec![OpenBlock {
                 end: NodeId::MAX,
                 block: 0,
                 link: 0,
@@ -165,7 +165,7 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn top(&self) -> Open {
+    fn top(&self) -> OpenBlock {
         *self.open.last().expect("the first entry never ends")
     }
 
@@ -252,7 +252,7 @@ impl<'a> Walk<'a> {
         let link = node.tag == Tag::A;
         if (block || link) && node.end > at + 1 {
             let top = self.top();
-            self.open.push(Open {
+            self.open.push(OpenBlock {
                 end: node.end,
                 block: if block { at } else { top.block },
                 link: if link { node.end } else { top.link },
@@ -261,7 +261,7 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Where a text stands without the single blanks at its ends.
+/// Where a text is without the single blanks at its ends.
 fn trimmed(text: &str) -> Range<u32> {
     let start = u32::from(text.starts_with(' '));
     let end = text.len() as u32 - u32::from(text.ends_with(' '));

@@ -1,5 +1,5 @@
-//! Lines and elements together. In: [`Lines`]. Out: an [`Outline`] that answers in constant time what any
-//! subtree holds, with marks spread to the lines they cover. Never looks at words.
+//! Lines and elements together. An [`Outline`] answers in constant time what a subtree holds; marks of elements are spread
+//! to the lines they cover.
 
 use super::hints::Marks;
 use super::{Line, Lines, Marked};
@@ -16,7 +16,7 @@ const PROSE_TOKENS: u32 = 12;
 
 /// Sums over a range of lines.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(crate) struct Sum {
+pub(crate) struct LineSum {
     /// Number of lines.
     pub lines: u32,
     /// Tokens of all lines.
@@ -43,7 +43,7 @@ pub(crate) struct Outline {
     /// For each node the number of lines that begin before it; one more entry at the end.
     before: Vec<u32>,
     /// Sums over the first i lines.
-    sums: Vec<Sum>,
+    sums: Vec<LineSum>,
 }
 
 /// True for a line that reads like a sentence rather than a label or a link.
@@ -54,13 +54,13 @@ pub(crate) fn is_prose(line: &Line) -> bool {
 }
 
 impl Outline {
-    /// The outline of `page`; see [`Lines::of`] for `hidden_too`.
-    pub(crate) fn of(page: &Page, hidden_too: bool) -> Self {
+    /// The outline of `page`; see [`Lines::new`] for `hidden_too`.
+    pub(crate) fn new(page: &Page, hidden_too: bool) -> Self {
         let Lines {
             lines,
             marked,
             texts,
-        } = Lines::of(page, hidden_too);
+        } = Lines::new(page, hidden_too);
         let mut before = Vec::with_capacity(page.nodes().len() + 1);
         let mut next = 0;
         for node in 0..=page.nodes().len() as NodeId {
@@ -70,7 +70,7 @@ impl Outline {
             }
         }
         let mut sums = Vec::with_capacity(lines.len() + 1);
-        let mut sum = Sum::default();
+        let mut sum = LineSum::default();
         sums.push(sum);
         for line in &lines {
             sum.lines += 1;
@@ -102,12 +102,12 @@ impl Outline {
     }
 
     /// Sums over lines `range`.
-    pub(crate) fn sum(&self, range: std::ops::Range<usize>) -> Sum {
+    pub(crate) fn sum(&self, range: std::ops::Range<usize>) -> LineSum {
         let (a, b) = (
             self.sums[range.start],
             self.sums[range.end.max(range.start)],
         );
-        Sum {
+        LineSum {
             lines: b.lines - a.lines,
             tokens: b.tokens - a.tokens,
             linked: b.linked - a.linked,
@@ -117,7 +117,7 @@ impl Outline {
     }
 
     /// Sums over all lines.
-    pub(crate) fn total(&self) -> Sum {
+    pub(crate) fn total(&self) -> LineSum {
         self.sums.last().copied().unwrap_or_default()
     }
 

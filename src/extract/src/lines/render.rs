@@ -1,12 +1,12 @@
-//! Lines as text. In: lines of a page. Out: each with white space collapsed, without the hidden and unreadable elements inside
-//! it; the lines kept as paragraphs. Never leaves a line out.
+//! Renders lines and elements as text: white space collapsed, hidden and unreadable elements excluded; and joins lines to
+//! paragraphs.
 
 use super::Line;
 use super::outline::Outline;
 use crate::page::{NodeId, Page, Tag, is_skipped};
 
 /// Appends the text of nodes `first..end` to `out`, runs of white space as one space, trimmed.
-pub(crate) fn node_text(page: &Page, first: NodeId, end: NodeId, out: &mut String) {
+pub(crate) fn render_node(page: &Page, first: NodeId, end: NodeId, out: &mut String) {
     let start = out.len();
     let mut gap = false;
     let mut at = first;
@@ -53,20 +53,24 @@ pub(crate) fn node_text(page: &Page, first: NodeId, end: NodeId, out: &mut Strin
 }
 
 /// Appends the text of a line.
-pub(crate) fn line_text(page: &Page, line: &Line, out: &mut String) {
-    node_text(page, line.first, line.end, out);
+pub(crate) fn render_line(page: &Page, line: &Line, out: &mut String) {
+    render_node(page, line.first, line.end, out);
 }
 
 /// The whole text of an element, visible or not, on one line.
-pub(crate) fn element_text(page: &Page, id: NodeId) -> String {
+pub(crate) fn render_element(page: &Page, id: NodeId) -> String {
     let mut out = String::new();
-    node_text(page, id, page.node(id).end, &mut out);
+    render_node(page, id, page.node(id).end, &mut out);
     out
 }
 
-/// Joins the lines into one text, one paragraph a line; cells of one table row stand on one line. Tells of each line how
+/// Joins the lines into one text, one paragraph a line; cells of one table row are on one line. Returns for each line how
 /// many paragraphs there are with it.
-pub(crate) fn paragraphs(page: &Page, outline: &Outline, kept: &[usize]) -> (String, Vec<u32>) {
+pub(crate) fn join_paragraphs(
+    page: &Page,
+    outline: &Outline,
+    kept: &[usize],
+) -> (String, Vec<u32>) {
     let mut out = String::new();
     let mut count = 0;
     let mut counts = Vec::with_capacity(kept.len());

@@ -1,5 +1,5 @@
-//! Which of many words stand in a text. In: words with bits, once; then texts. Out: the bits of all words that a text
-//! has. Never allocates for a text, never judges: that a word is there is at most a reason to look closer.
+//! Searches texts for many words at once. A set is made of words with bits and returns the bits of all words in a text,
+//! without an allocation; a word that is there is at most a reason to look closer.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -9,7 +9,7 @@ use aho_corasick::dfa::DFA;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, StartKind};
 use regex::Regex;
 
-/// Words that are looked for anywhere in a text.
+/// Words that are searched for anywhere in a text.
 #[derive(Debug)]
 pub struct Literals {
     words: DFA,
@@ -19,7 +19,7 @@ pub struct Literals {
 
 impl Literals {
     /// Words with the bits that each stands for. ASCII letters match in both cases.
-    pub fn of<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
+    pub fn new<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
         let (words, bits): (Vec<W>, Vec<u32>) = words.into_iter().unzip();
         // One step a byte: each line of a page is asked.
         let words = DFA::builder()
@@ -47,7 +47,7 @@ impl Literals {
         seen
     }
 
-    /// True if any word stands in `text`.
+    /// True if any word is in `text`.
     pub fn stand_in(&self, text: &str) -> bool {
         let found = self.words.try_find(&Input::new(text).earliest(true));
         found.is_ok_and(|word| word.is_some())
@@ -63,7 +63,7 @@ pub struct Beginnings {
 
 impl Beginnings {
     /// Words with the bits that each stands for. ASCII letters match in both cases.
-    pub fn of<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
+    pub fn new<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
         let (words, bits): (Vec<W>, Vec<u32>) = words.into_iter().unzip();
         // Few bytes are read of a text, so the small form does.
         let words = AhoCorasick::builder()
@@ -93,7 +93,7 @@ impl Beginnings {
 ///
 /// # Panics
 /// When the pattern is wrong; tests compile each.
-pub fn compiled(pattern: &str) -> Regex {
+pub fn compile_regex(pattern: &str) -> Regex {
     Regex::new(pattern).expect("the pattern is a constant that a test compiles")
 }
 
@@ -110,7 +110,7 @@ pub fn count_bytes(text: &[u8], is_such: impl Fn(u8) -> bool) -> usize {
 }
 
 /// Every word that `words` stands for.
-pub fn spelled(words: &str) -> Vec<String> {
+pub fn expand_spelling(words: &str) -> Vec<String> {
     alternatives(&mut words.chars().peekable())
 }
 

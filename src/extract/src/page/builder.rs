@@ -1,10 +1,10 @@
-//! Bytes to [`Page`]. In: the body of a response in pieces of any size. Out: the page. Never fails: what cannot be
-//! parsed is left out and the page says so.
+//! Builds a [`Page`] from the body of a response, which may arrive in pieces of any size. Never fails: what cannot be
+//! parsed is skipped, and the page records it.
 //!
 //! lol_html tokenizes: it knows comments, scripts that hold what looks like one, and tags that are split over pieces.
 //! It runs without selectors, so it keeps no stack, and hands everything on in order to its output sink: a handler
 //! says beforehand that the next piece is a comment, all the rest are runs of whole tags and texts. Start and end
-//! tags, stray ones too, and texts are therefore read where they stand (`markup`), and the structure is
+//! tags, stray ones too, and texts are therefore read where they are (`markup`), and the structure is
 //! built by our own rules (`tree`).
 
 use std::borrow::Cow;
@@ -31,7 +31,7 @@ const TOKENIZER_BYTES_EXTRA: usize = 1 << 20;
 /// What is known of a page besides its bytes.
 #[derive(Debug, Clone, Default)]
 pub struct Hints {
-    /// Address the page was fetched from.
+    /// URL the page was fetched from.
     pub url: Option<CrawlUri>,
     /// Charset label of the response's Content-Type header, for example `gbk`.
     pub charset: Option<String>,
@@ -42,7 +42,7 @@ pub struct Hints {
 /// Where the tokenizer's output goes. It hands the tree back when it is dropped, which is the only way lol_html
 /// gives a sink back.
 struct Sink {
-    /// Set by a handler when the next piece is one that it was asked for: a comment, or a tag that names an address.
+    /// Set by a handler when the next piece is one that it was registered for: a comment, or a tag that names a URL.
     announced: Arc<AtomicBool>,
     links_only: bool,
     passed: Arc<AtomicUsize>,
@@ -95,7 +95,7 @@ pub(super) struct Parser {
     /// write, so writes grow with it: that keeps the work linear.
     stuck: Vec<u8>,
     waiting: String,
-    /// Inside a tag that is left out; the quote it stands in, if in one.
+    /// Inside a tag that is skipped; the quote it is in, if in one.
     skipping: Option<Skip>,
     finished: Arc<Mutex<Option<Tree>>>,
     failed: bool,
@@ -107,7 +107,7 @@ impl Parser {
         let finished = Arc::new(Mutex::new(None));
         let tree = Tree::new(limits.clone());
         Self {
-            rewriter: Some(tokenizer(tree, limits, links_only, &passed, &finished)),
+            rewriter: Some(make_tokenizer(tree, limits, links_only, &passed, &finished)),
             limits: limits.clone(),
             links_only,
             passed,
@@ -139,7 +139,7 @@ impl Parser {
         }
     }
 
-    /// Hands bytes to the tokenizer; what it gives back stands after a tag that was left out and comes next.
+    /// Hands bytes to the tokenizer; what it gives back is after a tag that was skipped and comes next.
     fn write_bytes(&mut self, mut bytes: &[u8]) -> Option<Vec<u8>> {
         if let Some(skip) = &mut self.skipping {
             let end = skip.end(bytes)?;
@@ -163,12 +163,12 @@ impl Parser {
         None
     }
 
-    /// Leaves the tag out that the tokenizer is stuck in or failed at; another tokenizer goes on after it with the
+    /// Leaves the tag out that the tokenizer is stuck in or failed at; another tokenizer continues after it with the
     /// same tree.
     fn leave_out(&mut self) -> Option<Vec<u8>> {
         let held = std::mem::take(&mut self.stuck);
         self.rewriter = None;
-        let Some(at) = long_tag(&held) else {
+        let Some(at) = find_long_tag(&held) else {
             self.failed = true;
             return None;
         };
@@ -176,7 +176,7 @@ impl Parser {
         tree.truncated.get_or_insert("tag");
         self.passed.store(0, Ordering::Relaxed);
         self.written = at;
-        let next = tokenizer(
+        let next = make_tokenizer(
             tree,
             &self.limits,
             self.links_only,
@@ -213,8 +213,8 @@ impl Parser {
     }
 }
 
-/// A tokenizer that hands everything on to `tree`, or only what names addresses.
-fn tokenizer(
+/// A tokenizer that hands everything on to `tree`, or only what names URLs.
+fn make_tokenizer(
     tree: Tree,
     limits: &Config,
     links_only: bool,
@@ -246,7 +246,7 @@ impl Builder {
         Self::with(hints, false)
     }
 
-    /// A builder for one page of which only what names addresses is wanted: `<a>`, `<link>`, `<meta>`, frames. The page
+    /// A builder for one page of which only what names URLs is wanted: `<a>`, `<link>`, `<meta>`, frames. The page
     /// has no other element and no text then, and takes a fraction of the time.
     pub fn for_links(hints: Hints) -> Self {
         Self::with(hints, true)
@@ -315,7 +315,7 @@ impl Builder {
     }
 }
 
-/// What names addresses.
+/// What names URLs.
 const NAMING: [&str; 7] = ["a", "area", "base", "frame", "iframe", "link", "meta"];
 
 /// Says of each comment that it is one; all the rest is tags and texts. Were it to say so of texts, the tokenizer would
@@ -328,7 +328,7 @@ fn announce_comments(announced: Arc<AtomicBool>) -> Settings<'static, 'static> {
     Settings::new_send().append_document_content_handler(handlers)
 }
 
-/// Says of each tag that may name an address that it does; all the rest is skipped. The tokenizer need not look into
+/// Says of each tag that may name a URL that it does; all the rest is skipped. The tokenizer need not look into
 /// what no handler asks for.
 fn announce_naming(announced: &Arc<AtomicBool>) -> Settings<'static, 'static> {
     let mut settings = Settings::new_send();
@@ -346,13 +346,13 @@ fn announce_naming(announced: &Arc<AtomicBool>) -> Settings<'static, 'static> {
 
 /// A tag that the tokenizer fails at, which has no room for so many attributes, is at least so long.
 const LONG_TAG_BYTES: usize = 64 << 10;
-/// And a longer one is left out when it has more attributes than this: the tokenizer notes each in some ten times as
+/// And a longer one is skipped when it has more attributes than this: the tokenizer notes each in some ten times as
 /// many bytes as it has.
 const MAX_ATTRIBUTES: usize = 4096;
-/// A longer one is left out whatever it holds. Pictures in attributes are shorter.
+/// A longer one is skipped whatever it holds. Pictures in attributes are shorter.
 const MAX_TAG_BYTES: usize = 3 << 19;
 
-/// Where in a tag that is left out the page has come.
+/// Where in a tag that is skipped the page has come.
 #[derive(Debug, Clone, Copy, Default)]
 struct Skip {
     /// The quote that has to close.
@@ -364,7 +364,7 @@ struct Skip {
 }
 
 impl Skip {
-    /// Bytes up to the end of the tag; `None` when it goes on after all of them.
+    /// Bytes up to the end of the tag; `None` when it continues after all of them.
     fn end(&mut self, bytes: &[u8]) -> Option<usize> {
         for (at, &b) in bytes.iter().enumerate() {
             match (self.quote, b) {
@@ -384,7 +384,7 @@ impl Skip {
     }
 }
 
-/// Whether the tag that these bytes begin with, and that has no end yet, should be left out.
+/// Whether the tag that these bytes begin with, and that has no end yet, should be skipped.
 fn is_too_long(bytes: &[u8]) -> bool {
     let is_tag = bytes.get(1).is_some_and(u8::is_ascii_alphabetic);
     if !is_tag || bytes.len() <= LONG_TAG_BYTES {
@@ -396,7 +396,7 @@ fn is_too_long(bytes: &[u8]) -> bool {
 }
 
 /// Where the first tag begins that is long enough to be what a tokenizer fails at.
-fn long_tag(bytes: &[u8]) -> Option<usize> {
+fn find_long_tag(bytes: &[u8]) -> Option<usize> {
     let mut at = 0;
     loop {
         let rest = bytes.get(at..)?;

@@ -1,5 +1,5 @@
-//! Which charset a page is in. In: bytes in blocks, what the response said. Out: UTF-8 text in slices. Never fails:
-//! bytes that do not decode become U+FFFD.
+//! Detects the charset of a page and decodes it, from blocks of bytes and the charset in the response header. Bytes that do
+//! not decode become U+FFFD.
 //!
 //! While all bytes are ASCII the question stays open, since every charset that pages use decodes them alike. From
 //! the first other byte on a bounded stretch is held back and then decides, together with what was declared.
@@ -12,15 +12,15 @@ use memchr::{memchr, memmem};
 use super::CharsetSource;
 use super::markup::{Content, Pieces, TagEnd, is_space};
 use super::transcode::{
-    Transcoder, Utf8Evidence, decodes, emit_valid, guess, looks_utf16, others, stands_in_pairs,
-    without_utf8,
+    Transcoder, Utf8Evidence, count_non_ascii, decodes, emit_valid, guess_charset, looks_utf16,
+    split_utf8, stands_in_pairs,
 };
 
-/// Bytes held back from the first byte that is not ASCII: enough text to tell charsets apart.
+/// Bytes held back from the first byte that is not ASCII: enough text to distinguish charsets.
 const HELD_BYTES: usize = 8 << 10;
-/// A declaration may be split over two blocks; so much of the last one is looked at again.
+/// A declaration may be split over two blocks; so much of the last one is checked again.
 const PRESCAN_OVERLAP_BYTES: usize = 512;
-/// Declarations after this many bytes are not looked for (browsers stop at 1024).
+/// Declarations after this many bytes are not searched for (browsers stop at 1024).
 const PRESCAN_BYTES: usize = 128 << 10;
 
 enum State {
@@ -117,10 +117,10 @@ impl Decoder {
             return;
         }
         if self.overlap.is_empty() {
-            self.meta = prescan(block);
+            self.meta = prescan_charset(block);
         } else {
             self.overlap.extend_from_slice(block);
-            self.meta = prescan(&self.overlap);
+            self.meta = prescan_charset(&self.overlap);
         }
         let keep = block.len().saturating_sub(PRESCAN_OVERLAP_BYTES);
         self.overlap.clear();
@@ -152,10 +152,10 @@ impl Decoder {
     }
 
     fn decide(&self, held: &[u8]) -> (&'static Encoding, CharsetSource) {
-        let evidence = Utf8Evidence::of(held);
+        let evidence = Utf8Evidence::new(held);
         let header = self.header.map(|e| (e, CharsetSource::Header));
         let meta = self.meta.map(|e| (e, CharsetSource::Meta));
-        // Servers say ISO-8859-1 of every page unless they are told otherwise: the page itself knows better.
+        // Servers say ISO-8859-1 of every page unless they are configured otherwise: the page itself knows better.
         let by_default = self.header == Some(WINDOWS_1252);
         let declarations = if by_default {
             [meta, header]
@@ -176,8 +176,8 @@ impl Decoder {
             return (UTF_8, source.unwrap_or(CharsetSource::Content));
         }
         // Parts in UTF-8 say nothing of the rest, unless they are the greater part.
-        let (utf8, rest) = without_utf8(held);
-        if utf8 > others(&rest) {
+        let (utf8, rest) = split_utf8(held);
+        if utf8 > count_non_ascii(&rest) {
             return (UTF_8, CharsetSource::Content);
         }
         let fits = |(e, _): &(&'static Encoding, CharsetSource)| {
@@ -188,7 +188,7 @@ impl Decoder {
         if let Some(found) = found.filter(|_| !in_doubt) {
             return found;
         }
-        let guessed = guess(&rest, self.tld.as_deref());
+        let guessed = guess_charset(&rest, self.tld.as_deref());
         if in_doubt {
             let is_other = !guessed.is_single_byte() && stands_in_pairs(&rest);
             let content = (guessed, CharsetSource::Content);
@@ -208,9 +208,9 @@ impl Decoder {
 }
 
 /// The charset that the bytes name.
-pub(super) fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
+pub(super) fn prescan_charset(bytes: &[u8]) -> Option<&'static Encoding> {
     if let Some(declaration) = bytes.strip_prefix(b"<?xml")
-        && let Some(found) = xml_encoding(declaration)
+        && let Some(found) = read_xml_encoding(declaration)
     {
         return Some(found);
     }
@@ -223,7 +223,7 @@ pub(super) fn prescan(bytes: &[u8]) -> Option<&'static Encoding> {
             rest = rest.get(2 + end + 3..)?;
         } else if is_meta(rest) {
             let mut pieces = Pieces::new(rest.get(6..)?, Content::Markup);
-            if let Some(found) = charset_of_meta(&mut pieces)? {
+            if let Some(found) = read_meta_charset(&mut pieces)? {
                 return Some(found);
             }
             rest = pieces.rest();
@@ -268,21 +268,23 @@ fn charset_of(label: &[u8]) -> Option<&'static Encoding> {
     }
 }
 
-fn xml_encoding(declaration: &[u8]) -> Option<&'static Encoding> {
+fn read_xml_encoding(declaration: &[u8]) -> Option<&'static Encoding> {
     let end = declaration.iter().position(|&b| b == b'>')?;
     let declaration = declaration.get(..end)?;
     let at = declaration.windows(8).position(|w| w == b"encoding")?;
-    charset_of(quoted_or_bare(after_equals(declaration.get(at + 8..)?)?)?)
+    charset_of(read_quoted_or_bare(skip_equals(
+        declaration.get(at + 8..)?,
+    )?)?)
 }
 
 /// What follows `=` with white space around it.
-fn after_equals(bytes: &[u8]) -> Option<&[u8]> {
+fn skip_equals(bytes: &[u8]) -> Option<&[u8]> {
     let rest = bytes.trim_ascii_start().strip_prefix(b"=")?;
     Some(rest.trim_ascii_start())
 }
 
 /// A label in quotes (which must close) or up to white space or a semicolon.
-fn quoted_or_bare(bytes: &[u8]) -> Option<&[u8]> {
+fn read_quoted_or_bare(bytes: &[u8]) -> Option<&[u8]> {
     if let Some(&quote @ (b'"' | b'\'')) = bytes.first() {
         let inner = bytes.get(1..)?;
         return inner.get(..inner.iter().position(|&b| b == quote)?);
@@ -292,21 +294,21 @@ fn quoted_or_bare(bytes: &[u8]) -> Option<&[u8]> {
 }
 
 /// The standard's "extracting a character encoding from a meta element".
-fn in_content(content: &[u8]) -> Option<&'static Encoding> {
+fn find_in_content(content: &[u8]) -> Option<&'static Encoding> {
     let mut rest = content;
     loop {
         let at = rest
             .windows(7)
             .position(|w| w.eq_ignore_ascii_case(b"charset"))?;
         rest = rest.get(at + 7..)?;
-        if let Some(value) = after_equals(rest) {
-            return charset_of(quoted_or_bare(value)?);
+        if let Some(value) = skip_equals(rest) {
+            return charset_of(read_quoted_or_bare(value)?);
         }
     }
 }
 
 /// The charset that the attributes of a `<meta>` name; the outer `None` when the bytes end in it.
-fn charset_of_meta(pieces: &mut Pieces<'_>) -> Option<Option<&'static Encoding>> {
+fn read_meta_charset(pieces: &mut Pieces<'_>) -> Option<Option<&'static Encoding>> {
     let (mut is_pragma, mut from_charset, mut from_content) = (false, None, None);
     let mut seen: [bool; 3] = [false; 3];
     let end = pieces.attributes(|name, value| {
@@ -316,7 +318,7 @@ fn charset_of_meta(pieces: &mut Pieces<'_>) -> Option<Option<&'static Encoding>>
         // Of two attributes of one name the first counts.
         match known.filter(|&which| !std::mem::replace(&mut seen[which], true)) {
             Some(0) => is_pragma = value.eq_ignore_ascii_case(b"content-type"),
-            Some(1) => from_content = in_content(value),
+            Some(1) => from_content = find_in_content(value),
             Some(_) => from_charset = charset_of(value),
             None => {}
         }
@@ -327,14 +329,14 @@ fn charset_of_meta(pieces: &mut Pieces<'_>) -> Option<Option<&'static Encoding>>
 
 #[cfg(test)]
 mod tests {
-    use super::prescan;
+    use super::prescan_charset;
 
     fn name(bytes: &[u8]) -> Option<&'static str> {
-        prescan(bytes).map(encoding_rs::Encoding::name)
+        prescan_charset(bytes).map(encoding_rs::Encoding::name)
     }
 
     #[test]
-    fn declarations_count_where_a_browser_sees_them() {
+    fn prescan_as_in_browsers() {
         for (page, expected) in [
             (&b"<meta charset=gbk>"[..], Some("GBK")),
             (b"<META/charset='Big5'>", Some("Big5")),

@@ -1,70 +1,16 @@
-//! The HTML standard's list of active formatting elements: those that were left open (`<b>`, `<font>`, `<a>` …) and go
-//! on in the next block, and its adoption agency for formatting that ends inside a block it began outside of
-//! (`<b><p>x</b>y`): the block stands beside the formatting element then, and a second formatting element inside the block
-//! holds what it held so far. This is the one place where nodes are inserted before others; the work is bounded.
+//! Formatting elements that are left open (`<b>`, `<font>`, `<a>` …) and reopen in the next block, and the adoption agency
+//! of the HTML standard for formatting that ends inside a block it began outside of (`<b><p>x</b>y`): the block is moved
+//! next to the formatting element, and a second formatting element inside the block takes its children. Nodes are inserted
+//! before others only here; the work is bounded.
 
-use super::open::Open;
+use super::open::{Entry, OpenElement, Shift};
 use super::tree::Tree;
 use super::{NodeId, Span, Tag};
 
 /// A page needs few; past this the oldest is forgotten, so that hostile pages stay linear.
-pub(super) const MAX_ENTRIES: usize = 32;
+const MAX_ENTRIES: usize = 32;
 /// The standard's limit for equal entries.
-pub(super) const MAX_EQUAL: usize = 3;
-
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Entry {
-    /// Boundary: a cell, caption, object or template.
-    Marker,
-    Element {
-        open: Open,
-        span: Span,
-    },
-}
-
-/// The list of active formatting elements.
-#[derive(Debug, Default)]
-pub(super) struct Formatting {
-    pub(super) entries: Vec<Entry>,
-}
-
-impl Formatting {
-    pub(super) fn push_marker(&mut self) {
-        self.entries.push(Entry::Marker);
-    }
-
-    pub(super) fn clear_to_marker(&mut self) {
-        while let Some(entry) = self.entries.pop() {
-            if matches!(entry, Entry::Marker) {
-                break;
-            }
-        }
-    }
-
-    pub(super) fn position(&self, node: NodeId) -> Option<usize> {
-        self.entries
-            .iter()
-            .rposition(|e| matches!(e, Entry::Element { open, .. } if open.node == node))
-    }
-
-    pub(super) fn remove(&mut self, node: NodeId) {
-        if let Some(at) = self.position(node) {
-            self.entries.remove(at);
-        }
-    }
-
-    /// The last entry of this tag after the last marker.
-    pub(super) fn last_of(&self, tag: Tag) -> Option<Open> {
-        for entry in self.entries.iter().rev() {
-            match entry {
-                Entry::Marker => return None,
-                Entry::Element { open, .. } if open.tag == tag => return Some(*open),
-                Entry::Element { .. } => {}
-            }
-        }
-        None
-    }
-}
+const MAX_EQUAL: usize = 3;
 
 impl Tree {
     /// Bounds the formatting inside an element that was just inserted, if there was room for it among the open ones.
@@ -129,7 +75,7 @@ impl Tree {
 
     /// Opens again what formatting was left open by the end of a block.
     pub(super) fn reopen_formatting(&mut self) {
-        if self.current().as_ref().is_some_and(Open::is_drawing) {
+        if self.current().as_ref().is_some_and(OpenElement::is_drawing) {
             return;
         }
         let entries = &self.formatting.entries;
@@ -171,23 +117,6 @@ impl Tree {
 const MAX_ROUNDS: usize = 8;
 /// The standard's limit of formatting elements between the two that are kept.
 const MAX_BETWEEN: usize = 3;
-
-/// How node numbers change when `before` nodes are put in front of the block and one behind it.
-#[derive(Clone, Copy)]
-pub(super) struct Shift {
-    pub(super) block: NodeId,
-    before: NodeId,
-}
-
-impl Shift {
-    pub(super) fn apply(self, node: NodeId) -> NodeId {
-        match node.cmp(&self.block) {
-            std::cmp::Ordering::Less => node,
-            std::cmp::Ordering::Equal => node + self.before,
-            std::cmp::Ordering::Greater => node + self.before + 1,
-        }
-    }
-}
 
 impl Tree {
     /// End tag of a formatting element.
@@ -258,13 +187,13 @@ impl Tree {
         }
         self.form = self.form.map(|node| shift.apply(node));
         let first_new = shift.block;
-        let clone = |open: Open, node: NodeId| Open { node, ..open };
-        let mut stack: Vec<Open> = self.stack[..at].to_vec();
+        let clone = |open: OpenElement, node: NodeId| OpenElement { node, ..open };
+        let mut stack: Vec<OpenElement> = self.stack[..at].to_vec();
         for (i, open) in kept.iter().enumerate() {
             stack.push(clone(*open, first_new + i as NodeId));
         }
         stack.push(clone(opened, shift.apply(opened.node)));
-        let inner = Open {
+        let inner = OpenElement {
             context: opened.context,
             ..clone(formatting, shift.apply(opened.node) + 1)
         };
@@ -284,7 +213,7 @@ impl Tree {
     }
 
     /// The formatting elements between the two that are opened again around the block; the others close.
-    fn keep_between(&mut self, at: usize, block: usize) -> Vec<Open> {
+    fn keep_between(&mut self, at: usize, block: usize) -> Vec<OpenElement> {
         let mut kept = Vec::new();
         for (count, i) in (at + 1..block).rev().enumerate() {
             let open = self.stack[i];
@@ -301,7 +230,7 @@ impl Tree {
         kept
     }
 
-    fn move_nodes(&mut self, at: usize, kept: &[Open], shift: Shift) {
+    fn move_nodes(&mut self, at: usize, kept: &[OpenElement], shift: Shift) {
         let block = shift.block as usize;
         let mut tail = self.nodes.split_off(block);
         // Not the element before it on the stack, if it was moved out of a table.
@@ -342,7 +271,7 @@ impl Tree {
     }
 
     /// The new elements take their places in the list of active formatting elements.
-    fn relist(&mut self, old: NodeId, kept: &[Open], shift: Shift, inner: Open) {
+    fn relist(&mut self, old: NodeId, kept: &[OpenElement], shift: Shift, inner: OpenElement) {
         for (i, open) in kept.iter().enumerate() {
             if let Some(at) = self.formatting.position(open.node)
                 && let Entry::Element { open, .. } = &mut self.formatting.entries[at]

@@ -1,14 +1,13 @@
-//! What a page is, judged from its shape, its address and what it says of itself. In: a [`Page`] and the status of
-//! the response. Out: a [`Kind`]. Never looks at single words but for those that error pages use.
+//! Classifies a page from its shape, its URL, its head and the status of the response. Words count only on error pages.
 //!
 //! Signs are added up; each is worth about as much as it parted articles from lists on saved pages. An article does
-//! not need much text: a picture story has one sentence, but its headline stands in the title and is no link.
+//! not need much text: a picture story has one sentence, but its headline is in the title and is no link.
 
 use std::sync::LazyLock;
 
 use serde::{Deserialize, Serialize};
 
-use super::walk::{Shown, char_count, shown_texts};
+use super::walk::{Shown, count_chars, shown_texts};
 use super::{Attr, NodeId, Page, Shape, Tag};
 use crate::literals::Literals;
 use crate::{cues, times};
@@ -45,13 +44,13 @@ impl Kind {
 pub struct KindSigns {
     /// The page calls itself an article, or something else that is no list.
     pub declared: i32,
-    /// The address looks like one of a detail page or of a list.
+    /// The URL looks like one of a detail page or of a list.
     pub address: i32,
     /// Prose in one column.
     pub prose: i32,
     /// Text is mostly links.
     pub links: i32,
-    /// A headline outside links stands in the title.
+    /// A headline outside links is in the title.
     pub headline: i32,
     /// Dates: one or two belong to an article, many to a list.
     pub dates: i32,
@@ -84,35 +83,36 @@ pub struct Judged {
 
 /// Judges a page; `status` is that of the response, if there was one.
 pub fn kind(page: &Page, status: Option<u16>) -> Kind {
-    judge(page, status).kind
+    classify_page(page, status).kind
 }
 
 /// Judges a page and says by what.
-pub fn judge(page: &Page, status: Option<u16>) -> Judged {
+pub fn classify_page(page: &Page, status: Option<u16>) -> Judged {
     let texts = shown_texts(page);
-    let shape = Shape::of(page, &texts);
-    let declared = declared(page);
-    let signs = signs(page, &texts, &shape, declared);
-    let kind = if status.is_some_and(|status| status >= 400) || says_error(page, &texts, &shape) {
-        Kind::Error
-    } else if page.nodes().is_empty()
-        || shape.text == 0
-        || declared == Some(Declared::Talk)
-        || address_of_talk(page)
-    {
-        Kind::Other
-    } else if signs.sum() > 0 && !address_of_board(page) {
-        Kind::Article
-    } else if shape.links >= HUB_LINKS && declared != Some(Declared::Product) {
-        Kind::Hub
-    } else {
-        Kind::Other
-    };
+    let shape = Shape::new(page, &texts);
+    let declared = read_declared_type(page);
+    let signs = sum_signs(page, &texts, &shape, declared);
+    let kind =
+        if status.is_some_and(|status| status >= 400) || has_error_words(page, &texts, &shape) {
+            Kind::Error
+        } else if page.nodes().is_empty()
+            || shape.text == 0
+            || declared == Some(Declared::Talk)
+            || is_talk_address(page)
+        {
+            Kind::Other
+        } else if signs.sum() > 0 && !is_board_address(page) {
+            Kind::Article
+        } else if shape.links >= HUB_LINKS && declared != Some(Declared::Product) {
+            Kind::Hub
+        } else {
+            Kind::Other
+        };
     Judged { kind, shape, signs }
 }
 
 /// The signs of a page of this shape.
-fn signs(page: &Page, texts: &[Shown], shape: &Shape, declared: Option<Declared>) -> KindSigns {
+fn sum_signs(page: &Page, texts: &[Shown], shape: &Shape, declared: Option<Declared>) -> KindSigns {
     let prose = COLUMN_UNITS
         .iter()
         .find(|(units, _)| shape.column >= *units)
@@ -131,11 +131,15 @@ fn signs(page: &Page, texts: &[Shown], shape: &Shape, declared: Option<Declared>
             Some(Declared::Product) => -4,
             Some(Declared::Talk) | None => 0,
         },
-        address: address_sign(page),
+        address: rate_address(page),
         prose,
         links,
-        headline: if headline_in_title(page, texts) { 3 } else { 0 },
-        dates: match dates(page, texts) {
+        headline: if has_headline_in_title(page, texts) {
+            3
+        } else {
+            0
+        },
+        dates: match count_dates(page, texts) {
             1..=3 => 1,
             8.. => -1,
             _ => 0,
@@ -152,7 +156,7 @@ enum Declared {
 }
 
 /// What the page calls itself in `og:type`, JSON-LD or microdata.
-fn declared(page: &Page) -> Option<Declared> {
+fn read_declared_type(page: &Page) -> Option<Declared> {
     let mut found = None;
     for (id, node) in page.nodes().iter().enumerate() {
         let id = id as NodeId;
@@ -172,7 +176,7 @@ fn declared(page: &Page) -> Option<Declared> {
             }
             Tag::SCRIPT => {
                 let text = page.children(id).next().map(|t| page.text(t));
-                match text.and_then(json_type) {
+                match text.and_then(read_json_type) {
                     // Articles name the products they write of.
                     Some(Declared::Product) => found = found.or(Some(Declared::Product)),
                     Some(other) => return Some(other),
@@ -186,7 +190,7 @@ fn declared(page: &Page) -> Option<Declared> {
 }
 
 /// The `@type` that decides in a piece of JSON-LD; searched as text, since half of it does not parse.
-fn json_type(json: &str) -> Option<Declared> {
+fn read_json_type(json: &str) -> Option<Declared> {
     let mut found = None;
     for (at, _) in json.match_indices("\"@type\"") {
         let after = json.get(at + 7..).unwrap_or_default().trim_start();
@@ -208,7 +212,7 @@ fn json_type(json: &str) -> Option<Declared> {
 const SHORTEST_BYTES: usize = 18;
 
 /// A line of the page outside links that the title contains, and that is long enough to be no site's name.
-fn headline_in_title(page: &Page, texts: &[Shown]) -> bool {
+fn has_headline_in_title(page: &Page, texts: &[Shown]) -> bool {
     let Some(title) = page.title_text() else {
         return false;
     };
@@ -232,7 +236,7 @@ fn headline_in_title(page: &Page, texts: &[Shown]) -> bool {
 }
 
 /// Short shown texts outside links with a whole date in them.
-fn dates(page: &Page, texts: &[Shown]) -> usize {
+fn count_dates(page: &Page, texts: &[Shown]) -> usize {
     texts
         .iter()
         .filter(|shown| {
@@ -245,26 +249,26 @@ fn dates(page: &Page, texts: &[Shown]) -> usize {
 
 /// An error page has less than this in one column: news about errors has more.
 const ERROR_COLUMN_UNITS: u32 = 1500;
-/// And if the error is told in the text and not in the title, less than this on the whole page.
+/// And if the error is stated in the text and not in the title, less than this on the whole page.
 const ERROR_TEXT_UNITS: u32 = 3000;
-/// A longer text tells a story.
+/// A longer text is a story.
 const MAX_STATEMENT_BYTES: usize = 300;
 /// Of a title or heading with a number that stands for the status.
 const MAX_STATUS_CHARS: usize = 40;
 /// With more links a page may name the error only in its title or in a heading.
 const MAX_LINKS: u32 = 40;
-/// Elements looked at around a text for a heading or an item of a list.
+/// Elements checked around a text for a heading or an item of a list.
 const MAX_CLIMB: usize = 6;
 
-/// What error pages say that are served as if all were well, and words beside which the number 404 is a status and does not
+/// What error pages say that are served as if all were well, and words next to which the number 404 is a status and does not
 /// count anything.
 static WORDS: LazyLock<Literals> =
-    LazyLock::new(|| cues::seen(&[("error.says", SAYS), ("error.status", STATUS)]));
+    LazyLock::new(|| cues::compile_seen(&[("error.says", SAYS), ("error.status", STATUS)]));
 const SAYS: u32 = 1;
 const STATUS: u32 = 2;
 
 /// Whether the page says that there is no such page. `texts` are its shown texts.
-pub(super) fn says_error(page: &Page, texts: &[Shown], shape: &Shape) -> bool {
+pub(super) fn has_error_words(page: &Page, texts: &[Shown], shape: &Shape) -> bool {
     if shape.column >= ERROR_COLUMN_UNITS {
         return false;
     }
@@ -279,23 +283,23 @@ pub(super) fn says_error(page: &Page, texts: &[Shown], shape: &Shape) -> bool {
             shown.link == 0
                 && text.len() <= MAX_STATEMENT_BYTES
                 && says(text)
-                && match standing(page, shown.id) {
-                    Standing::Heading => true,
-                    Standing::Item => false,
-                    Standing::Text => shape.links <= MAX_LINKS,
+                && match find_standing(page, shown.id) {
+                    TextRole::Heading => true,
+                    TextRole::Item => false,
+                    TextRole::Text => shape.links <= MAX_LINKS,
                 }
         })
 }
 
 /// Whether a title, heading or sentence says that there is no such page.
 fn says(text: &str) -> bool {
-    WORDS.seen(text.as_bytes()) & SAYS != 0 || says_status(text)
+    WORDS.seen(text.as_bytes()) & SAYS != 0 || has_status_words(text)
 }
 
-/// Whether the number 404 stands for a status: alone, before a dash, or beside a word of errors. "R404", "No. 404" and
+/// Whether the number 404 stands for a status: alone, before a dash, or next to a word of errors. "R404", "No. 404" and
 /// "第404期" are other numbers.
-fn says_status(text: &str) -> bool {
-    if !text.contains("404") || char_count(text) > MAX_STATUS_CHARS {
+fn has_status_words(text: &str) -> bool {
+    if !text.contains("404") || count_chars(text) > MAX_STATUS_CHARS {
         return false;
     }
     text.match_indices("404").any(|(at, number)| {
@@ -318,20 +322,20 @@ fn says_status(text: &str) -> bool {
 }
 
 /// What part of the page a text is.
-enum Standing {
+enum TextRole {
     Heading,
     /// One of several of its kind.
     Item,
     Text,
 }
 
-fn standing(page: &Page, text: NodeId) -> Standing {
-    let (mut at, mut standing) = (text, Standing::Text);
+fn find_standing(page: &Page, text: NodeId) -> TextRole {
+    let (mut at, mut standing) = (text, TextRole::Text);
     for _ in 0..MAX_CLIMB {
         at = page.node(at).parent;
         match page.node(at).tag {
-            Tag::H1 | Tag::H2 | Tag::H3 => standing = Standing::Heading,
-            Tag::LI | Tag::DT | Tag::DD | Tag::OPTION => return Standing::Item,
+            Tag::H1 | Tag::H2 | Tag::H3 => standing = TextRole::Heading,
+            Tag::LI | Tag::DT | Tag::DD | Tag::OPTION => return TextRole::Item,
             Tag::BODY => break,
             _ => {}
         }
@@ -340,7 +344,7 @@ fn standing(page: &Page, text: NodeId) -> Standing {
 }
 
 /// Threads of forums are neither articles nor lists.
-pub(super) fn address_of_talk(page: &Page) -> bool {
+pub(super) fn is_talk_address(page: &Page) -> bool {
     let Some(url) = &page.url else {
         return false;
     };
@@ -380,7 +384,7 @@ pub(super) fn address_of_talk(page: &Page) -> bool {
 }
 
 /// The list of threads of a board is no thread, and no article either.
-pub(super) fn address_of_board(page: &Page) -> bool {
+pub(super) fn is_board_address(page: &Page) -> bool {
     let path = page.url.as_ref().map(|url| url.path().to_ascii_lowercase());
     let last = path.as_deref().and_then(|path| path.rsplit('/').next());
     last.is_some_and(|last| !last.is_empty() && is_board(last))
@@ -394,8 +398,8 @@ fn is_board(last: &str) -> bool {
             .any(|name| last.starts_with(name))
 }
 
-/// Points of the address: `/2016/05/09/0015.shtml` is a detail page, `/` and `/list_2.html` are not.
-pub(super) fn address_sign(page: &Page) -> i32 {
+/// Points of the URL: `/2016/05/09/0015.shtml` is a detail page, `/` and `/list_2.html` are not.
+pub(super) fn rate_address(page: &Page) -> i32 {
     let Some(url) = &page.url else {
         return 0;
     };
@@ -510,7 +514,7 @@ const SIGNATURES: &[(&[u8], &str)] = &[
     (b"PAR1", "a Parquet file"),
 ];
 
-/// The same for formats that are told by bytes further on: place, bytes, name.
+/// The same for formats that are recognised by bytes further on: place, bytes, name.
 const INNER_SIGNATURES: &[(usize, &[u8], &str)] = &[
     (8, b"WEBP", "a WebP picture"),
     (8, b"WAVE", "a WAV file"),
@@ -521,13 +525,13 @@ const INNER_SIGNATURES: &[(usize, &[u8], &str)] = &[
     (257, b"ustar", "a tar archive"),
 ];
 
-/// Bytes of a file that are looked at.
+/// Bytes of a file that are checked.
 pub const HEAD_BYTES: usize = 1024;
 /// One byte in so many may be one that text never has: a stray one is common in pages.
 const STRAY: usize = 20;
 
 /// What a file is that begins so, if it is neither HTML nor text in any encoding.
-pub fn foreign_format(head: &[u8]) -> Option<&'static str> {
+pub fn detect_foreign_format(head: &[u8]) -> Option<&'static str> {
     let head = head.get(..head.len().min(HEAD_BYTES)).unwrap_or_default();
     let outer = SIGNATURES.iter().find(|(bytes, _)| head.starts_with(bytes));
     let inner = INNER_SIGNATURES.iter().find(|(at, bytes, _)| {
@@ -541,7 +545,7 @@ pub fn foreign_format(head: &[u8]) -> Option<&'static str> {
 }
 
 /// Whether these bytes are no text: too many that text never has (the "binary data bytes" of the WHATWG's MIME
-/// sniffing), or too many zeros that are not those of UTF-16, which stand in every other place.
+/// sniffing), or too many zeros that are not those of UTF-16, which are in every other place.
 fn is_binary(head: &[u8]) -> bool {
     if head.starts_with(&[0xfe, 0xff]) || head.starts_with(&[0xff, 0xfe]) {
         return false;
@@ -563,10 +567,10 @@ fn is_binary(head: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::foreign_format;
+    use super::detect_foreign_format;
 
     #[test]
-    fn formats_that_are_no_pages_are_named() {
+    fn foreign_format_named() {
         for (head, name) in [
             (&b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"[..], Some("a PNG picture")),
             (b"%PDF-1.7\n1 0 obj <<", Some("a PDF document")),
@@ -581,25 +585,25 @@ mod tests {
             (b"plain text", None),
             (b"", None),
         ] {
-            assert_eq!(foreign_format(head), name, "{head:?}");
+            assert_eq!(detect_foreign_format(head), name, "{head:?}");
         }
     }
 
     #[test]
-    fn text_in_any_encoding_is_no_foreign_format() {
+    fn foreign_format_text_any_encoding() {
         let text = "<title>页\u{b}岩气</title><p>水平井\t产量\r\n".repeat(9);
         let (gbk, _, _) = encoding_rs::GBK.encode(&text);
-        assert_eq!(foreign_format(text.as_bytes()), None);
-        assert_eq!(foreign_format(&gbk), None);
+        assert_eq!(detect_foreign_format(text.as_bytes()), None);
+        assert_eq!(detect_foreign_format(&gbk), None);
         let utf16: Vec<u8> = "<html><head><title>t"
             .encode_utf16()
             .flat_map(u16::to_le_bytes)
             .collect();
-        assert_eq!(foreign_format(&utf16), None);
+        assert_eq!(detect_foreign_format(&utf16), None);
         let with_mark: Vec<u8> = "\u{feff}一丁七万丈三上下"
             .encode_utf16()
             .flat_map(u16::to_le_bytes)
             .collect();
-        assert_eq!(foreign_format(&with_mark), None);
+        assert_eq!(detect_foreign_format(&with_mark), None);
     }
 }

@@ -1,5 +1,5 @@
-//! The addresses that a page names. In: a [`Page`]. Out: [`RawLink`]s, resolved and canonical, each address once and
-//! in document order. Never judges what a link leads to: that takes the text around it.
+//! The URLs in a page: [`RawLink`]s, resolved and canonical, each once and in document order. What a link leads to is
+//! classified in `fields::links`, which also needs the text around it.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use foldhash::fast::RandomState;
 use super::{Attr, Node, NodeId, Page, Tag};
 use taojin_uri::CrawlUri;
 
-/// What part of a page names the address.
+/// What part of a page names the URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkRole {
     /// `<a>` or `<area>`: for readers to follow.
@@ -26,7 +26,7 @@ pub enum LinkRole {
     Canonical,
 }
 
-/// One address that the page names.
+/// One URL that the page names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RawLink {
     /// Resolved against the page (and its `<base>`), canonical.
@@ -35,27 +35,28 @@ pub struct RawLink {
     pub text: String,
     /// What names it; the first if several do.
     pub role: LinkRole,
-    /// Every link to this address says `rel=nofollow` (or `ugc`, `sponsored`).
+    /// Every link to this URL says `rel=nofollow` (or `ugc`, `sponsored`).
     pub nofollow: bool,
     /// The first element that names it.
     pub node: NodeId,
 }
 
-/// The addresses of a page, at most `limit` of them.
+/// The URLs of a page, at most `limit` of them.
 ///
-/// Only http and https; references into the page itself are no links. An address that is named several times keeps
+/// Only http and https; references into the page itself are no links. A URL that is named several times keeps
 /// its first place and gets the first text that is not empty, since pictures often link before headlines do.
 pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
     // Index in the list, to resolve each spelling but once; `None` when it names no page.
     let mut by_reference = HashMap::with_capacity_and_hasher(USUAL, RandomState::default());
-    let mut found = Found {
-        base: base(page),
+    let mut found = FoundLink {
+        base: find_base(page),
         by_url: HashMap::with_capacity_and_hasher(USUAL, RandomState::default()),
         links: Vec::with_capacity(USUAL),
     };
     for (id, node) in page.nodes().iter().enumerate() {
         let id = id as NodeId;
-        let Some(reference) = Reference::of(page, id, node).filter(Reference::names_a_page) else {
+        let Some(reference) = Reference::from_node(page, id, node).filter(Reference::names_a_page)
+        else {
             continue;
         };
         let at = *by_reference
@@ -71,8 +72,8 @@ pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
     found.links
 }
 
-/// The address that references are resolved against: `<base href>` if it is usable, else the page's own.
-pub fn base(page: &Page) -> Option<CrawlUri> {
+/// The URL that references are resolved against: `<base href>` if it is usable, else the page's own.
+pub fn find_base(page: &Page) -> Option<CrawlUri> {
     let tag = page
         .nodes()
         .iter()
@@ -83,7 +84,7 @@ pub fn base(page: &Page) -> Option<CrawlUri> {
     from_tag.or_else(|| page.url.clone())
 }
 
-/// The address that a reference in the page means. As the URL standard has it, characters beyond ASCII are encoded in UTF-8 in a
+/// The URL that a reference in the page means. As the URL standard has it, characters beyond ASCII are encoded in UTF-8 in a
 /// path, and in the page's own charset in a query.
 pub fn resolve(page: &Page, base: Option<&CrawlUri>, reference: &str) -> Option<CrawlUri> {
     let (query_at, end) = match (reference.find('?'), reference.find('#')) {
@@ -95,7 +96,10 @@ pub fn resolve(page: &Page, base: Option<&CrawlUri>, reference: &str) -> Option<
     let (query, after) = rest.split_at(end - query_at);
     let encoding = Encoding::for_label(page.charset.as_bytes()).map(Encoding::output_encoding);
     match encoding.filter(|e| *e != UTF_8 && !query.is_ascii()) {
-        Some(encoding) => plain(base, &[before, &encoded(query, encoding), after].concat()),
+        Some(encoding) => plain(
+            base,
+            &[before, &encode_query(query, encoding), after].concat(),
+        ),
         None => plain(base, reference),
     }
 }
@@ -105,7 +109,7 @@ fn plain(base: Option<&CrawlUri>, reference: &str) -> Option<CrawlUri> {
 }
 
 /// A query whose characters beyond ASCII are escapes of their bytes; one that the charset lacks is a numeric reference.
-fn encoded(query: &str, encoding: &'static Encoding) -> String {
+fn encode_query(query: &str, encoding: &'static Encoding) -> String {
     let mut out = String::with_capacity(3 * query.len());
     for c in query.chars() {
         if c.is_ascii() {
@@ -129,7 +133,7 @@ struct Reference<'p> {
 }
 
 impl<'p> Reference<'p> {
-    fn of(page: &'p Page, id: NodeId, node: &Node) -> Option<Self> {
+    fn from_node(page: &'p Page, id: NodeId, node: &Node) -> Option<Self> {
         let (text, role) = match node.tag {
             Tag::A | Tag::AREA => return Self::of_anchor(page, id),
             Tag::IFRAME | Tag::FRAME => (page.attr(id, Attr::Src)?, LinkRole::Frame),
@@ -151,7 +155,7 @@ impl<'p> Reference<'p> {
         })
     }
 
-    /// Most references are these, so their attributes are looked at once.
+    /// Most references are these, so their attributes are checked once.
     fn of_anchor(page: &'p Page, id: NodeId) -> Option<Self> {
         let (mut text, mut rel) = (None, None);
         for (name, value) in page.attributes_of(id) {
@@ -226,21 +230,21 @@ pub(crate) fn has_word(list: &str, words: &[&str]) -> bool {
 /// Links that most pages have no more of.
 const USUAL: usize = 224;
 
-struct Found {
+struct FoundLink {
     base: Option<CrawlUri>,
     by_url: HashMap<u64, usize, RandomState>,
     links: Vec<RawLink>,
 }
 
-impl Found {
-    /// The address that a reference means.
+impl FoundLink {
+    /// The URL that a reference means.
     fn url(&self, page: &Page, reference: &str) -> Option<CrawlUri> {
         // Without a base a reference without a scheme means nothing.
         let means = self.base.is_some() || reference.contains(':');
         means.then(|| resolve(page, self.base.as_ref(), reference))?
     }
 
-    /// Index of the link with this reference's address, added when it is new.
+    /// Index of the link with this reference's URL, added when it is new.
     fn resolve(
         &mut self,
         page: &Page,

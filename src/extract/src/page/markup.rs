@@ -1,6 +1,6 @@
-//! Tags and texts in the bytes between comments. In: a run that the tokenizer has already delimited: no tag is cut.
-//! Out: each text; each tag with its name, and the attributes of a start tag as slices; behind a script, a style or a title
-//! how many bytes of it are text. Never allocates, reads each byte once, never looks outside the run.
+//! Splits a run of markup without comments, in which no tag is cut, into texts and tags. Attributes of start tags are
+//! slices; after a script, style or title comes the number of bytes that are its text. Never allocates and reads each byte
+//! once.
 
 use memchr::{memchr, memchr2, memmem};
 
@@ -9,13 +9,13 @@ use super::Tag;
 /// A piece of a page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Markup<'a> {
-    /// Text, with entities as they stand. It may come in pieces.
+    /// Text, with entities as they are. It may come in pieces.
     Text(&'a [u8], TextKind),
     /// `<name`; its attributes have to be read next.
     Start { name: &'a [u8] },
     /// `</name>`.
     End { name: &'a [u8] },
-    /// `<!DOCTYPE …>`: what stands after the word.
+    /// `<!DOCTYPE …>`: what is after the word.
     Doctype(&'a [u8]),
     /// `<![CDATA[`, its end, or `</>`: a text ends here.
     Bound,
@@ -293,7 +293,7 @@ pub(super) enum Content {
 pub(super) enum TextKind {
     /// Ordinary text: entities are decoded.
     Data,
-    /// Script, style, CDATA and the like: as it stands.
+    /// Script, style, CDATA and the like: as it is.
     Raw,
 }
 
@@ -310,7 +310,7 @@ pub(super) enum Escape {
 
 impl Content {
     /// How the content of an element of HTML is read.
-    pub(super) fn of(tag: Tag) -> Self {
+    pub(super) fn from_tag(tag: Tag) -> Self {
         match tag {
             Tag::SCRIPT => Self::Script(Escape::No),
             Tag::PLAINTEXT => Self::Plain,
@@ -358,7 +358,7 @@ fn end_tag(bytes: &[u8], name: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'<', bytes).find(|&at| is_tag(bytes, at + 1, b"/", name))
 }
 
-/// Whether `before` and this name stand here, and the name ends there.
+/// Whether `before` and this name are here, and the name ends there.
 fn is_tag(bytes: &[u8], at: usize, before: &[u8], name: &[u8]) -> bool {
     let Some(rest) = bytes.get(at..).and_then(|rest| rest.strip_prefix(before)) else {
         return false;

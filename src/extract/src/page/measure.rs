@@ -1,14 +1,11 @@
-//! What can be counted in a text without knowing its language. In: a text. Out: [`Measure`]. One pass, no
-//! allocation.
-
-use crate::fields::likeness::is_cjk;
+//! Counts what can be counted in a text without knowing its language. [`Measure`] takes one pass and no allocation.
 
 /// Counts of one text; they add up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Measure {
     /// CJK characters plus runs of other letters and digits: the unit that makes languages comparable.
     pub tokens: u32,
-    /// Sentence marks `，。；：？！、,.;:?!`, those of numbers and addresses left out.
+    /// Sentence marks `，。；：？！、,.;:?!`, those of numbers and URLs skipped.
     pub marks: u32,
     /// Runs that begin with a digit.
     pub numbers: u32,
@@ -22,7 +19,7 @@ pub(crate) struct Measure {
 const OTHER: u8 = 0;
 /// a letter or digit,
 const WORD: u8 = 1;
-/// a sentence mark of ASCII, which counts unless a word or an address goes on behind it,
+/// a sentence mark of ASCII, which counts unless a word or a URL continues behind it,
 const MARK: u8 = 2;
 /// a blank.
 const BLANK: u8 = 3;
@@ -94,7 +91,7 @@ struct Survey {
 }
 
 impl Survey {
-    fn of(bytes: &[u8]) -> Self {
+    fn new(bytes: &[u8]) -> Self {
         let mut survey = Self::default();
         let mut at = 0;
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
@@ -116,7 +113,7 @@ impl Survey {
         survey
     }
 
-    /// Counts the bytes of ASCII that come next, at least one, and tells how many they are.
+    /// Counts the bytes of ASCII that come next, at least one, and returns how many they are.
     fn ascii(&mut self, rest: &[u8]) -> usize {
         let (mut counts, mut before, mut read) = (0, self.before, 0);
         for byte in rest.iter().take(RUN).take_while(|byte| byte.is_ascii()) {
@@ -136,7 +133,7 @@ impl Survey {
         read
     }
 
-    /// The sentence mark before, if one is, stands before no word.
+    /// The sentence mark before, if one is, is before no word.
     fn end_mark(&mut self) {
         self.measure.marks += u32::from(self.before == MARK);
     }
@@ -187,13 +184,13 @@ fn first_char(bytes: &[u8]) -> (char, usize) {
 
 impl Measure {
     /// Counts of `text`.
-    pub(crate) fn of(text: &str) -> Self {
-        Survey::of(text.as_bytes()).measure
+    pub(crate) fn new(text: &str) -> Self {
+        Survey::new(text.as_bytes()).measure
     }
 
     /// Counts of a text in UTF-8, and whether all white space in it is single blanks, as in nearly all texts of a page.
     pub(crate) fn and_tidy(text: &[u8]) -> (Self, bool) {
-        let survey = Survey::of(text);
+        let survey = Survey::new(text);
         (survey.measure, !survey.odd)
     }
 
@@ -223,4 +220,10 @@ pub(crate) fn ends_sentence(text: &str) -> bool {
     text.trim_end()
         .trim_end_matches(['”', '"', '’', '\'', ')', '）', '」', '』', '»'])
         .ends_with(['。', '.', '！', '!', '？', '?', '…', '；', ':', '：'])
+}
+
+/// True for characters of scripts that write words without spaces.
+pub(crate) fn is_cjk(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{4dbf}' | '\u{4e00}'..='\u{9fff}'
+        | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{2fa1f}')
 }

@@ -1,5 +1,5 @@
-//! The page before extraction: one flat array of nodes in document order. In: the bytes of a page as they
-//! arrive and what the server said of them. Out: a [`Page`]. Never fails, never recurses, never knows a site.
+//! The page before extraction: one flat array of nodes in document order, built while the bytes arrive. Parsing never fails
+//! and never recurses; nothing in this module depends on a site.
 //!
 //! A subtree is the slice `nodes[i..nodes[i].end]`; text and attribute values live in one arena; tag paths
 //! are interned. Every later algorithm works on this array by index.
@@ -28,14 +28,14 @@ mod walk;
 pub use builder::{Builder, Hints};
 pub use config::Config;
 pub(crate) use kind::HUB_LINKS;
-pub use kind::{HEAD_BYTES, Judged, Kind, KindSigns, foreign_format, judge, kind};
+pub use kind::{HEAD_BYTES, Judged, Kind, KindSigns, classify_page, detect_foreign_format, kind};
 pub(crate) use links::has_word;
-pub use links::{LinkRole, RawLink, base, links, refresh_target, resolve};
+pub use links::{LinkRole, RawLink, find_base, links, refresh_target, resolve};
 pub use tag::{Attr, Attrs, Tag};
 pub use tag_path::{PathCounts, TagPath};
 pub(crate) use text_counts::{TextCounts, is_skipped};
 pub(crate) use walk::Hidden;
-pub use walk::{Shape, char_count};
+pub use walk::{Shape, count_chars};
 
 use taojin_uri::CrawlUri;
 
@@ -96,7 +96,7 @@ pub enum CharsetSource {
 /// A parsed page.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Address the page was fetched from, when known; references are resolved against it (and `<base>`).
+    /// URL the page was fetched from, when known; references are resolved against it (and `<base>`).
     pub url: Option<CrawlUri>,
     /// Name of the charset that the bytes were decoded with (WHATWG name, lower case).
     pub charset: String,
@@ -189,7 +189,7 @@ impl Page {
         names
     }
 
-    /// Bytes of memory that the page takes, without its address.
+    /// Bytes of memory that the page takes, without its URL.
     pub fn memory_bytes(&self) -> usize {
         self.nodes.capacity() * size_of::<Node>()
             + self.arena.capacity()
@@ -200,7 +200,7 @@ impl Page {
             + self.states.iter().map(String::capacity).sum::<usize>()
     }
 
-    /// The scripts that hold data, as they stand: JSON, or JSON with a name before it. JSON-LD is among the nodes instead.
+    /// The scripts that hold data, as they are: JSON, or JSON with a name before it. JSON-LD is among the nodes instead.
     pub fn states(&self) -> &[String] {
         &self.states
     }

@@ -1,7 +1,7 @@
-//! What a tag does to the open elements: implied ends, implied html, head and body, tables and what may stand in them, forms; SVG
-//! and MathML, which keep their names to themselves until HTML that is no part of a drawing ends them. Stray end tags change nothing.
+//! What a tag does to the open elements: implied end tags, implied html, head and body, tables, forms, and foreign content
+//! (SVG and MathML) up to the HTML that ends it. Stray end tags change nothing.
 
-use super::open::{Context, Open, Phase};
+use super::open::{InsertionContext, OpenElement, Phase};
 use super::tag::Attr;
 use super::tree::{StartTag, Tree};
 use super::{NodeId, Span, Tag};
@@ -22,7 +22,8 @@ impl Tree {
         let StartTag {
             tag, attributes, ..
         } = start;
-        if self.current().as_ref().is_some_and(Open::is_drawing) && self.foreign_start(start) {
+        if self.current().as_ref().is_some_and(OpenElement::is_drawing) && self.foreign_start(start)
+        {
             return;
         }
         if self.phase < Phase::Body && !self.start_before_body(tag, attributes) {
@@ -45,13 +46,13 @@ impl Tree {
         // Each turn either handles the tag or closes at least one element.
         loop {
             let handled = match self.context() {
-                Context::Body => break,
-                Context::Cell | Context::Caption => self.start_in_cell(tag),
-                Context::Table | Context::TableBody | Context::Row => {
+                InsertionContext::Body => break,
+                InsertionContext::Cell | InsertionContext::Caption => self.start_in_cell(tag),
+                InsertionContext::Table | InsertionContext::TableBody | InsertionContext::Row => {
                     self.start_in_table(tag, attributes)
                 }
-                Context::ColumnGroup => self.start_in_column_group(tag, attributes),
-                Context::Template => self.start_in_template(tag),
+                InsertionContext::ColumnGroup => self.start_in_column_group(tag, attributes),
+                InsertionContext::Template => self.start_in_template(tag),
             };
             match handled {
                 Turn::Done => return,
@@ -214,7 +215,7 @@ impl Tree {
         if tag.is_heading() && self.current_tag().is_heading() {
             self.pop();
         }
-        if !tag.closes_p() && !plain_insert(tag) {
+        if !tag.closes_p() && !is_plain_insert(tag) {
             self.reopen_formatting();
         }
         self.insert_in_body(start);
@@ -269,7 +270,7 @@ impl Tree {
 }
 
 /// Elements that do not reopen left-open formatting although they do not close a paragraph.
-fn plain_insert(tag: Tag) -> bool {
+fn is_plain_insert(tag: Tag) -> bool {
     matches!(
         tag,
         Tag::LI
@@ -301,12 +302,12 @@ impl Tree {
         }
     }
 
-    /// In SVG or MathML: true when the tag is handled, false when it ends that content or stands in a part of it
+    /// In SVG or MathML: true when the tag is handled, false when it ends that content or is in a part of it
     /// that holds HTML.
     pub(super) fn foreign_start(&mut self, start: StartTag) -> bool {
         let tag = start.tag;
         if tag.breaks_out() || start.colored {
-            while self.current().as_ref().is_some_and(Open::is_drawing) {
+            while self.current().as_ref().is_some_and(OpenElement::is_drawing) {
                 self.pop();
             }
             return false;
@@ -384,7 +385,7 @@ impl Tree {
 
     fn end_foreign(&mut self, tag: Tag) -> bool {
         if matches!(tag, Tag::P | Tag::BR) {
-            while self.current().as_ref().is_some_and(Open::is_drawing) {
+            while self.current().as_ref().is_some_and(OpenElement::is_drawing) {
                 self.pop();
             }
             return false;
@@ -406,8 +407,8 @@ impl Tree {
         // Each turn either handles the tag or closes at least one element.
         loop {
             match self.context() {
-                Context::Body => break,
-                Context::Cell | Context::Caption => match tag {
+                InsertionContext::Body => break,
+                InsertionContext::Cell | InsertionContext::Caption => match tag {
                     Tag::TD | Tag::TH | Tag::CAPTION => {
                         self.close_cell(tag);
                         return;
@@ -427,14 +428,14 @@ impl Tree {
                     Tag::COL | Tag::COLGROUP => return,
                     _ => break,
                 },
-                Context::Table | Context::TableBody | Context::Row => {
+                InsertionContext::Table | InsertionContext::TableBody | InsertionContext::Row => {
                     if tag.is_table_part() || tag == Tag::TABLE {
                         self.close_table_part(tag);
                         return;
                     }
                     break;
                 }
-                Context::ColumnGroup => {
+                InsertionContext::ColumnGroup => {
                     if tag == Tag::TEMPLATE {
                         break;
                     }
@@ -446,7 +447,7 @@ impl Tree {
                         return;
                     }
                 }
-                Context::Template => {
+                InsertionContext::Template => {
                     if tag != Tag::TEMPLATE && self.current_tag() == Tag::TEMPLATE {
                         return;
                     }
@@ -517,7 +518,7 @@ impl Tree {
         None
     }
 
-    /// Closes elements whose end tag may be left out, but for one tag.
+    /// Closes elements whose end tag may be skipped, but for one tag.
     pub(super) fn imply_ends(&mut self, keep: Option<Tag>) {
         while let Some(open) = self.current() {
             if !open.tag.has_implied_end() || keep == Some(open.tag) {
@@ -715,16 +716,16 @@ impl Tree {
     }
 
     /// A cell, with the section and row that it needs.
-    fn start_cell(&mut self, tag: Tag, attributes: Span, context: Context) {
+    fn start_cell(&mut self, tag: Tag, attributes: Span, context: InsertionContext) {
         match context {
-            Context::Row => self.clear_to(&[Tag::TR]),
-            Context::TableBody => self.clear_to(&SECTIONS),
+            InsertionContext::Row => self.clear_to(&[Tag::TR]),
+            InsertionContext::TableBody => self.clear_to(&SECTIONS),
             _ => self.clear_to(&[Tag::TABLE]),
         }
-        if context == Context::Table {
+        if context == InsertionContext::Table {
             self.insert(Tag::TBODY, 0, Span::default());
         }
-        if context != Context::Row {
+        if context != InsertionContext::Row {
             self.insert(Tag::TR, 0, Span::default());
         }
         let node = self.insert(tag, 0, attributes);
@@ -732,13 +733,13 @@ impl Tree {
     }
 
     /// A row, with the section that it needs.
-    fn start_row(&mut self, attributes: Span, context: Context) -> Turn {
-        if context == Context::Row {
+    fn start_row(&mut self, attributes: Span, context: InsertionContext) -> Turn {
+        if context == InsertionContext::Row {
             self.clear_to(&[Tag::TR]);
             self.pop();
             return Turn::Again;
         }
-        if context == Context::TableBody {
+        if context == InsertionContext::TableBody {
             self.clear_to(&SECTIONS);
         } else {
             self.clear_to(&[Tag::TABLE]);
@@ -749,11 +750,11 @@ impl Tree {
     }
 
     /// In a template of rows or cells there is no row or section around them that another part could follow.
-    fn may_begin_part(&self, tag: Tag, context: Context) -> bool {
+    fn may_begin_part(&self, tag: Tag, context: InsertionContext) -> bool {
         match (context, tag) {
-            (_, Tag::TD | Tag::TH) | (Context::TableBody, Tag::TR) => true,
-            (Context::Row, _) => self.table_scope(Tag::TR).is_some(),
-            (Context::TableBody, _) => SECTIONS
+            (_, Tag::TD | Tag::TH) | (InsertionContext::TableBody, Tag::TR) => true,
+            (InsertionContext::Row, _) => self.table_scope(Tag::TR).is_some(),
+            (InsertionContext::TableBody, _) => SECTIONS
                 .iter()
                 .any(|&section| self.table_scope(section).is_some()),
             _ => true,
@@ -764,11 +765,13 @@ impl Tree {
     pub(super) fn start_in_template(&mut self, tag: Tag) -> Turn {
         let context = match tag {
             _ if tag.belongs_in_head() => return Turn::AsBody,
-            Tag::CAPTION | Tag::COLGROUP | Tag::TBODY | Tag::TFOOT | Tag::THEAD => Context::Table,
-            Tag::COL => Context::ColumnGroup,
-            Tag::TR => Context::TableBody,
-            Tag::TD | Tag::TH => Context::Row,
-            _ => Context::Body,
+            Tag::CAPTION | Tag::COLGROUP | Tag::TBODY | Tag::TFOOT | Tag::THEAD => {
+                InsertionContext::Table
+            }
+            Tag::COL => InsertionContext::ColumnGroup,
+            Tag::TR => InsertionContext::TableBody,
+            Tag::TD | Tag::TH => InsertionContext::Row,
+            _ => InsertionContext::Body,
         };
         if let Some(template) = self.stack.last_mut() {
             template.context = context;

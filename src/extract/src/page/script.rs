@@ -1,6 +1,6 @@
-//! What is kept of scripts: where one names the time of publication, and the addresses in it that speak of comments, where a
-//! page loads them from when it does not show any; and whole those that hold data, the state of an application from which it
-//! shows its text. In: the bytes of a script. Out: [`Told`], [`States`]. Never runs anything; looks at each byte once.
+//! What is kept of scripts while a page arrives: the time of publication and the URLs of comment endpoints
+//! ([`ScriptHints`]), and the whole text of scripts that hold the state of an application ([`States`]). Runs nothing and
+//! reads each byte once.
 
 use std::sync::LazyLock;
 
@@ -12,7 +12,7 @@ use super::NodeId;
 const AROUND: (usize, usize) = (160, 120);
 /// Bytes from one such place to the next: a script may name the time in its settings and again in its data.
 const APART: usize = 1024;
-/// Most places of 16 KB of a script that are looked at; a program says "comment" everywhere.
+/// Most places of 16 KB of a script that are checked; a program says "comment" everywhere.
 const MAX_PLACES: usize = 240;
 /// Longest way from such a place to the quote on either side, in bytes.
 const MAX_SIDE: usize = 200;
@@ -28,42 +28,42 @@ const PUBLICATION: [&str; 8] = [
     "datePublished",
     "deployDt",
 ];
-/// What addresses of comments have in them.
+/// What URLs of comments have in them.
 const COMMENTS: [&str; 13] = [
     "omment", "pinglun", "gentie", "liuyan", "disqus", "changyan", "giscus", "livere", "duoshuo",
     "waline", "twikoo", "/reply", "/replies",
 ];
 
-/// What a script tells.
+/// What a script states.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Told<'a> {
+pub(super) struct ScriptHints<'a> {
     /// The parts that name the time of publication.
     pub publications: Vec<&'a [u8]>,
-    /// The quoted addresses that speak of comments, one a line.
+    /// The quoted URLs that speak of comments, one a line.
     pub addresses: Vec<u8>,
 }
 
 /// Reads a script.
-pub(super) fn read(script: &[u8]) -> Told<'_> {
+pub(super) fn read(script: &[u8]) -> ScriptHints<'_> {
     static WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         AhoCorasick::builder()
             .match_kind(MatchKind::LeftmostFirst)
             .build(PUBLICATION.into_iter().chain(COMMENTS))
             .expect("few constant words")
     });
-    let mut told = Told::default();
+    let mut told = ScriptHints::default();
     let (mut next_publication, mut from, mut places) = (0, 0, 0);
     for found in WORDS.find_iter(script) {
         let (start, end) = (found.start(), found.end());
         if found.pattern().as_usize() < PUBLICATION.len() {
             if start >= next_publication {
-                told.publications.push(around(script, start, end));
+                told.publications.push(cut_around(script, start, end));
                 next_publication = start + APART;
             }
         } else if places < MAX_PLACES {
             places += 1;
             if start >= from
-                && let Some((start, end)) = quoted(script, start, end)
+                && let Some((start, end)) = find_quoted(script, start, end)
             {
                 from = end;
                 add(&script[start..end], &mut told.addresses);
@@ -74,7 +74,7 @@ pub(super) fn read(script: &[u8]) -> Told<'_> {
 }
 
 /// The bytes around a place, cut between characters.
-fn around(script: &[u8], start: usize, end: usize) -> &[u8] {
+fn cut_around(script: &[u8], start: usize, end: usize) -> &[u8] {
     let continues = |at: &usize| script.get(*at).is_some_and(|b| b & 0xC0 == 0x80);
     let mut start = start.saturating_sub(AROUND.0);
     while continues(&start) {
@@ -97,7 +97,7 @@ fn add(address: &[u8], out: &mut Vec<u8>) {
 }
 
 /// The bounds of the quoted word around a place.
-fn quoted(script: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
+fn find_quoted(script: &[u8], start: usize, end: usize) -> Option<(usize, usize)> {
     let low = start.saturating_sub(MAX_SIDE);
     let before = script.get(low..start)?.iter().rposition(|b| is_bound(*b))? + low;
     let quote = *script.get(before).filter(|b| is_quote(**b))?;
@@ -110,19 +110,19 @@ fn is_quote(byte: u8) -> bool {
     matches!(byte, b'"' | b'\'' | b'`')
 }
 
-/// What an address never holds.
+/// What a URL never holds.
 fn is_bound(byte: u8) -> bool {
     is_quote(byte) || byte.is_ascii_whitespace() || matches!(byte, b'<' | b'>' | b'{' | b'}' | b';')
 }
 
-/// Bytes at the beginning of a script by which it is told.
+/// Bytes at the beginning of a script by which it is recognised.
 const HEAD: usize = 512;
-/// The name that data is given stands so near to the beginning of the script, in bytes.
+/// The name that data is given is so near to the beginning of the script, in bytes.
 const MAX_NAME: usize = 100;
 /// Bytes kept of all scripts of a page: the state of a long article with its comments has some hundred thousand.
 const MAX_BYTES: usize = 2 << 20;
 
-/// Names of data that may stand behind other statements of a script.
+/// Names of data that may be behind other statements of a script.
 const NAMES: [&[u8]; 7] = [
     b"_STATE",
     b"_DATA",
@@ -140,7 +140,7 @@ pub(super) struct States {
     bytes: usize,
     /// The script that arrives.
     current: Option<NodeId>,
-    /// Its bytes, as long as they are too few to tell.
+    /// Its bytes, as long as they are too few to decide.
     head: Vec<u8>,
     verdict: Option<bool>,
 }
@@ -182,7 +182,7 @@ impl States {
     }
 
     fn decide(&mut self, head: &[u8]) {
-        let keeps = holds_data(head.get(..HEAD).unwrap_or(head));
+        let keeps = has_data(head.get(..HEAD).unwrap_or(head));
         self.verdict = Some(keeps);
         if keeps {
             self.scripts.push(Vec::new());
@@ -201,7 +201,7 @@ impl States {
 
 /// Whether a script is data: JSON, percent-encoded or not; JSON that is given a name or pushed onto a list; or one that names
 /// what frameworks call their state.
-fn holds_data(head: &[u8]) -> bool {
+fn has_data(head: &[u8]) -> bool {
     let head = head.trim_ascii_start();
     let begins_data = |bytes: &[u8]| {
         let bytes = bytes.trim_ascii_start();

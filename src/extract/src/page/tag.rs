@@ -1,6 +1,5 @@
-//! The names of elements and attributes as small numbers, and what the tree rules and readers have to know of each element.
-//! In: the bytes of a name as the page spells it. Out: a [`Tag`]; an [`Attr`], or nothing for the many that no stage asks
-//! for. Never allocates.
+//! The names of elements and attributes as small numbers ([`Tag`], [`Attr`]), and the properties of elements that tree
+//! rules and readers need. Attributes that no stage reads have no number. Never allocates.
 
 use std::fmt;
 
@@ -422,7 +421,7 @@ pub struct Attrs(u32);
 
 impl Attrs {
     /// The set of these.
-    pub const fn of(attrs: &[Attr]) -> Self {
+    pub const fn new(attrs: &[Attr]) -> Self {
         let (mut set, mut at) = (0, 0);
         while at < attrs.len() {
             set |= 1 << attrs[at] as u32;

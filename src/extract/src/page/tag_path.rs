@@ -1,5 +1,5 @@
-//! Interned tag paths, each with what is counted under it. In: the path of the parent and a tag; the texts as they arrive.
-//! Out: a [`PathId`], the same for the same path; at the end of the page the [`PathCounts`] of each.
+//! Interned tag paths with the counts of the texts under each. [`PathTable::intern`] returns the same [`PathId`] for the
+//! same path; the [`PathCounts`] are complete at the end of the page.
 
 use std::collections::HashMap;
 

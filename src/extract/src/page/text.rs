@@ -1,8 +1,8 @@
-//! Text on its way into the arena. In: raw text in pieces. Out: text nodes with white space collapsed and entities
-//! decoded. Never allocates for text without an entity.
+//! Appends text to the arena of a page: raw text arrives in pieces, white space is collapsed, entities are decoded. Text
+//! without an entity costs no allocation.
 
 use super::markup::{TextKind, is_space};
-use super::open::{Context, Phase};
+use super::open::{InsertionContext, Phase};
 use super::tree::Tree;
 use super::{Tag, script};
 
@@ -62,7 +62,7 @@ impl Tree {
         true
     }
 
-    /// Keeps JSON-LD and data whole, and of other scripts what they say of the page: when it was published, and addresses.
+    /// Keeps JSON-LD and data whole, and of other scripts what they say of the page: when it was published, and URLs.
     fn script(&mut self, raw: &[u8]) {
         let Some(open) = self.current() else {
             return;
@@ -80,7 +80,7 @@ impl Tree {
         let is_json = kind.is_some_and(|kind| memchr::memmem::find(kind, b"json").is_some());
         self.states.add(open.node, is_json, raw);
         let excerpts = script::read(raw);
-        // What is kept of a script shows nothing in the line it stands in.
+        // What is kept of a script shows nothing in the line it is in.
         let shows = self.text.line_shows;
         for excerpt in excerpts.publications {
             self.append_verbatim(excerpt, TextKind::Raw);
@@ -91,7 +91,7 @@ impl Tree {
         self.text.line_shows = shows;
     }
 
-    /// Opens the body or ends a group of columns before a text; false where none can stand.
+    /// Opens the body or ends a group of columns before a text; false where none can be.
     fn makes_room_for_text(&mut self, blank: bool) -> bool {
         if self.phase == Phase::Frameset {
             return false;
@@ -102,7 +102,7 @@ impl Tree {
             }
             self.open_body(super::Span::default());
         }
-        if self.context() == Context::ColumnGroup && !blank {
+        if self.context() == InsertionContext::ColumnGroup && !blank {
             if self.current_tag() != Tag::COLGROUP {
                 return false;
             }
@@ -244,7 +244,7 @@ impl Tree {
     }
 }
 
-/// Length of the beginning that can be copied as it stands: single blanks between other characters are fine.
+/// Length of the beginning that can be copied as it is: single blanks between other characters are fine.
 fn plain_len(bytes: &[u8]) -> usize {
     let mut at = 0;
     while at < bytes.len() {

@@ -21,7 +21,7 @@ pub(crate) struct TextCounts {
 /// Whether the texts in an element are read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub(super) enum Readable {
-    /// Shown, as far as the page's markup tells.
+    /// Shown, as far as the page's markup states.
     #[default]
     Shown,
     /// Hidden by an element around it.
@@ -52,7 +52,7 @@ mod tests {
         for (id, node) in page.nodes().iter().enumerate() {
             let id = id as NodeId;
             let hides = |above: NodeId| is_skipped(page.node(above).tag) || page.is_hidden(above);
-            let measure = Measure::of(page.text(id));
+            let measure = Measure::new(page.text(id));
             if measure.tokens > 0 && !page.ancestors(id).any(hides) {
                 counts[node.path as usize].add(measure.tokens, measure.marks);
             }
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_counted_under_their_paths_and_hidden_ones_are_not() {
+    fn counts_skip_hidden_texts() {
         let page = of(
             "<p>现场，平稳。</p><p>a &amp; b<b>c</b></p><p hidden>x<i>y</i></p><script>var z</script>",
         );
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_move_into_another_element_are_counted_there() {
+    fn counts_follow_moved_texts() {
         let page = of("<b>one<p>two</b>three<p>four");
         assert_eq!(page.path_counts(), counted_again(&page));
         let texts: Vec<_> = page.texts().iter().map(|t| page.text(t.node)).collect();
@@ -93,7 +93,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_table_is_what_a_walk_over_the_page_would_count(
+        fn counts_as_page_walk(
             pieces in prop::collection::vec(prop::sample::select(vec![
                 "<div>", "</div>", "<p>", "</p>", "<b>", "</b>", "<a href=x>", "</a>", "<table>", "<tr>", "<td>",
                 "</table>", "<div hidden>", "<b style='display:none'>", "<script>", "</script>", "<i>", "</i>",

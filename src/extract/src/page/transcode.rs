@@ -1,6 +1,6 @@
-//! Bytes of a known charset as UTF-8. In: bytes in blocks. Out: text in slices. Stretches in another charset, which pages
-//! put together from several sources have (a GBK include in a UTF-8 page, or the reverse), are found between two marks of
-//! markup by what their bytes say of their charset. Never fails: bytes that do not decode become U+FFFD.
+//! Transcodes bytes of a known charset to UTF-8, block by block. Stretches in another charset, as in pages put together
+//! from several sources (a GBK include in a UTF-8 page, or the reverse), are detected between two marks of markup by their
+//! bytes. Bytes that do not decode become U+FFFD.
 
 use chardetng::{EncodingDetector, Iso2022JpDetection, Utf8Detection};
 use encoding_rs::{Encoding, ISO_2022_JP, UTF_8, UTF_16BE, UTF_16LE};
@@ -15,7 +15,7 @@ pub(super) enum Transcoder {
     Utf8 {
         /// The beginning of a character, or of a stretch in another charset.
         carry: Vec<u8>,
-        second: Second,
+        second: SecondCharset,
     },
     Other {
         /// The beginning of a stretch that may be UTF-8.
@@ -36,7 +36,7 @@ impl Transcoder {
             let declared = declared.filter(|e| *e != UTF_8);
             return Self::Utf8 {
                 carry: Vec::new(),
-                second: Second::new(declared, tld),
+                second: SecondCharset::new(declared, tld),
             };
         }
         Self::Other {
@@ -129,10 +129,10 @@ fn join(carry: &mut Vec<u8>, block: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Decodes UTF-8 without a copy. A character that is split over blocks waits in `carry`, and so does a stretch with
-/// broken characters until it can be told whether it is in another charset.
+/// broken characters until it is known whether it is in another charset.
 fn utf8(
     carry: &mut Vec<u8>,
-    second: &mut Second,
+    second: &mut SecondCharset,
     block: &[u8],
     last: bool,
     out: &mut dyn FnMut(&str),
@@ -194,7 +194,7 @@ fn emit(text: &str, out: &mut dyn FnMut(&str)) {
     }
 }
 
-/// A stretch that has not ended after so many bytes is judged as it stands.
+/// A stretch that has not ended after so many bytes is judged as it is.
 pub(super) const STRETCH_BYTES: usize = 4096;
 /// So many guesses at most for one page: each costs as much as some kilobytes of parsing.
 const GUESSES: u8 = 16;
@@ -209,7 +209,7 @@ pub(super) fn ends_stretch(byte: u8) -> bool {
 }
 
 /// The stretches of some bytes.
-fn stretches(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+fn split_stretches(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     bytes.split_inclusive(|&b| ends_stretch(b))
 }
 
@@ -244,13 +244,13 @@ pub(super) fn utf8_text(text: &[u8], single_byte: bool) -> Option<&str> {
 }
 
 /// Bytes outside ASCII in the stretches that are UTF-8, and all the other stretches.
-pub(super) fn without_utf8(bytes: &[u8]) -> (usize, Vec<u8>) {
+pub(super) fn split_utf8(bytes: &[u8]) -> (usize, Vec<u8>) {
     let (mut utf8, mut rest) = (0, Vec::new());
-    for stretch in stretches(bytes) {
+    for stretch in split_stretches(bytes) {
         let ascii = Encoding::ascii_valid_up_to(stretch);
         let text = stretch.get(ascii..).unwrap_or_default();
         if may_be_utf8(text, false) && utf8_text(text, false).is_some() {
-            utf8 += others(text);
+            utf8 += count_non_ascii(text);
         } else {
             rest.extend_from_slice(stretch);
         }
@@ -259,12 +259,12 @@ pub(super) fn without_utf8(bytes: &[u8]) -> (usize, Vec<u8>) {
 }
 
 /// Bytes outside ASCII.
-pub(super) fn others(bytes: &[u8]) -> usize {
+pub(super) fn count_non_ascii(bytes: &[u8]) -> usize {
     bytes.iter().filter(|b| !b.is_ascii()).count()
 }
 
 /// The second charset of a page that is UTF-8 for the most part.
-pub(super) struct Second {
+pub(super) struct SecondCharset {
     /// Declared for the page, and wrongly.
     declared: Option<&'static Encoding>,
     tld: Option<Vec<u8>>,
@@ -272,7 +272,7 @@ pub(super) struct Second {
     guesses: u8,
 }
 
-impl Second {
+impl SecondCharset {
     pub(super) fn new(declared: Option<&'static Encoding>, tld: Option<Vec<u8>>) -> Self {
         Self {
             declared,
@@ -284,7 +284,7 @@ impl Second {
 
     /// Text of a stretch that is not valid UTF-8, if another charset reads it; `rest` is what follows it.
     pub(super) fn decode(&mut self, stretch: &[u8], rest: &[u8]) -> Option<String> {
-        let evidence = Utf8Evidence::of(stretch);
+        let evidence = Utf8Evidence::new(stretch);
         // One broken character is one broken character.
         let is_other = evidence.errors >= 2 || (self.found.is_some() && evidence.errors == 1);
         if !is_other || evidence.errors <= evidence.sequences {
@@ -305,7 +305,7 @@ impl Second {
         }
         self.guesses += 1;
         let mut sample = stretch.to_vec();
-        for next in stretches(rest) {
+        for next in split_stretches(rest) {
             if sample.len() >= SAMPLE_BYTES {
                 break;
             }
@@ -313,8 +313,8 @@ impl Second {
                 sample.extend_from_slice(next);
             }
         }
-        let guessed = guess(&sample, self.tld.as_deref());
-        if others(&sample) >= SURE_BYTES {
+        let guessed = guess_charset(&sample, self.tld.as_deref());
+        if count_non_ascii(&sample) >= SURE_BYTES {
             self.found = Some(guessed);
         }
         Some(guessed)
@@ -336,7 +336,7 @@ pub(super) struct Utf8Evidence {
 }
 
 impl Utf8Evidence {
-    pub(super) fn of(bytes: &[u8]) -> Self {
+    pub(super) fn new(bytes: &[u8]) -> Self {
         let mut evidence = Self::default();
         let valid = simdutf8::compat::from_utf8(bytes).map_or_else(|e| e.valid_up_to(), str::len);
         if bytes.len() - valid < 4 && (valid == bytes.len() || ends_split(bytes)) {
@@ -403,14 +403,14 @@ pub(super) fn looks_utf16(bytes: &[u8]) -> Option<bool> {
 }
 
 /// Statistical guess among the charsets that are not UTF-8.
-pub(super) fn guess(bytes: &[u8], tld: Option<&[u8]>) -> &'static Encoding {
+pub(super) fn guess_charset(bytes: &[u8], tld: Option<&[u8]>) -> &'static Encoding {
     let mut detector = EncodingDetector::new(Iso2022JpDetection::Deny);
     // Not the last bytes: the stretch may end inside a character, which would rule out every charset of longer ones.
     detector.feed(bytes, false);
     detector.guess(tld, Utf8Detection::Deny)
 }
 
-/// Whether bytes outside ASCII stand beside each other for the most part, as in double-byte charsets; the accents of a
+/// Whether bytes outside ASCII are next to each other for the most part, as in double-byte charsets; the accents of a
 /// Western language stand alone.
 pub(super) fn stands_in_pairs(bytes: &[u8]) -> bool {
     let runs = bytes.split(u8::is_ascii).map(<[u8]>::len);

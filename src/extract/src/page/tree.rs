@@ -1,18 +1,16 @@
-//! The open elements and the array that grows. In: tags and texts in the order of the page. Out: nodes in document
-//! order with the parents that a browser would give them. Never recurses; each step is bounded by the depth limit.
+//! Tree construction: the stack of open elements and the array of nodes that grows. Nodes are in document order with the
+//! parents that a browser would give them. Never recurses; each step is bounded by the depth limit.
 //!
-//! The rules are those of the HTML standard's tree construction, kept to what moves text between elements. Two things
-//! are told differently, since the array only grows at its end: content that a browser moves before a table closes
-//! the table here and a second table of the same path goes on after it; and the ends of subtrees are computed when
-//! the page is finished.
+//! The rules are those of the HTML standard, as far as they move text between elements. Two of them differ, since the array
+//! only grows at its end: content that a browser moves before a table closes the table here, and a second table of the same
+//! path continues after it; and the ends of subtrees are computed when the page is finished.
 
 use taojin_uri::CrawlUri;
 
 use super::config::Config;
-use super::formatting::{Formatting, Shift};
 use super::markup::{Content, Markup, Pieces, TagEnd};
 use super::measure::Measure;
-use super::open::{Context, Open, Phase};
+use super::open::{Formatting, InsertionContext, OpenElement, Phase, Shift};
 use super::script::States;
 use super::tag::{Attr, TAGS};
 use super::tag_path::PathTable;
@@ -39,7 +37,7 @@ pub(super) struct Tree {
     pub(super) hiding: Vec<u32>,
     /// Elements that hide what is in them, in order.
     pub(super) hidden: Vec<NodeId>,
-    pub(super) stack: Vec<Open>,
+    pub(super) stack: Vec<OpenElement>,
     /// How many elements of each tag are open, so that most questions of scope need no search.
     pub(super) open: Vec<u32>,
     pub(super) formatting: Formatting,
@@ -50,7 +48,7 @@ pub(super) struct Tree {
     pub(super) phase: Phase,
     pub(super) quirks: Option<bool>,
     /// The head after its end, until the body begins.
-    pub(super) head: Option<Open>,
+    pub(super) head: Option<OpenElement>,
     /// The open form, which forbids another.
     pub(super) form: Option<NodeId>,
     /// Elements that were not put on the stack because it is full.
@@ -61,7 +59,7 @@ pub(super) struct Tree {
     pub(super) movable: usize,
 }
 
-/// What the next piece of text has to know of what stands before it.
+/// What the next piece of text has to know of what is before it.
 #[derive(Debug, Default)]
 pub(super) struct TextState {
     /// White space was seen and is owed if something of the same line follows.
@@ -71,7 +69,7 @@ pub(super) struct TextState {
     /// Arena offset where the raw text of the last text node begins that is not decoded yet.
     pub(super) raw_from: Option<u32>,
     pub(super) has_entity: bool,
-    /// Content that comes now is moved out of the table it stands in.
+    /// Content that comes now is moved out of the table it is in.
     pub(super) fostering: bool,
     /// The first line break after `<pre>` is not shown.
     pub(super) skip_newline: bool,
@@ -103,7 +101,7 @@ impl Tree {
         self.quirks.unwrap_or(true)
     }
 
-    pub(super) fn current(&self) -> Option<Open> {
+    pub(super) fn current(&self) -> Option<OpenElement> {
         self.stack.last().copied()
     }
 
@@ -111,8 +109,10 @@ impl Tree {
         self.stack.last().map_or(Tag::OTHER, |open| open.tag)
     }
 
-    pub(super) fn context(&self) -> Context {
-        self.stack.last().map_or(Context::Body, |open| open.context)
+    pub(super) fn context(&self) -> InsertionContext {
+        self.stack
+            .last()
+            .map_or(InsertionContext::Body, |open| open.context)
     }
 
     pub(super) fn is_open(&self, tag: Tag) -> bool {
@@ -120,7 +120,7 @@ impl Tree {
     }
 
     /// Appends a node under the current element (or where content of a table is moved to).
-    fn push_node(&mut self, tag: Tag, parent: Option<Open>, span: Span) -> NodeId {
+    fn push_node(&mut self, tag: Tag, parent: Option<OpenElement>, span: Span) -> NodeId {
         self.count_text();
         let id = self.nodes.len() as NodeId;
         let path = match parent {
@@ -155,15 +155,15 @@ impl Tree {
         Some(id)
     }
 
-    /// Element under which content goes now: the current one, but for content that may not stand in a table the
+    /// Element under which content goes now: the current one, but for content that may not be in a table the
     /// table's parent.
-    pub(super) fn insertion_parent(&mut self) -> Option<Open> {
+    pub(super) fn insertion_parent(&mut self) -> Option<OpenElement> {
         let current = self.current()?;
-        let outer = |open: &Open| open.is_html(Tag::TABLE) || open.is_html(Tag::TEMPLATE);
+        let outer = |open: &OpenElement| open.is_html(Tag::TABLE) || open.is_html(Tag::TEMPLATE);
         if self.fosters(current)
             && let Some(outer) = self.stack.iter().rposition(outer)
         {
-            // A template holds what stands beside the parts of a table in it; a table never.
+            // A template holds what is next to the parts of a table in it; a table never.
             let parent = outer.saturating_sub(usize::from(self.stack[outer].tag == Tag::TABLE));
             for open in self.stack.iter_mut().skip(parent + 1) {
                 open.stale = true;
@@ -173,7 +173,7 @@ impl Tree {
         self.fresh(self.stack.len() - 1)
     }
 
-    fn fosters(&self, current: Open) -> bool {
+    fn fosters(&self, current: OpenElement) -> bool {
         self.text.fostering
             && !current.foreign
             && matches!(
@@ -182,8 +182,8 @@ impl Tree {
             )
     }
 
-    /// The open element at `index`; when its subtree was interrupted, a second element of the same path goes on.
-    fn fresh(&mut self, index: usize) -> Option<Open> {
+    /// The open element at `index`; when its subtree was interrupted, a second element of the same path continues.
+    fn fresh(&mut self, index: usize) -> Option<OpenElement> {
         if !self.stack.get(index)?.stale {
             return self.stack.get(index).copied();
         }
@@ -213,17 +213,17 @@ impl Tree {
         }
         let outer = self.context();
         let context = match tag {
-            Tag::TABLE => Context::Table,
-            Tag::TBODY | Tag::THEAD | Tag::TFOOT => Context::TableBody,
-            Tag::TR => Context::Row,
-            Tag::TD | Tag::TH => Context::Cell,
-            Tag::CAPTION => Context::Caption,
-            Tag::COLGROUP => Context::ColumnGroup,
-            Tag::TEMPLATE => Context::Template,
+            Tag::TABLE => InsertionContext::Table,
+            Tag::TBODY | Tag::THEAD | Tag::TFOOT => InsertionContext::TableBody,
+            Tag::TR => InsertionContext::Row,
+            Tag::TD | Tag::TH => InsertionContext::Cell,
+            Tag::CAPTION => InsertionContext::Caption,
+            Tag::COLGROUP => InsertionContext::ColumnGroup,
+            Tag::TEMPLATE => InsertionContext::Template,
             _ => outer,
         };
         let readable = self.readable(node, tag, parent);
-        self.push_open(Open {
+        self.push_open(OpenElement {
             readable,
             tag,
             context,
@@ -237,7 +237,7 @@ impl Tree {
         node
     }
 
-    pub(super) fn push_open(&mut self, open: Open) {
+    pub(super) fn push_open(&mut self, open: OpenElement) {
         self.stack.push(open);
         self.open[open.tag.0 as usize] += 1;
     }
@@ -255,7 +255,7 @@ impl Tree {
         was_over
     }
 
-    pub(super) fn pop(&mut self) -> Option<Open> {
+    pub(super) fn pop(&mut self) -> Option<OpenElement> {
         let open = self.stack.pop()?;
         self.open[open.tag.0 as usize] -= 1;
         Some(open)
@@ -288,7 +288,7 @@ impl Tree {
     }
 
     /// Whether the texts in a new element are read; `outer` is the element around it.
-    pub(super) fn readable(&self, node: NodeId, tag: Tag, outer: Option<Open>) -> Readable {
+    pub(super) fn readable(&self, node: NodeId, tag: Tag, outer: Option<OpenElement>) -> Readable {
         let outer = outer.map_or(Readable::Shown, |open| open.readable);
         if is_skipped(tag) {
             Readable::Never
@@ -409,7 +409,7 @@ impl Tree {
 }
 
 impl Tree {
-    /// A run of tags and texts, as it stands in the page.
+    /// A run of tags and texts, as it is in the page.
     pub(super) fn markup(&mut self, run: &[u8]) {
         if self.is_full() {
             return;
@@ -452,8 +452,8 @@ impl Tree {
         if end == TagEnd::Missing || self.is_full() {
             return;
         }
-        if !self.current().as_ref().is_some_and(Open::is_drawing) {
-            pieces.enter(Content::of(tag));
+        if !self.current().as_ref().is_some_and(OpenElement::is_drawing) {
+            pieces.enter(Content::from_tag(tag));
         }
         self.start_tag(StartTag {
             tag,
@@ -507,7 +507,7 @@ impl Tree {
     }
 }
 
-/// A picture in an attribute is no address; its beginning tells its type.
+/// A picture in an attribute is no URL; its beginning shows its type.
 const DATA_URL_BYTES: usize = 32;
 
 /// The longest beginning of at most `limit` bytes that does not split a UTF-8 character.
@@ -529,7 +529,7 @@ fn can_hide(style: &[u8]) -> bool {
     names(b"none", *b"nN") || names(b"hidden", *b"hH")
 }
 
-/// FNV-1a over the lower-case name: tells elements with unknown names apart.
+/// FNV-1a over the lower-case name: distinguishes elements with unknown names.
 pub(super) fn name_hash(tag: Tag, name: &[u8]) -> u32 {
     if tag != Tag::OTHER {
         return 0;
@@ -543,7 +543,7 @@ pub(super) fn name_hash(tag: Tag, name: &[u8]) -> u32 {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct StartTag {
     pub(super) tag: Tag,
-    /// See [`super::open::Open::name_hash`].
+    /// See [`super::open::OpenElement::name_hash`].
     pub(super) name_hash: u32,
     /// Range in the attribute table.
     pub(super) attributes: Span,
@@ -607,7 +607,7 @@ mod tests {
     use super::doctype_asks_for_quirks;
 
     #[test]
-    fn old_doctypes_ask_for_quirks_and_new_ones_do_not() {
+    fn quirks_by_doctype() {
         for (rest, quirky) in [
             (&b" html"[..], false),
             (b" HTML ", false),

@@ -1,6 +1,5 @@
-//! Reading a page: which text is shown, where its lines break, how long it is, how much of it is prose and how much is links.
-//! In: a [`Page`] and a range of nodes. Out: node numbers, counts, text for people; a [`Shape`]. Never recurses; one pass over
-//! the range, and looks at words only to leave copyright notices out of the prose.
+//! Reads a range of nodes: the shown text, its line breaks, its length, and its [`Shape`], that is how much of it is prose
+//! and how much is links. One pass without recursion; words are read only to exclude copyright notices from the prose.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -40,7 +39,7 @@ impl Page {
         self.node(id).tag.is_invisible() || self.is_hidden(id)
     }
 
-    /// Nodes of the range that are shown, in order: invisible and hidden subtrees are left out whole. The range
+    /// Nodes of the range that are shown, in order: invisible and hidden subtrees are skipped whole. The range
     /// should be one of siblings, as [`Page::subtree`] gives it.
     pub fn shown(&self, range: Range<NodeId>) -> impl Iterator<Item = NodeId> + '_ {
         let end = range.end.min(self.nodes().len() as NodeId);
@@ -98,7 +97,7 @@ impl Page {
 }
 
 /// Characters (Unicode scalar values) of a text without white space at its ends; a run of white space counts once.
-pub fn char_count(text: &str) -> usize {
+pub fn count_chars(text: &str) -> usize {
     let mut count = 0;
     let mut space = false;
     for char in text.trim().chars() {
@@ -211,7 +210,7 @@ pub struct Shape {
     pub text: u32,
     /// Of it, text inside links.
     pub link_text: u32,
-    /// Links with text, pictures left out.
+    /// Links with text, pictures skipped.
     pub links: u32,
     /// Links whose text is as long as a headline.
     pub headlines: u32,
@@ -259,7 +258,7 @@ pub(super) fn shown_texts(page: &Page) -> Vec<Shown> {
 
 impl Shape {
     /// Measures a page by its shown texts.
-    pub(super) fn of(page: &Page, texts: &[Shown]) -> Shape {
+    pub(super) fn new(page: &Page, texts: &[Shown]) -> Shape {
         let mut measuring = Measuring::default();
         let mut link_end = 0;
         let mut link_units = 0;
@@ -292,7 +291,7 @@ struct Measuring {
     shape: Shape,
     columns: HashMap<NodeId, u32, RandomState>,
     block: NodeId,
-    /// Parent of the last text, which stands in the block.
+    /// Parent of the last text, which is in the block.
     parent: NodeId,
     plain: u32,
     linked: u32,
@@ -356,9 +355,9 @@ fn measure(text: &str, in_link: bool) -> (u32, u32) {
     let mut rest = text;
     while !rest.is_empty() {
         let (ascii, wide) = rest.split_at(Encoding::ascii_valid_up_to(rest.as_bytes()));
-        units += ascii_units(ascii.as_bytes());
+        units += count_ascii_units(ascii.as_bytes());
         if !in_link && !ascii.is_empty() {
-            sentences += ascii_sentences(ascii.as_bytes(), wide);
+            sentences += count_ascii_sentences(ascii.as_bytes(), wide);
         }
         rest = wide;
         while let Some(first) = rest.bytes().next().filter(|b| !b.is_ascii()) {
@@ -383,7 +382,7 @@ fn is_space(b: u8) -> bool {
     (b == b' ') | (b.wrapping_sub(b'\t') < 5)
 }
 
-fn ascii_units(text: &[u8]) -> u32 {
+fn count_ascii_units(text: &[u8]) -> u32 {
     // Blocks of a fixed length are counted in one step.
     let (blocks, rest) = text.as_chunks::<16>();
     let shown = |bytes: &[u8]| bytes.iter().map(|b| u8::from(!is_space(*b))).sum::<u8>();
@@ -391,8 +390,8 @@ fn ascii_units(text: &[u8]) -> u32 {
     (in_blocks + u32::from(shown(rest))).saturating_mul(ASCII_UNITS)
 }
 
-/// Sentences that end in ASCII text: white space or nothing stands behind the mark.
-fn ascii_sentences(text: &[u8], after: &str) -> u32 {
+/// Sentences that end in ASCII text: white space or nothing is behind the mark.
+fn count_ascii_sentences(text: &[u8], after: &str) -> u32 {
     let marks = memchr::memchr3_iter(b'.', b'!', b'?', text);
     let ends = marks.filter(|at| match text.get(at + 1) {
         Some(next) => is_space(*next),

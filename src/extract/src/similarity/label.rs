@@ -1,5 +1,5 @@
-//! Names of elements for comparing pages of one site. In: an element. Out: its tag with those of its class and id words
-//! that are likely to be the same on every page of the template. Never keeps what numbers a page.
+//! Labels of elements for comparing pages of one site: the tag with those class and id words that are likely to be the same
+//! on every page of the template, without numbers.
 
 use std::collections::HashMap;
 

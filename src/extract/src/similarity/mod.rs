@@ -1,7 +1,7 @@
-//! How alike two trees of elements are. In: two [`Skeleton`]s, the flat arrays of the elements of two subtrees. Out: a
-//! similarity from 0 to 1. Never reads text, never recurses, never costs more than its limits allow.
+//! Similarity of two trees of elements, 0 to 1, on [`Skeleton`]s: flat arrays of the elements of a subtree. Text is not
+//! compared; cost is bounded by limits.
 //!
-//! Here stands what extraction and templates use; the other measures of the literature are in the crate `taojin-lab`,
+//! This module has what extraction and templates use; the other measures of the literature are in the crate `taojin-lab`,
 //! which is built on the same skeletons and hashes.
 
 mod label;

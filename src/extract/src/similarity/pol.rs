@@ -1,5 +1,4 @@
 //! Similarity of subtrees by their leaf paths (POL: Zhu et al., "Web comment extraction based on path of leaf", 2013).
-//! In: a skeleton for each. Out: [`LeafPaths`], and for two of them 0 to 1.
 //!
 //! A leaf path is the set of pairs of tag and order on the way from the root to a leaf; two paths are compared by the
 //! cosine of their sets. `Sim = (Σᵢ Max(Pᵢ)·Len(Pᵢ) + Σⱼ Max(Qⱼ)·Len(Qⱼ)) / (Σᵢ Len(Pᵢ) + Σⱼ Len(Qⱼ))`, Max being the best
@@ -12,7 +11,7 @@ use std::collections::HashMap;
 use super::label::{mix, shared};
 use super::skeleton::Skeleton;
 
-/// Distinct paths without an equal in the other tree that are compared one with one; of more, evenly chosen ones stand
+/// Distinct paths without an equal in the other tree that are compared one with one; of more, evenly chosen ones are
 /// for all.
 const MAX_PATHS: usize = 400;
 /// Nodes of one path; deeper ones are cut at the root's end.
@@ -44,7 +43,7 @@ struct LeafPath {
 
 impl LeafPaths {
     /// The leaf paths of a tree.
-    pub fn of(tree: &Skeleton) -> Self {
+    pub fn new(tree: &Skeleton) -> Self {
         let orders = orders(tree);
         let pair = |at: &usize| mix(tree.labels()[*at], u64::from(orders[*at]));
         let leaves = (0..tree.len()).filter(|at| tree.is_leaf(*at));

@@ -1,5 +1,4 @@
-//! The elements of a subtree as flat arrays. In: a [`Page`], a node, and what each element is called. Out: a [`Skeleton`].
-//! Text, scripts, styles and comments are left out.
+//! The elements of a subtree as flat arrays, each with a label. Text, scripts, styles and comments are excluded.
 
 use super::label::name_hash;
 use crate::page::{NodeId, Page, Tag};
@@ -19,8 +18,8 @@ pub struct Skeleton {
 
 impl Skeleton {
     /// The elements of the subtree at `root`, which has depth 0, with the labels that `label` gives them. Where it gives
-    /// none, the element is left out and its children take its place.
-    pub fn of(page: &Page, root: NodeId, label: impl Fn(NodeId) -> Option<u64>) -> Self {
+    /// none, the element is skipped and its children take its place.
+    pub fn new(page: &Page, root: NodeId, label: impl Fn(NodeId) -> Option<u64>) -> Self {
         let mut skeleton = Self::default();
         if page.nodes().is_empty() {
             return skeleton;
@@ -53,12 +52,12 @@ impl Skeleton {
 
     /// The same with the tags as labels.
     pub fn of_tags(page: &Page, root: NodeId) -> Self {
-        Self::of(page, root, |id| Some(u64::from(page.node(id).tag.0)))
+        Self::new(page, root, |id| Some(u64::from(page.node(id).tag.0)))
     }
 
     /// The same with tags and stable words of class and id as labels.
     pub fn of_names(page: &Page, root: NodeId) -> Self {
-        Self::of(page, root, |id| Some(name_hash(page, id)))
+        Self::new(page, root, |id| Some(name_hash(page, id)))
     }
 
     /// A tree from labels with depths in document order; the first has depth 0, and a child is one deeper than its

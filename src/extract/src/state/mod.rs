@@ -1,6 +1,6 @@
-//! The text in the data from which a script shows a page. In: a page and its titles. Out: the string that reads like prose,
-//! with title, time and names beside it. One rule for all frameworks: it looks at what strings say and where they stand,
-//! and at keys only for words that all use. Never runs anything.
+//! Finds the text in the data from which a script renders a page: the string that reads like prose, with title, time and
+//! names next to it. One rule for all frameworks: strings are rated by content and place, keys only by words that all
+//! frameworks use.
 
 mod strings;
 #[cfg(test)]
@@ -10,18 +10,18 @@ use self::strings::{HolderId, Strings};
 use crate::page::measure::Measure;
 use crate::page::{Attr, NodeId, Page, Tag};
 
-/// Longest strings that are looked at, and those that are weighed as texts: code may be longer than paragraphs.
+/// Longest strings that are checked, and those that are weighed as texts: code may be longer than paragraphs.
 const MAX_LOOKS: usize = 512;
 const MAX_TEXTS: usize = 16;
-/// How far above the text its title may stand, in objects and lists.
+/// How far above the text its title may be, in objects and lists.
 const MAX_UP: usize = 5;
-/// A text without the page's title beside it has so many tokens.
+/// A text without the page's title next to it has so many tokens.
 const LONG: u32 = 60;
 /// A title has so many characters, and so many times as many as it are the most that a page's title has: what is shorter
 /// names a section.
 const TITLE_CHARS: usize = 4;
 const TITLE_SHARE: usize = 3;
-/// Most titles that a page is asked for.
+/// Most titles that a page is requested.
 const MAX_TITLES: usize = 8;
 /// Longest title, in bytes.
 const MAX_TITLE: usize = 600;
@@ -58,12 +58,12 @@ const SOURCES: [&str; 7] = [
 
 /// A text that a script shows.
 #[derive(Debug, Default)]
-pub(crate) struct Found {
+pub(crate) struct DataText {
     /// The text as markup, or as plain text.
     pub(crate) text: String,
     /// Whether it is markup.
     pub(crate) is_markup: bool,
-    /// The page's own title stands beside it.
+    /// The page's own title is next to it.
     pub(crate) is_titled: bool,
     pub(crate) title: Option<String>,
     /// What may be the time of publication, surest first.
@@ -73,7 +73,7 @@ pub(crate) struct Found {
 }
 
 /// The best text with at least `enough` tokens; `titles` are what the page says that it is called.
-pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<Found> {
+pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<DataText> {
     let json_ld = page.nodes().iter().enumerate().filter(|(id, node)| {
         let kind = || page.attr(*id as NodeId, Attr::Type).unwrap_or_default();
         node.tag == Tag::SCRIPT && kind().contains("json")
@@ -82,7 +82,7 @@ pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<Found> {
         .flat_map(|(id, _)| page.children(id as NodeId))
         .map(|id| page.text(id));
     let scripts = page.states().iter().map(String::as_str).chain(json_ld);
-    let data = Data::new(Strings::of(scripts), titles);
+    let data = Data::new(Strings::read(scripts), titles);
     let is_address = |at: &usize| data.strings.said[*at].text.starts_with("http");
     let mut longest: Vec<usize> = (0..data.strings.said.len()).collect();
     longest.retain(|at| !is_address(at));
@@ -97,10 +97,10 @@ pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<Found> {
 }
 
 /// A string, or several of one list, as the text of the page.
-struct Candidate {
+struct DataCandidate {
     strings: Vec<usize>,
     score: f32,
-    /// Where the title stands, and what title and text stand in.
+    /// Where the title is, and what title and text are in.
     title: Option<usize>,
     record: HolderId,
     is_titled: bool,
@@ -134,7 +134,7 @@ impl Data {
         Self { strings, titles }
     }
 
-    fn candidate(&self, at: usize, enough: u32) -> Option<Candidate> {
+    fn candidate(&self, at: usize, enough: u32) -> Option<DataCandidate> {
         let said = &self.strings.said[at];
         let (strings, holder, one_of_many) = self.list(at);
         let measure = strings
@@ -154,7 +154,7 @@ impl Data {
         let has_paragraphs = strings.len() > 1 || is_markup(&said.text) || said.text.contains('\n');
         let score = tokens as f32 * if has_paragraphs { 1.1 } else { 1.0 };
         if let Some((up, title, record)) = own.filter(|(up, ..)| !one_of_many || *up < 2) {
-            return Some(Candidate {
+            return Some(DataCandidate {
                 strings,
                 score: score * (8.0 - up as f32),
                 title: Some(title),
@@ -163,7 +163,7 @@ impl Data {
             });
         }
         if said.key == DECLARED {
-            return Some(Candidate {
+            return Some(DataCandidate {
                 strings,
                 score,
                 title: None,
@@ -186,7 +186,7 @@ impl Data {
             .next()?;
         let has_time = self.beside(record).any(|at| self.time_rank(at).is_some());
         let is_article = tokens >= LONG && has_time && self.has_key(at, &TEXTS);
-        (is_article && !one_of_many).then_some(Candidate {
+        (is_article && !one_of_many).then_some(DataCandidate {
             strings,
             score,
             title: Some(title),
@@ -196,7 +196,7 @@ impl Data {
     }
 
     /// The strings that go with one: the paragraphs of a list, where its items are no articles or comments of their own.
-    /// Also what they stand in, and whether it is one of several such.
+    /// Also what they are in, and whether it is one of several such.
     fn list(&self, at: usize) -> (Vec<usize>, HolderId, bool) {
         let said = &self.strings.said[at];
         let mut best = (vec![at], said.holder, false);
@@ -222,14 +222,14 @@ impl Data {
         best
     }
 
-    /// Whether a string tells of an article or comment of its own.
+    /// Whether a string mentions an article or comment of its own.
     fn is_of_record(&self, at: usize) -> bool {
         ["title", "headline", "name"].contains(&&*self.strings.said[at].key)
             || self.has_key(at, &AUTHORS)
             || self.time_rank(at).is_some()
     }
 
-    /// What a string stands in, the nearest first.
+    /// What a string is in, the nearest first.
     fn around(&self, holder: HolderId) -> Vec<HolderId> {
         let up = |holder: &HolderId| {
             let parent = self.strings.holders[*holder].parent;
@@ -245,7 +245,7 @@ impl Data {
         strings.start..strings.end.min(self.strings.said.len())
     }
 
-    /// The strings that stand in a record itself or in an object of it: the name of its author.
+    /// The strings that are in a record itself or in an object of it: the name of its author.
     fn beside(&self, record: HolderId) -> impl Iterator<Item = usize> {
         self.within(record).filter(move |at| {
             let holder = self.strings.said[*at].holder;
@@ -268,7 +268,7 @@ impl Data {
         (is_time && !changed()).then(rank)?
     }
 
-    fn found(&self, best: &Candidate) -> Found {
+    fn found(&self, best: &DataCandidate) -> DataText {
         let texts: Vec<&str> = best
             .strings
             .iter()
@@ -289,7 +289,7 @@ impl Data {
             })?;
             Some(self.strings.said[at].text.clone())
         };
-        Found {
+        DataText {
             text: if is_markup {
                 texts.iter().map(|text| as_markup(text)).collect()
             } else {
@@ -344,7 +344,7 @@ fn prose(text: &str) -> Option<Measure> {
         rest = tag.split_once('>').map_or("", |(_, behind)| behind);
     }
     shown.push_str(rest);
-    let measure = Measure::of(&shown);
+    let measure = Measure::new(&shown);
     let signs = shown
         .bytes()
         .filter(|b| matches!(b, b'{' | b'}' | b'=' | b';' | b'\\' | b'<' | b'_'));

@@ -1,6 +1,6 @@
-//! The strings of data in scripts. In: scripts, JSON or not quite: names without quotes, a name or a call around it, cut off
-//! in the middle. Out: each string with its key and the objects and lists around it. Never runs anything, never recurses on
-//! the nesting of the data, and reads each byte a bounded number of times.
+//! Reads the strings of data in scripts, in JSON or nearly so: names without quotes, an assignment or a call around it, cut
+//! off in the middle. Each string comes with its key and the objects and lists around it. Never recurses and reads each
+//! byte a bounded number of times.
 
 use std::collections::HashMap;
 
@@ -26,19 +26,19 @@ const FLIGHT: &str = "__next_f";
 
 /// A string of the data, or a number that may be a time.
 #[derive(Debug)]
-pub(super) struct Said {
+pub(super) struct DataString {
     /// Its key, in lower case; that of the list around it if it has none.
     pub(super) key: String,
     /// Its text without escapes.
     pub(super) text: String,
-    /// The object or list that it stands in.
+    /// The object or list that it is in.
     pub(super) holder: HolderId,
 }
 
-/// An object, a list, or what stands in brackets.
+/// An object, a list, or what is in brackets.
 #[derive(Debug)]
 pub(super) struct Holder {
-    /// What it stands in; the first is its own.
+    /// What it is in; the first is its own.
     pub(super) parent: HolderId,
     pub(super) is_list: bool,
     key: String,
@@ -49,13 +49,13 @@ pub(super) struct Holder {
 /// All strings in the order of the scripts.
 #[derive(Debug, Default)]
 pub(super) struct Strings {
-    pub(super) said: Vec<Said>,
+    pub(super) said: Vec<DataString>,
     pub(super) holders: Vec<Holder>,
 }
 
 impl Strings {
     /// The strings of these scripts.
-    pub(super) fn of<'s>(scripts: impl Iterator<Item = &'s str>) -> Self {
+    pub(super) fn read<'s>(scripts: impl Iterator<Item = &'s str>) -> Self {
         let mut strings = Self::default();
         let root = strings.open(0, true, String::new());
         let mut flight = String::new();
@@ -175,11 +175,11 @@ impl Strings {
         }
         if !text.trim().is_empty() && self.said.len() < MAX_STRINGS {
             key.make_ascii_lowercase();
-            self.said.push(Said { key, text, holder });
+            self.said.push(DataString { key, text, holder });
         }
     }
 
-    /// What React streams: rows with a number each. A long text is a row of its own, and `$` with its number stands where it
+    /// What React streams: rows with a number each. A long text is a row of its own, and `$` with its number is where it
     /// belongs.
     fn flight(&mut self, rows: &str, root: HolderId) {
         // Each is put in one place, so that nothing grows.
@@ -292,7 +292,7 @@ fn unescaped(raw: &str) -> String {
     out
 }
 
-/// The character that so many digits spell, and what stands behind them.
+/// The character that so many digits spell, and what is behind them.
 fn code(text: &str, digits: usize) -> Option<(u32, &str)> {
     let code = u32::from_str_radix(text.get(..digits)?, 16).ok()?;
     Some((code, text.get(digits..)?))

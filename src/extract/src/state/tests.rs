@@ -2,7 +2,7 @@ use super::strings::Strings;
 
 /// Key and text of each string of a script.
 fn strings(script: &str) -> Vec<(String, String)> {
-    let said = Strings::of(std::iter::once(script)).said;
+    let said = Strings::read(std::iter::once(script)).said;
     said.into_iter().map(|said| (said.key, said.text)).collect()
 }
 
@@ -11,7 +11,7 @@ fn pair(key: &str, text: &str) -> (String, String) {
 }
 
 #[test]
-fn data_is_read_that_is_not_quite_json() {
+fn strings_of_loose_json() {
     let script = "window.x = {Title:'a\\'b', \"time\": 1700000000, list:[\"one\", `two\nlines`,], n:12}; y.z=\"end\"";
     let expected = [
         pair("title", "a'b"),
@@ -24,19 +24,19 @@ fn data_is_read_that_is_not_quite_json() {
 }
 
 #[test]
-fn escapes_are_read_as_a_program_does() {
+fn strings_escapes() {
     let script = r#"{"a":"\u6cb9\u7530 \ud83d\ude00\x41\/\n\q\ud83d"}"#;
     assert_eq!(strings(script), [pair("a", "油田 😀A/\nq")]);
 }
 
 #[test]
-fn a_string_that_does_not_end_hides_no_other_line() {
+fn strings_unterminated() {
     let script = "x = 1; // don't\ny = {title: 'a'}";
     assert_eq!(strings(script), [pair("title", "a")]);
 }
 
 #[test]
-fn data_in_data_is_read_to_a_few_levels() {
+fn strings_nested_levels() {
     let mut script = r#"{"title":"the innermost of all"}"#.to_owned();
     for level in 1..=6 {
         script = serde_json::json!({ "inner": script }).to_string();
@@ -46,13 +46,13 @@ fn data_in_data_is_read_to_a_few_levels() {
 }
 
 #[test]
-fn a_streamed_text_is_put_in_one_place() {
+fn strings_streamed_text() {
     let script = r#"self.__next_f.push([1,"1:T6,油田2:[\"$1\",\"$1\"]\n"])"#;
     assert_eq!(strings(script), [pair("", "油田"), pair("", "$1")]);
 }
 
 #[test]
-fn paragraphs_are_found_beside_longer_strings_that_are_none() {
+fn find_among_longer_strings() {
     let paragraph = |i: usize| serde_json::json!({"type": "text", "content": format!("第{i}段：储气库扩建工程日前通过验收，注气能力提高三成。")});
     let address = |i: usize| serde_json::json!({"url": format!("https://img.example/{}/{i}.jpg", "a".repeat(300))});
     let parts: Vec<_> = (0..4).map(paragraph).chain((0..40).map(address)).collect();

@@ -1,6 +1,6 @@
-//! Alignment of a template with a page: a longest common subsequence in which a node counts the more the nearer it stands to
-//! the root (eLCS, Qiu 2013 §3.4.2). What both have once each divides the sequences first, and a band bounds the table
-//! between two such nodes: linear for pages that fit, bounded for all others.
+//! Aligns a template with a page: a longest common subsequence in which a node counts more the nearer it is to the root
+//! (eLCS, Qiu 2013 §3.4.2). Nodes that both have exactly once divide the sequences first, and a band bounds the table
+//! between two of them: linear for pages that fit, bounded for all others.
 
 use std::collections::HashMap;
 
@@ -59,12 +59,12 @@ pub(super) fn weight(depth: u16, is_text: bool) -> u32 {
 /// Pairs of places `(in a, in b)` of a heaviest common subsequence, rising in both.
 pub(super) fn align(a: &[Symbol], b: &[Symbol]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::with_capacity(a.len().min(b.len()));
-    divide(a, b, (0, 0), MAX_DIVIDED, &mut pairs);
+    divide_at_anchors(a, b, (0, 0), MAX_DIVIDED, &mut pairs);
     pairs
 }
 
 /// Takes off what both begin and end with, divides the rest at what both have once, and fills tables where nothing is.
-fn divide(
+fn divide_at_anchors(
     a: &[Symbol],
     b: &[Symbol],
     from: (usize, usize),
@@ -80,12 +80,12 @@ fn divide(
     let mut add = |(x, y): (usize, usize)| pairs.push((from.0 + x, from.1 + y));
     (0..head).for_each(|at| add((at, at)));
     let from_rest = (from.0 + head, from.1 + head);
-    between(&a[head..end_a], &b[head..end_b], from_rest, left, pairs);
+    align_between(&a[head..end_a], &b[head..end_b], from_rest, left, pairs);
     pairs.extend((0..tail).map(|at| (from.0 + end_a + at, from.1 + end_b + at)));
 }
 
 /// Aligns what differs at both ends.
-fn between(
+fn align_between(
     a: &[Symbol],
     b: &[Symbol],
     from: (usize, usize),
@@ -96,7 +96,7 @@ fn between(
         if !a.is_empty() && !b.is_empty() {
             let a: Vec<(usize, Symbol)> = a.iter().copied().enumerate().collect();
             let b: Vec<(usize, Symbol)> = b.iter().copied().enumerate().collect();
-            table(&a, &b, from, pairs);
+            fill_table(&a, &b, from, pairs);
         }
         return;
     }
@@ -118,7 +118,7 @@ fn between(
         return;
     }
     let chain = if left > 0 {
-        anchors(&shared, &counts)
+        find_anchors(&shared, &counts)
     } else {
         Vec::new()
     };
@@ -128,12 +128,12 @@ fn between(
             (count.in_a > 0).then_some((at, *symbol))
         };
         let in_b: Vec<(usize, Symbol)> = b.iter().enumerate().filter_map(of_b).collect();
-        table(&shared, &in_b, from, pairs);
+        fill_table(&shared, &in_b, from, pairs);
         return;
     }
     let (mut i, mut j) = (0, 0);
     for (x, y) in chain {
-        divide(
+        divide_at_anchors(
             &a[i..x],
             &b[j..y],
             (from.0 + i, from.1 + j),
@@ -143,10 +143,10 @@ fn between(
         pairs.push((from.0 + x, from.1 + y));
         (i, j) = (x + 1, y + 1);
     }
-    divide(&a[i..], &b[j..], (from.0 + i, from.1 + j), left - 1, pairs);
+    divide_at_anchors(&a[i..], &b[j..], (from.0 + i, from.1 + j), left - 1, pairs);
 }
 
-/// How often a symbol stands in two sequences, and where in the second.
+/// How often a symbol is in two sequences, and where in the second.
 #[derive(Default)]
 struct Count {
     place: usize,
@@ -154,9 +154,9 @@ struct Count {
     in_b: u32,
 }
 
-/// The longest chain of what stands once in both, by patience: for each length the pair that ends the lowest chain, and of
+/// The longest chain of what is once in both, by patience: for each length the pair that ends the lowest chain, and of
 /// each pair the one before.
-fn anchors(
+fn find_anchors(
     a: &[(usize, Symbol)],
     counts: &HashMap<u64, Count, RandomState>,
 ) -> Vec<(usize, usize)> {
@@ -186,7 +186,7 @@ fn anchors(
 }
 
 /// The table of the thesis between two anchors, filled from its end.
-fn table(
+fn fill_table(
     a: &[(usize, Symbol)],
     b: &[(usize, Symbol)],
     from: (usize, usize),

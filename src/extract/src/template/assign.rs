@@ -1,5 +1,5 @@
-//! A page and the templates of its site. In: the keys of a page. Out: the nearest template under the threshold, and
-//! through a [`Guide`] what it says of each line.
+//! Assigns a page to the nearest template of its site under the threshold. A [`Guide`] returns what that template knows of
+//! each line.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::learn::Template;
 use super::nodes::Alignment;
 use super::observation::{Field, KeySet, Keys};
-use super::regions::{Region, Value, values};
+use super::regions::{Region, SlotValue, read_values};
 use crate::page::{NodeId, Page};
 
 /// Log-odds of a line whose place a person called body, or not body.
@@ -95,7 +95,7 @@ pub struct Guide<'a> {
     pub alignment: Alignment,
     /// First node and end of the block that holds the main text, if the page has it.
     container: (NodeId, NodeId),
-    /// Log-odds of what stands in it.
+    /// Log-odds of what is in it.
     pure: f32,
 }
 
@@ -136,7 +136,7 @@ impl<'a> Guide<'a> {
     }
 
     /// Log-odds, 0 or less, against a line because of its place: one that says the same on every page, or that is on
-    /// many pages and never held text. What stands on a few pages only was not seen often enough to say.
+    /// many pages and never held text. What is on a few pages only was not seen often enough to say.
     pub fn against(&self, block: NodeId) -> f32 {
         let Some(region) = self.template.region(self.keys.fine(block)) else {
             return 0.0;
@@ -189,8 +189,8 @@ impl<'a> Guide<'a> {
     }
 
     /// The values of the page's named slots.
-    pub fn values(&self, page: &Page) -> Vec<Value> {
-        values(
+    pub fn values(&self, page: &Page) -> Vec<SlotValue> {
+        read_values(
             &self.template.slots,
             &self.alignment,
             &self.keys.sequence,

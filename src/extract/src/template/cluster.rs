@@ -1,7 +1,7 @@
-//! Agglomerative clustering. In: distances of all pairs. Out: a cluster number for each, and the merges for drawing.
+//! Agglomerative clustering over distances of all pairs; returns a cluster number for each, and the merges for drawing.
 //! Average linkage, exact by chains of nearest neighbours (Murtagh 1983), `O(n²)` time and half a matrix of `f32`.
 //!
-//! Distances of key sets are counted without comparing pairs of sets: equal sets are one row, keys that stand on the
+//! Distances of key sets are counted without comparing pairs of sets: equal sets are one row, keys that are on the
 //! same pages are one column with a weight, and each column adds its weight to the pairs of its pages. That is exact, and
 //! on pages of a few templates, where most keys come in company, it is far less than all pairs times all keys.
 
@@ -19,7 +19,7 @@ pub struct Distances {
 
 impl Distances {
     /// Asks `distance` for each pair `(i, j)` with `j < i`.
-    pub fn of(count: usize, mut distance: impl FnMut(usize, usize) -> f32) -> Self {
+    pub fn from_fn(count: usize, mut distance: impl FnMut(usize, usize) -> f32) -> Self {
         let pairs = (0..count).flat_map(|i| (0..i).map(move |j| (i, j)));
         Self {
             count,
@@ -190,7 +190,7 @@ pub(super) fn set_distances(sets: &[KeySet], chosen: &[usize]) -> Distances {
     Distances::from_half(chosen.len(), half)
 }
 
-/// Rows of each group of keys that stand in the same rows, and how many keys it has.
+/// Rows of each group of keys that are in the same rows, and how many keys it has.
 fn columns(sets: &[KeySet], chosen: &[usize]) -> Vec<(Vec<u32>, u32)> {
     let mut pairs: Vec<(u64, u32)> = Vec::new();
     for (row, set) in (0u32..).zip(chosen) {

@@ -1,4 +1,4 @@
-//! Settings of the learning. In: the section `[templates]`. Out: [`Config`].
+//! Settings of template learning, the section `[templates]`.
 
 use serde::{Deserialize, Serialize};
 

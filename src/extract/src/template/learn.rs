@@ -1,5 +1,5 @@
-//! From observations to templates. In: the observations of a site. Out: [`Learned`]: a template for each cluster that is
-//! large enough, and which observation went where.
+//! Learns templates from the observations of a site. [`Learned`] has a template for each cluster that is large enough, and
+//! the cluster of each observation.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::cluster;
 use super::config::Config;
 use super::nodes::{Nodes, QUORUM};
 use super::observation::{Field, KeySet, Keys, Observation};
-use super::regions::{Region, Slot, label_of, regions, slot_key, slots};
+use super::regions::{Region, Slot, find_label, find_regions, find_slots, slot_key};
 use super::sequence::{Layout, Sequence, Token};
 
 /// Pages aligned for the nodes of a template, those nearest the middle; the rest counts for the regions.
@@ -22,7 +22,7 @@ const COPIED: f32 = 0.8;
 const ALMOST_ALL: f32 = 0.9;
 /// Share of the pages that have the container at least.
 const ON_MOST: f32 = 0.8;
-/// Blocks above a line that are looked at for the container.
+/// Blocks above a line that are checked for the container.
 const MAX_ABOVE: u32 = 64;
 /// Tokens of a line that is rarely the same by chance.
 const LONG_LINE: u32 = 20;
@@ -69,7 +69,7 @@ impl Template {
         said.or_else(|| self.region(key).and_then(|r| r.field))
     }
 
-    /// The slot that a text of a page stands in, so that it can be named. A text that so far held pages to its place, since it
+    /// The slot that a text of a page is in, so that it can be named. A text that so far held pages to its place, since it
     /// is the same on most of them, varies from now on. None for what is no text, and before the first node.
     pub fn slot_at(&mut self, keys: &Keys, token: usize) -> Option<u64> {
         let Sequence { tokens, layout, .. } = &keys.sequence;
@@ -115,7 +115,7 @@ impl Template {
         self.named_ms = now_ms;
         let slot = self.slots.iter_mut().find(|slot| slot.key == key);
         slot.map(|slot| {
-            slot.name = label_of(&self.nodes, slot.after, &self.names);
+            slot.name = find_label(&self.nodes, slot.after, &self.names);
             slot.is_said = false;
         })
         .is_some()
@@ -151,7 +151,7 @@ pub fn learn(seen: &[Observation], config: &Config) -> Learned {
     }
     let mut groups: Vec<(Vec<usize>, Vec<usize>)> = members
         .into_values()
-        .map(|all| (originals(seen, &all), all))
+        .map(|all| (find_originals(seen, &all), all))
         .filter(|(originals, _)| originals.len() >= config.min_pages.max(2))
         .collect();
     groups.sort_by_key(|(originals, _)| std::cmp::Reverse(originals.len()));
@@ -163,14 +163,16 @@ pub fn learn(seen: &[Observation], config: &Config) -> Learned {
         for at in all {
             learned.template_of[at] = Some(learned.templates.len());
         }
-        learned.templates.push(template(seen, &sets, &originals));
+        learned
+            .templates
+            .push(make_template(seen, &sets, &originals));
     }
     learned
 }
 
 /// Members that are no copies of others: what two copies share is no boilerplate. A long line alone makes none, since pages of
 /// two goods may have the same description.
-fn originals(seen: &[Observation], members: &[usize]) -> Vec<usize> {
+fn find_originals(seen: &[Observation], members: &[usize]) -> Vec<usize> {
     let mut owner: HashMap<u64, usize> = HashMap::new();
     let mut kept = Vec::new();
     for at in members {
@@ -203,7 +205,7 @@ fn originals(seen: &[Observation], members: &[usize]) -> Vec<usize> {
     kept
 }
 
-fn template(seen: &[Observation], sets: &[KeySet], members: &[usize]) -> Template {
+fn make_template(seen: &[Observation], sets: &[KeySet], members: &[usize]) -> Template {
     let pages = members.len();
     let mut counts: HashMap<u64, u32> = HashMap::new();
     for key in members.iter().flat_map(|at| sets[*at].keys()) {
@@ -212,7 +214,7 @@ fn template(seen: &[Observation], sets: &[KeySet], members: &[usize]) -> Templat
     let middle = counts
         .into_iter()
         .filter(|(_, n)| *n as f32 >= MIDDLE * pages as f32);
-    let middle = KeySet::of(middle.map(|(key, _)| key).collect());
+    let middle = KeySet::new(middle.map(|(key, _)| key).collect());
     let mut near: Vec<(f32, usize)> = members
         .iter()
         .map(|at| (1.0 - sets[*at].similarity(&middle), *at))
@@ -236,9 +238,9 @@ fn template(seen: &[Observation], sets: &[KeySet], members: &[usize]) -> Templat
         middle,
         mean_distance,
         max_distance,
-        slots: slots(&nodes, &aligned, &words),
-        container: container(&all),
-        regions: regions(&all),
+        slots: find_slots(&nodes, &aligned, &words),
+        container: find_container(&all),
+        regions: find_regions(&all),
         labels: BTreeMap::new(),
         names: nodes
             .nodes
@@ -251,12 +253,12 @@ fn template(seen: &[Observation], sets: &[KeySet], members: &[usize]) -> Templat
 }
 
 /// The innermost key that holds almost all main text, with the share of its tokens that are main text.
-fn container(members: &[&Observation]) -> Option<(u64, f32)> {
+fn find_container(members: &[&Observation]) -> Option<(u64, f32)> {
     let mut above: HashMap<u64, u64> = HashMap::new();
     let mut pages: HashMap<u64, (u32, usize)> = HashMap::new();
     for (page, seen) in (1..).zip(members) {
         let mut open: Vec<u64> = Vec::new();
-        for (token, key) in seen.tokens.iter().zip(Layout::of(&seen.tokens).keys) {
+        for (token, key) in seen.tokens.iter().zip(Layout::new(&seen.tokens).keys) {
             open.truncate(usize::from(token.depth));
             if token.is_block() {
                 above.insert(key, open.last().copied().unwrap_or_default());

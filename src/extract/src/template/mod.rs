@@ -1,7 +1,6 @@
-//! Templates of a site, learned from its pages. In: [`Observation`]s, the sequences of pages with the votes of the extraction,
-//! or the [`Keys`] of a page. Out: [`Template`]s: which nodes are essential and which optional, which slots lie between them,
-//! which region holds which field; for a page the nearest template, laid on it by a [`Guide`]. Never does I/O, never keeps a
-//! page.
+//! Templates of a site, learned from [`Observation`]s of its pages. A [`Template`] knows which nodes are essential or
+//! optional, the slots between them, and which region holds which field; [`Keys`] of a page find the nearest template, and
+//! a [`Guide`] applies it. No I/O; pages are not kept.
 //!
 //! ```text
 //!  pages ─▶ observe ─▶ cluster (shared block paths) ─▶ align one after the other ─▶ essential, optional nodes ─▶ slots, names
@@ -25,8 +24,8 @@ mod tests;
 pub use assign::{Assigned, Guide, Library};
 pub use config::{Config, LEARN_AT, LEARN_SMALL_AT, MAX_DISTANCE, MAX_PENDING, MIN_PAGES, SAMPLES};
 pub use learn::{Learned, Template, learn};
-pub use nodes::{Alignment, Node, Nodes};
+pub use nodes::{Alignment, Nodes, TemplateNode};
 pub use observation::{Field, KeySet, Keys, Observation, ObservedLine, text_hash};
-pub use regions::{Region, Slot, Value, slot_key, slot_texts};
-pub use saved::{colour, frame, framed_html, saved_html};
+pub use regions::{Region, Slot, SlotValue, collect_slot_texts, slot_key};
+pub use saved::{colour, frame, framed_html, write_html};
 pub use sequence::{Layout, Sequence, Token, TokenKind};

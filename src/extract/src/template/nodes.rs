@@ -13,14 +13,14 @@ use super::observation::KeySet;
 use super::sequence::{Layout, Token, TokenKind};
 use crate::similarity::mix;
 
-/// Share of the pages on which an essential node stands.
+/// Share of the pages on which an essential node is.
 pub(super) const QUORUM: f32 = 0.95;
-/// Share of the pages on which an optional node stands at least, and so many of them.
+/// Share of the pages on which an optional node is at least, and so many of them.
 const OPTIONAL: f32 = 0.1;
 const OPTIONAL_PAGES: u32 = 2;
-/// A place of labels is one where this share of the texts stands on this share of the pages.
+/// A place of labels is one where this share of the texts is on this share of the pages.
 const LABELS: f32 = 0.6;
-/// A text that stands on this share of the pages at the same place, and on so many of them, is no text of one page.
+/// A text that is on this share of the pages at the same place, and on so many of them, is no text of one page.
 const REPEATED: f32 = 1.0 / 3.0;
 const REPEATED_PAGES: u32 = 3;
 /// Nodes while sequences are folded; above it, those of one page go.
@@ -33,7 +33,7 @@ const VARIES: u64 = 5;
 
 /// One node of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Node {
+pub struct TemplateNode {
     /// Equal for what is aligned with it: of an element its name and depth, of a text its words and its place.
     pub id: u64,
     /// Hash of its name or words.
@@ -52,7 +52,7 @@ pub struct Node {
     pub is_value: bool,
 }
 
-impl Node {
+impl TemplateNode {
     /// It is a text.
     pub fn is_text(&self) -> bool {
         self.kind.is_text()
@@ -67,7 +67,7 @@ impl Node {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Nodes {
     /// In document order.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<TemplateNode>,
     /// Pages that were aligned for them.
     pub pages: u32,
     /// Their ids.
@@ -120,7 +120,7 @@ impl Simplified {
             });
         }
         Self {
-            twins: twins(tokens, &layout.ends, &ids),
+            twins: merge_twins(tokens, &layout.ends, &ids),
             ids,
             places,
             is_labelled,
@@ -146,7 +146,7 @@ fn text_ids(token: &Token, place: u64) -> (u64, u64) {
 
 /// Finds records: an element with the same content as the sibling before it. Only neighbours, since of `dt dd dt dd` the
 /// second `dd` is another field. From the leaves up, so that outer records become equal by the merging of inner ones.
-fn twins(tokens: &[Token], ends: &[usize], ids: &[Option<u64>]) -> Vec<Option<usize>> {
+fn merge_twins(tokens: &[Token], ends: &[usize], ids: &[Option<u64>]) -> Vec<Option<usize>> {
     let mut hashes = vec![0u64; tokens.len()];
     let mut twins: Vec<Option<usize>> = vec![None; tokens.len()];
     for at in (0..tokens.len()).rev() {
@@ -178,13 +178,13 @@ fn twins(tokens: &[Token], ends: &[usize], ids: &[Option<u64>]) -> Vec<Option<us
     twins
 }
 
-/// The texts that hold the pages together: those of almost all pages, and those of some that stand where labels stand. Then
+/// The texts that hold the pages together: those of almost all pages, and those of some that are where labels are. Then
 /// all that several pages say at the same place.
-fn constants(pages: &[&[Token]]) -> (HashSet<u64>, KeySet) {
+fn find_constants(pages: &[&[Token]]) -> (HashSet<u64>, KeySet) {
     let mut texts: Vec<Vec<(u64, u64)>> = Vec::with_capacity(pages.len());
     for tokens in pages {
         let mut own = Vec::new();
-        for (token, place) in tokens.iter().zip(Layout::of(tokens).places) {
+        for (token, place) in tokens.iter().zip(Layout::new(tokens).places) {
             if token.is_text() {
                 let (text, label) = text_ids(token, place);
                 own.push((text, place));
@@ -223,7 +223,7 @@ fn constants(pages: &[&[Token]]) -> (HashSet<u64>, KeySet) {
         .filter(|(text, (count, _))| *count >= REPEATED_PAGES && share(text) >= REPEATED);
     (
         constant.map(|(text, _)| *text).collect(),
-        KeySet::of(repeated.map(|(text, _)| *text).collect()),
+        KeySet::new(repeated.map(|(text, _)| *text).collect()),
     )
 }
 
@@ -234,16 +234,16 @@ fn least_pages(pages: usize) -> u32 {
 impl Nodes {
     /// Learns them from the pages of one layout, the one in the middle first.
     pub(super) fn learn(pages: &[&[Token]]) -> Self {
-        let (constants, repeated) = constants(pages);
-        let mut nodes: Vec<Node> = Vec::new();
+        let (constants, repeated) = find_constants(pages);
+        let mut nodes: Vec<TemplateNode> = Vec::new();
         for tokens in pages {
             let simplified =
-                Simplified::new(tokens, &Layout::of(tokens), |id| constants.contains(&id));
+                Simplified::new(tokens, &Layout::new(tokens), |id| constants.contains(&id));
             let (places, symbols) = simplified.symbols(tokens);
             let node = |at: &usize| {
                 let token = &tokens[places[*at]];
                 let is_label = simplified.is_labelled[places[*at]];
-                Node {
+                TemplateNode {
                     id: symbols[*at].id,
                     name: if is_label { token.label } else { token.name },
                     depth: token.depth,
@@ -277,7 +277,7 @@ impl Nodes {
 
     fn know(&mut self) {
         let held = self.nodes.iter().filter(|node| !node.is_value);
-        self.known = KeySet::of(held.map(|node| node.id).collect());
+        self.known = KeySet::new(held.map(|node| node.id).collect());
     }
 
     /// Lets a text vary that so far held pages to its place, wherever the template has it.
@@ -289,8 +289,8 @@ impl Nodes {
         }
     }
 
-    /// A node stands on almost every page.
-    pub fn is_essential(&self, node: &Node) -> bool {
+    /// A node is on almost every page.
+    pub fn is_essential(&self, node: &TemplateNode) -> bool {
         !node.is_value && node.pages as f32 >= QUORUM * self.pages as f32
     }
 
@@ -341,15 +341,15 @@ impl Nodes {
 }
 
 /// Counts the nodes that a page shares with those so far, and sets its others between them.
-fn fold(nodes: &mut Vec<Node>, symbols: &[Symbol], node: impl Fn(&usize) -> Node) {
-    let own: Vec<Symbol> = nodes.iter().map(Node::symbol).collect();
+fn fold(nodes: &mut Vec<TemplateNode>, symbols: &[Symbol], node: impl Fn(&usize) -> TemplateNode) {
+    let own: Vec<Symbol> = nodes.iter().map(TemplateNode::symbol).collect();
     let mut folded = Vec::with_capacity(nodes.len().max(symbols.len()));
     let (mut i, mut j) = (0, 0);
     let pairs = align(&own, symbols);
     for (x, y) in pairs.into_iter().chain([(own.len(), symbols.len())]) {
         folded.extend_from_slice(&nodes[i..x]);
         folded.extend((j..y).map(|at| node(&at)));
-        folded.extend(nodes.get(x).map(|node| Node {
+        folded.extend(nodes.get(x).map(|node| TemplateNode {
             pages: node.pages + 1,
             ..*node
         }));

@@ -1,8 +1,7 @@
-//! What is kept of a page for learning. In: a page, its keys, its lines with the votes of the extraction. Out: an
-//! [`Observation`]: its sequence and, of each line, where it stands, a hash of its text and the field that
-//! the extraction gave it. The page itself is not kept.
+//! What is kept of a page for learning: an [`Observation`] has its sequence and, of each line, a key of its place, a hash
+//! of its text and the field that the extraction assigned. The page itself is not kept.
 //!
-//! A key says where a node stands, as a number that is the same on all pages of a template: it is made of the names of all
+//! A key identifies the place of a node by a number that is the same on all pages of a template, made of the names of all
 //! blocks from the root. Inline elements come and go with what an author writes.
 
 use std::collections::HashMap;
@@ -32,7 +31,7 @@ pub struct ObservedLine {
 /// What is kept of a page.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Observation {
-    /// Address of the page, or the name of its file.
+    /// URL of the page, or the name of its file.
     pub url: String,
     /// Its elements and texts in document order.
     pub tokens: Vec<Token>,
@@ -44,7 +43,7 @@ pub struct Observation {
 
 impl Observation {
     /// Observes a page. `lines` come from the extraction.
-    pub fn of(page: &Page, keys: &Keys, lines: Vec<ObservedLine>) -> Self {
+    pub fn new(page: &Page, keys: &Keys, lines: Vec<ObservedLine>) -> Self {
         let mut seen = Self {
             tokens: keys.sequence.tokens.clone(),
             names: keys.sequence.names(page),
@@ -61,9 +60,9 @@ impl Observation {
 
     /// The different keys of its blocks.
     pub fn key_set(&self) -> KeySet {
-        let blocks = self.tokens.iter().zip(Layout::of(&self.tokens).keys);
+        let blocks = self.tokens.iter().zip(Layout::new(&self.tokens).keys);
         let blocks = blocks.filter(|(token, _)| token.is_block());
-        KeySet::of(blocks.map(|(_, key)| key).collect())
+        KeySet::new(blocks.map(|(_, key)| key).collect())
     }
 }
 
@@ -99,7 +98,7 @@ impl Field {
         Field::Boilerplate,
     ];
 
-    /// Name in commands, files and addresses.
+    /// Name in commands, files and URLs.
     pub fn name(self) -> &'static str {
         match self {
             Field::Title => "title",
@@ -129,8 +128,8 @@ pub struct Keys {
 
 impl Keys {
     /// The keys of every node; invisible parts have none.
-    pub fn of(page: &Page) -> Self {
-        let sequence = Sequence::of(page);
+    pub fn new(page: &Page) -> Self {
+        let sequence = Sequence::new(page);
         let of_tokens = &sequence.layout.keys;
         let mut fine = vec![0; page.nodes().len()];
         for (node, key) in sequence.nodes.iter().zip(of_tokens) {
@@ -139,7 +138,7 @@ impl Keys {
         let blocks = sequence.tokens.iter().zip(of_tokens);
         let blocks = blocks.filter(|(token, _)| token.is_block());
         Self {
-            set: KeySet::of(blocks.map(|(_, key)| *key).collect()),
+            set: KeySet::new(blocks.map(|(_, key)| *key).collect()),
             sequence,
             fine,
         }
@@ -171,7 +170,7 @@ pub struct KeySet {
 
 impl KeySet {
     /// The set of these keys.
-    pub fn of(mut keys: Vec<u64>) -> Self {
+    pub fn new(mut keys: Vec<u64>) -> Self {
         keys.sort_unstable();
         keys.dedup();
         Self { keys }
@@ -182,7 +181,7 @@ impl KeySet {
         &self.keys
     }
 
-    /// Keys that stand in both.
+    /// Keys that are in both.
     pub fn shared(&self, other: &KeySet) -> usize {
         shared(&self.keys, &other.keys)
     }

@@ -1,20 +1,20 @@
-//! Regions of a template: the places where text stands. In: the lines of the cluster's pages. Out: for each place how
-//! often it is there, how much its text varies, which fields the extraction saw in it; and what follows from that. Slots are what lies between two nodes of the template, with the names that labels
-//! and people gave them, and their values on a page.
+//! Regions of a template: places of text with statistics over the cluster's pages, that is how often a place occurs, how
+//! much its text varies, and which fields the extraction assigned. Slots are the gaps between two nodes of the template,
+//! with names from labels and people, and their values on a page.
 //!
 //! Text that is the same on every page is decoration, text that differs on every page is data: the entropy of the texts
-//! of a place over the pages, divided by its maximum, tells them apart (after Lin and Ho, KDD 2002).
+//! of a place over the pages, divided by its maximum, distinguishes them (after Lin and Ho, KDD 2002).
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use super::nodes::{Alignment, Node, Nodes};
+use super::nodes::{Alignment, Nodes, TemplateNode};
 use super::observation::{Field, Observation, ObservedLine};
 use super::sequence::{Layout, Sequence, Token, TokenKind, split_label};
-use crate::cues::phrases::{Phrase, Seen, phrase_of};
-use crate::fields::label_words::tidy;
+use crate::cues::phrases::{Phrase, SeenWords, classify_phrase};
+use crate::fields::label_words::normalize_label;
 use crate::page::{NodeId, Page};
 use crate::similarity::mix;
 
@@ -62,8 +62,8 @@ impl Region {
 }
 
 /// The regions of some pages in order of keys, fields named.
-pub(super) fn regions(members: &[&Observation]) -> Vec<Region> {
-    let mut counting: HashMap<u64, Counting> = HashMap::new();
+pub(super) fn find_regions(members: &[&Observation]) -> Vec<Region> {
+    let mut counting: HashMap<u64, RegionCounts> = HashMap::new();
     for (page, seen) in (0u32..).zip(members) {
         for line in &seen.lines {
             counting.entry(line.key).or_default().add(page, line);
@@ -79,7 +79,7 @@ pub(super) fn regions(members: &[&Observation]) -> Vec<Region> {
 }
 
 #[derive(Default)]
-struct Counting {
+struct RegionCounts {
     region: Region,
     last_page: Option<u32>,
     voted: [Option<u32>; 7],
@@ -88,7 +88,7 @@ struct Counting {
     texts: HashMap<u64, u32>,
 }
 
-impl Counting {
+impl RegionCounts {
     fn add(&mut self, page: u32, line: &ObservedLine) {
         if self.last_page != Some(page) {
             self.close();
@@ -139,7 +139,7 @@ impl Counting {
     }
 }
 
-/// Gives the single fields to the places with most votes, the body to all places where it stands, boilerplate to what
+/// Gives the single fields to the places with most votes, the body to all places where it is, boilerplate to what
 /// is the same everywhere.
 fn name_fields(regions: &mut [Region], pages: f32) {
     for field in [Field::Title, Field::Published, Field::Author, Field::Source] {
@@ -174,7 +174,7 @@ fn name_fields(regions: &mut [Region], pages: f32) {
 
 /// Slots kept of a template, those of most pages first.
 const MAX_SLOTS: usize = 400;
-/// Share of the pages on which a slot stands that is named by its label, and so many of them.
+/// Share of the pages on which a slot is that is named by its label, and so many of them.
 const NAMED: f32 = 0.3;
 const NAMED_PAGES: u32 = 3;
 /// Texts a page in a slot that a label names, on average: more are a list of links or a text.
@@ -191,7 +191,7 @@ const MAX_CHARS: usize = 300;
 /// A place between the nodes of a template where the texts vary from page to page.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Slot {
-    /// Its key, for commands and addresses.
+    /// Its key, for commands and URLs.
     pub key: u64,
     /// The node that it follows, or whose text it is the rest of.
     pub after: usize,
@@ -208,7 +208,7 @@ pub struct Slot {
 
 /// What a page says in the slots of one name.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Value {
+pub struct SlotValue {
     /// Name of the field.
     pub name: String,
     /// A person gave the name.
@@ -219,31 +219,35 @@ pub struct Value {
     pub separator: String,
 }
 
-impl Value {
+impl SlotValue {
     /// Its texts as one, as the page has them.
     pub fn join(&self) -> String {
         self.texts.join(&self.separator)
     }
 }
 
-/// The key of the slot that a token of an aligned page stands in; none before the first node.
+/// The key of the slot that a token of an aligned page is in; none before the first node.
 pub fn slot_key(alignment: &Alignment, token: usize) -> Option<u64> {
     let after = alignment.at.get(token).copied().flatten()?;
     Some(mix(after as u64, alignment.places[token]))
 }
 
 /// Finds the slots of some pages. `words` says what a hash of a name or a label means.
-pub(super) fn slots(nodes: &Nodes, pages: &[&[Token]], words: &HashMap<u64, String>) -> Vec<Slot> {
+pub(super) fn find_slots(
+    nodes: &Nodes,
+    pages: &[&[Token]],
+    words: &HashMap<u64, String>,
+) -> Vec<Slot> {
     #[derive(Default)]
-    struct Counting {
+    struct RegionCounts {
         after: usize,
         pages: u32,
         texts: u32,
         contents: HashSet<u64>,
     }
-    let mut counting: HashMap<u64, Counting> = HashMap::new();
+    let mut counting: HashMap<u64, RegionCounts> = HashMap::new();
     for tokens in pages {
-        let alignment = nodes.align(tokens, &Layout::of(tokens));
+        let alignment = nodes.align(tokens, &Layout::new(tokens));
         let mut own: BTreeMap<u64, (usize, u32, u64)> = BTreeMap::new();
         for (at, token) in tokens.iter().enumerate() {
             if token.is_text()
@@ -264,10 +268,10 @@ pub(super) fn slots(nodes: &Nodes, pages: &[&[Token]], words: &HashMap<u64, Stri
         }
     }
     let all = pages.len() as f32;
-    let named = |slot: &Counting| {
+    let named = |slot: &RegionCounts| {
         let is_usual = slot.pages >= NAMED_PAGES && slot.pages as f32 >= NAMED * all;
         let varies = slot.contents.len() > 1 && slot.texts <= NAMED_TEXTS * slot.pages;
-        let name = label_of(nodes, slot.after, words);
+        let name = find_label(nodes, slot.after, words);
         name.filter(|_| is_usual && varies)
     };
     let mut slots: Vec<Slot> = counting
@@ -288,7 +292,7 @@ pub(super) fn slots(nodes: &Nodes, pages: &[&[Token]], words: &HashMap<u64, Stri
     // What a label says is what comes next to it.
     let mut taken: HashMap<usize, usize> = HashMap::new();
     for slot in &mut slots {
-        let label = label_before(nodes, slot.after).unwrap_or_default();
+        let label = find_label_before(nodes, slot.after).unwrap_or_default();
         if slot.name.is_some() && *taken.entry(label).or_insert(slot.after) != slot.after {
             slot.name = None;
         }
@@ -297,20 +301,20 @@ pub(super) fn slots(nodes: &Nodes, pages: &[&[Token]], words: &HashMap<u64, Stri
 }
 
 /// The number of the last text before a slot; a few elements may open between a label and its value.
-fn label_before(nodes: &Nodes, after: usize) -> Option<usize> {
+fn find_label_before(nodes: &Nodes, after: usize) -> Option<usize> {
     let from = after.saturating_sub(NEAR - 1);
     (from..=after)
         .rev()
-        .find(|at| nodes.nodes.get(*at).is_some_and(Node::is_text))
+        .find(|at| nodes.nodes.get(*at).is_some_and(TemplateNode::is_text))
 }
 
 /// The name that the label before a slot gives it.
-pub(super) fn label_of(
+pub(super) fn find_label(
     nodes: &Nodes,
     after: usize,
     words: &HashMap<u64, String>,
 ) -> Option<String> {
-    let at = label_before(nodes, after)?;
+    let at = find_label_before(nodes, after)?;
     let label = nodes.nodes.get(at)?;
     let mut before = nodes.nodes.get(..at)?.iter().rev();
     let around = before.find(|node| !node.is_text() && node.depth < label.depth);
@@ -326,10 +330,10 @@ pub(super) fn label_of(
         return None;
     }
     let words = words.get(&label.name)?;
-    let name = tidy(words.trim_start_matches(['（', '(']))?;
+    let name = normalize_label(words.trim_start_matches(['（', '(']))?;
     let line = format!("{name}：");
     let elsewhere = matches!(
-        phrase_of(&line, Seen::of(&line)),
+        classify_phrase(&line, SeenWords::new(&line)),
         Some(
             Phrase::Footer
                 | Phrase::Related
@@ -346,8 +350,8 @@ pub(super) fn label_of(
     (!elsewhere).then_some(name)
 }
 
-/// The texts of a page that stand in a slot: number of the token, key of the slot, what it says without its label.
-pub fn slot_texts<'a>(
+/// The texts of a page that are in a slot: number of the token, key of the slot, what it says without its label.
+pub fn collect_slot_texts<'a>(
     alignment: &'a Alignment,
     sequence: &'a Sequence,
     page: &'a Page,
@@ -365,20 +369,20 @@ pub fn slot_texts<'a>(
 
 /// The values of a page's named slots, in the order of the page; a name that several slots have comes once, with the texts of
 /// all.
-pub(super) fn values(
+pub(super) fn read_values(
     slots: &[Slot],
     alignment: &Alignment,
     sequence: &Sequence,
     page: &Page,
-) -> Vec<Value> {
+) -> Vec<SlotValue> {
     let named = slots.iter().filter(|slot| slot.name.is_some());
     let named: HashMap<u64, &Slot> = named.map(|slot| (slot.key, slot)).collect();
-    let mut values: Vec<Value> = Vec::new();
+    let mut values: Vec<SlotValue> = Vec::new();
     if named.is_empty() {
         return values;
     }
     let mut last: Option<(usize, usize)> = None;
-    for (at, key, text) in slot_texts(alignment, sequence, page) {
+    for (at, key, text) in collect_slot_texts(alignment, sequence, page) {
         let Some((slot, name)) = named
             .get(&key)
             .and_then(|slot| Some((slot, slot.name.as_ref()?)))
@@ -387,7 +391,7 @@ pub(super) fn values(
         };
         let known = values.iter().position(|value| value.name == *name);
         let number = known.unwrap_or_else(|| {
-            values.push(Value {
+            values.push(SlotValue {
                 name: name.clone(),
                 is_said: false,
                 texts: Vec::new(),

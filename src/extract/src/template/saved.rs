@@ -1,15 +1,15 @@
-//! A page as HTML again. In: a [`Page`]. Out: markup that shows the same text in the same elements, without anything that
-//! runs, loads or leads elsewhere. Never copies markup: every byte is written anew from the tree.
+//! Writes a page as HTML again, with the same text in the same elements but without anything that runs, loads or leads
+//! elsewhere. Markup is never copied: every byte is written from the tree.
 
 use super::assign::Guide;
 use super::observation::Field;
 use crate::page::{Attr, NodeId, Page, Tag};
 
-/// Deepest element written; what lies below stands in its place.
+/// Deepest element written; what lies below is in its place.
 const MAX_DEPTH: u16 = 200;
 
 /// The page for keeping: reads back as the same tree, head data included.
-pub fn saved_html(page: &Page) -> String {
+pub fn write_html(page: &Page) -> String {
     write(page, &mut |page, id, out| {
         for (attr, value) in page.attributes_of(id) {
             if let Some(name) = kept_name(attr) {
@@ -20,7 +20,7 @@ pub fn saved_html(page: &Page) -> String {
 }
 
 /// The page for looking at: each block with text carries its region, its field and whether it is essential, and with
-/// `link` a link to it with the key of the region appended; no address of the page is left. `name` says what a field is
+/// `link` a link to it with the key of the region appended; no URL of the page is left. `name` says what a field is
 /// called, and a region that has none.
 pub fn framed_html(
     page: &Page,

@@ -1,5 +1,5 @@
 //! The sequence of a page (Qiu 2013, §3.2): its elements and texts in document order, each with a name and a depth. Inline
-//! elements and texts belong to it, because a label of a field is a text and its value often stands in a `<span>`.
+//! elements and texts are included, because a label of a field is a text and its value is often in a `<span>`.
 
 use std::collections::HashMap;
 
@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::page::{NodeId, Page, Tag};
 use crate::similarity::{NameHashes, mix, name_of};
 
-/// Tokens kept of one page; the rest of a longer page is left out.
+/// Tokens kept of one page; the rest of a longer page is skipped.
 const MAX_TOKENS: usize = 12_000;
 /// A label ends within so many bytes.
 const MAX_LABEL: usize = 60;
@@ -73,13 +73,13 @@ pub struct Sequence {
     pub tokens: Vec<Token>,
     /// The node of each.
     pub nodes: Vec<NodeId>,
-    /// Where they stand.
+    /// Where they are.
     pub layout: Layout,
 }
 
 impl Sequence {
     /// The sequence of a page without what is invisible and without texts of signs alone.
-    pub fn of(page: &Page) -> Self {
+    pub fn new(page: &Page) -> Self {
         let mut out = Self::default();
         // Depths of open elements with where they end.
         let mut open: Vec<NodeId> = Vec::new();
@@ -108,7 +108,7 @@ impl Sequence {
             }
             at += 1;
         }
-        out.layout = Layout::of(&out.tokens);
+        out.layout = Layout::new(&out.tokens);
         out
     }
 
@@ -183,10 +183,10 @@ fn text_id(text: &str) -> u64 {
     xxh3_64(text.as_bytes())
 }
 
-/// Where the tokens of a sequence stand.
+/// Where the tokens of a sequence are.
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
-    /// For each token a hash of the names from the root, cells of a row told apart by their numbers. Equal for what stands at
+    /// For each token a hash of the names from the root, cells of a row distinguished by their numbers. Equal for what is at
     /// the same place on the pages of a template.
     pub(super) places: Vec<u64>,
     /// For each token the fine key of its block, as [`super::Keys`] has them.
@@ -197,7 +197,7 @@ pub struct Layout {
 
 impl Layout {
     /// The layout of some tokens.
-    pub fn of(tokens: &[Token]) -> Self {
+    pub fn new(tokens: &[Token]) -> Self {
         struct Open {
             at: usize,
             depth: u16,

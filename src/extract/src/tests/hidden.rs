@@ -1,4 +1,4 @@
-//! What of a page counts as shown, as its document tells.
+//! What of a page counts as shown, as its document states.
 
 use crate::page::{Hints, Page};
 use crate::{Context, Document, extract};
@@ -14,7 +14,7 @@ fn document(html: &str) -> Document {
 }
 
 #[test]
-fn what_is_hidden_until_found_is_text_and_what_is_hidden_is_not() {
+fn hidden_until_found_is_text() {
     let with = |hidden: &str| {
         let more =
             "<p>三厂计划明年再改造两座集输站，资金已经列入年度预算，设计方案由油田设计院完成。";
@@ -35,7 +35,7 @@ fn what_is_hidden_until_found_is_text_and_what_is_hidden_is_not() {
 }
 
 #[test]
-fn a_body_that_a_script_shows_is_read_like_any_other() {
+fn hidden_body_is_read() {
     let of_body = |attribute: &str| {
         document(&format!(
             "<body {attribute}><h1>集输站改造</h1><div>{STORY}</div></body>"
@@ -51,7 +51,7 @@ fn a_body_that_a_script_shows_is_read_like_any_other() {
 }
 
 #[test]
-fn the_posts_of_a_noscript_element_are_comments_of_the_document() {
+fn noscript_posts_are_comments() {
     let post = |at: usize| {
         format!(
             "<div class=post><a class=username href=/u/{at}>站长{at}</a> <time datetime=2026-05-0{at}T08:00:00Z>5月{at}日</time>\

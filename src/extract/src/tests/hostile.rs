@@ -6,7 +6,7 @@ use crate::page::{Hints, Page};
 use crate::{Config, Context, explain, extract};
 
 #[test]
-fn an_empty_page_is_a_document_without_anything() {
+fn extract_empty_page() {
     let document = extract(&Page::parse(b"", Hints::default()), &Context::default());
     assert_eq!((document.text.as_str(), document.title), ("", None));
     assert_eq!(document.method, "none");
@@ -14,7 +14,7 @@ fn an_empty_page_is_a_document_without_anything() {
 }
 
 #[test]
-fn the_trace_tells_the_lines_kept_and_why() {
+fn trace_lines_and_reasons() {
     let html = "<title>注水试验见效</title><h1>注水试验见效</h1><div class=content>\
         <p>长河油田注水试验见到成效，日产油量提高三成，含水率下降四个百分点。\
         <p>下一步，这套做法将推广到另外两个区块，预计新增产能十五万吨。</div>\
@@ -40,13 +40,13 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn any_bytes_end_in_a_document(bytes in proptest::collection::vec(any::<u8>(), 0..2_000)) {
+    fn extract_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..2_000)) {
         let document = extract(&Page::parse(&bytes, Hints::default()), &Context::default());
         prop_assert!((0.0..=1.0).contains(&document.confidence));
     }
 
     #[test]
-    fn any_markup_ends_in_a_document(parts in proptest::collection::vec(
+    fn extract_any_markup(parts in proptest::collection::vec(
         prop_oneof![
             Just("<div class='content'>"), Just("</div>"), Just("<p>"), Just("<table><tr><td>"),
             Just("<a href='/1.html'>"), Just("</a>"), Just("<h1>"), Just("<br>"), Just("<time datetime='x'>"),
@@ -60,7 +60,7 @@ proptest! {
     }
 
     #[test]
-    fn no_field_of_a_document_has_a_control_character(controls in proptest::collection::vec(
+    fn document_without_controls(controls in proptest::collection::vec(
         (0u32..0xA0).prop_filter_map("a control", |n| char::from_u32(n).filter(|c| c.is_control())), 12)) {
         let document = extract(&controlled(&controls), &Context::default());
         prop_assert!(document.text.contains("注水试验见到成效"), "{}", document.text);

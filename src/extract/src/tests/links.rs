@@ -2,13 +2,13 @@ use proptest::prelude::*;
 use regex::{Regex, bytes};
 
 use crate::document::LinkKind;
-use crate::fields::links::{Paging, is_detail, links, paging, said};
+use crate::fields::links::{Paging, classify_address, classify_links, classify_paging, is_detail};
 use crate::lines::outline::Outline;
 use crate::page::{self, Hints, Page};
 use taojin_uri::CrawlUri;
 
 #[test]
-fn links_are_told_apart_by_text_and_address() {
+fn link_kind_by_text_and_url() {
     let html = r#"<link rel="alternate" type="application/rss+xml" href="/rss.xml"><link rel=canonical href=/x>
         <a href="/news/">新闻</a><a href="/news/2016/0509/100123.html">世界石油大会在京召开</a>
         <a href="/news/list_2.html">下一页</a><a href="/about">关于我们</a><a href="?page=3">3</a>
@@ -18,8 +18,8 @@ fn links_are_told_apart_by_text_and_address() {
         ..Hints::default()
     };
     let page = Page::parse(html.as_bytes(), hints);
-    let outline = Outline::of(&page, false);
-    let (found, _) = links(&page, &outline, None, page::links(&page, 100));
+    let outline = Outline::new(&page, false);
+    let (found, _) = classify_links(&page, &outline, None, page::links(&page, 100));
     let found: Vec<_> = found
         .into_iter()
         .map(|l| (l.url.replace("http://a.example", ""), l.kind))
@@ -38,51 +38,24 @@ fn links_are_told_apart_by_text_and_address() {
 }
 
 #[test]
-fn addresses_that_are_no_pages_and_lists() {
-    for path in [
-        "/a.JPG",
-        "/login",
-        "/user.php?id=1",
-        "/x/search?q=1",
-        "/x?a=1&print=1",
-    ] {
-        assert!(said(path).useless, "{path}");
+fn url_useless_or_list() {
+    for path in "/a.JPG~/login~/user.php?id=1~/x/search?q=1~/x?a=1&print=1".split('~') {
+        assert!(classify_address(path).useless, "{path}");
     }
-    for path in [
-        "/users/a",
-        "/a.html",
-        "/loginx",
-        "/x?reprint=1",
-        "/share-1",
-        "/",
-    ] {
-        assert!(!said(path).useless, "{path}");
+    for path in "/users/a~/a.html~/loginx~/x?reprint=1~/share-1~/".split('~') {
+        assert!(!classify_address(path).useless, "{path}");
     }
-    for path in [
-        "/",
-        "/news/",
-        "/index_2.shtml",
-        "/tags/oil",
-        "/a?b=1&page=3",
-        "/List-7",
-    ] {
-        assert!(said(path).list, "{path}");
+    for path in "/~/news/~/index_2.shtml~/tags/oil~/a?b=1&page=3~/List-7".split('~') {
+        assert!(classify_address(path).list, "{path}");
     }
-    for path in [
-        "/a",
-        "/indexes.html",
-        "/a?page=3&b=1",
-        "/a?page=x",
-        "/list?x",
-        "/node12a",
-    ] {
-        assert!(!said(path).list, "{path}");
+    for path in "/a~/indexes.html~/a?page=3&b=1~/a?page=x~/list?x~/node12a".split('~') {
+        assert!(!classify_address(path).list, "{path}");
     }
 }
 
 proptest! {
     #[test]
-    fn addresses_are_read_as_patterns_would_read_them(
+    fn url_hints_as_patterns(
         path in "/((index|list|tags?|topics?|page|author|login|share|print|help|7z|mp3|jpe?g|x|replytocom|pageno|p)|[-_./?&=0-9]){0,9}",
     ) {
         let list = Regex::new(
@@ -91,12 +64,12 @@ proptest! {
         let useless = Regex::new(
             r"(?i-u)(\.(jpe?g|png|gif|webp|svg|ico|css|js|zip|rar|7z|exe|apk|dmg|mp[34]|avi|mov|pdf|docx?|xlsx?|pptx?)$|/(login|logout|signin|signup|register|passport|user|account|cart|search|share|print|feedback|about|contact|privacy|terms|help|download)([/.?]|$)|[?&](share|replytocom|print)=)",
         );
-        prop_assert_eq!(said(&path).list, list.expect("a pattern").is_match(&path));
-        prop_assert_eq!(said(&path).useless, useless.expect("a pattern").is_match(&path));
+        prop_assert_eq!(classify_address(&path).list, list.expect("a pattern").is_match(&path));
+        prop_assert_eq!(classify_address(&path).useless, useless.expect("a pattern").is_match(&path));
     }
 
     #[test]
-    fn detail_pages_are_told_as_a_pattern_would_tell_them(
+    fn url_detail_as_pattern(
         path in "/(([a-f]|t|c|doc|art|content|detail|article|news|info|post|thread|p|show|item|id|tid|newsid|19|20|0|12|31|4567|[.]s?html?|[.]HTM|/|/|/|-|-|_|[?]|&|=|[.]|%){0,12})",
     ) {
         let detail = bytes::Regex::new(
@@ -107,7 +80,7 @@ proptest! {
 }
 
 #[test]
-fn other_pages_are_told_in_the_words_of_each_language() {
+fn paging_words_by_language() {
     for (text, want) in [
         ("3", Some(Paging::Number(3))),
         ("[12]", Some(Paging::Number(12))),
@@ -128,6 +101,6 @@ fn other_pages_are_told_in_the_words_of_each_language() {
         ("Next story: the wells", None),
         ("", None),
     ] {
-        assert_eq!(paging(text), want, "{text}");
+        assert_eq!(classify_paging(text), want, "{text}");
     }
 }

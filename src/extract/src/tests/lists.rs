@@ -3,7 +3,7 @@
 use crate::page::{Hints, Kind, Page};
 use crate::{Context, Document, extract};
 
-fn of(path: &str, main: &str) -> Document {
+fn extract_list(path: &str, main: &str) -> Document {
     let hot: String = (1..=12)
         .map(|at| format!("<li><a href=/kantan/2026/0901/{at}.html>长河油田公司第{at}口深井完钻并投入试采</a></li>"))
         .collect();
@@ -20,15 +20,15 @@ fn of(path: &str, main: &str) -> Document {
 }
 
 #[test]
-fn a_list_of_two_entries_is_no_article_and_a_picture_with_a_sentence_is_one() {
+fn kind_short_list_or_picture() {
     let list = "<ul><li><a href=/kantan/2026/0918/1.html>大模型走进红柳沟气田 单井诊断只要31秒</a><span>2026-09-18</span></li>\
                 <li><a href=/kantan/2026/0907/4.html>海晟油气水平井测试日产气89万立方米</a><span>2026-09-07</span></li></ul>\
                 <div class=pager>第1页 共1页</div>";
-    assert_eq!(of("/kantan/", list).kind, Kind::Hub);
+    assert_eq!(extract_list("/kantan/", list).kind, Kind::Hub);
     let picture =
         "<p>2026-09-18 08:30</p><p><img src=/a.jpg></p><p>9月18日，员工在井场检查采油树。</p>";
     assert_eq!(
-        of("/kantan/2026/0918/t20260918_31.html", picture).kind,
+        extract_list("/kantan/2026/0918/t20260918_31.html", picture).kind,
         Kind::Article
     );
 }

@@ -1,6 +1,6 @@
 //! What classes say of an element, and what they only say of its layout; what short lines say of themselves.
 
-use crate::cues::phrases::{Phrase, Seen, phrase_of};
+use crate::cues::phrases::{Phrase, SeenWords, classify_phrase};
 use crate::lines::hints::{MarkReader, Marks};
 use crate::page::{Hints, Page, Tag};
 
@@ -14,31 +14,23 @@ fn marks(class: &str) -> Marks {
 }
 
 #[test]
-fn words_of_layout_are_no_hints_against_text() {
+fn marks_ignore_layout_words() {
     let against = Marks::AGAINST.with(Marks::AUTHOR).with(Marks::ABOUT);
-    for class in [
-        "position-relative",
-        "padding-top-0 padding-bottom-2",
-        "overflow-hidden",
-        "field field--label-hidden",
-        "pull-right",
-        "inside-article",
-        "thread-wrapper",
-        "TRS_Editor",
-        "review-text",
-        "post type-post status-publish author-jane tag-water",
-        "main has-sidebar",
-        "post has-profile bg1",
-        "node--promoted",
-        "dialog-off-canvas-main-canvas",
+    for class in concat!(
+        "position-relative~padding-top-0 padding-bottom-2~overflow-hidden~",
+        "field field--label-hidden~pull-right~inside-article~thread-wrapper~TRS_Editor~",
+        "review-text~post type-post status-publish author-jane tag-water~main has-sidebar~",
+        "post has-profile bg1~node--promoted~dialog-off-canvas-main-canvas~",
         "elementor-widget-container",
-    ] {
+    )
+    .split('~')
+    {
         assert!(!marks(class).any(against), "{class}: {:?}", marks(class));
     }
 }
 
 #[test]
-fn hints_against_text_are_still_read() {
+fn marks_against_text() {
     for (class, mark) in [
         ("related-posts", Marks::RELATED),
         ("sidebar", Marks::ASIDE),
@@ -60,16 +52,13 @@ fn hints_against_text_are_still_read() {
 }
 
 #[test]
-fn a_sentence_that_begins_with_next_is_no_paging() {
-    for text in [
-        "Next",
-        "Previous article: The mill burns",
-        "Next: how to mend it",
-        "上一篇：港口开航",
-        "Older posts",
-    ] {
+fn phrase_paging_or_sentence() {
+    for text in
+        "Next~Previous article: The mill burns~Next: how to mend it~上一篇：港口开航~Older posts"
+            .split('~')
+    {
         assert_eq!(
-            phrase_of(text, Seen::of(text)),
+            classify_phrase(text, SeenWords::new(text)),
             Some(Phrase::Paging),
             "{text}"
         );
@@ -81,7 +70,7 @@ fn a_sentence_that_begins_with_next_is_no_paging() {
         "Preventing the worst is not enough.",
     ] {
         assert_ne!(
-            phrase_of(text, Seen::of(text)),
+            classify_phrase(text, SeenWords::new(text)),
             Some(Phrase::Paging),
             "{text}"
         );
@@ -89,7 +78,7 @@ fn a_sentence_that_begins_with_next_is_no_paging() {
 }
 
 #[test]
-fn what_one_name_says_does_not_depend_on_those_beside_it() {
+fn marks_independent_of_neighbours() {
     assert_eq!(marks("left menu clearfix"), marks("menu"));
     assert_eq!(marks("news list"), Marks::default());
     assert_eq!(marks("page nav"), marks("nav"));

@@ -58,7 +58,7 @@ fn document(sample: &Sample) -> Value {
 }
 
 #[test]
-fn a_page_gives_the_same_document_each_time_and_in_each_thread() {
+fn extract_same_in_threads() {
     let samples = samples();
     assert!(samples.len() > 100, "only {} pages", samples.len());
     let first: Vec<Value> = samples.iter().map(document).collect();

@@ -4,10 +4,10 @@ use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 use unicode_normalization::char::{canonical_combining_class, decompose_canonical};
 
-use crate::fields::likeness::{common_substring, likeness_from, normal_form, plain};
+use crate::fields::likeness::{Forms, find_common_substring, likeness_from, normal_form, plain};
 use crate::fields::title::{Evidence, choose};
-use crate::fields::title_candidate::{Candidate, Forms, Origin};
-use crate::fields::title_parts::{Parts, Title};
+use crate::fields::title_candidate::{TitleCandidate, TitleOrigin};
+use crate::fields::title_parts::{Title, TitleParts};
 
 const TITLE: &str = "世界石油大会在京召开-中国石油新闻中心";
 
@@ -15,13 +15,17 @@ fn alike(a: &str, b: &str) -> f64 {
     likeness_from(&normal_form(a), &normal_form(b), usize::MAX, 0.0).unwrap_or(0.0)
 }
 
-fn candidate(origin: Origin, text: &str) -> Candidate<'_> {
-    Candidate::new(origin, text)
+fn candidate(origin: TitleOrigin, text: &str) -> TitleCandidate<'_> {
+    TitleCandidate::new(origin, text)
 }
 
-fn chosen(title: &str, site_name: Option<&str>, candidates: Vec<Candidate<'_>>) -> Option<String> {
+fn chosen(
+    title: &str,
+    site_name: Option<&str>,
+    candidates: Vec<TitleCandidate<'_>>,
+) -> Option<String> {
     choose(Evidence {
-        title: &Title::of(title),
+        title: &Title::parse(title),
         site_name,
         host: Some("www.oilnews.example"),
         candidates,
@@ -30,7 +34,7 @@ fn chosen(title: &str, site_name: Option<&str>, candidates: Vec<Candidate<'_>>) 
 }
 
 #[test]
-fn likeness_gives_the_worked_values() {
+fn likeness_worked_values() {
     let near = |got: f64, want: f64| assert!((got - want).abs() < 5e-4, "{got} is not {want}");
     near(alike("世界石油大会在京召开", TITLE), 10.0 / 19.0);
     near(alike("世界石油大会在京召开", "世界石油大会在京召开"), 1.0);
@@ -42,11 +46,11 @@ fn likeness_gives_the_worked_values() {
     assert_eq!(likeness_from(&a, &b, usize::MAX, 0.8), None);
     assert!(likeness_from(&a, &b, usize::MAX, 0.79).is_some());
     near(alike("", "石油"), 0.0);
-    assert_eq!(common_substring(&['a', 'b'], &['c']), 0);
+    assert_eq!(find_common_substring(&['a', 'b'], &['c']), 0);
 }
 
 #[test]
-fn short_cuts_give_the_forms_of_unicode() {
+fn normal_form_as_unicode() {
     for c in ('\0'..='\u{ffff}').filter(|c| !c.is_whitespace()) {
         let text = format!("油{c}");
         // A ligature is not plain.
@@ -59,7 +63,7 @@ fn short_cuts_give_the_forms_of_unicode() {
 }
 
 #[test]
-fn plain_characters_do_not_join_with_others() {
+fn plain_chars_do_not_compose() {
     let all = || ('\u{80}'..='\u{10ffff}').filter(|c| plain(*c).is_some());
     for c in all() {
         let form = c.nfkc().flat_map(char::to_lowercase);
@@ -77,7 +81,7 @@ fn plain_characters_do_not_join_with_others() {
 }
 
 #[test]
-fn normal_form_joins_chinese_and_drops_quotes() {
+fn normal_form_chinese_and_quotes() {
     assert_eq!(
         normal_form("“LNG  接收站”  投产 ＡＢ c")
             .iter()
@@ -87,11 +91,11 @@ fn normal_form_joins_chinese_and_drops_quotes() {
 }
 
 #[test]
-fn a_heading_like_the_first_part_wins() {
+fn title_heading_like_part() {
     let candidates = vec![
-        candidate(Origin::H1, "中国石油新闻中心"),
-        candidate(Origin::Heading, "世界石油大会在京召开"),
-        candidate(Origin::Heading, "相关新闻"),
+        candidate(TitleOrigin::H1, "中国石油新闻中心"),
+        candidate(TitleOrigin::Heading, "世界石油大会在京召开"),
+        candidate(TitleOrigin::Heading, "相关新闻"),
     ];
     assert_eq!(
         chosen(TITLE, None, candidates).as_deref(),
@@ -100,7 +104,7 @@ fn a_heading_like_the_first_part_wins() {
 }
 
 #[test]
-fn without_a_heading_the_longest_part_that_is_not_the_site_stays() {
+fn title_without_heading() {
     assert_eq!(
         chosen(TITLE, None, vec![]).as_deref(),
         Some("世界石油大会在京召开")
@@ -122,23 +126,23 @@ fn without_a_heading_the_longest_part_that_is_not_the_site_stays() {
 }
 
 #[test]
-fn without_a_title_element_the_first_heading_counts() {
-    let h1 = vec![candidate(Origin::H1, "塔里木新井投产")];
+fn title_without_title_element() {
+    let h1 = vec![candidate(TitleOrigin::H1, "塔里木新井投产")];
     assert_eq!(chosen("", None, h1).as_deref(), Some("塔里木新井投产"));
 }
 
 #[test]
-fn a_hyphen_inside_a_word_is_no_joint() {
-    let parts = Parts::of("5G-A 网络上线 - 通信日报");
+fn title_hyphen_in_word() {
+    let parts = TitleParts::split("5G-A 网络上线 - 通信日报");
     assert_eq!(parts.parts, ["5G-A 网络上线", "通信日报"]);
 }
 
 #[test]
-fn what_most_origins_say_wins() {
+fn title_most_origins() {
     let candidates = vec![
-        candidate(Origin::H1, "独家：西气东输四线全线贯通"),
-        candidate(Origin::JsonLd, "西气东输四线全线贯通"),
-        candidate(Origin::Meta, "西气东输四线全线贯通"),
+        candidate(TitleOrigin::H1, "独家：西气东输四线全线贯通"),
+        candidate(TitleOrigin::JsonLd, "西气东输四线全线贯通"),
+        candidate(TitleOrigin::Meta, "西气东输四线全线贯通"),
     ];
     assert_eq!(
         chosen("独家：西气东输四线全线贯通_油气日报", None, candidates).as_deref(),
@@ -147,8 +151,8 @@ fn what_most_origins_say_wins() {
 }
 
 #[test]
-fn a_lone_heading_above_the_text_beats_a_title_for_search_engines() {
-    let candidates = vec![candidate(Origin::H1, "千方气田的最后一口井")];
+fn title_lone_heading() {
+    let candidates = vec![candidate(TitleOrigin::H1, "千方气田的最后一口井")];
     assert_eq!(
         chosen(
             "气田开发动态：千方气田2019年产量数据一览-油气日报",
@@ -161,9 +165,9 @@ fn a_lone_heading_above_the_text_beats_a_title_for_search_engines() {
 }
 
 #[test]
-fn the_site_behind_a_joint_is_cut_off() {
+fn title_site_cut_off() {
     let meta = vec![candidate(
-        Origin::Meta,
+        TitleOrigin::Meta,
         "North well comes on stream | Oil News",
     )];
     assert_eq!(
@@ -174,7 +178,7 @@ fn the_site_behind_a_joint_is_cut_off() {
 
 proptest! {
     #[test]
-    fn no_form_is_spared_that_is_alike(
+    fn forms_prefilter_covers_likeness(
         title in "([a-e]{1,9}|世界|石油大会|召开|[ -]){1,8}",
         cut in (0usize..12, 0usize..12),
         put in "[a-c石]{1,4}",
@@ -190,23 +194,23 @@ proptest! {
             .filter_map(|part| likeness_from(&form, &normal_form(part), usize::MAX, 0.59))
             .max_by(f64::total_cmp);
         // A long text that shares no four characters with any part is not called alike, whatever it is like.
-        let shares = |part: &&str| common_substring(&form, &normal_form(part)) >= 4;
+        let shares = |part: &&str| find_common_substring(&form, &normal_form(part)) >= 4;
         let spared = form.len() >= 8 && !parts.iter().any(shares);
-        let best = Forms::of(parts.into_iter()).best(&form, 0.59);
+        let best = Forms::new(parts.into_iter()).best(&form, 0.59);
         prop_assert!(best == slow || (spared && best.is_none()), "{best:?} {slow:?}");
     }
 }
 
 #[test]
-fn a_copy_of_the_title_does_not_outvote_the_heading_that_it_contains() {
+fn title_copy_no_outvote() {
     let title = "戒菸口香糖效果有限｜生活萬象｜油氣樂活｜油氣電子報";
     let copied = |heading| {
         chosen(
             title,
             None,
             vec![
-                candidate(Origin::Heading, heading),
-                candidate(Origin::Meta, title),
+                candidate(TitleOrigin::Heading, heading),
+                candidate(TitleOrigin::Meta, title),
             ],
         )
     };
@@ -219,15 +223,15 @@ fn a_copy_of_the_title_does_not_outvote_the_heading_that_it_contains() {
 }
 
 #[test]
-fn a_heading_that_the_head_repeats_is_believed_though_the_title_is_the_name_of_the_site() {
+fn title_heading_repeated_in_head() {
     let story = "储气库扩建工程今天提前三个月投产";
     let found = chosen(
         "油气电视台",
         None,
         vec![
-            candidate(Origin::H1, "油气电视台"),
-            candidate(Origin::Heading, story),
-            candidate(Origin::Meta, story),
+            candidate(TitleOrigin::H1, "油气电视台"),
+            candidate(TitleOrigin::Heading, story),
+            candidate(TitleOrigin::Meta, story),
         ],
     );
     assert_eq!(found.as_deref(), Some(story));

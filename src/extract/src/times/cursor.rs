@@ -1,11 +1,11 @@
-//! Reading a text piece by piece, as a pattern without choices would. In: a [`Cursor`] in a text. Out: the place behind
-//! what was asked for, `None` where something else stands. Letters count alike in both cases. Never goes back.
+//! A [`Cursor`] reads a text piece by piece, like a pattern without alternatives. Each method returns the place behind what
+//! it read, or `None`. Letters match in both cases. Never backtracks.
 
 use std::sync::LazyLock;
 
 use regex::Regex;
 
-use crate::literals::compiled;
+use crate::literals::compile_regex;
 
 /// A place in a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,9 +14,9 @@ pub(crate) struct Cursor<'a> {
     at: usize,
 }
 
-/// Letters, with the signs that stand on them in Thai and Hindi, and characters of Chinese other than the usual.
-static LETTER: LazyLock<Regex> = LazyLock::new(|| compiled(r"(?i)[\p{L}\p{M}]"));
-static HAN: LazyLock<Regex> = LazyLock::new(|| compiled(r"\p{Han}"));
+/// Letters, with the signs that are on them in Thai and Hindi, and characters of Chinese other than the usual.
+static LETTER: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"(?i)[\p{L}\p{M}]"));
+static HAN: LazyLock<Regex> = LazyLock::new(|| compile_regex(r"\p{Han}"));
 
 impl<'a> Cursor<'a> {
     pub(crate) fn new(text: &'a str, at: usize) -> Self {
@@ -45,7 +45,7 @@ impl<'a> Cursor<'a> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    /// The character that stands here.
+    /// The character that is here.
     #[inline]
     pub(crate) fn char(self) -> Option<char> {
         match self.byte()? {
@@ -54,7 +54,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The place behind a character that stands here.
+    /// The place behind a character that is here.
     pub(crate) fn behind(self, char: char) -> Self {
         self.on(char.len_utf8())
     }
@@ -137,7 +137,7 @@ impl<'a> Cursor<'a> {
         Some(self.dashes()).filter(|end| *end != self)
     }
 
-    /// The first of these words that stands here; none is the beginning of one behind it.
+    /// The first of these words that is here; none is the beginning of one behind it.
     #[inline]
     pub(crate) fn one(self, words: &[&str]) -> Option<Self> {
         let byte = self.byte()?.to_ascii_lowercase();
@@ -147,7 +147,7 @@ impl<'a> Cursor<'a> {
         words.iter().filter(begun).find_map(|word| self.word(word))
     }
 
-    /// Behind one of them, if any stands here.
+    /// Behind one of them, if any is here.
     #[inline]
     pub(crate) fn maybe_one(self, words: &[&str]) -> Self {
         self.one(words).unwrap_or(self)
@@ -169,7 +169,7 @@ impl<'a> Cursor<'a> {
         let mut chars = self.text.get(self.at..)?.chars();
         let stands = word
             .chars()
-            .all(|char| chars.next().is_some_and(|other| small(other) == char));
+            .all(|char| chars.next().is_some_and(|other| parse_small(other) == char));
         stands.then(|| Self::new(self.text, self.text.len() - chars.as_str().len()))
     }
 
@@ -180,7 +180,7 @@ impl<'a> Cursor<'a> {
 
     /// Letters from A to Z.
     pub(crate) fn latin(self, least: usize, most: usize) -> Option<Self> {
-        self.run(least, most, |char| small(char).is_ascii_lowercase())
+        self.run(least, most, |char| parse_small(char).is_ascii_lowercase())
     }
 
     /// Characters of a kind that has all letters of ASCII.
@@ -215,7 +215,7 @@ fn is(class: &Regex, char: char) -> bool {
 }
 
 /// The small letter that counts the same.
-fn small(char: char) -> char {
+fn parse_small(char: char) -> char {
     match char {
         'ſ' => 's',
         'ᲁ' => 'д',

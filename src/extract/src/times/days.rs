@@ -1,29 +1,29 @@
-//! All days that a text tells, for documents. In: a text. Out: each [`Day`] to a closure that takes or leaves it. A number that
-//! goes on to either side is part of none.
+//! Finds all days in a text, for documents; each [`Day`] is passed to a closure. Numbers that continue to either side are
+//! skipped.
 
 use std::ops::Range;
 
-use super::Form;
+use super::FormReader;
 use super::cursor::{Cursor, is_letter};
 use super::forms::{
-    Parts, ago_in_english, ago_in_han, day_and_hour, day_before_month, day_by_name, day_in_han,
+    TimeParts, ago_in_english, ago_in_han, day_and_hour, day_before_month, day_by_name, day_in_han,
     day_in_numbers, day_of_month, day_of_short_year, day_of_year, eight_digits, just_now,
     just_now_in_han, month_before_day, two_numbers,
 };
 
-/// A day that a text tells.
+/// A day in a text.
 #[derive(Debug)]
 pub(crate) struct Day<'a> {
-    /// Where it stands.
+    /// Where it is.
     pub range: Range<usize>,
     /// What it says.
-    pub parts: Parts<'a>,
+    pub parts: TimeParts<'a>,
 }
 
-/// Offers each day of `text` in order of place, of those that begin at one place the surer first. What stands in a day that
-/// `takes` says yes to is not looked at again. Times told from now are looked for only if `from_now`.
+/// Offers each day of `text` in order of place, of those that begin at one place the surer first. What is in a day that
+/// `takes` says yes to is not checked again. Times relative to now are searched for only if `from_now`.
 pub(crate) fn days<'a>(text: &'a str, from_now: bool, mut takes: impl FnMut(Day<'a>) -> bool) {
-    let mut take = |from: usize, forms: &[Form]| {
+    let mut take = |from: usize, forms: &[FormReader]| {
         forms.iter().find_map(|form| {
             let (end, parts) = form(Cursor::new(text, from))?;
             let end = end.at();
@@ -58,17 +58,17 @@ fn parts_number(text: &str, at: usize) -> bool {
     digit(at) && at.checked_sub(1).is_some_and(digit)
 }
 
-/// Where words that a day may begin with stand between two numbers, with the forms that begin so.
+/// Where words that a day may begin with are between two numbers, with the forms that begin so.
 fn words(
     text: &str,
     between: Range<usize>,
     from_now: bool,
-) -> impl Iterator<Item = (usize, &'static [Form])> {
+) -> impl Iterator<Item = (usize, &'static [FormReader])> {
     let bytes = text.as_bytes();
     let month = word_before(text, between.clone());
     let first = if from_now { between.start } else { between.end };
     let told_from_now = (first..between.end).filter_map(move |at| {
-        let forms: &[Form] = match bytes.get(at..at + 2)? {
+        let forms: &[FormReader] = match bytes.get(at..at + 2)? {
             [0xE3..=0xE6, _] if text.is_char_boundary(at) => {
                 &[day_in_han, just_now_in_han, ago_in_han]
             }
@@ -78,11 +78,11 @@ fn words(
         };
         Some((at, forms))
     });
-    let month = month.map(|at| (at, &[month_before_day as Form] as &[Form]));
+    let month = month.map(|at| (at, &[month_before_day as FormReader] as &[FormReader]));
     told_from_now.chain(month)
 }
 
-/// The last word before a number, if white space stands between.
+/// The last word before a number, if white space is between.
 fn word_before(text: &str, between: Range<usize>) -> Option<usize> {
     let gap = text.get(between.clone())?;
     let word = gap.trim_end();
@@ -96,7 +96,7 @@ fn word_before(text: &str, between: Range<usize>) -> Option<usize> {
 }
 
 /// The forms that may begin with a number.
-fn of_number(text: &str, number: &Range<usize>) -> &'static [Form] {
+fn of_number(text: &str, number: &Range<usize>) -> &'static [FormReader] {
     let before = text.get(..number.start).unwrap_or_default();
     let behind_colon = || before.trim_end_matches(char::is_whitespace).ends_with(':');
     match number.len() {

@@ -1,12 +1,12 @@
-//! The forms in which a time is written. In: a place in a text. Out: if a time of that form stands there, the place behind it
-//! and what it says. Never looks back: what a form may take, it takes. The pattern of each form is in the tests.
+//! The forms in which a time is written. Each reader takes a place in a text and returns the place behind the time with its
+//! parts. Readers are greedy and never backtrack; the pattern of each form is in the tests.
 
 use super::cursor::Cursor;
 
 /// The place behind a time, and what the time says.
-pub(crate) type Read<'a> = Option<(Cursor<'a>, Parts<'a>)>;
+pub(crate) type ReadTime<'a> = Option<(Cursor<'a>, TimeParts<'a>)>;
 
-/// Days told from today.
+/// Days relative to today.
 pub(crate) const DAYS: [&str; 7] = [
     "yesterday",
     "today",
@@ -23,7 +23,7 @@ pub(crate) const MONTHS: [&str; 12] = [
 ];
 
 /// 2019-09-07, 2019 年 9 月 7 日, 2019년 9월 7일.
-pub(crate) fn day_of_year(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn day_of_year(place: Cursor<'_>) -> ReadTime<'_> {
     let year = place.year()?;
     let month = year
         .maybe_blank()
@@ -35,7 +35,7 @@ pub(crate) fn day_of_year(place: Cursor<'_>) -> Read<'_> {
         .one(&["-", "–", "/", ".", "_", "月", "월"])?
         .maybe_blank();
     let end = day.digits(1, 2)?;
-    let parts = Parts::Day {
+    let parts = TimeParts::Day {
         year: year.since(place),
         month: month_end.since(month),
         day: end.since(day),
@@ -43,14 +43,14 @@ pub(crate) fn day_of_year(place: Cursor<'_>) -> Read<'_> {
     Some((end.maybe(|end| end.maybe_blank().one(&DAY_SIGNS)), parts))
 }
 
-/// What may stand behind the day of a month.
+/// What may be behind the day of a month.
 const DAY_SIGNS: [&str; 4] = ["日", "号", "號", "일"];
 
 /// 20190907.
-pub(crate) fn eight_digits(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn eight_digits(place: Cursor<'_>) -> ReadTime<'_> {
     let year = place.year()?;
     let (month, end) = (year.digits(2, 2)?, year.digits(4, 4)?);
-    let parts = Parts::Day {
+    let parts = TimeParts::Day {
         year: year.since(place),
         month: month.since(year),
         day: end.since(month),
@@ -77,7 +77,7 @@ pub(crate) fn day_of_week(place: Cursor) -> Option<Cursor> {
 }
 
 /// 7/9/2019, 07.09.19, 7 / 9 / 2019.
-pub(crate) fn day_in_numbers(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn day_in_numbers(place: Cursor<'_>) -> ReadTime<'_> {
     const SIGNS: [&str; 3] = ["-", "/", "."];
     let first = place.digits(1, 2)?;
     let sign = first.maybe_blank();
@@ -91,7 +91,7 @@ pub(crate) fn day_in_numbers(place: Cursor<'_>) -> Read<'_> {
         .map(Cursor::maybe_blank);
     let whole = year.and_then(|year| Some((year, year.year()?.bound()?)));
     let (year, end) = whole.or_else(|| Some((short?, short?.digits(2, 2)?.bound()?)))?;
-    let parts = Parts::Numbers {
+    let parts = TimeParts::Numbers {
         first: first.since(place),
         second: second_end.since(second),
         year: end.since(year),
@@ -101,12 +101,12 @@ pub(crate) fn day_in_numbers(place: Cursor<'_>) -> Read<'_> {
 }
 
 /// 09-07 10:02.
-pub(crate) fn day_and_hour(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn day_and_hour(place: Cursor<'_>) -> ReadTime<'_> {
     let month = place.digits(1, 2)?;
     let day = month.one(&["-", "/"])?;
     let day_end = day.digits(1, 2)?;
     let end = day_end.some_blanks()?.clock()?;
-    let parts = Parts::DayOfMonth {
+    let parts = TimeParts::DayOfMonth {
         year: "",
         month: month.since(place),
         day: day_end.since(day),
@@ -117,12 +117,12 @@ pub(crate) fn day_and_hour(place: Cursor<'_>) -> Read<'_> {
 }
 
 /// 9 月 7 日.
-pub(crate) fn day_of_month(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn day_of_month(place: Cursor<'_>) -> ReadTime<'_> {
     let month = place.digits(1, 2)?;
     let day = month.maybe_blank().one(&["月"])?.maybe_blank();
     let day_end = day.digits(1, 2)?;
     let end = day_end.maybe_blank().one(&["日", "号", "號"])?;
-    let parts = Parts::DayOfMonth {
+    let parts = TimeParts::DayOfMonth {
         year: "",
         month: month.since(place),
         day: day_end.since(day),
@@ -133,7 +133,7 @@ pub(crate) fn day_of_month(place: Cursor<'_>) -> Read<'_> {
 }
 
 /// 19年9月7日, 19-09-07 10:02.
-pub(crate) fn day_of_short_year(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn day_of_short_year(place: Cursor<'_>) -> ReadTime<'_> {
     let year = place.digits(2, usize::MAX)?;
     let rest = year
         .maybe_blank()
@@ -144,7 +144,7 @@ pub(crate) fn day_of_short_year(place: Cursor<'_>) -> Read<'_> {
 }
 
 /// 09-07 behind a colon: a day only where it is called one.
-pub(crate) fn two_numbers(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn two_numbers(place: Cursor<'_>) -> ReadTime<'_> {
     let month = place.digits(2, 2)?;
     let day = month.one(&["-"])?;
     let end = day.digits(2, 2)?;
@@ -153,7 +153,7 @@ pub(crate) fn two_numbers(place: Cursor<'_>) -> Read<'_> {
     if behind.char().is_some_and(more) {
         return None;
     }
-    let parts = Parts::TwoNumbers {
+    let parts = TimeParts::TwoNumbers {
         month: month.since(place),
         day: end.since(day),
     };
@@ -161,13 +161,13 @@ pub(crate) fn two_numbers(place: Cursor<'_>) -> Read<'_> {
 }
 
 /// 昨天, 今日.
-pub(crate) fn day_in_han(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn day_in_han(place: Cursor<'_>) -> ReadTime<'_> {
     let end = place.one(&["昨天", "前天", "今天", "昨日", "今日"])?;
-    Some((end, Parts::DayByName(end.since(place))))
+    Some((end, TimeParts::DayByName(end.since(place))))
 }
 
 /// 昨天 12:05: a day with something behind that is no word.
-pub(crate) fn day_in_han_alone(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn day_in_han_alone(place: Cursor<'_>) -> ReadTime<'_> {
     let (end, parts) = day_in_han(place)?;
     let end = end
         .blank()
@@ -177,31 +177,31 @@ pub(crate) fn day_in_han_alone(place: Cursor<'_>) -> Read<'_> {
 }
 
 /// yesterday, heute.
-pub(crate) fn day_by_name(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn day_by_name(place: Cursor<'_>) -> ReadTime<'_> {
     let end = place.bound()?.one(&DAYS)?.bound()?;
-    Some((end, Parts::DayByName(end.since(place))))
+    Some((end, TimeParts::DayByName(end.since(place))))
 }
 
 /// 刚刚.
-pub(crate) fn just_now_in_han(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn just_now_in_han(place: Cursor<'_>) -> ReadTime<'_> {
     let end = place.one(&["刚刚", "剛剛", "たった今", "刚才"])?;
     // The last is said of what one has read or heard, too.
     let parts = if end.since(place) == "刚才" {
-        Parts::Other
+        TimeParts::Other
     } else {
-        Parts::Now
+        TimeParts::Now
     };
     Some((end, parts))
 }
 
 /// just now.
-pub(crate) fn just_now(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn just_now(place: Cursor<'_>) -> ReadTime<'_> {
     let end = place.bound()?.one(&["just now", "moments ago"])?.bound()?;
-    Some((end, Parts::Now))
+    Some((end, TimeParts::Now))
 }
 
 /// 3小时前, 半年以前, 1个月10天前.
-pub(crate) fn ago_in_han(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn ago_in_han(place: Cursor<'_>) -> ReadTime<'_> {
     let number = place
         .digits(1, 3)
         .or_else(|| place.one(&["半", "几", "一", "两", "二", "三"]))?;
@@ -216,7 +216,7 @@ pub(crate) fn ago_in_han(place: Cursor<'_>) -> Read<'_> {
     let count = number.since(place);
     Some((
         end,
-        Parts::Ago {
+        TimeParts::Ago {
             count,
             unit,
             smaller,
@@ -225,38 +225,38 @@ pub(crate) fn ago_in_han(place: Cursor<'_>) -> Read<'_> {
 }
 
 /// The unit behind a number.
-fn unit_in_han(number: Cursor<'_>) -> Option<(Cursor<'_>, Unit)> {
+fn unit_in_han(number: Cursor<'_>) -> Option<(Cursor<'_>, TimeUnit)> {
     let unit = number.blanks().maybe_one(&["个", "個"]).blanks();
     let first = unit.char()?;
     let behind = unit.behind(first);
     Some(match first {
-        '天' | '日' => (behind, Unit::Day),
-        '周' => (behind, Unit::Week),
-        '月' => (behind, Unit::Month),
-        '年' => (behind, Unit::Year),
-        '秒' => (behind.maybe_one(&["钟"]), Unit::Second),
-        '分' => (behind.maybe_one(&["钟", "鐘"]), Unit::Minute),
-        '週' => (behind.maybe_one(&["間"]), Unit::Week),
-        '小' => (behind.one(&["时", "時"])?, Unit::Hour),
-        '时' => (behind.one(&["间"])?, Unit::Hour),
-        '時' => (behind.one(&["間"])?, Unit::Hour),
-        '星' => (behind.one(&["期"])?, Unit::Week),
-        '个' | 'ヶ' | 'か' => (behind.one(&["月"])?, Unit::Month),
+        '天' | '日' => (behind, TimeUnit::Day),
+        '周' => (behind, TimeUnit::Week),
+        '月' => (behind, TimeUnit::Month),
+        '年' => (behind, TimeUnit::Year),
+        '秒' => (behind.maybe_one(&["钟"]), TimeUnit::Second),
+        '分' => (behind.maybe_one(&["钟", "鐘"]), TimeUnit::Minute),
+        '週' => (behind.maybe_one(&["間"]), TimeUnit::Week),
+        '小' => (behind.one(&["时", "時"])?, TimeUnit::Hour),
+        '时' => (behind.one(&["间"])?, TimeUnit::Hour),
+        '時' => (behind.one(&["間"])?, TimeUnit::Hour),
+        '星' => (behind.one(&["期"])?, TimeUnit::Week),
+        '个' | 'ヶ' | 'か' => (behind.one(&["月"])?, TimeUnit::Month),
         _ => return None,
     })
 }
 
 /// 2 days ago, an hour, 5 minutes ago.
-pub(crate) fn ago_in_english(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn ago_in_english(place: Cursor<'_>) -> ReadTime<'_> {
     let number = place
         .digits(1, 3)
         .or_else(|| place.bound()?.one(&["an", "a", "one"]))?;
-    let (unit_end, unit) = Unit::in_english(number.blanks())?;
+    let (unit_end, unit) = TimeUnit::in_english(number.blanks())?;
     let end = unit_end.maybe_one(&["s"]).maybe_one(&["."]);
     let smaller = smaller(end);
     let end = smaller.map_or(end, |(end, _)| end);
     let end = end.some_blanks()?.one(&["ago"])?;
-    let parts = Parts::Ago {
+    let parts = TimeParts::Ago {
         count: number.since(place),
         unit,
         smaller: smaller.and_then(|(_, smaller)| smaller),
@@ -265,34 +265,34 @@ pub(crate) fn ago_in_english(place: Cursor<'_>) -> Read<'_> {
 }
 
 /// Behind hours come minutes: `, 5 minutes`.
-fn smaller(place: Cursor<'_>) -> Option<(Cursor<'_>, Option<(&str, Unit)>)> {
+fn smaller(place: Cursor<'_>) -> Option<(Cursor<'_>, Option<(&str, TimeUnit)>)> {
     let count = place.one(&[","])?.blanks();
     let count_end = count.digits(1, usize::MAX)?;
     let from = count_end.blanks();
-    let unit = Unit::in_english(from).map(|(_, unit)| (count_end.since(count), unit));
+    let unit = TimeUnit::in_english(from).map(|(_, unit)| (count_end.since(count), unit));
     Some((from.latin(1, usize::MAX)?, unit))
 }
 
 /// 2w, 5 min ago, and nothing else in the text.
-pub(crate) fn alone_in_english(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn alone_in_english(place: Cursor<'_>) -> ReadTime<'_> {
     const UNITS: [&str; 10] = ["min", "mo", "m", "hr", "h", "yr", "y", "s", "d", "w"];
     let unit = place.start()?.digits(1, 2)?.maybe_blank().one(&UNITS)?;
     let end = unit.maybe_one(&["s"]).maybe_one(&["."]);
     let end = end.maybe(|end| end.some_blanks()?.one(&["ago"]));
-    Some((end.end()?, Parts::Other))
+    Some((end.end()?, TimeParts::Other))
 }
 
 /// 3小时 and nothing else, as forums shorten it. A month alone is rather that of an archive.
-pub(crate) fn alone_in_han(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn alone_in_han(place: Cursor<'_>) -> ReadTime<'_> {
     const UNITS: [&str; 10] = [
         "秒", "分钟", "分鐘", "分", "小时", "小時", "天", "周", "個月", "个月",
     ];
     let unit = place.start()?.digits(1, 3)?.maybe_blank();
-    Some((unit.one(&UNITS)?.end()?, Parts::Other))
+    Some((unit.one(&UNITS)?.end()?, TimeParts::Other))
 }
 
 /// vor 3 Tagen, il y a une heure.
-pub(crate) fn ago_behind_a_word(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn ago_behind_a_word(place: Cursor<'_>) -> ReadTime<'_> {
     let number = place
         .bound()?
         .one(&["vor", "il y a", "hace", "há", "fa"])?
@@ -302,11 +302,11 @@ pub(crate) fn ago_behind_a_word(place: Cursor<'_>) -> Read<'_> {
         .or_else(|| number.one(&["einem", "einer", "une", "un", "uma", "um"]))?
         .some_blanks()?
         .letters(3, 9)?;
-    Some((end, Parts::Other))
+    Some((end, TimeParts::Other))
 }
 
 /// 3일 전, 3 gün önce.
-pub(crate) fn ago_elsewhere(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn ago_elsewhere(place: Cursor<'_>) -> ReadTime<'_> {
     let number = place.digits(1, 3)?;
     let unit = number
         .blanks()
@@ -317,14 +317,14 @@ pub(crate) fn ago_elsewhere(place: Cursor<'_>) -> Read<'_> {
         let end = unit.some_blanks()?;
         end.one(&["назад", "fa", "önce", "atrás"])?.bound()
     });
-    Some((end?, Parts::Other))
+    Some((end?, TimeParts::Other))
 }
 
 /// Most letters of the name of a month.
 const MONTH_LETTERS: usize = 12;
 
 /// Oct 2, 2019, Oct. 2nd at 8:00 PM, 2019.
-pub(crate) fn month_before_day(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn month_before_day(place: Cursor<'_>) -> ReadTime<'_> {
     let month = place.letters(3, MONTH_LETTERS)?;
     let day = month.maybe_one(&["."]).some_blanks()?;
     let day_end = day.digits(1, 2)?;
@@ -336,7 +336,7 @@ pub(crate) fn month_before_day(place: Cursor<'_>) -> Read<'_> {
     }
     let year = from.maybe(hour_before_year);
     if let Some(end) = year.year() {
-        let parts = Parts::NamedMonth {
+        let parts = TimeParts::NamedMonth {
             year: end.since(year),
             month: month.since(place),
             day: day_end.since(day),
@@ -346,7 +346,7 @@ pub(crate) fn month_before_day(place: Cursor<'_>) -> Read<'_> {
     let from = comma.some_blanks()?;
     let short_year = || from.one(&["'"])?.digits(2, 2)?.bound();
     let clock = || from.maybe(|at| at.one(&["at"])?.some_blanks()).clock();
-    Some((short_year().or_else(clock)?, Parts::Other))
+    Some((short_year().or_else(clock)?, TimeParts::Other))
 }
 
 /// at 8:00 PM, before a year.
@@ -358,7 +358,7 @@ fn hour_before_year(place: Cursor<'_>) -> Option<Cursor<'_>> {
 }
 
 /// 2 Oct 2019, 2. Oktober, 8:00, 2 de octubre de 2019.
-pub(crate) fn day_before_month(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn day_before_month(place: Cursor<'_>) -> ReadTime<'_> {
     let day = place.digits(1, 2)?;
     let month = day
         .maybe_one(&["st", "nd", "rd", "th", "er", "º", "."])
@@ -372,7 +372,7 @@ pub(crate) fn day_before_month(place: Cursor<'_>) -> Read<'_> {
     }
     let year = from.maybe(|place| place.one(&["del", "de"])?.some_blanks());
     if let Some(end) = year.year() {
-        let parts = Parts::NamedMonth {
+        let parts = TimeParts::NamedMonth {
             year: end.since(year),
             month: month_end.since(month),
             day: day.since(place),
@@ -383,21 +383,21 @@ pub(crate) fn day_before_month(place: Cursor<'_>) -> Read<'_> {
     let end = from
         .maybe(|place| place.one(&["de"])?.some_blanks())
         .clock()?;
-    Some((end, Parts::Other))
+    Some((end, TimeParts::Other))
 }
 
 /// Oct 2, March 2019, and nothing else in the text.
-pub(crate) fn month_alone(place: Cursor<'_>) -> Read<'_> {
+pub(crate) fn month_alone(place: Cursor<'_>) -> ReadTime<'_> {
     let month = place.start()?.one(&MONTHS)?.latin(0, 6)?;
     let behind = month.maybe_one(&["."]).some_blanks()?;
     let day = behind.digits(1, 2).and_then(Cursor::end);
     let end = day.or_else(|| behind.one(&["'", "20"])?.digits(2, 2)?.end())?;
-    Some((end, Parts::Other))
+    Some((end, TimeParts::Other))
 }
 
 /// What a time says. Parts are texts; years, days and months are digits unless a name is expected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Parts<'a> {
+pub(crate) enum TimeParts<'a> {
     /// Year, month and day by number.
     Day {
         /// Four digits.
@@ -424,7 +424,7 @@ pub(crate) enum Parts<'a> {
         second: &'a str,
         /// Two or four digits.
         year: &'a str,
-        /// A dot stands right behind the first.
+        /// A dot is right behind the first.
         dotted: bool,
     },
     /// Month and day, perhaps with a year before them.
@@ -435,9 +435,9 @@ pub(crate) enum Parts<'a> {
         month: &'a str,
         /// One or two.
         day: &'a str,
-        /// What stands between them where that is no word.
+        /// What is between them where that is no word.
         sign: &'a str,
-        /// Bytes before what stands behind the day.
+        /// Bytes before what is behind the day.
         day_end: usize,
     },
     /// Two numbers of two digits, which may be month and day.
@@ -452,9 +452,9 @@ pub(crate) enum Parts<'a> {
         /// Digits, or a word for a number.
         count: &'a str,
         /// Of these.
-        unit: Unit,
+        unit: TimeUnit,
         /// What is to be added: the minutes behind hours, the days behind months.
-        smaller: Option<(&'a str, Unit)>,
+        smaller: Option<(&'a str, TimeUnit)>,
     },
     /// A day by its distance from today: 昨天, yesterday.
     DayByName(&'a str),
@@ -464,8 +464,8 @@ pub(crate) enum Parts<'a> {
     Other,
 }
 
-impl<'a> Parts<'a> {
-    /// The same with the year that stands before month and day.
+impl<'a> TimeParts<'a> {
+    /// The same with the year that is before month and day.
     pub(crate) fn of_year(mut self, before: &'a str) -> Self {
         if let Self::DayOfMonth { year, .. } = &mut self {
             *year = before;
@@ -476,7 +476,7 @@ impl<'a> Parts<'a> {
 
 /// A unit of time; a longer one is the greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Unit {
+pub(crate) enum TimeUnit {
     /// 秒.
     Second,
     /// 分钟.
@@ -493,25 +493,25 @@ pub(crate) enum Unit {
     Year,
 }
 
-impl Unit {
-    /// The unit whose name in English stands at a place, and the place behind the name.
+impl TimeUnit {
+    /// The unit whose name in English is at a place, and the place behind the name.
     pub(crate) fn in_english(place: Cursor<'_>) -> Option<(Cursor<'_>, Self)> {
         // Without the sign of many; none is the beginning of one behind it.
-        const NAMES: [(&str, Unit); 14] = [
-            ("second", Unit::Second),
-            ("sec", Unit::Second),
-            ("minute", Unit::Minute),
-            ("min", Unit::Minute),
-            ("hr", Unit::Hour),
-            ("hour", Unit::Hour),
-            ("day", Unit::Day),
-            ("week", Unit::Week),
-            ("wk", Unit::Week),
-            ("month", Unit::Month),
-            ("mon", Unit::Month),
-            ("mo", Unit::Month),
-            ("year", Unit::Year),
-            ("yr", Unit::Year),
+        const NAMES: [(&str, TimeUnit); 14] = [
+            ("second", TimeUnit::Second),
+            ("sec", TimeUnit::Second),
+            ("minute", TimeUnit::Minute),
+            ("min", TimeUnit::Minute),
+            ("hr", TimeUnit::Hour),
+            ("hour", TimeUnit::Hour),
+            ("day", TimeUnit::Day),
+            ("week", TimeUnit::Week),
+            ("wk", TimeUnit::Week),
+            ("month", TimeUnit::Month),
+            ("mon", TimeUnit::Month),
+            ("mo", TimeUnit::Month),
+            ("year", TimeUnit::Year),
+            ("yr", TimeUnit::Year),
         ];
         let at = |(name, unit): &(&str, Self)| Some((place.one(&[name])?, *unit));
         NAMES.iter().find_map(at)
@@ -533,7 +533,7 @@ pub(crate) struct TimeOfDay<'a> {
     pub zone: &'a str,
 }
 
-/// The time of day that may stand behind each of them: , 13:43, (星期六) 下午 1:43:05, at 1.43 p.m. GMT.
+/// The time of day that may be behind each of them: , 13:43, (星期六) 下午 1:43:05, at 1.43 p.m. GMT.
 pub(crate) fn time_of_day(place: Cursor<'_>) -> Option<(Cursor<'_>, TimeOfDay<'_>)> {
     const WORDS: [&str; 11] = [
         "at", "à", "um", "a las", "kl.", "kl", "t", "-", "–", "—", "|",
@@ -586,7 +586,7 @@ pub(crate) fn time_of_day(place: Cursor<'_>) -> Option<(Cursor<'_>, TimeOfDay<'_
     Some((if zone_end == zone { behind } else { zone_end }, parts))
 }
 
-/// What may stand between a day and an hour.
+/// What may be between a day and an hour.
 fn separators(place: Cursor<'_>) -> Cursor<'_> {
     let mut from = place;
     while let Some(next) = from
@@ -627,7 +627,7 @@ fn zone_of_time(place: Cursor<'_>) -> Option<Cursor<'_>> {
     }
 }
 
-/// The place itself, if no word goes on there.
+/// The place itself, if no word continues there.
 fn outside_word(place: Cursor<'_>) -> Option<Cursor<'_>> {
     let goes_on = |char: char| char.is_alphanumeric() || char == '_';
     (!place.char().is_some_and(goes_on)).then_some(place)

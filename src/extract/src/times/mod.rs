@@ -1,6 +1,6 @@
-//! The scanner of times. In: a short text. Out: where a time of any form in [`forms`] stands in it, and what it says. Comments
-//! take the first place of [`find`]; documents take the days of [`days`] and resolve them (`date`); the kind of a page asks for
-//! whole days only, with [`holds_whole_day`]. Never resolves a time.
+//! Scans short texts for times in any of the [`forms`]. Comments use the first place of [`find`]; documents read [`days()`]
+//! and resolve them (`date`); the kind of a page needs whole days only, from [`holds_whole_day`]. Times are not resolved
+//! here.
 //!
 //! Each form is read from the places where one may begin. The patterns in the tests say what each form is; one regex of
 //! them all costs 3.7 % of bytes to Document more.
@@ -15,16 +15,16 @@ use std::ops::Range;
 
 use cursor::Cursor;
 pub(crate) use days::{Day, days};
-pub(crate) use forms::{Parts, TimeOfDay, Unit};
 use forms::{
-    Read, ago_behind_a_word, ago_elsewhere, ago_in_english, ago_in_han, alone_in_english,
+    ReadTime, ago_behind_a_word, ago_elsewhere, ago_in_english, ago_in_han, alone_in_english,
     alone_in_han, day_and_hour, day_before_month, day_by_name, day_in_han_alone, day_in_numbers,
     day_of_month, day_of_week, day_of_year, just_now, just_now_in_han, month_alone,
     month_before_day,
 };
+pub(crate) use forms::{TimeOfDay, TimeParts, TimeUnit};
 
-/// Reads on behind what it reads from a place, `None` where that does not stand.
-type Form = for<'a> fn(Cursor<'a>) -> Read<'a>;
+/// Reads on behind what it reads from a place, `None` where that does not be.
+type FormReader = for<'a> fn(Cursor<'a>) -> ReadTime<'a>;
 
 /// The first time in a text with the time of day behind it, as a byte range.
 pub(crate) fn find(text: &str) -> Option<Range<usize>> {
@@ -46,12 +46,12 @@ pub(crate) fn find(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// The time of day that stands at `at`, behind a day.
+/// The time of day that is at `at`, behind a day.
 pub(crate) fn time_of_day(text: &str, at: usize) -> Option<TimeOfDay<'_>> {
     Some(forms::time_of_day(Cursor::new(text, at))?.1)
 }
 
-/// True if a year from 1990 on with month and day behind it stands in the text.
+/// True if a year from 1990 on with month and day behind it is in the text.
 pub(crate) fn holds_whole_day(text: &str) -> bool {
     memchr::memchr2_iter(b'1', b'2', text.as_bytes()).any(|at| {
         let year = text.get(at..).unwrap_or_default();
@@ -60,10 +60,10 @@ pub(crate) fn holds_whole_day(text: &str) -> bool {
     })
 }
 
-/// A time that begins with a word between two numbers, and what stands behind it.
+/// A time that begins with a word between two numbers, and what is behind it.
 fn with_word(text: &str, between: Range<usize>) -> Option<(Cursor<'_>, Cursor<'_>)> {
     let month = last_word(text, between.end);
-    // What stands before is part of a word of ASCII.
+    // What is before is part of a word of ASCII.
     let mut inside = between.start > 0;
     let bytes = text.as_bytes();
     for at in between {
@@ -98,7 +98,7 @@ fn last_word(text: &str, number: usize) -> usize {
     start.map_or(0, |start| start + 1)
 }
 
-/// A form may begin with the letter that stands here.
+/// A form may begin with the letter that is here.
 fn begins(place: Cursor, byte: u8, inside: bool) -> bool {
     let of_form = |char| {
         matches!(
@@ -115,10 +115,10 @@ fn begins(place: Cursor, byte: u8, inside: bool) -> bool {
     }
 }
 
-/// A time that begins with the last digits of a number, and what stands behind it.
+/// A time that begins with the last digits of a number, and what is behind it.
 fn with_number(text: &str, number: Range<usize>) -> Option<(Cursor<'_>, Cursor<'_>)> {
     let last = |digits: usize| Cursor::new(text, number.end - digits);
-    let read = |digits: usize, forms: &[Form]| {
+    let read = |digits: usize, forms: &[FormReader]| {
         let (end, _) = forms.iter().find_map(|form| form(last(digits)))?;
         Some((last(digits), end))
     };
@@ -134,17 +134,17 @@ fn with_number(text: &str, number: Range<usize>) -> Option<(Cursor<'_>, Cursor<'
 }
 
 /// Forms that do not begin within a word of ASCII.
-const NUMBERS: Form = |place| day_in_numbers(place.bound()?);
-const NUMBERS_AND_HOUR: Form = |place| day_and_hour(place.bound()?);
-const DAY_BEFORE_MONTH: Form = |place| day_before_month(place.bound()?);
+const NUMBERS: FormReader = |place| day_in_numbers(place.bound()?);
+const NUMBERS_AND_HOUR: FormReader = |place| day_and_hour(place.bound()?);
+const DAY_BEFORE_MONTH: FormReader = |place| day_before_month(place.bound()?);
 
-fn with_day_of_week(place: Cursor<'_>) -> Read<'_> {
+fn with_day_of_week(place: Cursor<'_>) -> ReadTime<'_> {
     let (end, parts) = day_of_year(place)?;
     Some((end.maybe(day_of_week), parts))
 }
 
-/// The forms whose number may stand before this place, best first.
-fn numbers_before(place: Cursor) -> &'static [Form] {
+/// The forms whose number may be before this place, best first.
+fn numbers_before(place: Cursor) -> &'static [FormReader] {
     match place.byte() {
         Some(b'-' | b'/' | b'.') => return &[NUMBERS, NUMBERS_AND_HOUR, DAY_BEFORE_MONTH],
         Some(b' ' | b'\t'..=b'\r' | b'A'..=b'Z' | b'a'..=b'z' | 0x80..) => {}
@@ -179,8 +179,8 @@ fn numbers_before(place: Cursor) -> &'static [Form] {
     }
 }
 
-/// The forms but those of months that may begin with a letter and what stands behind it, best first.
-fn words_from(first: u8, second: u8) -> &'static [Form] {
+/// The forms but those of months that may begin with a letter and what is behind it, best first.
+fn words_from(first: u8, second: u8) -> &'static [FormReader] {
     match (first.to_ascii_lowercase(), second.to_ascii_lowercase()) {
         (0x80.., _) => &[day_in_han_alone, just_now_in_han, ago_in_han],
         (_, 0x80..) => &[day_by_name, just_now, ago_in_english, ago_behind_a_word],

@@ -54,7 +54,7 @@ fn field((label, value): (&str, &str)) -> FieldView {
     FieldView {
         label: label.to_owned(),
         name: Some(name).filter(|name| is_label(name)).unwrap_or_default(),
-        items: match Typed::of(value) {
+        items: match Typed::parse(value) {
             Some(Typed::List(items)) => items,
             _ => vec![value.to_owned()],
         },
@@ -260,7 +260,7 @@ impl Share {
     }
 
     fn pieces(self) -> Vec<Piece<Html>> {
-        extract::pieces(self.paragraphs.into_iter(), self.images)
+        extract::split_pieces(self.paragraphs.into_iter(), self.images)
     }
 }
 

@@ -14,7 +14,7 @@ use super::extract::use_weights;
 use super::output;
 use crate::config::read_weights;
 use crate::daemon::now_ms;
-use taojin_eval::{self as eval, Choice, EvalError, Extracted, Extraction, Run, Set, Unseen};
+use taojin_eval::{self as eval, EvalError, Extracted, Extraction, PageFilter, Run, Set, Unseen};
 use taojin_extract::{Comment, Method};
 
 /// Unreadable pages that are named; a table has how many there are.
@@ -136,7 +136,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(method) = args.method {
         config.extract.method = method;
     }
-    let choice = Choice {
+    let choice = PageFilter {
         sets: args.set.clone(),
         lang: args.lang.clone(),
         worst: args.worst,
@@ -191,18 +191,18 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             ..extraction
         };
         let fitted = judge(&sets, &choice, &fitted, None, pages)?;
-        let report = eval::unseen_report(&run, &fitted);
-        return show(&report, eval::unseen_lines, args.json);
+        let report = eval::compare_unseen(&run, &fitted);
+        return show(&report, eval::format_unseen, args.json);
     }
     let differences = baseline.map_or_else(Vec::new, |before| eval::compare(&run, &before));
     let report = eval::report(&run, args.worst, args.by_language, differences);
-    show(&report, |report| eval::lines(&run, report), args.json)
+    show(&report, |report| eval::format_run(&run, report), args.json)
 }
 
 /// Extracts and judges all pages; writes what was extracted, too, where that is asked for.
 fn judge(
     sets: &[Set],
-    choice: &Choice,
+    choice: &PageFilter,
     extraction: &Extraction,
     mut out: Option<(&PathBuf, BufWriter<File>)>,
     pages: usize,
@@ -247,24 +247,24 @@ fn finish(out: Option<(&PathBuf, BufWriter<File>)>) -> anyhow::Result<()> {
 /// Judges named fields; writes what was extracted from the pages judged, too, where that is asked for.
 fn fields(
     sets: &[Set],
-    choice: &Choice,
+    choice: &PageFilter,
     extraction: &Extraction,
     config: &taojin_extract::template::Config,
     mut out: Option<(&PathBuf, BufWriter<File>)>,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
-    let rows = eval::fields(sets, choice, extraction, config, |page, fields| {
+    let rows = eval::evaluate_fields(sets, choice, extraction, config, |page, fields| {
         out.as_mut()
             .map_or(Ok(()), |(_, out)| write(out, page, Some(fields)))
     });
     let rows = rows.map_err(caller)?;
     finish(out)?;
-    show(rows.as_slice(), eval::fields_lines, json)
+    show(rows.as_slice(), eval::format_fields, json)
 }
 
 fn templates(
     sets: &[eval::Set],
-    choice: &Choice,
+    choice: &PageFilter,
     extraction: &Extraction,
     config: &taojin_extract::template::Config,
     args: &Args,
@@ -275,19 +275,19 @@ fn templates(
         bar.tick();
     };
     if args.splits > 0 {
-        let sites = eval::splits(sets, choice, extraction, config, args.splits, tick);
+        let sites = eval::compare_splits(sets, choice, extraction, config, args.splits, tick);
         bar.finish_and_clear();
         return show(
             sites.map_err(caller)?.as_slice(),
-            eval::splits_lines,
+            eval::format_splits,
             args.json,
         );
     }
-    let sites = eval::halves(sets, choice, extraction, config, tick);
+    let sites = eval::compare_halves(sets, choice, extraction, config, tick);
     bar.finish_and_clear();
     show(
         sites.map_err(caller)?.as_slice(),
-        eval::halves_lines,
+        eval::format_halves,
         args.json,
     )
 }
@@ -314,7 +314,7 @@ fn unseen(args: &Args, sets: &[Set]) -> anyhow::Result<Option<Unseen>> {
     let bar = output::progress_bar(parts, "parts learned");
     let tick = || bar.inc(1);
     let learned = if args.leave_one_set_out {
-        let (all, _) = eval::choose(&args.dir, &Choice::default()).map_err(caller)?;
+        let (all, _) = eval::choose(&args.dir, &PageFilter::default()).map_err(caller)?;
         Unseen::sets(&all, args.licensed, sets, tick)
     } else {
         Unseen::folds(sets, args.licensed, parts, args.seed, tick)

@@ -234,7 +234,7 @@ impl Reading<'_> {
                 output::text(&DocumentText {
                     input: self.named.then_some(name),
                     d: document,
-                    pieces: extract::pieces(document.text.lines(), images),
+                    pieces: extract::split_pieces(document.text.lines(), images),
                 })?;
                 output::line("");
                 if let Some(trace) = trace {
@@ -318,7 +318,7 @@ impl Reading<'_> {
         if body.is_empty() {
             return Err(InputError::Empty.into());
         }
-        if let Some(format) = page::foreign_format(&body) {
+        if let Some(format) = page::detect_foreign_format(&body) {
             return Err(InputError::Foreign(format).into());
         }
         let extracted = self.extract(&body, Some(uri), fetched.head.charset(), Some(now_ms()));
@@ -351,7 +351,7 @@ impl Reading<'_> {
                 note: None,
             };
         }
-        let keys = (!self.templates.is_empty()).then(|| Keys::of(&page));
+        let keys = (!self.templates.is_empty()).then(|| Keys::new(&page));
         let found = keys
             .as_ref()
             .and_then(|keys| self.templates.assign(keys.set()));

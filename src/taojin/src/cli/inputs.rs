@@ -222,7 +222,7 @@ fn contents(mut bytes: Vec<u8>, size: Option<u64>, most: u64) -> Result<Contents
     if is_archive(&bytes) {
         return Ok(Contents::Archive);
     }
-    if let Some(format) = page::foreign_format(&bytes) {
+    if let Some(format) = page::detect_foreign_format(&bytes) {
         return Err(InputError::Foreign(format));
     }
     let cut = (bytes.len() as u64 > most).then_some(size);
@@ -339,7 +339,7 @@ impl LineReader {
         let (is_gzip, is_zstd) = (is(&GZIP), is(ZSTD));
         if !is_gzip
             && !is_zstd
-            && let Some(format) = page::foreign_format(&head)
+            && let Some(format) = page::detect_foreign_format(&head)
         {
             let mend =
                 "JSON lines are read, also with zstd or gzip (taojin export --format jsonl.zst)";

@@ -68,10 +68,10 @@ pub(super) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             now_ms: Some(saved.at_ms),
             ..extract::Context::default()
         };
-        let keys = Keys::of(&saved.page);
+        let keys = Keys::new(&saved.page);
         let (document, lines) = extract::observe(&saved.page, &keys, &read, &config.extract);
         if document.kind == Kind::Article || args.all {
-            let mut observation = Observation::of(&saved.page, &keys, lines);
+            let mut observation = Observation::new(&saved.page, &keys, lines);
             observation.url = saved.name;
             seen.push(observation);
         } else {
@@ -211,7 +211,7 @@ impl<'a> ReportPage<'a> {
     ) -> Self {
         let name = |field: Option<Field>| field.map_or("other", Field::name);
         let page_of = |template, saved: &'a inputs::Saved| {
-            let keys = Keys::of(&saved.page);
+            let keys = Keys::new(&saved.page);
             let guide = Guide::new(template, &keys, &saved.page);
             let page = framed_html(&saved.page, &guide, &|_| false, &name, None);
             (saved.name.as_str(), frame(&page))

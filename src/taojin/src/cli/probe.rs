@@ -81,7 +81,7 @@ async fn look(
         links: document.links.len(),
         sitemaps_in_robots: !verdict.sitemaps.is_empty(),
         sitemaps,
-        title: extract::site_title(&page, other.as_ref()),
+        title: extract::find_site_title(&page, other.as_ref()),
         feeds: feeds(fetcher, &document, &uri).await,
         seed: Some(uri),
     })

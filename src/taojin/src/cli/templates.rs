@@ -12,7 +12,7 @@ use super::context::{Context, Named, UsageError, bail_usage};
 use super::output;
 use crate::daemon::{now_ms, pack, unpack};
 use taojin_crawl::store::{NewTemplate, TemplateRow, TemplateStore};
-use taojin_extract::template::{Field, Node, Region, Slot, Template};
+use taojin_extract::template::{Field, Region, Slot, Template, TemplateNode};
 
 /// Arguments of `templates`.
 #[derive(Debug, clap::Args)]
@@ -378,7 +378,7 @@ pub(super) fn lines(template: &Template) -> Vec<String> {
     lines
 }
 
-fn node_line(template: &Template, node: &Node) -> String {
+fn node_line(template: &Template, node: &TemplateNode) -> String {
     let name = template.names.get(&node.name).map_or("…", String::as_str);
     let mark = if template.nodes.is_essential(node) {
         String::new()
@@ -395,7 +395,7 @@ fn node_line(template: &Template, node: &Node) -> String {
 }
 
 /// A place where texts vary: its key, how many pages have it and how many different contents, its name.
-fn slot_line(template: &Template, after: &Node, slot: &Slot) -> String {
+fn slot_line(template: &Template, after: &TemplateNode, slot: &Slot) -> String {
     let named = slot.name.as_ref().map_or(String::new(), |name| {
         let said = if slot.is_said { "!" } else { "" };
         format!("  ← {name}{said}")

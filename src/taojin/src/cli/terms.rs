@@ -13,7 +13,7 @@ use super::{inputs, search};
 use crate::config::LoadedConfig;
 use crate::daemon::{self, TermFacts, TermReviewer};
 use taojin_crawl::store::{TermMark, TermRecord, TermState};
-use taojin_eval::{TermTable, term_table};
+use taojin_eval::{TermTable, rank_terms};
 use taojin_search::analyze::{Dictionary, Lexicon};
 use taojin_search::terms::{self, Found};
 
@@ -314,7 +314,7 @@ fn eval(dir: &std::path::Path, json: bool) -> anyhow::Result<()> {
     let bytes = std::fs::read(&path).map_err(|e| wrong(&e))?;
     let gold: HashMap<String, (String, Vec<String>)> =
         serde_json::from_slice(&bytes).map_err(|e| wrong(&e))?;
-    let rows: Vec<TermTable> = term_table(&gold);
+    let rows: Vec<TermTable> = rank_terms(&gold);
     if json {
         return output::json(&rows);
     }

@@ -18,7 +18,7 @@ const VECTORS: &[Vector] = &[
 ];
 
 #[test]
-fn queue_hashes_give_the_published_vectors() {
+fn queue_hash_published_vectors() {
     for &(text, want_elf, want_hfip, want_hf) in VECTORS {
         let bytes = text.as_bytes();
         assert_eq!(
@@ -58,7 +58,7 @@ fn balance(loads: &[u32]) -> (f64, usize) {
 }
 
 #[test]
-fn only_xxh3_is_even_for_every_number_of_queues() {
+fn xxh3_even_distribution() {
     for shards in [50, 53, 64, 100] {
         let (max, empty) = balance(&loads(QueueHash::Xxh3, shards));
         assert!(

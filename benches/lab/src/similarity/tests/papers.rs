@@ -207,7 +207,7 @@ fn paths_left_over_are_paired_by_their_beginnings() {
 
 #[test]
 fn bags_count() {
-    let (a, b) = (Bag::of(vec![1, 1, 2, 3]), Bag::of(vec![1, 3, 3, 4]));
+    let (a, b) = (Bag::new(vec![1, 1, 2, 3]), Bag::new(vec![1, 3, 3, 4]));
     assert_eq!(a.shared(&b), 2);
     assert_eq!((a.total(), a.count(1), a.count(9)), (4, 2, 0));
     near(bag_similarity(&a, &b), 0.5);

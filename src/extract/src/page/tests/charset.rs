@@ -40,7 +40,7 @@ fn read(bytes: &[u8], header: Option<&str>, text: &str) -> (&'static str, Charse
 }
 
 #[test]
-fn a_right_declaration_is_followed() {
+fn charset_right_declaration() {
     let gbk = encoded(GBK, &document("gb2312", CHINESE));
     assert_eq!(read(&gbk, None, CHINESE), ("gb18030", CharsetSource::Meta));
     let utf8 = document("utf-8", CHINESE).into_bytes();
@@ -52,7 +52,7 @@ fn a_right_declaration_is_followed() {
 }
 
 #[test]
-fn content_beats_a_wrong_declaration_both_ways() {
+fn charset_wrong_declaration() {
     let utf8 = document("gb2312", CHINESE).into_bytes();
     assert_eq!(
         read(&utf8, None, CHINESE),
@@ -72,7 +72,7 @@ fn content_beats_a_wrong_declaration_both_ways() {
 }
 
 #[test]
-fn without_a_declaration_the_bytes_decide() {
+fn charset_undeclared() {
     let gbk = encoded(GBK, &document("", CHINESE));
     assert_eq!(read(&gbk, None, CHINESE), ("gb18030", CharsetSource::Guess));
     let utf8 = document("", CHINESE).into_bytes();
@@ -88,7 +88,7 @@ fn without_a_declaration_the_bytes_decide() {
 }
 
 #[test]
-fn a_page_is_not_taken_for_western_because_the_bytes_held_back_end_inside_a_character() {
+fn charset_cut_inside_character() {
     let text = CHINESE.repeat(200);
     for shift in ["", "a"] {
         let text = format!("油{shift}{text}");
@@ -99,7 +99,7 @@ fn a_page_is_not_taken_for_western_because_the_bytes_held_back_end_inside_a_char
 }
 
 #[test]
-fn ascii_only_beginnings_leave_the_question_open() {
+fn charset_long_ascii_start() {
     for (encoding, declared, name) in [
         (GBK, "utf-8", "gb18030"),
         (GBK, "gbk", "gb18030"),
@@ -112,7 +112,7 @@ fn ascii_only_beginnings_leave_the_question_open() {
 }
 
 #[test]
-fn a_late_declaration_is_found_where_only_it_can_tell() {
+fn charset_late_declaration() {
     // Too short to guess from: only the declaration, 40 KB into the page, says what these bytes are.
     let script = format!("<script>{}</script>", "x".repeat(40_000));
     let html = format!("<head>{script}<meta charset=big5><title>中</title></head><p>中</p>");
@@ -123,7 +123,7 @@ fn a_late_declaration_is_found_where_only_it_can_tell() {
 }
 
 #[test]
-fn a_declaration_split_over_blocks_or_in_a_comment() {
+fn charset_split_declaration() {
     for pad in 16_370..16_400 {
         let html = format!(
             "<!--{}--><meta http-equiv=Content-Type content='text/html; charset=shift_jis'><title>中</title><p>中</p>",
@@ -139,7 +139,7 @@ fn a_declaration_split_over_blocks_or_in_a_comment() {
 }
 
 #[test]
-fn other_charsets_of_the_region() {
+fn charset_big5_sjis_euckr() {
     for (encoding, label, name, text) in [
         (BIG5, "big5", "big5", "臺灣中油公司今天宣布新的油氣發現"),
         (
@@ -162,7 +162,7 @@ fn other_charsets_of_the_region() {
 }
 
 #[test]
-fn four_byte_gb18030_decodes_under_any_of_its_names() {
+fn charset_gb18030_four_bytes() {
     let text = "𠀀字与中文";
     for label in ["gb2312", "gbk", "gb18030"] {
         let bytes = encoded(encoding_rs::GB18030, &document(label, text));
@@ -171,7 +171,7 @@ fn four_byte_gb18030_decodes_under_any_of_its_names() {
 }
 
 #[test]
-fn utf16_with_and_without_a_mark() {
+fn charset_utf16_bom_or_none() {
     let html = document("utf-16", CHINESE);
     for (little, name) in [(true, "utf-16le"), (false, "utf-16be")] {
         let units = html.encode_utf16();
@@ -200,7 +200,7 @@ fn utf16_with_and_without_a_mark() {
 }
 
 #[test]
-fn a_few_broken_bytes_do_not_change_the_charset() {
+fn charset_few_broken_bytes() {
     let mut bytes = document("utf-8", &CHINESE.repeat(3)).into_bytes();
     bytes.extend_from_slice(b"<div>\xE4\xB8</div>");
     let page = Page::parse(&bytes, Hints::default());
@@ -209,7 +209,7 @@ fn a_few_broken_bytes_do_not_change_the_charset() {
 }
 
 #[test]
-fn unknown_labels_are_passed_over() {
+fn charset_unknown_labels() {
     let bytes = document("klingon", CHINESE).into_bytes();
     assert_eq!(read(&bytes, Some("x-nonsense"), CHINESE).0, "utf-8");
 }

@@ -3,232 +3,103 @@
 use super::{page, texts};
 use crate::page::{Attr, Config, Hints, Page, Tag};
 
-fn check(html: &str, expected: &[&str]) {
-    assert_eq!(texts(&page(html)), expected, "{html}");
+/// Markup and its texts with their tag paths without `html.`, by what they are about.
+const TREES: &str = r#"
+# implied html, head and body
+x => body x
+<title>t</title><p>x => head.title t | body.p x
+<html><head><title>t</title></head><body>x</body></html>y => head.title t | body xy
+# implied end tags
+<p>a<p>b<div>c => body.p a | body.p b | body.div c
+<ul><li>a<li>b<ul><li>c</ul><li>d</ul>e => body.ul.li a | body.ul.li b | body.ul.li.ul.li c | body.ul.li d | body e
+<dl><dt>a<dd>b<dt>c</dl> => body.dl.dt a | body.dl.dd b | body.dl.dt c
+<select><option>a<option>b</select>c => body.select.option a | body.select.option b | body c
+<p>a<h2>b => body.p a | body.h2 b
+<p>a<button><p>b => body.p a | body.p.button.p b
+# parts of tables
+<table><tr><td>a<td>b<tr><td>c</table>d => body.table.tbody.tr.td a | body.table.tbody.tr.td b | body.table.tbody.tr.td c | body d
+<div><table><tr><td>a</div>b</td></tr></table>c</div> => body.div.table.tbody.tr.td ab | body.div c
+<table><caption>a<thead><tr><th>b<tbody><tr><td>c => body.table.caption a | body.table.thead.tr.th b | body.table.tbody.tr.td c
+# content moved out of a table
+<table>a<tr><td>b</td></tr>c<tr><td>d</table> => body a | body.table.tbody.tr.td b | body c | body.table.tbody.tr.td d
+<table><tr><div>a</div><td>b => body.div a | body.table.tbody.tr.td b
+# a table in a paragraph, with and without quirks
+<!doctype html><p>a<table><tr><td>b => body.p a | body.table.tbody.tr.td b
+<p>a<table><tr><td>b => body.p a | body.p.table.tbody.tr.td b
+# formatting left open
+<p><b>a<p>b</b>c => body.p.b a | body.p.b b | body.p c
+<div><font>a</div><div>b</font>c</div> => body.div.font a | body.div.font b | body.div c
+<a>a<a>b</a>c => body.a a | body.a b | body c
+# formatting that ends inside a block
+<b>a<p>b</b>c => body.b a | body.p.b b | body.p c
+<div><a>a<div>b<div>c</div></a>d</div> => body.div.a a | body.div.div.a b | body.div.div.a.div c | body.div.div d
+<b><i>a<p>b</b>c</i>d => body.b.i a | body.p.i.b b | body.p.i c | body.p d
+# forms
+<form><div>a</form>b</div>c => body.form.div ab | body c
+<form>a<form>b => body.form ab
+# stray end tags
+a</div></span></li></td>b => body ab
+<div>a</span>b</div> => body.div ab
+<h2>a</h3>b => body.h2 a | body b
+<x-a>a<x-b>b</x-a>c => body.unknown a | body.unknown.unknown b | body c
+# raw text and comments
+<script>if (a<b) '<p>x</p>'</script><style>p{}</style>y => body y
+<script type='application/ld+json'>{"a":"<b>&amp;"}</script> => head.script {"a":"<b>&amp;"}
+<textarea><p>&lt;a</textarea>b => body.textarea <p><a | body b
+<title>a<b>&amp;</title> => head.title a<b>&
+<body><noscript><img src=a></noscript>b => body.noscript <img src=a> | body b
+<script><!-- <script>'</script>' --></script>y<style></styles><p></style>z => body y | body z
+<svg/><script>if (a<b) '<p>x</p>'</script>y => body y
+<svg>a&lt;<![CDATA[b<i>&lt;]]>&lt;</svg> => body.svg a<b<i>&lt;<
+<!-- <p>a --><![CDATA[b]]>c => body c
+<p>a<!-- <p> --!>b</p><!doctype x> => body.p ab
+# drawings
+<svg><title>a</title><p>b</svg>c => body.svg.title a | body.p bc
+<svg/>a<svg><path/></svg>b => body a | body b
+<svg><foreignObject><p>a</p></foreignObject></svg>b => body.svg.foreignobject.p a | body b
+# white space
+<div>\n  <p> a\n\n b </p>\n</div> => body.div.p a b
+<p><b>a</b> <i>b</i>\n</p> => body.p.b a | body.p   | body.p.i b
+<p>a <b>b</b> c => body.p a  | body.p.b b | body.p  c
+<pre>\n a\n  b</pre> => body.pre  a\n  b
+a<br> b => body a | body b
+"#;
+
+#[test]
+fn tree_as_in_browsers() {
+    let mut label = "";
+    for row in TREES.trim().lines() {
+        let Some((html, expected)) = row.split_once(" => ") else {
+            label = row;
+            continue;
+        };
+        let expected: Vec<String> = expected
+            .split(" | ")
+            .map(|t| format!("html.{}", newlines(t)))
+            .collect();
+        assert_eq!(texts(&page(&newlines(html))), expected, "{label}: {html}");
+    }
+}
+
+fn newlines(text: &str) -> String {
+    text.replace("\\n", "\n")
 }
 
 #[test]
-fn html_head_and_body_are_implied() {
-    check("x", &["html.body x"]);
-    check(
-        "<title>t</title><p>x",
-        &["html.head.title t", "html.body.p x"],
-    );
-    check(
-        "<html><head><title>t</title></head><body>x</body></html>y",
-        &["html.head.title t", "html.body xy"],
-    );
+fn empty_page_without_nodes() {
     assert!(page("").nodes().is_empty());
     assert!(page("<!-- only this -->").nodes().is_empty());
 }
 
 #[test]
-fn end_tags_that_may_be_left_out_are_implied() {
-    check(
-        "<p>a<p>b<div>c",
-        &["html.body.p a", "html.body.p b", "html.body.div c"],
-    );
-    check(
-        "<ul><li>a<li>b<ul><li>c</ul><li>d</ul>e",
-        &[
-            "html.body.ul.li a",
-            "html.body.ul.li b",
-            "html.body.ul.li.ul.li c",
-            "html.body.ul.li d",
-            "html.body e",
-        ],
-    );
-    check(
-        "<dl><dt>a<dd>b<dt>c</dl>",
-        &[
-            "html.body.dl.dt a",
-            "html.body.dl.dd b",
-            "html.body.dl.dt c",
-        ],
-    );
-    check(
-        "<select><option>a<option>b</select>c",
-        &[
-            "html.body.select.option a",
-            "html.body.select.option b",
-            "html.body c",
-        ],
-    );
-    check("<p>a<h2>b", &["html.body.p a", "html.body.h2 b"]);
-    check(
-        "<p>a<button><p>b",
-        &["html.body.p a", "html.body.p.button.p b"],
-    );
-}
-
-#[test]
-fn tables_close_their_parts_and_stray_end_tags_do_not_leave_a_cell() {
-    check(
-        "<table><tr><td>a<td>b<tr><td>c</table>d",
-        &[
-            "html.body.table.tbody.tr.td a",
-            "html.body.table.tbody.tr.td b",
-            "html.body.table.tbody.tr.td c",
-            "html.body d",
-        ],
-    );
-    check(
-        "<div><table><tr><td>a</div>b</td></tr></table>c</div>",
-        &["html.body.div.table.tbody.tr.td ab", "html.body.div c"],
-    );
-    check(
-        "<table><caption>a<thead><tr><th>b<tbody><tr><td>c",
-        &[
-            "html.body.table.caption a",
-            "html.body.table.thead.tr.th b",
-            "html.body.table.tbody.tr.td c",
-        ],
-    );
-}
-
-#[test]
-fn content_that_may_not_stand_in_a_table_is_moved_out() {
-    check(
-        "<table>a<tr><td>b</td></tr>c<tr><td>d</table>",
-        &[
-            "html.body a",
-            "html.body.table.tbody.tr.td b",
-            "html.body c",
-            "html.body.table.tbody.tr.td d",
-        ],
-    );
-    check(
-        "<table><tr><div>a</div><td>b",
-        &["html.body.div a", "html.body.table.tbody.tr.td b"],
-    );
-}
-
-#[test]
-fn a_table_closes_a_paragraph_unless_the_page_is_in_quirks_mode() {
-    check(
-        "<!doctype html><p>a<table><tr><td>b",
-        &["html.body.p a", "html.body.table.tbody.tr.td b"],
-    );
-    check(
-        "<p>a<table><tr><td>b",
-        &["html.body.p a", "html.body.p.table.tbody.tr.td b"],
-    );
-}
-
-#[test]
-fn open_formatting_goes_on_in_the_next_block() {
-    check(
-        "<p><b>a<p>b</b>c",
-        &["html.body.p.b a", "html.body.p.b b", "html.body.p c"],
-    );
-    check(
-        "<div><font>a</div><div>b</font>c</div>",
-        &[
-            "html.body.div.font a",
-            "html.body.div.font b",
-            "html.body.div c",
-        ],
-    );
-    check(
-        "<a>a<a>b</a>c",
-        &["html.body.a a", "html.body.a b", "html.body c"],
-    );
-}
-
-#[test]
-fn formatting_that_ends_inside_a_block_is_taken_apart() {
-    check(
-        "<b>a<p>b</b>c",
-        &["html.body.b a", "html.body.p.b b", "html.body.p c"],
-    );
-    check(
-        "<div><a>a<div>b<div>c</div></a>d</div>",
-        &[
-            "html.body.div.a a",
-            "html.body.div.div.a b",
-            "html.body.div.div.a.div c",
-            "html.body.div.div d",
-        ],
-    );
-    check(
-        "<b><i>a<p>b</b>c</i>d",
-        &[
-            "html.body.b.i a",
-            "html.body.p.i.b b",
-            "html.body.p.i c",
-            "html.body.p d",
-        ],
-    );
-}
-
-#[test]
-fn a_form_ends_without_ending_what_is_open_inside() {
-    check(
-        "<form><div>a</form>b</div>c",
-        &["html.body.form.div ab", "html.body c"],
-    );
-    check("<form>a<form>b", &["html.body.form ab"]);
-}
-
-#[test]
-fn stray_end_tags_change_nothing() {
-    check("a</div></span></li></td>b", &["html.body ab"]);
-    check("<div>a</span>b</div>", &["html.body.div ab"]);
-    check("<h2>a</h3>b", &["html.body.h2 a", "html.body b"]);
-    check(
-        "<x-a>a<x-b>b</x-a>c",
-        &[
-            "html.body.unknown a",
-            "html.body.unknown.unknown b",
-            "html.body c",
-        ],
-    );
-}
-
-#[test]
-fn a_stray_end_of_a_paragraph_parts_lines() {
+fn stray_p_end_breaks_line() {
     let page = page("<div>a</p>b</div>");
     assert_eq!(page.inline_text(0), "a b");
     assert_eq!(page.nodes().iter().filter(|n| n.tag == Tag::P).count(), 1);
 }
 
 #[test]
-fn raw_text_is_no_markup() {
-    check(
-        "<script>if (a<b) '<p>x</p>'</script><style>p{}</style>y",
-        &["html.body y"],
-    );
-    check(
-        "<script type='application/ld+json'>{\"a\":\"<b>&amp;\"}</script>",
-        &["html.head.script {\"a\":\"<b>&amp;\"}"],
-    );
-    check(
-        "<textarea><p>&lt;a</textarea>b",
-        &["html.body.textarea <p><a", "html.body b"],
-    );
-    check("<title>a<b>&amp;</title>", &["html.head.title a<b>&"]);
-    check(
-        "<body><noscript><img src=a></noscript>b",
-        &["html.body.noscript <img src=a>", "html.body b"],
-    );
-    check(
-        "<script><!-- <script>'</script>' --></script>y<style></styles><p></style>z",
-        &["html.body y", "html.body z"],
-    );
-    check(
-        "<svg/><script>if (a<b) '<p>x</p>'</script>y",
-        &["html.body y"],
-    );
-    check(
-        "<svg>a&lt;<![CDATA[b<i>&lt;]]>&lt;</svg>",
-        &["html.body.svg a<b<i>&lt;<"],
-    );
-    check("<!-- <p>a --><![CDATA[b]]>c", &["html.body c"]);
-    check("<p>a<!-- <p> --!>b</p><!doctype x>", &["html.body.p ab"]);
-}
-
-#[test]
-fn a_script_keeps_each_place_that_names_the_time_of_publication() {
+fn script_keeps_publication_times() {
     let between = "x".repeat(2000);
     let html = format!(
         "<p>a<script>publishTime='2019-09-07';\n{between}publishTime='2020-01-01'\n</script> b"
@@ -241,45 +112,9 @@ fn a_script_keeps_each_place_that_names_the_time_of_publication() {
 }
 
 #[test]
-fn drawings_keep_their_names_to_themselves() {
-    check(
-        "<svg><title>a</title><p>b</svg>c",
-        &["html.body.svg.title a", "html.body.p bc"],
-    );
-    check(
-        "<svg/>a<svg><path/></svg>b",
-        &["html.body a", "html.body b"],
-    );
-    check(
-        "<svg><foreignObject><p>a</p></foreignObject></svg>b",
-        &["html.body.svg.foreignobject.p a", "html.body b"],
-    );
-}
-
-#[test]
-fn white_space_is_kept_only_where_it_shows() {
-    check(
-        "<div>\n  <p> a\n\n b </p>\n</div>",
-        &["html.body.div.p a b"],
-    );
-    check(
-        "<p><b>a</b> <i>b</i>\n</p>",
-        &["html.body.p.b a", "html.body.p  ", "html.body.p.i b"],
-    );
-    check(
-        "<p>a <b>b</b> c",
-        &["html.body.p a ", "html.body.p.b b", "html.body.p  c"],
-    );
-    check("<pre>\n a\n  b</pre>", &["html.body.pre  a\n  b"]);
-    check("a<br> b", &["html.body a", "html.body b"]);
-}
-
-#[test]
-fn entities_are_decoded_once_in_text_and_attributes() {
-    check(
-        "a&amp;lt;&nbsp;&#x4E2D;&#25991;&copy &bogus; &",
-        &["html.body a&lt;\u{a0}中文© &bogus; &"],
-    );
+fn entities_decoded_once() {
+    let text = page("a&amp;lt;&nbsp;&#x4E2D;&#25991;&copy &bogus; &");
+    assert_eq!(texts(&text), ["html.body a&lt;\u{a0}中文© &bogus; &"]);
     let page = page("<a href='/x?a=1&amp;b=2&copy=3' title=\"a > b\">t</a>");
     let a = page.nodes().iter().position(|n| n.tag == Tag::A).unwrap() as u32;
     assert_eq!(page.attr(a, Attr::Href), Some("/x?a=1&b=2&copy=3"));
@@ -289,7 +124,7 @@ fn entities_are_decoded_once_in_text_and_attributes() {
 }
 
 #[test]
-fn odd_attributes_are_read_as_browsers_do() {
+fn attributes_as_in_browsers() {
     let page = page("<a HREF = /a id class=x/y href=/b title='a\">'>t</a>");
     let a = page.nodes().iter().position(|n| n.tag == Tag::A).unwrap() as u32;
     assert_eq!(page.attr(a, Attr::Href), Some("/a"), "the first counts");
@@ -300,7 +135,7 @@ fn odd_attributes_are_read_as_browsers_do() {
 }
 
 #[test]
-fn deep_nesting_stops_at_the_limit_and_the_rest_stays_readable() {
+fn depth_limit_keeps_rest() {
     let html = format!("{}x{}y", "<div>".repeat(40), "</div>".repeat(40));
     let hints = Hints {
         limits: Config {
@@ -317,7 +152,7 @@ fn deep_nesting_stops_at_the_limit_and_the_rest_stays_readable() {
 }
 
 #[test]
-fn long_attribute_values_and_pictures_in_them_are_cut_between_characters() {
+fn attribute_value_limit() {
     let html = format!(
         "<img alt='{}' src='data:image/png;base64,{}'>",
         "中".repeat(3000),
@@ -330,7 +165,7 @@ fn long_attribute_values_and_pictures_in_them_are_cut_between_characters() {
 }
 
 #[test]
-fn every_name_of_the_table_finds_itself_in_any_case() {
+fn tag_names_any_case() {
     for number in 2..crate::page::tag::TAGS as u16 {
         let name = Tag(number).name();
         assert_eq!(Tag::from_name(name.as_bytes()), Tag(number), "{name}");
@@ -340,7 +175,7 @@ fn every_name_of_the_table_finds_itself_in_any_case() {
 }
 
 #[test]
-fn other_names_are_other() {
+fn tag_unknown_names() {
     for name in [
         "", "x-card", "divv", "di", "h7", "#text", "unknown", "spa\0",
     ] {
@@ -351,7 +186,7 @@ fn other_names_are_other() {
 }
 
 #[test]
-fn predicates_tell_elements_apart() {
+fn tag_predicates() {
     assert!(Tag::BR.is_void() && !Tag::DIV.is_void());
     assert!(Tag::P.is_block() && Tag::SPAN.is_inline() && Tag::TEXT.is_inline());
     assert!(Tag::H3.is_heading() && !Tag::HEADER.is_heading());
@@ -359,19 +194,15 @@ fn predicates_tell_elements_apart() {
 }
 
 #[test]
-fn attribute_names_are_found_in_any_case_and_others_dropped() {
+fn attr_names_any_case() {
     assert_eq!(Attr::from_name(b"HREF"), Some(Attr::Href));
     assert_eq!(Attr::from_name(b"data-original"), Some(Attr::DataOriginal));
     assert_eq!(Attr::from_name(b"onclick"), None);
     assert_eq!(Attr::from_name(b"a-name-longer-than-any-known"), None);
 }
 
-fn path_of(page: &Page, tag: Tag) -> u32 {
-    page.nodes().iter().find(|n| n.tag == tag).unwrap().path
-}
-
 #[test]
-fn equal_paths_are_interned_once() {
+fn paths_interned_once() {
     let page = super::page("<div><p>a</p><p>b</p><ul><li><b>c</b></ul></div>");
     let paragraphs: Vec<u32> = page
         .nodes()
@@ -384,4 +215,8 @@ fn equal_paths_are_interned_once() {
         page.path_name(path_of(&page, Tag::B)),
         "html.body.div.ul.li.b"
     );
+}
+
+fn path_of(page: &Page, tag: Tag) -> u32 {
+    page.nodes().iter().find(|n| n.tag == tag).unwrap().path
 }

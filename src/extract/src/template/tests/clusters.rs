@@ -6,7 +6,7 @@ use crate::template::KeySet;
 use crate::template::cluster::{Distances, average_linkage, cluster_sets, rows, set_distances};
 
 fn any_sets() -> impl Strategy<Value = Vec<KeySet>> {
-    let set = prop::collection::vec(0u64..30, 0..25).prop_map(KeySet::of);
+    let set = prop::collection::vec(0u64..30, 0..25).prop_map(KeySet::new);
     prop::collection::vec(set, 1..14)
 }
 
@@ -42,7 +42,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn counted_distances_are_those_of_the_pairs(sets in any_sets()) {
+    fn distances_as_of_pairs(sets in any_sets()) {
         let (row_of, first, sizes) = rows(&sets);
         let counted = set_distances(&sets, &first);
         prop_assert_eq!(sizes.iter().sum::<u32>() as usize, sets.len());
@@ -56,8 +56,8 @@ proptest! {
     }
 
     #[test]
-    fn chains_find_the_merges_of_the_definition(sets in any_sets()) {
-        let distances = Distances::of(sets.len(), |i, j| {
+    fn linkage_as_defined(sets in any_sets()) {
+        let distances = Distances::from_fn(sets.len(), |i, j| {
             // No two pairs are equally far: then the order of merges is one.
             1.0 - sets[i].similarity(&sets[j]) + 1e-4 * (i * 17 + j) as f32
         });
@@ -73,8 +73,8 @@ proptest! {
 }
 
 #[test]
-fn equal_sets_count_as_often_as_they_occur() {
-    let [a, b, c] = [vec![1, 2, 3, 4], vec![3, 4, 5, 6], vec![1, 2, 7, 8, 9]].map(KeySet::of);
+fn clusters_weigh_equal_sets() {
+    let [a, b, c] = [vec![1, 2, 3, 4], vec![3, 4, 5, 6], vec![1, 2, 7, 8, 9]].map(KeySet::new);
     // a and b are joined at 1/2. Then c is 5/9 from each a and 1 from b: 2/3 in the mean of three a, 7/9 of one.
     assert_eq!(
         cluster_sets(&[a.clone(), b.clone(), c.clone()], 0.7),
@@ -84,10 +84,10 @@ fn equal_sets_count_as_often_as_they_occur() {
 }
 
 #[test]
-fn nothing_and_one_thing() {
+fn clusters_of_none_or_one() {
     assert_eq!(cluster_sets(&[], 0.5), Vec::<usize>::new());
-    assert_eq!(cluster_sets(&[KeySet::of(vec![1])], 0.5), [0]);
-    let two = [KeySet::of(vec![1]), KeySet::of(vec![2])];
+    assert_eq!(cluster_sets(&[KeySet::new(vec![1])], 0.5), [0]);
+    let two = [KeySet::new(vec![1]), KeySet::new(vec![2])];
     assert_eq!(cluster_sets(&two, 0.5), [0, 1]);
     assert_eq!(cluster_sets(&two, 1.0), [0, 0]);
 }

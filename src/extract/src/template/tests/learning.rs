@@ -32,7 +32,7 @@ fn article(layout: &str, n: usize) -> Page {
 
 /// What the extraction would say: text in the block that is called so, headline in h1.
 fn observe(page: &Page, n: usize) -> Observation {
-    let keys = Keys::of(page);
+    let keys = Keys::new(page);
     let lines = (0..page.nodes().len() as u32)
         .filter(|id| !page.text(*id).trim().is_empty())
         .map(|id| {
@@ -61,7 +61,7 @@ fn observe(page: &Page, n: usize) -> Observation {
         .collect();
     Observation {
         url: format!("http://a.test/{n}"),
-        ..Observation::of(page, &keys, lines)
+        ..Observation::new(page, &keys, lines)
     }
 }
 
@@ -72,7 +72,7 @@ fn pages(layout: &str, count: usize) -> Vec<Observation> {
 }
 
 #[test]
-fn two_layouts_make_two_templates() {
+fn learn_two_layouts() {
     let mut seen = pages("news", 12);
     seen.extend(pages("photo", 6));
     let learned = learn(&seen, &Config::default());
@@ -86,7 +86,7 @@ fn two_layouts_make_two_templates() {
 }
 
 #[test]
-fn too_few_pages_and_odd_ones_make_none() {
+fn learn_too_few_pages() {
     assert!(learn(&[], &Config::default()).templates.is_empty());
     assert!(
         learn(&pages("news", 2), &Config::default())
@@ -101,7 +101,7 @@ fn too_few_pages_and_odd_ones_make_none() {
 }
 
 #[test]
-fn fields_are_named_without_labels() {
+fn learn_names_fields() {
     let learned = learn(&pages("news", 12), &Config::default());
     let template = &learned.templates[0];
     let of = |field: Field| -> Vec<_> {
@@ -112,13 +112,13 @@ fn fields_are_named_without_labels() {
     assert_eq!(of(Field::Title)[0].pages, 12);
     assert_eq!(of(Field::Body).len(), 1);
     assert_eq!(of(Field::Body)[0].lines, 36);
-    // Header and footer say the same everywhere; the list and the note in the body do not stand alone.
+    // Header and footer say the same everywhere; the list and the note in the body do not be alone.
     assert!(of(Field::Boilerplate).len() >= 2);
     assert!(of(Field::Title)[0].entropy > 0.9);
 }
 
 #[test]
-fn essential_optional_and_repeated_nodes() {
+fn learn_node_presence() {
     let learned = learn(&pages("news", 12), &Config::default());
     let template = &learned.templates[0];
     let name = |hash: u64| template.names.get(&hash).cloned().unwrap_or_default();
@@ -136,30 +136,30 @@ fn essential_optional_and_repeated_nodes() {
 }
 
 #[test]
-fn a_page_goes_to_its_template_or_to_none() {
+fn library_assigns_nearest() {
     let mut seen = pages("news", 8);
     seen.extend(pages("photo", 8));
     let learned = learn(&seen, &Config::default());
     let numbered = learned.templates.into_iter().map(Arc::new);
     let library = Library::new((1..).zip(numbered).collect(), 0.5);
     for (layout, id) in [("news", 1), ("photo", 2)] {
-        let keys = Keys::of(&article(layout, 77));
+        let keys = Keys::new(&article(layout, 77));
         let found = library.assign(keys.set()).expect("a template");
         assert_eq!(found.id, id);
         let fresh = article(layout, 77);
         let guide = Guide::new(&found.template, &keys, &fresh);
         assert!(found.distance < 0.2 && guide.missing() < 0.1, "{found:?}");
     }
-    let other = Keys::of(&article("redesign", 3));
+    let other = Keys::new(&article("redesign", 3));
     assert!(library.assign(other.set()).is_none());
     assert!(Library::default().assign(other.set()).is_none());
 }
 
 #[test]
-fn a_guide_knows_places_and_furniture() {
+fn guide_places_and_furniture() {
     let learned = learn(&pages("news", 12), &Config::default());
     let fresh = article("news", 50);
-    let keys = Keys::of(&fresh);
+    let keys = Keys::new(&fresh);
     let mut template = learned.templates[0].clone();
     let block_of = |words: &str| {
         let ids = 0..fresh.nodes().len() as u32;
@@ -188,7 +188,7 @@ fn a_guide_knows_places_and_furniture() {
 }
 
 #[test]
-fn what_was_stored_with_more_than_is_kept_now_reads_as_before() {
+fn template_reads_older_format() {
     let seen = pages("news", 12);
     let template = &learn(&seen, &Config::default()).templates[0];
     let mut older = serde_json::to_value(template).unwrap();
@@ -206,12 +206,12 @@ fn what_was_stored_with_more_than_is_kept_now_reads_as_before() {
 }
 
 #[test]
-fn what_stands_on_few_pages_says_nothing() {
+fn guide_ignores_rare_places() {
     let seen = pages("news", 24);
     let learned = learn(&seen, &Config::default());
     let mut template = learned.templates[0].clone();
     let fresh = article("news", 50);
-    let keys = Keys::of(&fresh);
+    let keys = Keys::new(&fresh);
     let mut ids = 0..fresh.nodes().len() as u32;
     let text = fresh.block_of(
         ids.find(|id| fresh.text(*id).contains("第一段"))
@@ -246,14 +246,14 @@ fn what_stands_on_few_pages_says_nothing() {
 }
 
 #[test]
-fn a_place_never_seen_is_not_trusted_for_its_container() {
+fn guide_unseen_place() {
     let seen = pages("news", 12);
     let learned = learn(&seen, &Config::default());
     let mut template = learned.templates[0].clone();
     let html = "<body><header class=\"news-top\"><div>首页</div></header><div class=\"news-main\"><h1>标题</h1>\
                 <div class=\"news-text\"><p>第一段</p><div class=more>延伸阅读</div></div></div></body>";
     let fresh = page(html);
-    let keys = Keys::of(&fresh);
+    let keys = Keys::new(&fresh);
     let block_of = |words: &str| {
         let mut ids = 0..fresh.nodes().len() as u32;
         fresh.block_of(ids.find(|id| fresh.text(*id) == words).expect("there"))
@@ -267,7 +267,7 @@ fn a_place_never_seen_is_not_trusted_for_its_container() {
 }
 
 #[test]
-fn copies_of_one_article_are_no_boilerplate() {
+fn learn_copies_of_article() {
     let mut seen = pages("news", 6);
     // The same article at six more addresses, its lines long enough to be known again.
     for n in 0..6 {
@@ -278,7 +278,7 @@ fn copies_of_one_article_are_no_boilerplate() {
     let learned = learn(&seen, &Config::default());
     assert_eq!(learned.templates[0].pages, 7);
     let page = article("news", 3);
-    let keys = Keys::of(&page);
+    let keys = Keys::new(&page);
     let guide = Guide::new(&learned.templates[0], &keys, &page);
     let mut ids = 0..page.nodes().len() as u32;
     let text = ids.find(|id| page.text(*id).contains("第一段"));
@@ -286,7 +286,7 @@ fn copies_of_one_article_are_no_boilerplate() {
 }
 
 #[test]
-fn the_order_of_pages_does_not_matter_for_what_is_found() {
+fn learn_any_page_order() {
     let seen = pages("news", 9);
     let mut turned = seen.clone();
     turned.reverse();
@@ -301,7 +301,7 @@ fn the_order_of_pages_does_not_matter_for_what_is_found() {
 }
 
 #[test]
-fn digits_and_blanks_do_not_hide_what_repeats() {
+fn text_hash_ignores_digits() {
     let hash = |text: &'static str| text_hash(std::iter::once(text));
     assert_eq!(hash("阅读 123 次"), hash("阅读4567次"));
     assert_ne!(hash("阅读"), hash("评论"));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::page;
 use crate::page::Tag;
-use crate::template::{Field, Guide, Keys, Template, frame, framed_html, saved_html};
+use crate::template::{Field, Guide, Keys, Template, frame, framed_html, write_html};
 
 const HOSTILE: &str = "<html><head><title>标题 & 一</title><meta property=og:title content='a\"b'>\
     <script>alert(1)</script><style>p{background:url(http://x.test/)}</style><link rel=stylesheet href=//x.test/></head>\
@@ -13,22 +13,22 @@ const HOSTILE: &str = "<html><head><title>标题 & 一</title><meta property=og:
     <svg><script>alert(2)</script></svg><form action=//x.test><input name=a></form></body></html>";
 
 #[test]
-fn a_saved_page_reads_back_as_the_same_blocks() {
+fn saved_html_same_blocks() {
     let first = page(HOSTILE);
-    let again = page(&saved_html(&first));
+    let again = page(&write_html(&first));
     let texts = |page: &crate::page::Page| page.inline_text(0);
     assert_eq!(texts(&first), texts(&again));
-    assert_eq!(Keys::of(&first).set(), Keys::of(&again).set());
+    assert_eq!(Keys::new(&first).set(), Keys::new(&again).set());
     // A second time nothing changes any more.
-    assert_eq!(saved_html(&again), saved_html(&page(&saved_html(&again))));
+    assert_eq!(write_html(&again), write_html(&page(&write_html(&again))));
     let title = again.nodes().iter().position(|n| n.tag == Tag::TITLE);
     assert!(title.is_some_and(|at| again.inline_text(at as u32) == "标题 & 一"));
 }
 
 #[test]
-fn nothing_in_a_frame_runs_loads_or_leads_away() {
+fn saved_html_is_inert() {
     let hostile = page(HOSTILE);
-    let keys = Keys::of(&hostile);
+    let keys = Keys::new(&hostile);
     let template = Arc::new(Template::default());
     let guide = Guide::new(&template, &keys, &hostile);
     let shown = frame(&framed_html(
@@ -62,7 +62,7 @@ fn nothing_in_a_frame_runs_loads_or_leads_away() {
 }
 
 #[test]
-fn a_deep_page_is_written_flat() {
+fn saved_html_deep_page() {
     let deep = page(&"<div>".repeat(5_000));
-    assert!(saved_html(&deep).len() < 200_000);
+    assert!(write_html(&deep).len() < 200_000);
 }

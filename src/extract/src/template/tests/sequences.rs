@@ -45,7 +45,7 @@ fn heaviest(a: &[Symbol], b: &[Symbol]) -> u32 {
 }
 
 #[test]
-fn align_finds_what_the_examples_of_the_thesis_share() {
+fn align_thesis_examples() {
     let [one, two, three] = ["athubeatcdlxe", "athubeatcdpkue", "aorzbcdlxe"];
     assert_eq!(common(one, two), "athubeatcde");
     assert_eq!(common(one, three), "abcdlxe");
@@ -59,14 +59,14 @@ fn align_finds_what_the_examples_of_the_thesis_share() {
 }
 
 #[test]
-fn weight_falls_with_depth_and_is_higher_for_texts() {
+fn align_weight_by_depth() {
     assert!(weight(0, false) > weight(9, false) && weight(9, false) > weight(40, false));
     assert_eq!(weight(63, true), 3 * weight(63, false));
     assert!(weight(u16::MAX, false) > 0);
 }
 
 #[test]
-fn align_takes_bounded_time_for_pages_made_to_cost_much() {
+fn align_bounded_time() {
     // Few names and no two sequences alike: no anchors, no common ends.
     let many = |seed: u64| -> Vec<Symbol> {
         let ids = (0..12_000u64).map(|n| crate::similarity::mix(seed, n) % 3);
@@ -86,7 +86,7 @@ fn align_takes_bounded_time_for_pages_made_to_cost_much() {
 
 proptest! {
     #[test]
-    fn align_gives_pairs_of_equals_in_order(a in "[a-e]{0,60}", b in "[a-e]{0,60}") {
+    fn align_equal_pairs_in_order(a in "[a-e]{0,60}", b in "[a-e]{0,60}") {
         let (a, b) = (symbols(&a), symbols(&b));
         let pairs = align(&a, &b);
         for (x, y) in &pairs {
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn align_is_the_heaviest_where_nothing_stands_once(a in "[ab]{2,12}", b in "[ab]{2,12}") {
+    fn align_heaviest_sequence(a in "[ab]{2,12}", b in "[ab]{2,12}") {
         let twice = |text: &str| symbols(&format!("{text}abab"));
         let (a, b) = (twice(&a), twice(&b));
         let own: u32 = align(&a, &b).iter().map(|(at, _)| a[*at].weight).sum();
@@ -109,9 +109,9 @@ proptest! {
     }
 
     #[test]
-    fn any_html_aligns_with_a_template_of_itself(html in "(<(div|p|b|td|li|/div|/p|/li)>|甲|乙：|丙 ){0,80}") {
+    fn align_any_html_with_itself(html in "(<(div|p|b|td|li|/div|/p|/li)>|甲|乙：|丙 ){0,80}") {
         let page = page(&html);
-        let sequence = Sequence::of(&page);
+        let sequence = Sequence::new(&page);
         let nodes = Nodes::learn(&[&sequence.tokens, &sequence.tokens, &sequence.tokens]);
         let alignment = nodes.align(&sequence.tokens, &sequence.layout);
         prop_assert_eq!(alignment.at.len(), sequence.tokens.len());
@@ -130,7 +130,7 @@ fn letters(text: &str) -> Vec<Token> {
 }
 
 #[test]
-fn nodes_are_essential_or_optional_as_in_the_thesis() {
+fn nodes_thesis_example() {
     let members = ["athubeatcdlxe", "athubeatcdpkue", "aorzbcdlxe"].map(letters);
     let members: Vec<&[Token]> = members.iter().map(Vec::as_slice).collect();
     let learned = Nodes::learn(&members);
@@ -148,7 +148,7 @@ fn nodes_are_essential_or_optional_as_in_the_thesis() {
 }
 
 #[test]
-fn a_label_ends_at_a_colon_that_is_none_of_an_address_or_a_time() {
+fn slot_label_ends_at_colon() {
     assert_eq!(split_label("片长: 171 分钟"), Some(("片长", "171 分钟")));
     assert_eq!(split_label("导演：陈凯歌"), Some(("导演", "陈凯歌")));
     for text in [

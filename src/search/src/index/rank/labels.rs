@@ -74,7 +74,7 @@ pub(crate) fn tokens(label: &str, value: &str) -> PreTokenizedString {
 }
 
 fn sort_key(value: &str) -> Option<String> {
-    Typed::of(value).and_then(|typed| typed.sort_key())
+    Typed::parse(value).and_then(|typed| typed.sort_key())
 }
 
 /// Ends of a comparison: `>120`, `<=2010-01-01`, `100..200`. As the texts of terms: from the first on, before the second.

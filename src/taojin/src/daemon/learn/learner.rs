@@ -255,7 +255,7 @@ impl Working {
             let missing = found
                 .template
                 .nodes
-                .align(tokens, &Layout::of(tokens))
+                .align(tokens, &Layout::new(tokens))
                 .missing;
             if missing <= MAX_MISSING {
                 self.fits(&page.site, found.id, found.distance, missing);

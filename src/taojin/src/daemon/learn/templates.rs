@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::daemon::shared::lock;
 use taojin_extract::page::Page;
-use taojin_extract::template::{self, Guide, Keys, Library, Observation, Template, saved_html};
+use taojin_extract::template::{self, Guide, Keys, Library, Observation, Template, write_html};
 use taojin_extract::{self as extract, Document, Kind};
 
 /// A page that lacks so much of what is essential has another layout, however alike the rest is.
@@ -98,7 +98,7 @@ impl Templates {
         let (Some(learner), Some(site)) = (&self.learner, context.site) else {
             return extract::extract_with(page, context, config);
         };
-        let keys = Keys::of(page);
+        let keys = Keys::new(page);
         let library = self.registry.library(site);
         let found = library.as_ref().and_then(|l| l.assign(keys.set()));
         let guide = found
@@ -119,11 +119,11 @@ impl Templates {
         }
         let (document, lines) = extract::observe(page, &keys, context, config);
         if is_article(&document) {
-            let html = saved_html(page);
+            let html = write_html(page);
             let unknown = UnknownPage {
                 site: site.to_owned(),
                 at_ms: context.now_ms.unwrap_or_default(),
-                seen: Observation::of(page, &keys, lines),
+                seen: Observation::new(page, &keys, lines),
                 html: (html.len() <= MAX_SAVED_BYTES).then_some(html),
             };
             let _ = learner.try_send(Seen::Unknown(Box::new(unknown)));

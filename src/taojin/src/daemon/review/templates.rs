@@ -12,7 +12,7 @@ use crate::serve::{
 use taojin_crawl::store::{StoreError, StorePlace, TemplatePage, TemplateRow, TemplateStore};
 use taojin_extract::page::{Hints, NodeId, Page, Tag};
 use taojin_extract::template::{
-    Field, Guide, Keys, Sequence, Template, frame, framed_html, slot_key, slot_texts,
+    Field, Guide, Keys, Sequence, Template, collect_slot_texts, frame, framed_html, slot_key,
 };
 use taojin_extract::{self as extract, Document};
 use taojin_uri::CrawlUri;
@@ -89,7 +89,7 @@ impl TemplateReviewer {
             .iter()
             .filter_map(|row| {
                 let saved = SavedPage::from_row(row)?;
-                let keys = Keys::of(&saved.page);
+                let keys = Keys::new(&saved.page);
                 let old = self.document(&saved, &keys, Some(before));
                 let new = self.document(&saved, &keys, Some(after));
                 Some(effect(&row.url, &old, &new))
@@ -185,7 +185,7 @@ fn texts<'a>(
     template: &Template,
     region: &str,
 ) -> Vec<TextListed> {
-    let keys = Keys::of(&saved.page);
+    let keys = Keys::new(&saved.page);
     let guide = Guide::new(template, &keys, &saved.page);
     let Sequence { tokens, nodes, .. } = &keys.sequence;
     let is_own = |at: &usize| {
@@ -209,9 +209,9 @@ fn texts<'a>(
         ));
     }
     for other in others.filter_map(SavedPage::from_row) {
-        let keys = Keys::of(&other.page);
+        let keys = Keys::new(&other.page);
         let guide = Guide::new(template, &keys, &other.page);
-        for (_, key, text) in slot_texts(&guide.alignment, &keys.sequence, &other.page) {
+        for (_, key, text) in collect_slot_texts(&guide.alignment, &keys.sequence, &other.page) {
             let same = found.iter_mut().filter(|(own, _)| *own == key);
             for (_, listed) in same.filter(|(_, listed)| listed.others.len() < MAX_OTHERS) {
                 listed.others.push(shown(text));
@@ -224,7 +224,7 @@ fn texts<'a>(
 /// Named slots with what a page says in them.
 fn fields(id: i64, template: &Template, saved: Option<&SavedPage>) -> Vec<FieldListed> {
     let values = saved.map(|saved| {
-        let keys = Keys::of(&saved.page);
+        let keys = Keys::new(&saved.page);
         Guide::new(template, &keys, &saved.page).values(&saved.page)
     });
     let values = values.unwrap_or_default();
@@ -310,7 +310,7 @@ impl TemplateReview for TemplateReviewer {
             .get(number)
             .and_then(|row| Some((row, SavedPage::from_row(row)?)))
         {
-            let keys = Keys::of(&saved.page);
+            let keys = Keys::new(&saved.page);
             view.url.clone_from(&row.url);
             if let Some(proposal) = proposal {
                 let others = pages.iter().filter(|page| page.id != row.id);
@@ -342,7 +342,7 @@ impl TemplateReview for TemplateReviewer {
         let Some(saved) = pages.get(number).and_then(SavedPage::from_row) else {
             return Ok(None);
         };
-        let keys = Keys::of(&saved.page);
+        let keys = Keys::new(&saved.page);
         let guide = Guide::new(&template, &keys, &saved.page);
         let ratio = self.document(&saved, &keys, None);
         let lines: std::collections::HashSet<&str> = ratio.text.lines().collect();
@@ -398,7 +398,7 @@ impl TemplateReview for TemplateReviewer {
             NamedPlace::Text { page, token } => {
                 let pages = store.templates().saved_pages(id).map_err(failed)?;
                 let saved = pages.get(*page).and_then(SavedPage::from_row);
-                saved.and_then(|saved| template.slot_at(&Keys::of(&saved.page), *token))
+                saved.and_then(|saved| template.slot_at(&Keys::new(&saved.page), *token))
             }
         };
         let name = Some(name).filter(|name| !name.is_empty());

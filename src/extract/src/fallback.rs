@@ -1,14 +1,13 @@
-//! Where else a text may be when the page shows almost none. In: a document with hardly any text. Out: the
-//! same with the text of a script's data, of a `noscript` element, of hidden elements or of pictures. Never replaces a long
-//! text that was found in plain sight.
+//! Other sources of the text when a page shows almost none: the data of a script, a `noscript` element, hidden elements,
+//! pictures. Never replaces a long text that was found in plain sight.
 
-use super::thread;
+use crate::body::thread;
 use crate::date::text::parse_value;
 use crate::document::{Document, Image};
 use crate::fields::author;
 use crate::lines::hints::Marks;
 use crate::lines::language;
-use crate::lines::render::paragraphs;
+use crate::lines::render::join_paragraphs;
 use crate::page::measure::Measure;
 use crate::page::{Attr, Hints, Kind, NodeId, Page, Tag, is_skipped};
 use crate::reading::Reading;
@@ -28,7 +27,7 @@ pub(crate) const SHORT: u32 = 120;
 const TRUST: f32 = 0.7;
 
 /// Looks for a text elsewhere; `shown` is what was read in plain sight.
-pub(crate) fn mend(
+pub(crate) fn search_elsewhere(
     document: &mut Document,
     page: &Page,
     shown: Reading<'_>,
@@ -36,25 +35,25 @@ pub(crate) fn mend(
     config: &Config,
 ) {
     if shown.tokens() < config.min_tokens {
-        look_behind(document, page, &shown, context, config);
+        search_hidden(document, page, &shown, context, config);
     }
     from_data(document, page, &shown, context, config);
 }
 
 /// Takes the text that the page holds but does not show.
-fn look_behind(
+fn search_hidden(
     document: &mut Document,
     page: &Page,
     shown: &Reading<'_>,
     context: &Context<'_>,
     config: &Config,
 ) {
-    let enough = (Measure::of(&document.text).tokens * MUCH_MORE).max(config.min_tokens);
+    let enough = (Measure::new(&document.text).tokens * MUCH_MORE).max(config.min_tokens);
     if from_noscript(document, page, context, config, enough) {
         return;
     }
     // To read a page twice is dear, and most have nothing to hide.
-    let again = hides(page, config.min_tokens);
+    let again = is_hiding(page, config.min_tokens);
     let again = again.then(|| Reading::with(page, context, config, true, None));
     let hidden = again.as_ref().unwrap_or(shown);
     if hidden.tokens() >= enough && hidden.body.confidence > 0.5 {
@@ -62,7 +61,7 @@ fn look_behind(
         document.confidence = hidden.body.confidence * TRUST;
         "hidden".clone_into(&mut document.method);
         // The kind was judged by what is shown: of an article that a script shows, nothing but the headline.
-        let is_prose = Measure::of(&document.text).marks >= FEW_MARKS;
+        let is_prose = Measure::new(&document.text).marks >= FEW_MARKS;
         if document.kind == Kind::Other && document.title.is_some() && is_prose {
             document.kind = Kind::Article;
         }
@@ -75,7 +74,7 @@ fn look_behind(
     }
 }
 
-/// Takes the text from the data of scripts, with what stands beside it and the page does not show, if it is longer than what
+/// Takes the text from the data of scripts, with what is next to it and the page does not show, if it is longer than what
 /// was found elsewhere.
 fn from_data(
     document: &mut Document,
@@ -94,7 +93,7 @@ fn from_data(
         .chain(head)
         .chain(reading.head.titles.iter().copied());
     let titles: Vec<&str> = titles.filter(|title| !title.is_empty()).collect();
-    let known = Measure::of(&document.text).tokens;
+    let known = Measure::new(&document.text).tokens;
     let enough = (shown * MUCH_MORE)
         .max(config.min_tokens)
         .max(known + known / 4);
@@ -105,7 +104,7 @@ fn from_data(
         return;
     }
     (document.text, document.images) = if found.is_markup {
-        of_markup(page, &found, context, config)
+        text_from_markup(page, &found, context, config)
     } else {
         (plain(&found.text), Vec::new())
     };
@@ -117,7 +116,7 @@ fn from_data(
     let mut scripts = language::Scripts::default();
     scripts.add(&document.text);
     document.language = scripts.language(reading.head.language);
-    let clock = crate::reading::clock_of(
+    let clock = crate::reading::make_clock(
         page,
         context,
         document.language.as_deref(),
@@ -134,25 +133,25 @@ fn from_data(
     document.author = document
         .author
         .take()
-        .or(found.author.as_deref().and_then(author::clean));
+        .or(found.author.as_deref().and_then(author::clean_name));
     document.source = document
         .source
         .take()
-        .or(found.source.as_deref().and_then(author::clean));
+        .or(found.source.as_deref().and_then(author::clean_name));
     if document.kind == Kind::Other || (is_list && document.published.is_some()) {
         document.kind = Kind::Article;
     }
 }
 
 /// Text and pictures of markup from a script: the main text of it as of a page, unless that leaves much out.
-fn of_markup(
+fn text_from_markup(
     page: &Page,
-    found: &state::Found,
+    found: &state::DataText,
     context: &Context<'_>,
     config: &Config,
 ) -> (String, Vec<Image>) {
-    let inner = Page::parse(found.text.as_bytes(), inner_hints(page));
-    let mut reading = Reading::of(&inner, context, config);
+    let inner = Page::parse(found.text.as_bytes(), make_inner_hints(page));
+    let mut reading = Reading::new(&inner, context, config);
     let total = reading.outline.total().tokens;
     if reading.tokens() * 10 < total * 8 {
         reading.body.lines = (0..reading.outline.lines.len()).collect();
@@ -161,7 +160,7 @@ fn of_markup(
 }
 
 /// What is known of a page inside a page.
-fn inner_hints(page: &Page) -> Hints {
+fn make_inner_hints(page: &Page) -> Hints {
     Hints {
         url: page.url.clone(),
         charset: Some("utf-8".to_owned()),
@@ -170,14 +169,14 @@ fn inner_hints(page: &Page) -> Hints {
 }
 
 /// True if hidden elements hold so many tokens.
-fn hides(page: &Page, tokens: u32) -> bool {
+fn is_hiding(page: &Page, tokens: u32) -> bool {
     let mut hidden = 0;
     let mut end = 0;
     let mut at: NodeId = 0;
     while let Some(node) = page.nodes().get(at as usize) {
         if node.tag == Tag::TEXT {
             if at < end {
-                hidden += Measure::of(page.text(at)).tokens;
+                hidden += Measure::new(page.text(at)).tokens;
                 if hidden >= tokens {
                     return true;
                 }
@@ -214,23 +213,24 @@ fn from_noscript(
     let Some(longest) = longest else {
         return false;
     };
-    let inner = Page::parse(longest.as_bytes(), inner_hints(page));
-    let mut reading = Reading::of(&inner, context, config);
+    let inner = Page::parse(longest.as_bytes(), make_inner_hints(page));
+    let mut reading = Reading::new(&inner, context, config);
     if reading.tokens() < enough {
         return false;
     }
-    document.text = paragraphs(&inner, &reading.outline, &reading.body.lines).0;
+    document.text = join_paragraphs(&inner, &reading.outline, &reading.body.lines).0;
     document.confidence = reading.body.confidence * TRUST;
     "noscript".clone_into(&mut document.method);
-    document.comments = thread::comments(std::mem::take(&mut reading.comments), &reading.clock);
+    document.comments =
+        thread::resolve_comments(std::mem::take(&mut reading.comments), &reading.clock);
     let published = || Some(reading.published?.iso(&reading.clock));
     document.published = document.published.take().or_else(published);
     true
 }
 
-/// The alternative texts of the pictures right below the headline: a story told in one long picture.
+/// The alternative texts of the pictures right below the headline: a story stated in one long picture.
 fn from_pictures(page: &Page, reading: &Reading<'_>, enough: u32) -> Option<String> {
-    /// Lines below the headline that a picture may stand behind.
+    /// Lines below the headline that a picture may be behind.
     const BELOW: usize = 6;
     let title = reading.headline.line?;
     let outline = &reading.outline;
@@ -248,13 +248,13 @@ fn from_pictures(page: &Page, reading: &Reading<'_>, enough: u32) -> Option<Stri
             .map(|l| l.marks);
         let beside = marks.is_some_and(|m| m.any(Marks::AGAINST));
         let alt = page.attr(id, Attr::Alt).unwrap_or_default().trim();
-        let is_text = Measure::of(alt).marks > 0;
+        let is_text = Measure::new(alt).marks > 0;
         if is_text && !beside && !texts.contains(&alt) {
             texts.push(alt);
         }
     }
     let text = texts.join("\n");
-    (Measure::of(&text).tokens >= enough).then_some(text)
+    (Measure::new(&text).tokens >= enough).then_some(text)
 }
 
 /// Text that may hold markup, as paragraphs.

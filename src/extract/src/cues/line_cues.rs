@@ -1,28 +1,28 @@
-//! What the short lines of a page say of its sort. In: the text of a line. Out: counts. Never judges.
+//! Counts words and signs in short lines that are typical of a type of page.
 
 use crate::cues;
 use crate::page::measure::Measure;
 
 /// What short lines of a page say, counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Signs {
+pub(crate) struct LineSigns {
     /// Amounts of money.
     pub prices: u32,
     /// Add to cart and its kin.
     pub shop: u32,
-    /// Reply, quote, joined: what stands around posts.
+    /// Reply, quote, joined: what is around posts.
     pub talk: u32,
-    /// Min read, by: what stands around articles.
+    /// Min read, by: what is around articles.
     pub reading: u32,
     /// Get a quote, call now, learn more: what companies ask for.
     pub call: u32,
-    /// Dates and times told from now.
+    /// Dates and times relative to now.
     pub times: u32,
     /// Lines that end in a question mark.
     pub questions: u32,
 }
 
-/// Longest line that is looked at, in tokens.
+/// Longest line that is checked, in tokens.
 const SHORT: u32 = 12;
 
 /// The sections of words in the order of the counts they raise.
@@ -38,7 +38,7 @@ const SECTIONS: [&str; LISTS] = [
 pub(crate) const LISTS: usize = 5;
 
 /// The words with a bit for the section of each.
-pub(crate) fn words() -> impl Iterator<Item = (String, u32)> {
+pub(crate) fn list_words() -> impl Iterator<Item = (String, u32)> {
     let sections = SECTIONS.iter().enumerate();
     sections.flat_map(|(at, section)| {
         cues::words(section)
@@ -52,8 +52,8 @@ pub(crate) fn is_short(measure: &Measure) -> bool {
     measure.tokens <= SHORT
 }
 
-impl Signs {
-    /// Counts what a short line says; `seen` are the bits of the [`words`] in it.
+impl LineSigns {
+    /// Counts what a short line says; `seen` are the bits of the [`list_words`] in it.
     pub(crate) fn add(&mut self, text: &str, measure: &Measure, seen: u32) {
         self.questions += u32::from(text.ends_with(['?', '？']));
         if measure.numbers > 0 && text.contains(['$', '€', '£', '¥', '￥']) {
