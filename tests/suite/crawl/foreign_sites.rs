@@ -65,9 +65,10 @@ impl Manner {
                     )
                 })
                 .collect();
-            let next = match i + 1 < chunks.len() {
-                true => format!("<a href=\"{}\">{}</a>", path(i + 1), self.next),
-                false => String::new(),
+            let next = if i + 1 < chunks.len() {
+                format!("<a href=\"{}\">{}</a>", path(i + 1), self.next)
+            } else {
+                String::new()
             };
             let html = format!(
                 "<html><head><title>{0}</title></head><body><h1>{0}</h1><ul>{items}</ul><p>{next}</p></body></html>",
@@ -236,9 +237,10 @@ fn corpus_sites_are_crawled_whole() {
             continue;
         }
         let host = format!("{}.test", set.replace('_', "-"));
-        let manner = match set.starts_with("zh") {
-            true => Manner::chinese(&host),
-            false => Manner::english(&host),
+        let manner = if set.starts_with("zh") {
+            Manner::chinese(&host)
+        } else {
+            Manner::english(&host)
         };
         linked.extend(manner.lists(&mut pages, files.len()));
         for (n, file) in files.iter().enumerate() {

@@ -39,9 +39,10 @@ fn write_site(folder: &Path, subjects: &[&str]) {
                 )
             })
             .collect();
-        let next = match number + 1 < lists {
-            true => format!("<a href=\"list{}.html\">下一页</a>", number + 2),
-            false => String::new(),
+        let next = if number + 1 < lists {
+            format!("<a href=\"list{}.html\">下一页</a>", number + 2)
+        } else {
+            String::new()
         };
         let name = match number {
             0 => "index.html".to_owned(),

@@ -79,9 +79,10 @@ fn index_bit_flip_rebuilds() {
             let mut bytes = fs::read(&file).expect("a file");
             // The last byte of a file of JSON is a line break.
             let at = [0, bytes.len() / 2, bytes.len() - 2][part];
-            match kind.ends_with(".json") {
-                true => bytes.truncate(at),
-                false => bytes[at] ^= 1,
+            if kind.ends_with(".json") {
+                bytes.truncate(at)
+            } else {
+                bytes[at] ^= 1
             }
             fs::write(&file, bytes).expect("damage");
             let search = folder.run(&["search", "--json", "\"水平井\""]);

@@ -150,14 +150,15 @@ fn wrong(data: &Path, recorded: &Recorded, seen: i64) -> Result<(), String> {
         true
     });
     read.map_err(|error| error.to_string())?;
-    match indexed == present {
-        true => Ok(()),
-        false => Err(format!(
+    if indexed == present {
+        Ok(())
+    } else {
+        Err(format!(
             "the index has {} documents ({} entries), the store {}",
             indexed.len(),
             indexed.values().sum::<usize>(),
             present.len()
-        )),
+        ))
     }
 }
 
@@ -224,9 +225,10 @@ fn each_cut<'a>(
 /// Starts the program on the disk after the cut. What is wrong then, and whether an index had to be made anew.
 fn start(command: &mut Command, recorded: &Recorded, cut: &Cut) -> Result<bool, String> {
     let ran = command.ran();
-    let right = match ran.code == Some(0) && !ran.err.contains("panicked at ") {
-        true => wrong(cut.dir.path(), recorded, cut.seen),
-        false => Err(format!("ended with {:?}", ran.code)),
+    let right = if ran.code == Some(0) && !ran.err.contains("panicked at ") {
+        wrong(cut.dir.path(), recorded, cut.seen)
+    } else {
+        Err(format!("ended with {:?}", ran.code))
     };
     let anew = ran.err.contains("index is rebuilt");
     right

@@ -20,9 +20,12 @@ const SECRET: &str = "a long random text";
 /// A receiver that answers 503 to the first request and 200 to the rest.
 fn hook() -> (String, Receiver<Posted>) {
     let first = AtomicBool::new(true);
-    receiver(move || match first.swap(false, Ordering::SeqCst) {
-        true => 503,
-        false => 200,
+    receiver(move || {
+        if first.swap(false, Ordering::SeqCst) {
+            503
+        } else {
+            200
+        }
     })
 }
 

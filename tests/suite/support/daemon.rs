@@ -135,9 +135,10 @@ impl Daemon {
     /// The same without the token.
     #[track_caller]
     pub(crate) fn send(&self, method: &str, target: &str, body: &str, lines: &[&str]) -> Answer {
-        let kind = match body.starts_with('{') || body.is_empty() {
-            true => "Content-Type: application/json",
-            false => "Content-Type: application/x-www-form-urlencoded",
+        let kind = if body.starts_with('{') || body.is_empty() {
+            "Content-Type: application/json"
+        } else {
+            "Content-Type: application/x-www-form-urlencoded"
         };
         let lines = [&[kind], lines].concat();
         send(self.port, method, target, &lines, body).expect("an answer")

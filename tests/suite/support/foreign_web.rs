@@ -116,17 +116,19 @@ fn answer(request: &Request, stream: &mut TcpStream, pages: &Pages) -> std::io::
     // Some servers never send what they announce.
     let is_short = request.path.starts_with("/short/");
     let is_chunked = request.path.starts_with("/chunked/");
-    let length = match is_chunked {
-        true => format!("Transfer-Encoding: chunked\r\n\r\n{:x}", body.len()),
-        false => format!(
+    let length = if is_chunked {
+        format!("Transfer-Encoding: chunked\r\n\r\n{:x}", body.len())
+    } else {
+        format!(
             "Content-Length: {}\r\n",
             body.len() + usize::from(is_short) * 99
-        ),
+        )
     };
     let head = format!("HTTP/1.1 {status}\r\nContent-Type: {kind}\r\n{length}\r\n");
     stream.write_all(&[head.as_bytes(), body].concat())?;
-    match is_short || is_chunked {
-        true => Err(ErrorKind::BrokenPipe.into()),
-        false => Ok(()),
+    if is_short || is_chunked {
+        Err(ErrorKind::BrokenPipe.into())
+    } else {
+        Ok(())
     }
 }

@@ -188,9 +188,12 @@ fn site_remove_forget() {
 fn purge_drops_waiting_webhook() {
     let fine = Arc::<AtomicBool>::default();
     let is_fine = Arc::clone(&fine);
-    let status = move || match is_fine.load(Ordering::SeqCst) {
-        true => 200,
-        false => 503,
+    let status = move || {
+        if is_fine.load(Ordering::SeqCst) {
+            200
+        } else {
+            503
+        }
     };
     let (hook, received) = receiver(status);
     let follow = format!("[[follow]]\nname = \"t\"\nquery = \"消息\"\nwebhook = \"{hook}\"\n");
