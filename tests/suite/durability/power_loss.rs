@@ -46,8 +46,12 @@ fn recorded(data: PathBuf, beside: &Path, work: impl FnOnce(&dyn Fn(&mut Command
     let done = beside.join("done");
     // A process of its own, with the same disk under it: a reader makes files of SQLite as well.
     let mut watcher = Command::new(std::env::current_exe().expect("this program"));
+    // Its name as a test, wherever this module is: of another name nothing would run, and nothing fail.
+    let (_, module) = module_path!()
+        .split_once("::")
+        .expect("a module of the suite");
     watcher
-        .args(["--exact", "durability::power_loss::watcher", "--ignored"])
+        .args(["--exact", &format!("{module}::watcher"), "--ignored"])
         .envs([(WATCHED, &data), (JOURNAL, &journal), (DONE, &done)])
         .stdout(Stdio::null());
     disk::record(&mut watcher, &data, &journal);
