@@ -223,7 +223,7 @@ impl Working {
     }
 
     fn fits(&mut self, name: &str, template: i64, distance: f32, missing: f32) {
-        let library = self.of.registry.library(name);
+        let library = self.of.registry.find_library(name);
         let widest = library.and_then(|l| l.widest(template)).unwrap_or(1.0);
         let site = self.site(name);
         site.fit.matched += 1;
@@ -248,7 +248,7 @@ impl Working {
     /// A page to learn from, and its site; none where a template fits after all.
     fn waiting(&mut self, page: UnknownPage) -> Option<(String, TemplatePage)> {
         // It may have been on its way while its template was learned.
-        let library = self.of.registry.library(&page.site);
+        let library = self.of.registry.find_library(&page.site);
         let found = library.and_then(|l| l.assign(&page.seen.key_set()));
         if let Some(found) = found {
             let tokens = &page.seen.tokens;
@@ -296,7 +296,7 @@ impl Working {
 
     fn learn_if_enough(&mut self, name: &str) -> Result<(), StoreError> {
         let config = self.of.config.clone();
-        let known = self.of.registry.library(name).is_some();
+        let known = self.of.registry.find_library(name).is_some();
         let site = self.site(name);
         let strangers = site.recent.iter().filter(|fits| !**fits).count();
         let redesigned = known && strangers >= STRANGERS;

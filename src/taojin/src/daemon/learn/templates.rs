@@ -65,13 +65,14 @@ pub(crate) struct Registry {
 
 impl Registry {
     /// The templates of a site.
-    pub(crate) fn library(&self, site: &str) -> Option<Arc<Library>> {
+    pub(crate) fn find_library(&self, site: &str) -> Option<Arc<Library>> {
         lock(&self.libraries).get(site).cloned()
     }
 
     /// When a person last named a field of a site's pages: one fetched before is asked for as a whole, so that it gives the field.
     pub(crate) fn named_ms(&self, site: &str) -> i64 {
-        self.library(site).map_or(0, |library| library.named_ms)
+        self.find_library(site)
+            .map_or(0, |library| library.named_ms)
     }
 
     /// Replaces all.
@@ -99,7 +100,7 @@ impl Templates {
             return extract::extract_with(page, context, config);
         };
         let keys = Keys::new(page);
-        let library = self.registry.library(site);
+        let library = self.registry.find_library(site);
         let found = library.as_ref().and_then(|l| l.assign(keys.set()));
         let guide = found
             .as_ref()
