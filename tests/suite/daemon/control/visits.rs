@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::site;
 use crate::support::daemon::Daemon;
-use crate::support::folder::assert_has;
+use crate::support::folder::{Process, assert_has};
 use crate::support::small_web::SmallWeb;
 
 #[test]
@@ -138,6 +138,20 @@ fn visit_with_and_without_daemon() {
     let site = web.json(&["visit", "a", "--json"]);
     assert!(site["visits"].as_u64() >= Some(1), "{site}");
     assert_eq!(daemon.stop(), Some(0));
+}
+
+/// What else is due keeps no single visit going, and is not visited by it.
+#[test]
+fn visit_alone_leaves_due_addresses() {
+    let web = site(&["a.test/n/1.html", "a.test/n/2.html"]);
+    let visit = |address: &str, code: i32| {
+        let mut alone = Process::of(&mut web.taojin(&["visit", &web.url(address)]));
+        assert_eq!(alone.wait(), Some(code), "{address}");
+    };
+    visit("a.test/", 0);
+    visit("a.test/nothing.html", 1);
+    assert_eq!(web.asked("a.test/n/1.html"), 0);
+    assert_eq!(web.crawl()["documents_new"], 2);
 }
 
 #[test]

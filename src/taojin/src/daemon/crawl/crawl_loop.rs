@@ -327,8 +327,8 @@ impl CrawlLoop {
         self.shared.set_next_cycles(cycles.collect());
     }
 
-    /// Whether nothing is left to do: for a pass, nothing that is due may be fetched within `pass_patience_ms`. Asked before
-    /// more is handed out, since what failed and is due again at once would else keep a pass going.
+    /// Whether nothing is left to do: for a pass, nothing that is due may be fetched within `pass_patience_ms`; for one visit,
+    /// nothing that was asked for waits, whatever else is due. Asked before more is handed out, since what failed and is due again at once would else keep a pass going.
     fn is_over(&self, now: i64) -> anyhow::Result<bool> {
         if let Some(at) = self.stop_at {
             return Ok(!self.is_busy() || Instant::now() >= at);
@@ -342,6 +342,9 @@ impl CrawlLoop {
         }
         if self.shared.is_lagging(self.config.max_outbox) || !self.orders.open.is_empty() {
             return Ok(false);
+        }
+        if matches!(self.mode, Mode::Visit { .. }) {
+            return Ok(self.orders.asked.is_empty());
         }
         Ok(!self.frontier.has_work(&self.store, &self.pass(now))?)
     }
@@ -434,6 +437,7 @@ impl CrawlLoop {
     /// Hands out what was requested, as far as the hosts may be asked; when the next of it may be.
     fn hand_out_asked(&mut self, now: i64) -> anyhow::Result<Option<i64>> {
         let patience = i64::try_from(self.config.pass_patience_ms).unwrap_or(i64::MAX);
+        let is_visit = matches!(self.mode, Mode::Visit { .. });
         let mut soonest: Option<i64> = None;
         let asked = std::mem::take(&mut self.orders.asked);
         for (at, &id) in asked.iter().enumerate() {
@@ -453,6 +457,11 @@ impl CrawlLoop {
                             "its host may not be asked for another {wait_s} s; it is visited then"
                         );
                         self.orders.watches.put_off(id, &reason);
+                        // It is due in the store: a later crawl makes the visit.
+                        if is_visit {
+                            self.orders.open.remove(&id);
+                            continue;
+                        }
                     }
                     self.orders.asked.push(id);
                 }
