@@ -6,7 +6,7 @@ use std::sync::Arc;
 use taojin::documents::{StoreDocuments, encode, engine_index, open_folder};
 use taojin_crawl::store::{Batch, DocOp, Store};
 use taojin_extract::Document;
-use taojin_search::analyze::Analyzer;
+use taojin_search::analyze::{Analyzer, Lexicon};
 use taojin_search::index::remote::{RemoteIndex, RemoteWriter};
 use taojin_search::index::{Config, IndexWriter, Reader, StoredDocument, Writer};
 
@@ -38,6 +38,12 @@ fn in_engine(dir: &Path) -> Option<RemoteIndex> {
     Some(engine_index(&address, &name))
 }
 
+/// What texts and queries are cut with.
+pub(crate) fn analyzer() -> Analyzer {
+    let lexicon = Lexicon::builtin("oil-gas").expect("built in");
+    Analyzer::new(&[lexicon])
+}
+
 /// A data folder that is being filled.
 pub(crate) struct Collection {
     store: Store,
@@ -54,11 +60,12 @@ impl Collection {
         let config = Config::default();
         let index = match in_engine(dir) {
             None => {
-                let writer = Writer::open(&dir.join("index"), &config, documents, id);
+                let writer = Writer::open(&dir.join("index"), &analyzer(), &config, documents, id);
                 Kept::Embedded(writer.expect("an index"))
             }
             Some(index) => {
-                let writer = RemoteWriter::open(index, &config, (1, 0), documents, id, "bench");
+                let writer =
+                    RemoteWriter::open(index, &analyzer(), &config, (1, 0), documents, id, "bench");
                 Kept::Engine(writer.expect("an index"))
             }
         };

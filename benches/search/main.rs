@@ -22,8 +22,6 @@ mod reprints;
 
 use std::path::Path;
 
-use taojin_search::analyze::{Analyzer, Lexicon};
-
 const PARTS: [&str; 8] = [
     "quality", "answers", "literal", "index", "latency", "clients", "reprints", "compare",
 ];
@@ -42,8 +40,7 @@ fn main() {
     };
     let folder = Path::new(folder);
     let wanted = |part: &str| parts.is_empty() || parts.iter().any(|p| p == part);
-    let lexicon = Lexicon::builtin("oil-gas").expect("part of the program");
-    let analyzer = Analyzer::new(&[lexicon]);
+    let analyzer = collection::analyzer();
     let scratch = tempfile::tempdir().expect("a folder for indexes");
     let news = corpus::news(folder);
     if wanted("quality") {

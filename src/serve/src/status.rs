@@ -4,6 +4,7 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use taojin_search::index::RecutProgress;
 use utoipa::ToSchema;
 
 /// Where a [`Status`] comes from: called for each request on a blocking thread; the error is one line for the
@@ -152,7 +153,8 @@ pub struct LeftOutDocument {
     pub reason: String,
 }
 
-/// How the review of domain terms stands. An accepted term is used at once: nothing is indexed for it.
+/// How the review of domain terms stands. A term that comes or goes acts at once in what is found; ranking follows when the
+/// documents with it are cut again.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct TermsStatus {
@@ -164,6 +166,9 @@ pub struct TermsStatus {
     pub rejected: u64,
     /// When was looked for terms last.
     pub looked_ms: Option<i64>,
+    /// How far documents are cut again whose terms came or went; none where all are as they should be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub recut: Option<RecutProgress>,
 }
 
 /// How many URLs are in which state.

@@ -1,12 +1,12 @@
 //! New terms on an old index, through everything that searches: the command line, the web server of another process,
-//! and the index itself. Nothing is indexed again; a kill leaves the old terms or the new ones.
+//! and the index itself. What is found changes at once, ranking behind that; a kill leaves the old terms or the new ones.
 
 use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
 
-use crate::support::daemon::Daemon;
+use crate::support::daemon::{Daemon, LISTEN};
 use crate::support::folder::{Folder, RunExt as _, assert_has};
 use crate::support::wait_until;
 
@@ -15,7 +15,7 @@ const TERM: &str = "顺北八十四斜井";
 
 /// An index of documents with the term, and of as many with all its parts elsewhere.
 fn filled() -> Folder {
-    let folder = Folder::new("", &[]);
+    let folder = Folder::new(LISTEN, &[]);
     let mut documents = Vec::new();
     // Different texts, so that none is taken for a reprint of another.
     for (c, n) in "春雨秋霜夏荷冬雪梅兰竹菊".chars().zip(0..) {
@@ -59,6 +59,27 @@ fn new_term_acts_at_once() {
     wait_for(&server, 12);
     std::fs::remove_file(folder.file("data/terms.txt")).expect("removed");
     wait_for(&server, 24);
+}
+
+/// A server alone ranks old documents by what they were cut into; the daemon cuts them again.
+#[test]
+fn new_term_ranks_old_documents() {
+    let folder = filled();
+    let query: String = url::form_urlencoded::byte_serialize(TERM.as_bytes()).collect();
+    let best = |daemon: &Daemon| {
+        let found = daemon.json(&format!("/api/search?q={query}"));
+        found["hits"][0]["score"].as_f64().expect("a score")
+    };
+    folder.done(&["terms", "accept", TERM]);
+    let server = Daemon::serving(&folder);
+    wait_for(&server, 12);
+    let before = best(&server);
+    let daemon = Daemon::start(&folder);
+    wait_until("the old documents are cut again", || {
+        daemon.json("/api/status")["terms"]["recut"].is_null() && best(&daemon) > before
+    });
+    wait_for(&daemon, 12);
+    assert_eq!(daemon.stop(), Some(0));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The dictionary that text is cut with: a [`Dictionary`] of lexicons never changes, and an [`Analyzer`] holds the
 //! current one, which can be replaced while searches and indexing continue.
 //!
-//! Function words ([`is_stop_word`]) are indexed and ranked like others, but are neither demanded nor marked.
+//! Function words ([`is_stop_word`]) are found and ranked by their characters, but are neither demanded nor marked.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -121,6 +121,27 @@ impl Dictionary {
         } else {
             cut::words(text, self.loaded())
         }
+    }
+
+    /// The words of a text in normal form that the index holds, with spaces between them: those of scripts without spaces
+    /// (runs of letters and digits are grams), and no function words.
+    pub(crate) fn index_words(&self, text: &str) -> String {
+        let mut out = String::with_capacity(text.len() * 5 / 4);
+        for word in self.words(text) {
+            let word = word.slice_of(text);
+            let is_short = word.len() <= cut::MAX_GRAM_BYTES;
+            if is_short && word.chars().any(cut::is_cjk) && !is_stop_word(word) {
+                out.push_str(word);
+                out.push_str(cut::gram_fill(word));
+                out.push(' ');
+            }
+        }
+        out
+    }
+
+    /// Words that texts are cut by beside those of the general dictionary.
+    pub(crate) fn added(&self) -> impl Iterator<Item = &str> {
+        self.added.iter().map(String::as_str)
     }
 
     /// Cuts a text in normal form into words with their part of speech (ICTCLAS), punctuation included.

@@ -22,7 +22,7 @@ pub use lexicon::{Lexicon, LexiconError, Term, edited, term_problem};
 pub use normalize::{Normalized, normalize};
 pub use singles::Singles;
 pub use synonyms::{Expanded, Synonyms, SynonymsError};
-pub use tokenizer::{GRAMS, SINGLES, tokenizers};
+pub use tokenizer::{GRAMS, SINGLES, WORDS, tokenizers};
 pub(crate) use typed::{alike, begins, syllables};
 
 use serde::{Deserialize, Serialize};

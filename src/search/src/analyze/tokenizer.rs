@@ -1,14 +1,18 @@
-//! The two tokenizers of the index: make tokens for tantivy from text in normal form, or from the characters of
-//! [`super::Singles`], with positions counted in characters. Never normalise and never cut into words: the writer does
-//! that once for all fields, next to the thread that these run in.
+//! The tokenizers of the index: make tokens for tantivy from text in normal form, with positions counted in characters, or
+//! from the characters of [`super::Singles`] and the words of [`super::Dictionary::index_words`]. Never normalise and never
+//! cut into words: the writer does that once for all fields, next to the thread that these run in.
 //!
 //! Grams hold every word of two or more characters, in any lexicon, as a pair or a phrase of pairs. What they do
-//! not hold is a single character that is a word of its own (`油 价`): that is the second tokenizer's work.
+//! not hold is a single character that is a word of its own (`油 价`).
 
-use tantivy::tokenizer::{NgramTokenizer, Token, TokenStream, Tokenizer, TokenizerManager};
+use tantivy::tokenizer::{
+    NgramTokenizer, Token, TokenStream, Tokenizer, TokenizerManager, WhitespaceTokenizer,
+};
 
 use super::cut::{self, MAX_GRAM_BYTES, Word, gram_fill};
 
+/// Name of the tokenizer of words that are cut already, with spaces between them.
+pub const WORDS: &str = "words";
 /// Name of the tokenizer of single CJK characters that are words of their own.
 pub const SINGLES: &str = "singles";
 /// Name of the tokenizer that cuts into grams.
@@ -17,10 +21,11 @@ pub const GRAMS: &str = "grams";
 /// Tokens written before the first of them is read: a processor reads at once only what it has not just written.
 const AHEAD: usize = 16;
 
-/// A manager with both tokenizers, to be set on an index right after it is opened.
+/// A manager with these tokenizers, to be set on an index right after it is opened.
 pub fn tokenizers() -> TokenizerManager {
     let manager = TokenizerManager::default();
     let singles = NgramTokenizer::new(1, 1, false).expect("one character is a gram");
+    manager.register(WORDS, WhitespaceTokenizer::default());
     manager.register(SINGLES, singles);
     let ready = vec![Token::default(); AHEAD];
     let words = Vec::new();

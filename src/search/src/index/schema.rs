@@ -15,7 +15,7 @@ use tantivy::{Index, TantivyError, Term};
 use super::IndexError;
 use super::storage::folder::META;
 use super::storage::left_out::SkippedDocuments;
-use crate::analyze::{GRAMS, SINGLES};
+use crate::analyze::{GRAMS, SINGLES, WORDS};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
@@ -38,6 +38,8 @@ pub(crate) enum Type {
     CountedName,
     /// A text as a whole that documents are found by.
     Name,
+    /// The words of a text that dictionary and lexicons know, with frequencies; ranked.
+    Words,
     /// The single characters of a text that are words, with frequencies; ranked.
     Singles,
     /// The grams of a text with positions; ranked.
@@ -90,10 +92,13 @@ columns! {
     /// What the page is.
     Kind = "kind": Name,
     Url = "url": Line,
+    TitleWords = "title_words": Words,
     TitleSingles = "title_singles": Singles,
     TitleGrams = "title_grams": Grams,
+    BodyWords = "body_words": Words,
     BodySingles = "body_singles": Singles,
     BodyGrams = "body_grams": Grams,
+    CommentsWords = "comments_words": Words,
     CommentsSingles = "comments_singles": Singles,
     CommentsGrams = "comments_grams": Grams,
     Author = "author": Line,
@@ -137,37 +142,41 @@ impl Column {
 
     /// Whether its terms are ranked.
     pub(crate) fn is_ranked(self) -> bool {
-        matches!(self.kind(), Type::Singles | Type::Grams)
+        matches!(self.kind(), Type::Words | Type::Singles | Type::Grams)
     }
 }
 
-/// A text is indexed twice. No word of a lexicon is in the index as such: a word is a gram or a phrase of grams,
-/// so a new term finds old documents at once, and nothing has to be indexed again when a lexicon changes.
-/// Words of three and more characters as terms of their own were measured: they rank no better.
+/// A text is indexed three times: as grams, which decide what a document has and find a new term in old documents at once,
+/// and as words and single characters, which rank only.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TextColumns {
+    pub(crate) words: Column,
     pub(crate) singles: Column,
     pub(crate) grams: Column,
 }
 
 /// The title.
 pub(crate) const TITLE: TextColumns = TextColumns {
+    words: Column::TitleWords,
     singles: Column::TitleSingles,
     grams: Column::TitleGrams,
 };
 /// The text.
 pub(crate) const BODY: TextColumns = TextColumns {
+    words: Column::BodyWords,
     singles: Column::BodySingles,
     grams: Column::BodyGrams,
 };
 /// The comments.
 pub(crate) const COMMENTS: TextColumns = TextColumns {
+    words: Column::CommentsWords,
     singles: Column::CommentsSingles,
     grams: Column::CommentsGrams,
 };
 
 /// Returns the schema of an index.
 pub(crate) fn schema() -> Schema {
+    let words = text(WORDS, IndexRecordOption::WithFreqs);
     let singles = text(SINGLES, IndexRecordOption::WithFreqs);
     let grams = text(GRAMS, IndexRecordOption::WithFreqsAndPositions);
     let mut schema = Schema::builder();
@@ -180,6 +189,7 @@ pub(crate) fn schema() -> Schema {
             Type::Flag => schema.add_bool_field(name, FAST),
             Type::CountedName => schema.add_text_field(name, STRING | FAST),
             Type::Name => schema.add_text_field(name, STRING),
+            Type::Words => schema.add_text_field(name, words.clone()),
             Type::Singles => schema.add_text_field(name, singles.clone()),
             Type::Grams | Type::Line => schema.add_text_field(name, grams.clone()),
         };

@@ -2,13 +2,14 @@
 //! [`DocumentSource`] what it shows and what it compares. Never decides what is worth indexing.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, TimeZone};
 use tantivy::TantivyDocument;
 
 use super::rank::labels;
 use super::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
-use crate::analyze::{Singles, normalize};
+use crate::analyze::{Analyzer, Dictionary, Singles, normalize};
 use taojin_extract::{Document, Kind};
 
 /// Longest text that is indexed, in bytes; what follows is kept but not found.
@@ -50,22 +51,53 @@ impl StoredDocument {
     pub(crate) fn body(&self) -> Cow<'_, str> {
         normalize(head(&self.document.text, MAX_INDEXED_BYTES))
     }
+}
+
+/// Cuts documents into the fields of the index.
+pub(crate) struct Cutter {
+    analyzer: Analyzer,
+    dictionary: Arc<Dictionary>,
+    singles: Singles,
+    utc_offset_minutes: i32,
+}
+
+impl Cutter {
+    /// Dates without an offset are local to `utc_offset_minutes`.
+    pub(crate) fn new(analyzer: &Analyzer, utc_offset_minutes: i32) -> Self {
+        Self {
+            dictionary: analyzer.dictionary(),
+            analyzer: analyzer.clone(),
+            singles: Singles::default(),
+            utc_offset_minutes,
+        }
+    }
+
+    /// The dictionary that is to be cut with, where it is another than before.
+    pub(crate) fn newer(&self) -> Option<Arc<Dictionary>> {
+        let newest = self.analyzer.dictionary();
+        (!Arc::ptr_eq(&newest, &self.dictionary)).then_some(newest)
+    }
+
+    /// Cuts with this dictionary from now on.
+    pub(crate) fn set(&mut self, dictionary: Arc<Dictionary>) {
+        self.dictionary = dictionary;
+    }
+
+    /// The dictionary that it cuts with.
+    pub(crate) fn dictionary(&self) -> &Dictionary {
+        &self.dictionary
+    }
 
     /// The values of the fields; `body` is the text as [`StoredDocument::body`] gives it.
-    pub(crate) fn fields_of(
-        &self,
-        body: &str,
-        singles: &mut Singles,
-        utc_offset_minutes: i32,
-    ) -> TantivyDocument {
-        let document = &self.document;
+    pub(crate) fn fields(&mut self, stored: &StoredDocument, body: &str) -> TantivyDocument {
+        let document = &stored.document;
         let mut out = TantivyDocument::new();
-        out.add_u64(Column::Fingerprint.field(), self.fingerprint);
-        out.add_u64(Column::Seq.field(), self.seq);
-        out.add_i64(Column::Fetched.field(), self.fetched_ms);
-        out.add_i64(Column::Changed.field(), self.changed_ms);
+        out.add_u64(Column::Fingerprint.field(), stored.fingerprint);
+        out.add_u64(Column::Seq.field(), stored.seq);
+        out.add_i64(Column::Fetched.field(), stored.fetched_ms);
+        out.add_i64(Column::Changed.field(), stored.changed_ms);
         if let Some(published) = &document.published
-            && let Some(ms) = parse_published(published, utc_offset_minutes)
+            && let Some(ms) = parse_published(published, self.utc_offset_minutes)
         {
             out.add_i64(Column::Published.field(), ms);
         }
@@ -77,7 +109,9 @@ impl StoredDocument {
         }
         out.add_bool(Column::Original.field(), is_original(document, site));
         out.add_text(Column::Kind.field(), document.kind.name());
+        let (dictionary, singles) = (&self.dictionary, &mut self.singles);
         let mut add_text = |columns: TextColumns, text: &str| {
+            out.add_text(columns.words.field(), dictionary.index_words(text));
             out.add_text(columns.singles.field(), singles.find_in(text));
             out.add_text(columns.grams.field(), text);
         };

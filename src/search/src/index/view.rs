@@ -8,6 +8,7 @@ use chrono::NaiveDate;
 use tantivy::DocAddress;
 
 use super::IndexError;
+use super::duplicates::reprints::Placed;
 use super::rank::plan::Plan;
 use super::reader::Watermark;
 use super::schema::Column;
@@ -127,6 +128,9 @@ pub(crate) trait View {
 
     /// Its group of reprints.
     fn group(&self, at: DocAddress) -> Result<Option<u64>, IndexError>;
+
+    /// Its place among the reprints; none where it has none.
+    fn placed(&self, at: DocAddress) -> Result<Option<Placed>, IndexError>;
 
     /// Its site.
     fn site(&self, at: DocAddress) -> Result<String, IndexError>;

@@ -86,6 +86,7 @@ use report::systemd;
 use review::terms;
 use serving::start_server;
 use taojin_crawl::store::{Follows, Reader, Store, StorePlace};
+use taojin_search::analyze::Analyzer;
 use watchdog::{EndedEarly, Worker, watch_over};
 
 /// Room for events beyond one for each connection.
@@ -213,7 +214,8 @@ pub async fn run(
     let channel = (events.clone(), inbox);
     let progress = options.progress;
     let sites = current.clone();
-    let (crawl, follows) = Crawl::start(loaded, &mode, store, progress, &shared, channel, sites)?;
+    let watched = (analyzer.clone(), sites);
+    let (crawl, follows) = Crawl::start(loaded, &mode, store, progress, &shared, channel, watched)?;
     let (control, started) = match doors.map_or_else(open_doors, Ok) {
         Ok(doors) => doors,
         Err(error) => {
@@ -299,7 +301,7 @@ impl Crawl {
         progress: Option<ProgressCallback>,
         shared: &Arc<Shared>,
         (events, inbox): (SyncSender<Event>, Receiver<Event>),
-        current: watch::Receiver<Current>,
+        (analyzer, current): (Analyzer, watch::Receiver<Current>),
     ) -> anyhow::Result<(Self, Follows)> {
         let is_daemon = *mode == Mode::Forever;
         if let Some(node) = store.lease() {
@@ -320,7 +322,7 @@ impl Crawl {
             None => store.reader()?,
             Some(_) => Reader::open(loaded.documents_place())?,
         };
-        let indexer = indexer(loaded, reader, shared, is_daemon)?;
+        let indexer = indexer(loaded, &analyzer, reader, shared, is_daemon)?;
         let follows = store.follows()?;
         let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
         let (learner, pages, templates, seen) = learner(loaded, node_place(loaded, shared));
@@ -392,6 +394,7 @@ type Indexing = Box<dyn FnOnce(&Receiver<()>) + Send>;
 /// What carries documents into the search index, wherever that is.
 fn indexer(
     loaded: &LoadedConfig,
+    analyzer: &Analyzer,
     reader: taojin_crawl::store::Reader,
     shared: &Arc<Shared>,
     is_daemon: bool,
@@ -401,10 +404,10 @@ fn indexer(
         return Ok(Box::new(move |woken| index::without_index(woken, &shared)));
     }
     if let Some(at) = IndexAt::new(loaded).remote() {
-        let indexer = index::RemoteIndexer::new(loaded, at.clone(), reader, shared)?;
+        let indexer = index::RemoteIndexer::new(loaded, at.clone(), analyzer, reader, shared)?;
         return Ok(Box::new(move |woken| indexer.run(woken)));
     }
-    let indexer = Indexer::open(loaded, reader, shared, is_daemon)?;
+    let indexer = Indexer::open(loaded, analyzer, reader, shared, is_daemon)?;
     Ok(Box::new(move |woken| indexer.run(woken)))
 }
 

@@ -13,6 +13,7 @@ use super::watchdog::{Liveness, Worker};
 use crate::serve::Readiness;
 use taojin_crawl::frontier::{self, Patterns};
 use taojin_crawl::store::NodeLease;
+use taojin_search::index::RecutProgress;
 
 /// Locks a value that is whole at any time, whoever panicked while holding it.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -41,6 +42,8 @@ pub struct Shared {
     reindex: AtomicBool,
     /// How far the index is that is being made again.
     reindexing: Mutex<Option<RebuildProgress>>,
+    /// How far documents are cut again for terms that came or went.
+    recut: Mutex<Option<RecutProgress>>,
     /// How often one was finished.
     reindexed: AtomicU64,
     next_cycles: Mutex<BTreeMap<String, Option<i64>>>,
@@ -196,6 +199,16 @@ impl Shared {
     /// How far the index is that is being made again, if one is.
     pub fn reindexing(&self) -> Option<RebuildProgress> {
         *lock(&self.reindexing)
+    }
+
+    /// Notes how far documents are cut again; gives how far they were.
+    pub(super) fn set_recut(&self, progress: Option<RecutProgress>) -> Option<RecutProgress> {
+        std::mem::replace(&mut *lock(&self.recut), progress)
+    }
+
+    /// How far documents are cut again, if any are to be.
+    pub fn recut(&self) -> Option<RecutProgress> {
+        *lock(&self.recut)
     }
 
     /// How often the index was made again since the start.

@@ -1,24 +1,22 @@
-//! Plans the plain text of a query: what ranks documents, and what each must have. Ranks by BM25 over pairs of
-//! characters, those that are words more than those that reach over two, over phrases for longer words, and over single
-//! characters that are words. Never demands function words.
+//! Plans the plain text of a query: what ranks documents, and what each must have. Ranks by BM25 over words, over pairs of
+//! characters, over single characters that are words, and over a short text as typed. What a document must have goes by pairs
+//! alone, so that a term acts at once. Never demands function words.
 
 use super::clauses::{Builder, Demand};
 use super::plan::{MAX_TERMS, Plan};
 use crate::analyze::{
-    GramPhrase, Word, gram_phrase, gram_term, is_single, is_stop_word, normalize, whole_grams,
+    GramPhrase, Word, gram_phrase, gram_term, is_cjk, is_single, is_stop_word, normalize,
+    whole_grams,
 };
 use crate::index::query::{Match, Target};
 use crate::index::schema::{BODY, TITLE};
 
-// The weights were tuned together on CMRC questions and CSL keywords; around these values both are flat.
-/// A pair of characters that is a word of the query, or a Latin or digit run.
-const WORD_WEIGHT: f32 = 1.3;
-/// A pair that reaches over two words.
-const PAIR_WEIGHT: f32 = 0.6;
-/// A longer word, found as a phrase; its pairs count on their own.
-const LONG_WORD_WEIGHT: f32 = 0.3;
-/// A single character that is a word.
-const SINGLE_WEIGHT: f32 = 1.0;
+// Three views of a text are added up, each with weight 1, without tuning: words, pairs of characters, and single characters that
+// are words. Measured one by one on kept questions in docs/search.md.
+/// What a Latin or digit run weighs: it is in the index as a gram only, and is a word as well.
+const RUN_WEIGHT: f32 = 2.0;
+/// What a short text as typed weighs against a word of it, which it also holds.
+const WHOLE_WEIGHT: f32 = 0.5;
 
 /// Longest piece of plain text that is also searched for as a whole: longer ones are sentences.
 const MAX_WHOLE_CHARS: usize = 16;
@@ -129,46 +127,43 @@ impl Builder<'_> {
 
     /// What ranks documents by a text in normal form.
     pub(crate) fn ranking(&self, normal: &str, words: &[Word], target: Target) -> Vec<Plan> {
-        let mut terms: Vec<(&str, f32)> = Vec::new();
-        let mut phrases: Vec<(&str, f32)> = Vec::new();
+        let (mut of_words, mut grams, mut singles) = (Vec::new(), Vec::new(), Vec::new());
         for word in words {
             let text = word.slice_of(normal);
-            let boost = if self.dictionary.is_term(text) {
-                self.config.term_boost
-            } else {
-                1.0
-            };
             if is_single(text) {
-                raise(&mut terms, text, SINGLE_WEIGHT);
-            } else if is_one_gram(text) {
-                raise(&mut terms, text, WORD_WEIGHT * boost);
-            } else {
-                raise(&mut phrases, text, LONG_WORD_WEIGHT * boost);
+                raise(&mut singles, text, 1.0);
+            }
+            if text.chars().any(is_cjk) && !is_stop_word(text) {
+                let is_term = self.dictionary.is_term(text);
+                let weight = if is_term { self.config.term_boost } else { 1.0 };
+                raise(&mut of_words, text, weight);
             }
         }
         for gram in whole_grams(normal) {
-            raise(&mut terms, gram, PAIR_WEIGHT);
+            let is_run = !gram.chars().any(is_cjk);
+            raise(&mut grams, gram, if is_run { RUN_WEIGHT } else { 1.0 });
         }
-        for piece in normal.split(' ') {
-            let short = (3..=MAX_WHOLE_CHARS).contains(&piece.chars().count());
-            if short && !is_one_gram(piece) {
-                raise(&mut phrases, piece, self.config.phrase_boost);
-            }
-        }
-        phrases.retain(|(_, weight)| *weight > 0.0);
+        let whole_weight = self.config.phrase_boost * WHOLE_WEIGHT;
+        let whole = normal.split(' ').filter(|piece| {
+            let is_short = (3..=MAX_WHOLE_CHARS).contains(&piece.chars().count());
+            is_short && !is_one_gram(piece) && whole_weight > 0.0
+        });
+        let whole: Vec<&str> = whole.take(MAX_TERMS).collect();
         let mut any: Vec<Plan> = Vec::new();
-        for (pair, boost) in self.texts(target) {
-            for (text, weight) in &terms {
-                let place = if is_single(text) {
-                    pair.singles
-                } else {
-                    pair.grams
-                };
-                any.push(Plan::term(place, text).boosted(weight * boost));
+        for (columns, boost) in self.texts(target) {
+            for (column, terms) in [
+                (columns.words, &of_words),
+                (columns.grams, &grams),
+                (columns.singles, &singles),
+            ] {
+                let ranked = terms.iter();
+                any.extend(
+                    ranked.map(|(text, weight)| Plan::term(column, text).boosted(weight * boost)),
+                );
             }
-            for (text, weight) in &phrases {
-                let phrase = Plan::literal(pair.grams, text);
-                any.extend(phrase.map(|phrase| phrase.boosted(weight * boost)));
+            for piece in &whole {
+                let whole = Plan::literal(columns.grams, piece);
+                any.extend(whole.map(|whole| whole.boosted(whole_weight * boost)));
             }
         }
         any

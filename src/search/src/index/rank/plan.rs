@@ -55,7 +55,7 @@ pub(crate) enum Plan {
     Near(Column, [Chain; 2], u32),
     /// Those of one group of reprints.
     Group(u64),
-    /// Those of this time, Unix milliseconds, from the first moment on and before the second.
+    /// Those of this time in Unix milliseconds, or with this number, from the first on and before the second.
     Within(Column, Option<i64>, Option<i64>),
     /// Those that one of the plans fits; their scores are added up.
     Any(Vec<Plan>),

@@ -9,9 +9,8 @@ use tantivy::schema::{Document as _, OwnedValue, Value as _};
 
 use super::super::duplicates::reprints::Placed;
 use super::super::schema::{Column, FORMAT, Type};
-use super::super::stored::StoredDocument;
 use super::hex;
-use crate::analyze::{Singles, gram_terms};
+use crate::analyze::gram_terms;
 
 /// Stands for a place without a term.
 pub(super) const GAP: &str = "\u{E000}";
@@ -59,64 +58,49 @@ pub(super) fn placed<'t>(terms: impl Iterator<Item = (usize, Cow<'t, str>)>) -> 
     out
 }
 
-/// Cuts the texts of documents.
-pub(super) struct Cutter {
-    singles: Singles,
-    utc_offset_minutes: i32,
+/// A document as JSON, with its place among the reprints.
+pub(super) fn fields(document: &TantivyDocument, placed: Option<Placed>) -> Value {
+    let mut out = Map::new();
+    for column in Column::ALL {
+        let mut value = value(*column, document);
+        if column.is_ranked() && value.as_ref().is_none_or(|terms| terms == "") {
+            value = Some(json!(NO_TERM));
+        }
+        if *column == Column::Fingerprint {
+            value = value.and_then(|number| Some(json!(hex(number.as_u64()?))));
+        }
+        out.extend(value.map(|value| (column.name().to_owned(), value)));
+    }
+    if let Some(Placed { group, sketch }) = placed {
+        out.insert("group".to_owned(), json!(hex(group)));
+        out.insert(
+            "sketch".to_owned(),
+            sketch.packed().map(hex).collect::<Vec<_>>().into(),
+        );
+    }
+    Value::Object(out)
 }
 
-impl Cutter {
-    pub(super) fn new(utc_offset_minutes: i32) -> Self {
-        Self {
-            singles: Singles::default(),
-            utc_offset_minutes,
+fn value(column: Column, document: &TantivyDocument) -> Option<Value> {
+    let values: Vec<OwnedValue> = document
+        .iter_fields_and_values()
+        .filter(|(field, _)| *field == column.field())
+        .map(|(_, value)| OwnedValue::from(value))
+        .collect();
+    let first = values.first()?;
+    match column.kind() {
+        Type::Words => {
+            let words = values.iter().filter_map(|value| value.as_str());
+            Some(words.map(written).collect::<String>().into())
         }
-    }
-
-    /// The fields of a document; `body` is its text as [`StoredDocument::body`] gives it.
-    pub(super) fn fields(
-        &mut self,
-        stored: &StoredDocument,
-        body: &str,
-        placed: Option<Placed>,
-    ) -> Value {
-        let document = stored.fields_of(body, &mut self.singles, self.utc_offset_minutes);
-        let mut out = Map::new();
-        for column in Column::ALL {
-            let mut value = Self::value(*column, &document);
-            if column.is_ranked() && value.as_ref().is_none_or(|terms| terms == "") {
-                value = Some(json!(NO_TERM));
-            }
-            out.extend(value.map(|value| (column.name().to_owned(), value)));
+        Type::Singles => {
+            let texts = values.iter().filter_map(|value| value.as_str());
+            let singles: Vec<String> = texts.flat_map(str::chars).map(String::from).collect();
+            Some(singles.join(" ").into())
         }
-        out.insert("fingerprint".to_owned(), json!(hex(stored.fingerprint)));
-        if let Some(Placed { group, sketch }) = placed {
-            out.insert("group".to_owned(), json!(hex(group)));
-            out.insert(
-                "sketch".to_owned(),
-                sketch.packed().map(hex).collect::<Vec<_>>().into(),
-            );
-        }
-        Value::Object(out)
-    }
-
-    fn value(column: Column, document: &TantivyDocument) -> Option<Value> {
-        let values: Vec<OwnedValue> = document
-            .iter_fields_and_values()
-            .filter(|(field, _)| *field == column.field())
-            .map(|(_, value)| OwnedValue::from(value))
-            .collect();
-        let first = values.first()?;
-        match column.kind() {
-            Type::Singles => {
-                let texts = values.iter().filter_map(|value| value.as_str());
-                let singles: Vec<String> = texts.flat_map(str::chars).map(String::from).collect();
-                Some(singles.join(" ").into())
-            }
-            Type::Grams | Type::Line => Some(terms(&values).into()),
-            _ if values.len() > 1 => serde_json::to_value(&values).ok(),
-            _ => serde_json::to_value(first).ok(),
-        }
+        Type::Grams | Type::Line => Some(terms(&values).into()),
+        _ if values.len() > 1 => serde_json::to_value(&values).ok(),
+        _ => serde_json::to_value(first).ok(),
     }
 }
 
@@ -161,7 +145,7 @@ pub(super) fn of_documents(similarity: &str, shards: u32, replicas: u32) -> Valu
         Type::Counter | Type::Time => json!({"type": "long"}),
         Type::Flag => json!({"type": "boolean"}),
         Type::Sketch => json!({"type": "keyword", "index": false, "doc_values": false}),
-        Type::Singles => text("freqs"),
+        Type::Words | Type::Singles => text("freqs"),
         Type::Grams | Type::Line => text("positions"),
     };
     let named = |column: &Column| (column.name().to_owned(), property(column));

@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::IndexError;
+use super::recut::CutState;
 use super::schema::{CommitPayload, FORMAT};
 use super::stop::CancellationToken;
 use super::storage::left_out::SkippedDocuments;
@@ -22,6 +23,8 @@ use super::storage::left_out::SkippedDocuments;
 pub(super) use view::RemoteView;
 pub use writer::RemoteWriter;
 
+/// Identifier of the document that says how its texts were cut, beside the state.
+const CUT_STATE_ID: &str = "words";
 /// Identifier of the one document that says how far the index is.
 const STATE_ID: &str = "state";
 /// Characters of an engine's message that are kept.
@@ -121,14 +124,30 @@ impl RemoteIndex {
         format!("{}-v{FORMAT}", self.name)
     }
 
-    fn state_path(&self) -> String {
-        format!("/{}-v{FORMAT}-state/_doc/{STATE_ID}", self.name)
+    fn state_path(&self, id: &str) -> String {
+        format!("/{}-v{FORMAT}-state/_doc/{id}", self.name)
+    }
+
+    /// How the texts were cut; none where that is not known.
+    fn cut_state(&self) -> Result<Option<CutState>, IndexError> {
+        let (status, found) = self.ask("GET", &self.state_path(CUT_STATE_ID), Body::Empty)?;
+        if status == 404 {
+            return Ok(None);
+        }
+        self.accepted(status, &found)?;
+        Ok(serde_json::from_value(found["_source"].clone()).ok())
+    }
+
+    fn set_cut_state(&self, state: &CutState) -> Result<(), IndexError> {
+        let path = self.state_path(CUT_STATE_ID);
+        let (status, answer) = self.ask("PUT", &path, Body::Json(&json!(state)))?;
+        self.accepted(status, &answer)
     }
 
     /// The state, and what the next one must name so that nobody else has written one meanwhile; none where there is no state
     /// yet.
     fn state_with_turn(&self) -> Result<(RemoteState, Option<(u64, u64)>), IndexError> {
-        let (status, found) = self.ask("GET", &self.state_path(), Body::Empty)?;
+        let (status, found) = self.ask("GET", &self.state_path(STATE_ID), Body::Empty)?;
         if status == 404 {
             return Ok((RemoteState::default(), None));
         }
@@ -149,7 +168,7 @@ impl RemoteIndex {
             None => "op_type=create".to_owned(),
             Some((number, term)) => format!("if_seq_no={number}&if_primary_term={term}"),
         };
-        let path = format!("{}?{condition}", self.state_path());
+        let path = format!("{}?{condition}", self.state_path(STATE_ID));
         let body = json!(state);
         let (status, answer) = self.ask("PUT", &path, Body::Json(&body))?;
         if status == 409 {

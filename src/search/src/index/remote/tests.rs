@@ -9,7 +9,9 @@ use serde_json::{Value, json};
 use super::document::{placed, written};
 use super::json::query;
 use super::{Body, CancellationToken, RemoteIndex, RemoteWriter, Transport};
+use crate::analyze::Analyzer;
 use crate::index::rank::plan::Plan;
+use crate::index::recut::CutState;
 use crate::index::schema::{Column, FORMAT};
 use crate::index::tests::memory::MemoryDocuments;
 use crate::index::{Config, IndexError, IndexWriter as _, SkippedDocument, StoredDocument};
@@ -87,6 +89,7 @@ fn opening(seq: u64, store: i64) -> Vec<(u16, Value)> {
         (200, description("u1")),
         (200, state(seq, store)),
         (200, written),
+        (200, json!({"_source": CutState::default()})),
         (200, hits(&[])),
     ]
 }
@@ -95,6 +98,7 @@ fn writer(script: &Arc<Script>) -> Result<RemoteWriter, IndexError> {
     let documents = Arc::new(MemoryDocuments::default());
     RemoteWriter::open(
         script.index(),
+        &Analyzer::new(&[]),
         &Config::default(),
         (1, 0),
         documents,
@@ -245,6 +249,9 @@ fn remote_newer_version_is_kept() {
 fn remote_deleted_index_is_refilled() {
     let mut answers = opening(5, STORE);
     answers[0] = (200, description("u2"));
+    // It is empty: how texts were cut is written anew.
+    answers[3] = (200, hits(&[]));
+    answers[4] = (200, json!({}));
     let script = Script::new(answers);
     assert_eq!(writer(&script).unwrap().last_seq(), 0);
 

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use tantivy::DocAddress;
 
 use super::super::IndexError;
+use super::super::duplicates::reprints::{Placed, Sketch};
 use super::super::facets::days::{DAY_MS, day_of};
 use super::super::query::Query;
 use super::super::rank::plan::Plan;
@@ -325,6 +326,13 @@ impl View for RemoteView<'_> {
         Ok(self.with(at, |known| known.group))
     }
 
+    fn placed(&self, at: DocAddress) -> Result<Option<Placed>, IndexError> {
+        Ok(self.with(at, |known| {
+            let both = known.group.zip(known.sketch);
+            both.map(|(group, sketch)| Placed { group, sketch })
+        }))
+    }
+
     fn site(&self, at: DocAddress) -> Result<String, IndexError> {
         Ok(self.with(at, |known| known.site.clone()))
     }
@@ -366,10 +374,17 @@ pub(super) struct Known {
     pub(super) fingerprint: u64,
     pub(super) seq: u64,
     pub(super) group: Option<u64>,
+    pub(super) sketch: Option<Sketch>,
     pub(super) site: String,
     pub(super) original: bool,
     pub(super) published_ms: Option<i64>,
     pub(super) fetched_ms: i64,
+}
+
+/// The sketch that a document gives.
+pub(super) fn sketch_of(source: &Value) -> Option<Sketch> {
+    let packed = source["sketch"].as_array().into_iter().flatten();
+    Sketch::unpacked(packed.filter_map(unhex))
 }
 
 impl Known {
@@ -379,6 +394,7 @@ impl Known {
             fingerprint: unhex(&source["fingerprint"])?,
             seq: source["seq"].as_u64().unwrap_or_default(),
             group: unhex(&source["group"]),
+            sketch: sketch_of(source),
             site: source["site"].as_str().unwrap_or_default().to_owned(),
             original: source["original"].as_bool().unwrap_or_default(),
             published_ms: source["published"].as_i64(),

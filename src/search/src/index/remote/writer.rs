@@ -6,18 +6,20 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::super::duplicates::reprints::Sketch;
-use super::super::duplicates::reprints::{REMEMBERED, Reprints};
+use super::super::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
 use super::super::rank::plan::Plan;
+use super::super::recut::{Recut, RecutProgress};
 use super::super::schema::PROGRAM;
 use super::super::stop::CancellationToken;
 use super::super::storage::left_out::{SkippedDocument, SkippedDocuments};
 use super::super::storage::writer::IndexWriter;
-use super::super::stored::{DocumentSource, StoredDocument};
+use super::super::stored::{Cutter, DocumentSource, StoredDocument};
 use super::super::{Config, IndexError};
-use super::document::Cutter;
+use super::document::fields;
 use super::json::query;
+use super::view::{RemoteView, sketch_of};
 use super::{Body, RemoteIndex, RemoteState, hex, unhex};
+use crate::analyze::Analyzer;
 
 /// Bytes of one bulk request, at least; engines take 100 MB.
 const BULK_BYTES: usize = 4 << 20;
@@ -34,8 +36,10 @@ struct Sent {
 /// The one writer of an index in an engine.
 pub struct RemoteWriter {
     index: RemoteIndex,
+    documents: Arc<dyn DocumentSource>,
     reprints: Reprints,
     cutter: Cutter,
+    recut: Recut,
     lines: Vec<u8>,
     sent: Vec<Sent>,
     state: RemoteState,
@@ -47,6 +51,7 @@ impl RemoteWriter {
     /// whose identity is `store`: an index of another store is refused. Whoever wrote it before fails from now on.
     pub fn open(
         index: RemoteIndex,
+        analyzer: &Analyzer,
         config: &Config,
         (shards, replicas): (u32, u32),
         documents: Arc<dyn DocumentSource>,
@@ -69,17 +74,63 @@ impl RemoteWriter {
         state.holder = holder.to_owned();
         state.beat += 1;
         let turn = index.set_state(&state, turn)?;
-        let mut reprints = Reprints::new(documents);
+        let cutter = Cutter::new(analyzer, config.utc_offset_minutes);
+        let recut = match state.seq {
+            0 => Recut::new(cutter.dictionary()),
+            _ => Recut::resume(index.cut_state()?, cutter.dictionary()),
+        };
+        let mut reprints = Reprints::new(Arc::clone(&documents));
         recall(&index, &mut reprints)?;
-        Ok(Self {
-            cutter: Cutter::new(config.utc_offset_minutes),
+        let mut writer = Self {
+            documents,
             reprints,
+            cutter,
+            recut,
             lines: Vec::new(),
             sent: Vec::new(),
             state,
             turn,
             index,
-        })
+        };
+        writer.save_cut_state()?;
+        Ok(writer)
+    }
+
+    /// Cuts with the newest dictionary from now on.
+    fn take_dictionary(&mut self) -> Result<(), IndexError> {
+        let Some(dictionary) = self.cutter.newer() else {
+            return Ok(());
+        };
+        // What was cut with the old one must be there when it is looked for what to cut again.
+        self.commit(self.state.seq)?;
+        self.recut.change_dictionary(&dictionary);
+        self.save_cut_state()?;
+        self.cutter.set(dictionary);
+        Ok(())
+    }
+
+    fn save_cut_state(&mut self) -> Result<(), IndexError> {
+        if let Some(state) = self.recut.unsaved() {
+            self.index.set_cut_state(state)?;
+            self.recut.set_saved();
+        }
+        Ok(())
+    }
+
+    /// Sends a document with its place among the reprints.
+    fn put(
+        &mut self,
+        stored: &StoredDocument,
+        body: &str,
+        placed: Option<Placed>,
+    ) -> Result<(), IndexError> {
+        let document = fields(&self.cutter.fields(stored, body), placed);
+        let sent = Sent {
+            fingerprint: stored.fingerprint,
+            seq: stored.seq,
+            url: stored.document.url.clone(),
+        };
+        self.push("index", sent, Some(&document))
     }
 
     /// Goes through the log from its beginning again: what the index has is sent once more, what it lacks comes in.
@@ -171,21 +222,16 @@ impl IndexWriter for RemoteWriter {
     }
 
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
+        self.take_dictionary()?;
         let body = stored.body();
         let placed = self.reprints.place(stored, &body);
-        let document = self.cutter.fields(stored, &body, placed);
         self.state.left_out.forget(stored.fingerprint);
-        let sent = Sent {
-            fingerprint: stored.fingerprint,
-            seq: stored.seq,
-            url: stored.document.url.clone(),
-        };
-        self.push("index", sent, Some(&document))
+        self.put(stored, &body, placed)
     }
 
     fn try_alone(&mut self, stored: &StoredDocument) -> Result<(), String> {
         let body = stored.body();
-        self.cutter.fields(stored, &body, None);
+        fields(&self.cutter.fields(stored, &body), None);
         Ok(())
     }
 
@@ -220,7 +266,33 @@ impl IndexWriter for RemoteWriter {
             return Err(self.index.failed(cause.to_owned()));
         }
         self.state.seq = seq;
-        self.write_state()
+        self.write_state()?;
+        self.save_cut_state()
+    }
+
+    fn recut(&mut self, most: usize) -> Result<Option<RecutProgress>, IndexError> {
+        self.take_dictionary()?;
+        if self.recut.progress().is_none() {
+            return Ok(None);
+        }
+        if self.recut.needs_view() {
+            self.recut.find(&RemoteView::new(&self.index))?;
+        }
+        for _ in 0..most {
+            let Some(outdated) = self.recut.pop() else {
+                break;
+            };
+            let stored = outdated.read(self.documents.as_ref());
+            if let Some(stored) = stored.map_err(|cause| self.index.failed(cause))? {
+                self.put(&stored, &stored.body(), outdated.placed)?;
+            }
+        }
+        if self.recut.is_done() {
+            self.commit(self.state.seq)?;
+            self.recut.finish();
+            self.save_cut_state()?;
+        }
+        Ok(self.recut.progress())
     }
 }
 
@@ -245,12 +317,11 @@ fn recall(index: &RemoteIndex, reprints: &mut Reprints) -> Result<(), IndexError
         before = last["_source"]["seq"].as_u64();
         for hit in hits {
             let source = &hit["_source"];
-            let packed = source["sketch"].as_array().into_iter().flatten();
             let remembered = (
                 source["seq"].as_u64(),
                 unhex(&source["fingerprint"]),
                 unhex(&source["group"]),
-                Sketch::unpacked(packed.filter_map(unhex)),
+                sketch_of(source),
             );
             if let (Some(seq), Some(fingerprint), Some(group), Some(sketch)) = remembered {
                 latest.push((seq, fingerprint, group, sketch));

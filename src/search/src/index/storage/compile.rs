@@ -99,7 +99,10 @@ impl Compiler<'_> {
 /// The documents whose time lies from the first moment on and before the second.
 fn within(column: Column, since_ms: Option<i64>, until_ms: Option<i64>) -> Boxed {
     use std::ops::Bound::{Excluded, Included, Unbounded};
-    let term = |ms| Term::from_field_i64(column.field(), ms);
+    let term = |number: i64| match column.kind() {
+        Type::Counter => column.number(number.unsigned_abs()),
+        _ => Term::from_field_i64(column.field(), number),
+    };
     let from = since_ms.map_or(Unbounded, |ms| Included(term(ms)));
     let until = until_ms.map_or(Unbounded, |ms| Excluded(term(ms)));
     Box::new(RangeQuery::new(from, until))

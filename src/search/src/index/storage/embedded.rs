@@ -20,6 +20,7 @@ use super::compile::{Boxed, Compiler, group_query};
 use super::folder::{Folder, META};
 use crate::analyze::tokenizers;
 use crate::index::IndexError;
+use crate::index::duplicates::reprints::{Placed, Sketch};
 use crate::index::facets::counts::{DayCounts, GroupCounts, SiteCounts};
 use crate::index::facets::days::DAY_MS;
 use crate::index::rank::plan::Plan;
@@ -158,6 +159,16 @@ impl Embedded<'_> {
         let columns = self.segment(at).fast_fields();
         let column = columns.column_opt::<u64>(Column::Group.name())?;
         Ok(column.and_then(|column| column.first(at.doc_id)))
+    }
+
+    fn placed_at(&self, at: DocAddress) -> tantivy::Result<Option<Placed>> {
+        let columns = self.segment(at).fast_fields();
+        let sketch = columns.column_opt::<u64>(Column::Sketch.name())?;
+        let sketch = sketch.and_then(|c| Sketch::unpacked(c.values_for_doc(at.doc_id)));
+        let group = self.group_at(at)?;
+        Ok(group
+            .zip(sketch)
+            .map(|(group, sketch)| Placed { group, sketch }))
     }
 
     fn precedence(&self, at: DocAddress) -> tantivy::Result<Precedence> {
@@ -312,6 +323,10 @@ impl View for Embedded<'_> {
 
     fn group(&self, at: DocAddress) -> Result<Option<u64>, IndexError> {
         self.group_at(at).map_err(|e| self.failed(e))
+    }
+
+    fn placed(&self, at: DocAddress) -> Result<Option<Placed>, IndexError> {
+        self.placed_at(at).map_err(|e| self.failed(e))
     }
 
     fn site(&self, at: DocAddress) -> Result<String, IndexError> {

@@ -162,8 +162,12 @@ pub(crate) fn remove_leftovers(dir: &Path, index: &Index) -> tantivy::Result<()>
             }
             None => false,
         };
-        if is_leftover {
-            std::fs::remove_file(dir.join(name))?;
+        // A writer that was dropped a moment ago may still remove its own.
+        if is_leftover
+            && let Err(error) = std::fs::remove_file(dir.join(name))
+            && error.kind() != ErrorKind::NotFound
+        {
+            return Err(error.into());
         }
     }
     Ok(())

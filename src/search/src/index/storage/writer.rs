@@ -6,8 +6,8 @@ use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use tantivy::directory::RamDirectory;
 use tantivy::directory::error::LockError;
+use tantivy::directory::{Directory as _, RamDirectory};
 use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{
@@ -15,14 +15,16 @@ use tantivy::{
     TantivyError,
 };
 
+use super::embedded::Embedded;
 use super::folder::{Folder, remove_leftovers};
 use super::left_out::{SkippedDocument, SkippedDocuments};
-use crate::analyze::{Singles, tokenizers};
+use crate::analyze::{Analyzer, tokenizers};
 use crate::index::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
+use crate::index::recut::{CutState, Recut, RecutProgress};
 use crate::index::schema::{
     Cause, Column, CommitPayload, FORMAT, PROGRAM, check_format, refuse_newer, schema, unreadable,
 };
-use crate::index::stored::{DocumentSource, StoredDocument};
+use crate::index::stored::{Cutter, DocumentSource, StoredDocument};
 use crate::index::{Config, IndexError};
 
 /// Least memory tantivy works with, in MB.
@@ -43,13 +45,17 @@ const MERGED_SEGMENTS: usize = 6;
 /// it: each document is then written again a bounded number of times while an index grows.
 const WORTH_OF_REST: u64 = 8;
 
+/// The file of [`CutState`], beside the files of the index.
+const CUT_STATE: &str = "words.json";
+
 /// The one writer of an index. Dropping it without a commit forgets what came after the last one.
 pub struct Writer {
     dir: PathBuf,
     inner: tantivy::IndexWriter<TantivyDocument>,
+    documents: Arc<dyn DocumentSource>,
     reprints: Reprints,
-    singles: Singles,
-    utc_offset_minutes: i32,
+    cutter: Cutter,
+    recut: Recut,
     store: i64,
     last_seq: u64,
     tokenizers: TokenizerManager,
@@ -72,19 +78,22 @@ const ALONE_BYTES: usize = 15 << 20;
 
 impl Writer {
     /// Opens the index in `dir` for writing, or makes an empty one there. `documents` are those of the store whose
-    /// identity is `store`: an index of another store is refused.
+    /// identity is `store`: an index of another store is refused. Texts are cut with the dictionary that `analyzer` has at the
+    /// time.
     pub fn open(
         dir: &Path,
+        analyzer: &Analyzer,
         config: &Config,
         documents: Arc<dyn DocumentSource>,
         store: i64,
     ) -> Result<Self, IndexError> {
-        Self::open_with(dir, config, documents, store, tokenizers())
+        Self::open_with(dir, analyzer, config, documents, store, tokenizers())
     }
 
     /// The same with other tokenizers.
     pub(crate) fn open_with(
         dir: &Path,
+        analyzer: &Analyzer,
         config: &Config,
         documents: Arc<dyn DocumentSource>,
         store: i64,
@@ -98,7 +107,12 @@ impl Writer {
         if noted.seq > 0 && noted.store != store {
             return Err(IndexError::OtherStore(dir.to_owned()));
         }
-        let mut reprints = Reprints::new(documents);
+        let cutter = Cutter::new(analyzer, config.utc_offset_minutes);
+        let recut = match noted.seq {
+            0 => Recut::new(cutter.dictionary()),
+            _ => Recut::resume(cut_state(dir), cutter.dictionary()),
+        };
+        let mut reprints = Reprints::new(Arc::clone(&documents));
         recall(&index, &mut reprints).map_err(|e| unreadable(dir, e))?;
         let memory_mb = config.memory_mb.clamp(MIN_MEMORY_MB, MAX_MEMORY_MB);
         let options = IndexWriterOptions::builder()
@@ -112,19 +126,59 @@ impl Writer {
         })?;
         remove_leftovers(dir, inner.index()).map_err(|e| unreadable(dir, e))?;
         inner.set_merge_policy(Box::new(merges()));
-        Ok(Self {
+        let mut writer = Self {
             dir: dir.to_owned(),
             inner,
+            documents,
             reprints,
-            singles: Singles::default(),
-            utc_offset_minutes: config.utc_offset_minutes,
+            cutter,
+            recut,
             store,
             last_seq: noted.seq,
             tokenizers,
             is_of_other_version: noted.program != PROGRAM,
             aside: noted.left_out,
             merges: true,
-        })
+        };
+        writer.save_cut_state()?;
+        Ok(writer)
+    }
+
+    /// Cuts with the newest dictionary from now on.
+    fn take_dictionary(&mut self) -> Result<(), IndexError> {
+        let Some(dictionary) = self.cutter.newer() else {
+            return Ok(());
+        };
+        // What was cut with the old one must be there when it is looked for what to cut again.
+        self.commit(self.last_seq)?;
+        self.recut.change_dictionary(&dictionary);
+        self.save_cut_state()?;
+        self.cutter.set(dictionary);
+        Ok(())
+    }
+
+    fn save_cut_state(&mut self) -> Result<(), IndexError> {
+        let Some(state) = self.recut.unsaved() else {
+            return Ok(());
+        };
+        let text = serde_json::to_vec(state).expect("words always serialize");
+        let folder = Folder::open(&self.dir).map_err(|e| unreadable(&self.dir, e))?;
+        let saved = folder.atomic_write(Path::new(CUT_STATE), &text);
+        saved.map_err(|e| self.failed(e.into()))?;
+        self.recut.set_saved();
+        Ok(())
+    }
+
+    /// Finds the next documents that are to be cut again.
+    fn find_outdated(&mut self) -> Result<(), IndexError> {
+        let reader = self.inner.index().reader_builder();
+        let reader: tantivy::Result<IndexReader> =
+            reader.reload_policy(ReloadPolicy::Manual).try_into();
+        let view = Embedded {
+            dir: &self.dir,
+            searcher: reader.map_err(|e| failed(&self.dir, &e))?.searcher(),
+        };
+        self.recut.find(&view)
     }
 
     /// Whether the last commit was written by another version of the program, which may have failed where this one does
@@ -141,8 +195,7 @@ impl Writer {
     ) -> Result<(), IndexError> {
         self.inner
             .delete_term(Column::Fingerprint.number(stored.fingerprint));
-        let singles = &mut self.singles;
-        let mut document = stored.fields_of(body, singles, self.utc_offset_minutes);
+        let mut document = self.cutter.fields(stored, body);
         if let Some(Placed { group, sketch }) = placed {
             document.add_u64(Column::Group.field(), group);
             for four in sketch.packed() {
@@ -222,6 +275,7 @@ impl IndexWriter for Writer {
     }
 
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
+        self.take_dictionary()?;
         let body = stored.body();
         let placed = self.reprints.place(stored, &body);
         self.replace(stored, &body, placed)?;
@@ -231,8 +285,7 @@ impl IndexWriter for Writer {
 
     fn try_alone(&mut self, stored: &StoredDocument) -> Result<(), String> {
         let body = stored.body();
-        let offset = self.utc_offset_minutes;
-        let document = stored.fields_of(&body, &mut Singles::default(), offset);
+        let document = self.cutter.fields(stored, &body);
         let alone = Index::builder()
             .schema(schema())
             .tokenizers(self.tokenizers.clone())
@@ -278,8 +331,42 @@ impl IndexWriter for Writer {
         done.map_err(|e| self.failed(e))?;
         self.last_seq = seq;
         self.is_of_other_version = false;
-        Ok(())
+        self.save_cut_state()
     }
+
+    fn recut(&mut self, most: usize) -> Result<Option<RecutProgress>, IndexError> {
+        self.take_dictionary()?;
+        if self.recut.progress().is_none() {
+            return Ok(None);
+        }
+        if self.recut.needs_view() {
+            self.find_outdated()?;
+        }
+        for _ in 0..most {
+            let Some(outdated) = self.recut.pop() else {
+                break;
+            };
+            let stored = outdated.read(self.documents.as_ref());
+            let stored = stored.map_err(|cause| IndexError::Failed {
+                dir: self.dir.clone(),
+                cause,
+            })?;
+            if let Some(stored) = stored {
+                self.replace(&stored, &stored.body(), outdated.placed)?;
+            }
+        }
+        if self.recut.is_done() {
+            self.commit(self.last_seq)?;
+            self.recut.finish();
+            self.save_cut_state()?;
+        }
+        Ok(self.recut.progress())
+    }
+}
+
+/// What is kept of how the texts were cut; none where that cannot be read.
+fn cut_state(dir: &Path) -> Option<CutState> {
+    serde_json::from_slice(&std::fs::read(dir.join(CUT_STATE)).ok()?).ok()
 }
 
 /// Remembers the latest documents of the index, the latest last.
@@ -395,6 +482,10 @@ pub trait IndexWriter {
 
     /// Makes everything so far durable and visible, and notes that all changes up to `seq` are in it.
     fn commit(&mut self, seq: u64) -> Result<(), IndexError>;
+
+    /// Cuts so many documents again at most whose words have changed with the lexicons, the newest first. How far that is;
+    /// none once all documents are as they should be. Seen by readers after the next commit.
+    fn recut(&mut self, most: usize) -> Result<Option<RecutProgress>, IndexError>;
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod labels;
 mod matching;
 pub(super) mod memory;
 mod recovery;
+mod recut;
 mod reprints;
 mod scan;
 mod series;
@@ -77,9 +78,17 @@ impl DerefMut for Keeping {
 }
 
 fn open_writer(dir: &Path, config: &Config) -> Result<Keeping, IndexError> {
+    open_writer_with(dir, &ANALYZER, config)
+}
+
+fn open_writer_with(
+    dir: &Path,
+    analyzer: &Analyzer,
+    config: &Config,
+) -> Result<Keeping, IndexError> {
     let documents = documents_of(dir);
     let source = Arc::clone(&documents) as Arc<dyn DocumentSource>;
-    let inner = Writer::open(dir, config, source, STORE)?;
+    let inner = Writer::open(dir, analyzer, config, source, STORE)?;
     Ok(Keeping { inner, documents })
 }
 

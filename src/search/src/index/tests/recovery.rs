@@ -175,7 +175,13 @@ fn open_refuses_other_store() {
     drop(writer);
     let noted = noted(dir.path()).unwrap();
     assert_eq!((noted.seq, noted.format, noted.store), (1, FORMAT, STORE));
-    let other = Writer::open(dir.path(), &config, documents_of(dir.path()), STORE + 1);
+    let other = Writer::open(
+        dir.path(),
+        &ANALYZER,
+        &config,
+        documents_of(dir.path()),
+        STORE + 1,
+    );
     let error = other.map(|_| ()).unwrap_err();
     assert!(matches!(error, IndexError::OtherStore(_)), "{error}");
 }
@@ -256,7 +262,15 @@ fn try_alone_finds_panic() {
         let tokenizers = crate::analyze::tokenizers();
         tokenizers.register(crate::analyze::GRAMS, Mine);
         let documents = documents_of(dir.path());
-        Writer::open_with(dir.path(), &Config::default(), documents, STORE, tokenizers).unwrap()
+        Writer::open_with(
+            dir.path(),
+            &ANALYZER,
+            &Config::default(),
+            documents,
+            STORE,
+            tokenizers,
+        )
+        .unwrap()
     };
     let good = document("https://a.example/1", "日报", "日产原油");
     let bad = document("https://a.example/2", "日报", "地雷");

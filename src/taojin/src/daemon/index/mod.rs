@@ -31,6 +31,7 @@ use crate::documents::{IndexAt, StoreDocuments};
 use crate::serve::metrics;
 use feeding::{SuspectRows, UNKNOWN, add, add_rows};
 use taojin_crawl::store::{self, Store, StoreError};
+use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, DocumentSource, IndexError, IndexWriter, Writer, caught};
 
 pub(super) use copying::Copier;
@@ -50,12 +51,16 @@ const DRAIN: Duration = Duration::from_secs(3);
 /// Changes between two commits: what a crash costs at most, some seconds of work.
 const COMMIT_ROWS: usize = 20_000;
 
+/// Time that a command without a daemon takes to cut documents again whose terms came or went.
+const RECUT: Duration = Duration::from_secs(10);
+
 /// Pause before the index is opened again after it failed (full disk, I/O error).
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 
 /// The indexing thread's state.
 pub(super) struct Indexer {
     dir: PathBuf,
+    analyzer: Analyzer,
     config: index::Config,
     reader: store::Reader,
     documents: Arc<dyn DocumentSource>,
@@ -84,7 +89,7 @@ pub(crate) fn catch_up(loaded: &LoadedConfig) -> anyhow::Result<()> {
         remote::take_all(loaded, at.clone(), reader, false, &mut |_| {})?;
         return Ok(());
     }
-    let mut indexer = Indexer::open(loaded, reader, Arc::default(), false)?;
+    let mut indexer = Indexer::open(loaded, &loaded.analyzer()?, reader, Arc::default(), false)?;
     indexer.take_all()?;
     indexer.finish();
     Ok(())
@@ -101,12 +106,12 @@ pub(crate) fn rebuild_index(
     if let Some(at) = IndexAt::new(loaded).remote() {
         return remote::take_all(loaded, at.clone(), reader, true, &mut each);
     }
-    let mut indexer = Indexer::closed(loaded, reader, Arc::default(), false)?;
+    let analyzer = loaded.analyzer()?;
+    let mut indexer = Indexer::closed(loaded, &analyzer, reader, Arc::default(), false)?;
     indexer.start_rebuild()?;
     indexer.complete_anew(&mut each)?;
     indexer.take_all()?;
-    let documents =
-        crate::documents::open_index(loaded, &taojin_search::analyze::Analyzer::new(&[]))?;
+    let documents = crate::documents::open_index(loaded, &analyzer)?;
     indexer.finish();
     Ok(documents.num_docs()?)
 }
@@ -119,6 +124,29 @@ fn commit(writer: &mut dyn IndexWriter, seq: u64, shared: &Shared) -> Result<(),
     shared.set_indexed(seq);
     tracing::debug!(seq, "index committed");
     Ok(())
+}
+
+/// Cuts some documents again whose terms came or went, and shows how far that is. Gives how long that took; none where all are as
+/// they should be.
+fn recut(writer: &mut dyn IndexWriter, shared: &Shared) -> Result<Option<Duration>, IndexError> {
+    let started = Instant::now();
+    let progress = writer.recut(ROWS)?;
+    match (shared.set_recut(progress), progress) {
+        (None, Some(at)) => tracing::info!(
+            to = at.last,
+            "terms came or went: documents with them are cut again"
+        ),
+        (Some(_), None) => tracing::info!("all documents are cut with the terms of now"),
+        _ => {}
+    }
+    Ok(progress.map(|_| started.elapsed()))
+}
+
+/// The same for a command that ends: as many as there is time for; the next one continues.
+fn recut_within(writer: &mut dyn IndexWriter, time: Duration) -> Result<(), IndexError> {
+    let started = Instant::now();
+    while started.elapsed() < time && writer.recut(ROWS)?.is_some() {}
+    writer.commit(writer.last_seq())
 }
 
 /// Waits for new documents; gives whether the daemon stops.
@@ -167,11 +195,12 @@ impl Indexer {
     /// Over the index of the data directory. Where it must be made again, a daemon does so while it works; everybody else now.
     pub(super) fn open(
         loaded: &LoadedConfig,
+        analyzer: &Analyzer,
         reader: store::Reader,
         shared: Arc<Shared>,
         forever: bool,
     ) -> anyhow::Result<Self> {
-        let mut indexer = Self::closed(loaded, reader, shared, forever)?;
+        let mut indexer = Self::closed(loaded, analyzer, reader, shared, forever)?;
         while let Err(error) = indexer.open_writer() {
             // A document that brings it down is known now, and is left out the next time.
             if !indexer.take_warning() {
@@ -187,12 +216,14 @@ impl Indexer {
 
     fn closed(
         loaded: &LoadedConfig,
+        analyzer: &Analyzer,
         reader: store::Reader,
         shared: Arc<Shared>,
         forever: bool,
     ) -> anyhow::Result<Self> {
         Ok(Self {
             dir: loaded.index_dir(),
+            analyzer: analyzer.clone(),
             config: loaded.config.index.clone(),
             store_id: reader.store_id()?,
             reader,
@@ -257,7 +288,7 @@ impl Indexer {
             self.checked.borrow_mut().insert(dir.to_owned());
         }
         let documents = Arc::clone(&self.documents);
-        Writer::open(dir, &self.config, documents, self.store_id)
+        Writer::open(dir, &self.analyzer, &self.config, documents, self.store_id)
     }
 
     /// Works until the other end of `wake` is dropped, then takes what is left as far as [`DRAIN`] allows.
@@ -290,6 +321,9 @@ impl Indexer {
         let mut has_more = false;
         // What an earlier run left may be tidied as well.
         let mut quiet_since = Some(Instant::now());
+        // While documents are cut again: since when some wait for a commit, and how long to rest, which is half of the time.
+        let mut recut_since: Option<Instant> = None;
+        let mut rest: Option<Duration> = None;
         loop {
             self.shared.record_heartbeat(Worker::Indexer);
             let room = self.update_merge_policy();
@@ -298,7 +332,8 @@ impl Indexer {
                     Some(_) if room => Duration::ZERO,
                     _ if has_more => Duration::ZERO,
                     _ => waiting_since
-                        .map_or(COMMIT_AFTER, |t| COMMIT_AFTER.saturating_sub(t.elapsed())),
+                        .map_or(COMMIT_AFTER, |t| COMMIT_AFTER.saturating_sub(t.elapsed()))
+                        .min(rest.unwrap_or(COMMIT_AFTER)),
                 };
                 stopping = is_over(wake, wait);
             }
@@ -324,10 +359,20 @@ impl Indexer {
             if has_all && waiting_since.is_none() {
                 self.shared.set_caught_up();
             }
+            let is_idle = added == 0 && !stopping && room && self.rebuild.is_none();
+            rest = match &mut self.writer {
+                Some(writer) if is_idle => recut(writer, &self.shared)?,
+                _ => None,
+            };
+            if rest.is_some() {
+                recut_since.get_or_insert_with(Instant::now);
+            }
             let commit_after = if has_more { COMMIT_LATER } else { COMMIT_AFTER };
-            if waiting_since.is_some_and(|t| last || t.elapsed() >= commit_after) {
+            if waiting_since.is_some_and(|t| last || t.elapsed() >= commit_after)
+                || recut_since.is_some_and(|t| last || t.elapsed() >= COMMIT_LATER)
+            {
                 self.commit(seq)?;
-                waiting_since = None;
+                (waiting_since, recut_since) = (None, None);
                 quiet_since = Some(Instant::now());
             }
             if quiet_since
@@ -372,7 +417,8 @@ impl Indexer {
         let Some(mut writer) = self.writer.take().filter(|_| !self.forever) else {
             return;
         };
-        if let Err(error) = writer.tidy().and_then(|_| writer.close()) {
+        let done = recut_within(&mut writer, RECUT).and_then(|()| writer.tidy());
+        if let Err(error) = done.and_then(|_| writer.close()) {
             tracing::warn!(%error, "index could not be tidied");
         }
     }

@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 use anyhow::bail;
 
 use super::feeding::{SuspectRows, add_rows};
-use super::{DRAIN, ROWS, RebuildProgress, commit, is_over};
+use super::{DRAIN, RECUT, ROWS, RebuildProgress, commit, is_over, recut, recut_within};
 use crate::config::LoadedConfig;
 use crate::daemon::Shared;
 use crate::daemon::watchdog::Worker;
 use crate::documents::{IndexAt, RemoteAt, StoreDocuments};
 use taojin_crawl::store;
+use taojin_search::analyze::Analyzer;
 use taojin_search::index::remote::{RemoteState, RemoteWriter};
 use taojin_search::index::{self, IndexError, IndexWriter, caught};
 
@@ -33,6 +34,7 @@ const COMMIT_ROWS: usize = 4_096;
 /// The thread that feeds an engine.
 pub(in crate::daemon) struct RemoteIndexer {
     at: RemoteAt,
+    analyzer: Analyzer,
     config: index::Config,
     store_id: i64,
     reader: store::Reader,
@@ -53,12 +55,14 @@ impl RemoteIndexer {
     pub(in crate::daemon) fn new(
         loaded: &LoadedConfig,
         at: RemoteAt,
+        analyzer: &Analyzer,
         reader: store::Reader,
         shared: Arc<Shared>,
     ) -> anyhow::Result<Self> {
         let place = loaded.store_place();
         Ok(Self {
             at,
+            analyzer: analyzer.clone(),
             config: loaded.config.index.clone(),
             store_id: reader.store_id()?,
             reader,
@@ -133,6 +137,7 @@ impl RemoteIndexer {
     fn open(&self) -> anyhow::Result<RemoteWriter> {
         let writer = RemoteWriter::open(
             self.at.index.clone(),
+            &self.analyzer,
             &self.config,
             (self.at.shards, self.at.replicas),
             self.documents.clone(),
@@ -166,7 +171,7 @@ impl RemoteIndexer {
             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let last = deadline.is_some() && (added < ROWS || late);
             let due = committed.elapsed() >= COMMIT_AFTER || waiting >= COMMIT_ROWS || last;
-            if waiting > 0 && due {
+            if (waiting > 0 || self.shared.recut().is_some()) && due {
                 self.commit(writer, seq)?;
                 (waiting, committed) = (0, Instant::now());
             } else if committed.elapsed() >= BEAT_EVERY {
@@ -179,10 +184,17 @@ impl RemoteIndexer {
             if added == ROWS {
                 continue;
             }
+            let mut wait = COMMIT_AFTER;
             if waiting == 0 {
                 self.end_anew(seq);
+                if deadline.is_none()
+                    && let Some(taken) = recut(writer, &self.shared)?
+                {
+                    // Half of the time is left.
+                    wait = taken.min(COMMIT_AFTER);
+                }
             }
-            if deadline.is_none() && is_over(wake, COMMIT_AFTER) {
+            if deadline.is_none() && is_over(wake, wait) {
                 deadline = Some(Instant::now() + DRAIN);
             }
         }
@@ -227,7 +239,8 @@ pub(super) fn take_all(
     anew: bool,
     each: &mut dyn FnMut(RebuildProgress),
 ) -> anyhow::Result<u64> {
-    let mut indexer = RemoteIndexer::new(loaded, at, reader, Arc::default())?;
+    let analyzer = loaded.analyzer()?;
+    let mut indexer = RemoteIndexer::new(loaded, at, &analyzer, reader, Arc::default())?;
     let begun = Instant::now();
     while !indexer.is_free()? {
         if begun.elapsed() > SILENT + BEAT_EVERY {
@@ -256,8 +269,9 @@ pub(super) fn take_all(
             break;
         }
     }
+    recut_within(&mut writer, RECUT)?;
     writer.release()?;
-    let reader = IndexAt::new(loaded).open(&taojin_search::analyze::Analyzer::new(&[]))?;
+    let reader = IndexAt::new(loaded).open(&analyzer)?;
     Ok(reader.num_docs()?)
 }
 

@@ -84,7 +84,8 @@ impl TestStore {
 
     fn indexer(&self, shared: &Arc<Shared>) -> Indexer {
         let reader = self.store.lock().unwrap().reader().unwrap();
-        Indexer::open(&self.loaded, reader, Arc::clone(shared), true).unwrap()
+        let analyzer = self.loaded.analyzer().unwrap();
+        Indexer::open(&self.loaded, &analyzer, reader, Arc::clone(shared), true).unwrap()
     }
 
     fn documents(&self) -> u64 {

@@ -192,6 +192,7 @@ impl StatusBoard {
             accepted: counts.accepted,
             rejected: counts.rejected,
             looked_ms: (mark.at_ms > 0).then_some(mark.at_ms),
+            recut: self.shared.as_ref().and_then(|shared| shared.recut()),
         })
     }
 

@@ -41,7 +41,10 @@ async fn run(spoil: impl FnOnce(&mut Crawl)) -> (String, String) {
         None,
         &shared,
         sync_channel(64),
-        tokio::sync::watch::channel(Current::new(&loaded)).1,
+        (
+            loaded.analyzer().unwrap(),
+            tokio::sync::watch::channel(Current::new(&loaded)).1,
+        ),
     )
     .unwrap();
     spoil(&mut crawl);
