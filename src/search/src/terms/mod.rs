@@ -32,7 +32,7 @@ use crate::analyze::Dictionary;
 const DEFAULT_MIN_COUNT: u32 = 3;
 /// A reviewer reads some hundred terms, not more.
 const DEFAULT_MAX_TERMS: usize = 1_000;
-/// Some 3,000 articles: half a minute of one core and less than 100 MB, which a small machine can spare after a crawl.
+/// Some 3,000 articles: half a minute of one core and less than 200 MB, which a small machine can spare after a crawl.
 const DEFAULT_MAX_CHARS: usize = 4_000_000;
 /// Of the candidates from here on in three documents or more that are no dictionary words, five in six are keywords (CSL).
 const DEFAULT_ACCEPT_ABOVE: f64 = 0.7;
