@@ -1,6 +1,8 @@
-//! Writes `general.fst`: the words and frequencies of jieba-rs' own dictionary as a finite state transducer that the
-//! program uses as it is. Cargo says where the sources of jieba-rs are. Works without a network.
+//! Writes two finite state transducers that the program uses as they are, from jieba-rs' own dictionary: `general.fst`, its
+//! words and frequencies, and `names.fst`, how much each character speaks for the name of a person. Cargo says where
+//! the sources of jieba-rs are. Works without a network.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -22,10 +24,12 @@ fn write_words() -> Outcome<()> {
     let text = fs::read_to_string(&dictionary)
         .map_err(|problem| format!("{}: {problem}", dictionary.display()))?;
     let mut words: Vec<(&str, u64)> = Vec::new();
+    let mut names = Names::default();
     for line in text.lines() {
         let mut fields = line.split_ascii_whitespace();
         if let (Some(word), Some(frequency)) = (fields.next(), fields.next()) {
             words.push((word, frequency.parse()?));
+            names.count(word, fields.next().unwrap_or_default());
         }
     }
     // The empty word has the sum of all frequencies.
@@ -34,8 +38,64 @@ fn write_words() -> Outcome<()> {
     let mut table = fst::MapBuilder::memory();
     table.extend_iter(words)?;
     fs::write(out.join("general.fst"), table.into_inner()?)?;
+    fs::write(out.join("names.fst"), names.table()?)?;
     Ok(())
 }
+
+/// Characters by place: `1`, `2` and `3` in words of two or three characters, `t` anywhere in a word.
+type Place = (char, char);
+
+/// How often characters stand in names and in other words. Chinese names (`nr`) are told by surname and given name,
+/// transcribed ones (`nrt`) by characters that stand for sounds.
+#[derive(Default)]
+struct Names {
+    /// Times in names, and in other words.
+    counts: BTreeMap<Place, (f64, f64)>,
+    /// The same of all characters of a place.
+    totals: BTreeMap<char, (f64, f64)>,
+}
+
+impl Names {
+    fn count(&mut self, word: &str, tag: &str) {
+        let chars: Vec<char> = word.chars().collect();
+        if chars.len() < 2 || word.is_ascii() {
+            return;
+        }
+        for (place, c) in "123".chars().zip(&chars).filter(|_| chars.len() <= 3) {
+            self.add((place, *c), matches!(tag, "nr" | "nrfg"));
+        }
+        for c in chars {
+            self.add(('t', c), tag == "nrt");
+        }
+    }
+
+    fn add(&mut self, at: Place, is_name: bool) {
+        let counts = self.counts.entry(at).or_default();
+        let totals = self.totals.entry(at.0).or_default();
+        for (names, others) in [counts, totals] {
+            *if is_name { names } else { others } += 1.0;
+        }
+    }
+
+    /// Place and character, and `16 · ln(P(character | name) / P(character | other word)) + 128`.
+    fn table(&self) -> Outcome<Vec<u8>> {
+        let mut table = fst::MapBuilder::memory();
+        for ((place, c), (names, others)) in &self.counts {
+            let (all_names, all_others) = self.totals.get(place).copied().unwrap_or_default();
+            let share = |count: f64, all: f64| (count + SMOOTHING) / (all + SMOOTHING * DIFFERENT);
+            let weight = (share(*names, all_names) / share(*others, all_others)).ln();
+            table.insert(
+                format!("{place}{c}"),
+                (weight * 16.0 + 128.0).clamp(0.0, 255.0) as u64,
+            )?;
+        }
+        Ok(table.into_inner()?)
+    }
+}
+
+/// Added to each count, so that what was never seen is not impossible, for about as many characters.
+const SMOOTHING: f64 = 0.5;
+const DIFFERENT: f64 = 3_000.0;
 
 /// The file of jieba-rs' dictionary.
 fn dictionary(out: &Path) -> Outcome<PathBuf> {

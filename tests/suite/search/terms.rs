@@ -163,3 +163,40 @@ fn terms_discover_and_decide() {
     assert_has(&rejected, &["水平井压裂液"]);
     folder.done(&["terms", "discover"]);
 }
+
+#[test]
+fn sure_terms_enter_by_themselves() {
+    // A few made-up lines are less sure than a real collection.
+    let folder = Folder::new("[terms]\naccept_above = 0.1\n", &[]);
+    let mut lines = String::new();
+    let things = [
+        "桥梁", "水库", "码头", "厂房", "车站", "果园", "学校", "灯塔",
+    ];
+    for (n, (thing, before)) in things.iter().zip("用买卖运换装加产".chars()).enumerate() {
+        let term = "水平井压裂液";
+        let text = format!("{thing}说，{before}{term}。{term}在{thing}里。{thing}旁有{term}。");
+        lines += &format!("{}\n", json!({ "id": n, "text": text }));
+    }
+    folder.write("texts.jsonl", lines);
+    let keep = ["terms", "discover", "--from", "texts.jsonl", "--keep"];
+    let said = folder.taojin(&keep).ran();
+    assert_has(
+        &said.err,
+        &[
+            "terms entered the lexicon: ",
+            "水平井压裂液",
+            "`taojin terms reject TERM` takes one out",
+        ],
+    );
+    let accepted = || folder.done(&["terms", "list", "--accepted"]);
+    assert_has(&accepted(), &["水平井压裂液"]);
+    assert!(!accepted().contains("学校"), "the dictionary has it");
+    // Rejected by a command, or by a line of the operator's own: it stays out.
+    folder.done(&["terms", "reject", "水平井压裂液"]);
+    folder.done(&keep);
+    assert!(!accepted().contains("水平井压裂液"), "{}", accepted());
+    std::fs::remove_file(folder.file("data/terms.sqlite")).expect("removed");
+    folder.write("data/terms.txt", "-水平井压裂液\n");
+    folder.done(&keep);
+    assert!(!accepted().contains("水平井压裂液"), "{}", accepted());
+}

@@ -3,16 +3,18 @@
 //! Termhood is how likely a candidate is a term, 0 to 1.
 //!
 //! A logistic model of the measures: `1 / (1 + exp(−s))` with `s` a sum of weights. The weights were fitted to the
-//! author keywords of 2,000 Chinese abstracts of all fields (CSL) and rounded; two are set by hand where keywords of
-//! papers differ from terms of a field: names of places, and words no more frequent than in general text, count less.
+//! author keywords of 2,000 Chinese abstracts of all fields (CSL) and rounded; three are set by hand where keywords of
+//! papers differ from terms of a field: names of places, transcribed names, and words no more frequent than in general
+//! text count less. What is a name of a person, a source or a clause is left out first.
 //! The measures saturate, so that a large collection is ranked like a small one.
 
 use super::Config;
-use super::corpus::is_boilerplate;
 use super::corpus::{Corpus, Word};
+use super::corpus::{is_address, is_boilerplate};
 use super::count::{Count, count};
 use super::count::{Freedom, freedom};
 use super::hash::{ByHash, Hash};
+use super::names::{is_person, is_transcribed};
 use super::nesting::{Nested, c_values};
 use super::patterns::Pattern;
 use crate::analyze::Dictionary;
@@ -23,6 +25,9 @@ const EDGE_SHARE: f64 = 0.6;
 const EDGE_DOCUMENTS: u32 = 5;
 /// A candidate that is named as the source in so many of its occurrences is one.
 const SOURCE_SHARE: f64 = 0.25;
+
+/// A candidate that is a clause of its own in so many of its occurrences is a phrase that joins sentences.
+const CLAUSE_SHARE: f64 = 0.25;
 
 /// What was measured of a candidate.
 #[derive(Debug, Clone, PartialEq)]
@@ -49,6 +54,8 @@ pub struct Candidate {
     pub cohesion: Option<f64>,
     /// Mean of `log2(frequency here / frequency in general text)` over its words.
     pub contrast: f64,
+    /// How often its first word and its last stand in general text: `log2` of the number in a million words, at least 0.
+    pub known: (f64, f64),
     /// Words that it is cut into.
     pub words: u8,
     /// Characters.
@@ -59,6 +66,8 @@ pub struct Candidate {
     pub in_dictionary: bool,
     /// Where it stands: positions in the corpus.
     pub(super) samples: Vec<u32>,
+    /// A transcribed name, of whatever.
+    pub is_transcribed: bool,
 }
 
 /// Measures all candidates, in no order; none if `go_on` said no.
@@ -89,7 +98,12 @@ pub(super) fn measure(
     let mut out = Vec::new();
     for (((text, (_, count)), nested), freedom) in texts.iter().zip(&kept).zip(nested).zip(freedom)
     {
-        if is_boilerplate(text) || is_source(count) {
+        if is_boilerplate(text)
+            || is_address(text)
+            || is_source(count)
+            || is_clause(count)
+            || is_person_of(corpus, text, count)
+        {
             continue;
         }
         out.push(general.candidate(text, count, &counts, nested, freedom));
@@ -103,6 +117,18 @@ fn is_source(count: &Count) -> bool {
     let edge =
         count.documents >= EDGE_DOCUMENTS && share(count.edges, count.documents) >= EDGE_SHARE;
     edge || share(count.sources, count.occurrences) >= SOURCE_SHARE
+}
+
+/// Whether it mostly is a clause of its own, as what leads from one sentence to the next is (`迄今为止`).
+fn is_clause(count: &Count) -> bool {
+    let share = f64::from(count.clauses) / f64::from(count.occurrences.max(1));
+    count.clauses > 1 && share >= CLAUSE_SHARE
+}
+
+fn is_person_of(corpus: &Corpus, text: &str, count: &Count) -> bool {
+    let beside = f64::from(count.persons) / f64::from(count.occurrences.max(1));
+    let is_name = words_of(corpus, count).all(|word| word.is_name);
+    is_person(text, beside, is_name)
 }
 
 fn words_of<'c>(corpus: &'c Corpus, count: &Count) -> impl Iterator<Item = &'c Word> {
@@ -163,12 +189,24 @@ impl<'a> General<'a> {
             free_sides: f64::from(count.free_sides) / 2.0 / occurrences,
             cohesion: self.cohesion(count, counts),
             contrast: self.contrast(count),
+            known: self.known(count),
             words: count.words,
             chars: u32::try_from(text.chars().count()).unwrap_or(u32::MAX),
             pattern: count.pattern,
             in_dictionary: self.dictionary.per_million(text).is_some(),
             samples: count.samples.clone(),
+            is_transcribed: is_transcribed(text),
         }
+    }
+
+    fn known(&self, count: &Count) -> (f64, f64) {
+        let known = |word: &Word| {
+            let general = self.dictionary.per_million(&word.text);
+            general.unwrap_or_default().max(1.0).log2()
+        };
+        let words: Vec<f64> = words_of(self.corpus, count).map(known).collect();
+        let end = |word: Option<&f64>| word.copied().unwrap_or_default();
+        (end(words.first()), end(words.last()))
     }
 
     fn contrast(&self, count: &Count) -> f64 {
@@ -212,34 +250,40 @@ impl<'a> General<'a> {
 const RARE_PER_MILLION: f64 = 1.0 / 60.0;
 
 /// What every candidate begins with.
-const BASE: f64 = -5.1;
+const BASE: f64 = -5.92;
 /// For each doubling of the C-value.
-const C_VALUE: f64 = 0.16;
+const C_VALUE: f64 = 0.11;
 /// For each bit of entropy at its less free side, and how that saturates: more than 5 bits say no more.
-const FREEDOM: f64 = 0.85;
-const FREEDOM_SQUARED: f64 = -0.19;
+const FREEDOM: f64 = 0.95;
+const FREEDOM_SQUARED: f64 = -0.22;
 const MAX_FREEDOM: f64 = 5.0;
 /// For each doubling of its occurrences in the text that has most: a text repeats what it is about. It saturates at
 /// 16, and counts more for what is free.
-const MOST: f64 = 0.39;
-const MOST_SQUARED: f64 = -0.14;
-const MOST_AND_FREEDOM: f64 = 0.23;
+const MOST: f64 = 0.36;
+const MOST_SQUARED: f64 = -0.12;
+const MOST_AND_FREEDOM: f64 = 0.22;
 const MAX_MOST: f64 = 4.0;
 /// For the share of its texts that repeat it.
-const REPEATING: f64 = 0.53;
+const REPEATING: f64 = 0.59;
 /// For the share of its sides that touch no content word.
-const FREE_SIDES: f64 = 0.8;
+const FREE_SIDES: f64 = 0.75;
 /// For each bit of cohesion, and its bounds; a single word has none, and [`ONE_WORD`] instead.
-const COHESION: f64 = 0.15;
+const COHESION: f64 = 0.19;
 const COHESION_BOUNDS: (f64, f64) = (-2.0, 12.0);
 const ONE_WORD: f64 = 0.56;
 /// For a word that the general dictionary has: its bounds are sure.
 const IN_DICTIONARY: f64 = 0.55;
 /// For each bit by which its words are less frequent than twice their frequency in general text.
-const COMMON: f64 = 0.3;
+const COMMON: f64 = 0.15;
+/// For each doubling of the frequency in general text (above one in a million) of its first word and of its last:
+/// what begins or ends with a rare word, or with no word at all, is often a piece of something.
+const KNOWN_FIRST: f64 = 0.067;
+const KNOWN_LAST: f64 = 0.033;
+/// For a transcribed name: most are of places and brands.
+const TRANSCRIBED: f64 = -1.5;
 /// By length in characters: two are a common word more often than not, four are the usual length of a term.
-const LENGTHS: [(u32, f64); 5] = [(2, -0.78), (3, 0.0), (4, 0.53), (5, 0.44), (6, 0.14)];
-const LONGER: f64 = -0.18;
+const LENGTHS: [(u32, f64); 5] = [(2, -0.84), (3, -0.01), (4, 0.57), (5, 0.5), (6, 0.24)];
+const LONGER: f64 = 0.0;
 
 /// How likely a candidate is a term, 0 to 1. Reads everything of it but the termhood.
 pub fn termhood(candidate: &Candidate) -> f64 {
@@ -264,6 +308,13 @@ pub fn termhood(candidate: &Candidate) -> f64 {
         + unity
         + if candidate.in_dictionary {
             IN_DICTIONARY
+        } else {
+            0.0
+        }
+        + KNOWN_FIRST * candidate.known.0
+        + KNOWN_LAST * candidate.known.1
+        + if candidate.is_transcribed {
+            TRANSCRIBED
         } else {
             0.0
         }

@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::Text;
 use super::hash::Hash;
 use super::patterns::{Class, class_of};
-use crate::analyze::{Dictionary, normalize};
+use crate::analyze::{Dictionary, is_stop_word, normalize};
 
 /// Shorter sentences are captions and headings, which repeat without being copied.
 const MIN_ONCE_CHARS: usize = 8;
@@ -36,6 +36,10 @@ pub(super) struct Word {
     pub(super) count: u32,
     /// Makes a name before it the source of the text, or one after it.
     pub(super) source: (bool, bool),
+    /// Stands right before names of persons, or right after them.
+    pub(super) person: (bool, bool),
+    /// The dictionary takes it for a name of a person.
+    pub(super) is_name: bool,
 }
 
 /// A place in a sentence.
@@ -172,12 +176,13 @@ impl Reading<'_> {
                 (true, false) => "m",
                 _ => tagged.tag,
             };
-            let class = if tagged.text.len() <= MAX_WORD_BYTES && letters {
+            let fits = tagged.text.len() <= MAX_WORD_BYTES && letters;
+            let class = if fits && !is_function_word(tagged.text) {
                 class_of(tag)
             } else {
                 0
             };
-            let word = self.word(tagged.text);
+            let word = self.word(tagged.text, tag);
             self.corpus.tokens.push(Token { word, class, edge });
         }
     }
@@ -193,7 +198,7 @@ impl Reading<'_> {
         chars < MIN_ONCE_CHARS || self.seen.insert(hash.digest())
     }
 
-    fn word(&mut self, text: &str) -> u32 {
+    fn word(&mut self, text: &str, tag: &str) -> u32 {
         if let Some(&id) = self.ids.get(text) {
             if let Some(word) = self.corpus.words.get_mut(id as usize) {
                 word.count += 1;
@@ -208,6 +213,8 @@ impl Reading<'_> {
             chars: u32::try_from(text.chars().count()).unwrap_or(u32::MAX),
             count: 1,
             source: (names_source_before(text), names_source_after(text)),
+            person: (is_title(text), follows_person(text)),
+            is_name: tag.starts_with("nr"),
         });
         self.ids.insert(text.into(), id);
         id
@@ -225,6 +232,9 @@ struct Lists {
     whole: HashSet<String>,
     before: HashSet<String>,
     after: HashSet<String>,
+    titles: Vec<String>,
+    honorifics: Vec<String>,
+    says: HashSet<String>,
 }
 
 impl Lists {
@@ -247,6 +257,9 @@ impl Lists {
                     "[whole]" => drop(lists.whole.insert(word)),
                     "[before]" => drop(lists.before.insert(word)),
                     "[after]" => drop(lists.after.insert(word)),
+                    "[titles]" => lists.titles.push(word),
+                    "[honorifics]" => lists.honorifics.push(word),
+                    "[says]" => drop(lists.says.insert(word)),
                     other => unreachable!("{other} is no group of index/boilerplate.txt"),
                 }
             }
@@ -278,6 +291,33 @@ pub(super) fn names_source_after(word: &str) -> bool {
 /// Whether a word right after a name makes it the source of a text (`讯`, `记者`).
 pub(super) fn names_source_before(word: &str) -> bool {
     LISTS.after.contains(word)
+}
+
+/// Whether a word only builds sentences, or says that somebody speaks. Single characters may be parts of terms (`无 线`).
+fn is_function_word(word: &str) -> bool {
+    let is_long = word.chars().nth(1).is_some();
+    (is_long && is_stop_word(word)) || LISTS.says.contains(word)
+}
+
+/// Whether a word stands before names of persons (`董事长`, `美国总统`).
+fn is_title(word: &str) -> bool {
+    LISTS
+        .titles
+        .iter()
+        .any(|title| word.ends_with(title.as_str()))
+}
+
+/// Whether a word stands after names of persons (`先生`, `表示`).
+fn follows_person(word: &str) -> bool {
+    LISTS.says.contains(word) || LISTS.honorifics.iter().any(|title| word == title)
+}
+
+/// Whether a candidate is how somebody is addressed (`李女士`).
+pub(super) fn is_address(term: &str) -> bool {
+    LISTS
+        .honorifics
+        .iter()
+        .any(|title| term.ends_with(title.as_str()))
 }
 
 /// Longest sentence in characters: what goes on without an end is a table or data.

@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
 
-use super::corpus::{Corpus, Token};
+use super::corpus::{Corpus, Token, Word};
 use super::hash::{AsIs, ByHash, Hash};
 use super::patterns::{MAX_WORDS, Pattern};
 
@@ -43,6 +43,10 @@ pub(super) struct Count {
     pub(super) edges: u32,
     /// Occurrences next to a word that makes it the source of the text.
     pub(super) sources: u32,
+    /// Occurrences next to a word that makes it the name of a person.
+    pub(super) persons: u32,
+    /// Occurrences that are a clause of their own: from the begin of a sentence, or a comma, to a comma.
+    pub(super) clauses: u32,
     /// Where it first stands, and in how many words.
     pub(super) first: u32,
     pub(super) words: u8,
@@ -60,6 +64,8 @@ impl Count {
         self.occurrences += 1;
         self.free_sides += u32::from(run.free.0) + u32::from(run.free.1);
         self.sources += u32::from(run.source);
+        self.persons += u32::from(run.person);
+        self.clauses += u32::from(run.clause);
         // Majority vote of Boyer and Moore: one counter finds what more than half of them fit.
         if self.votes == 0 {
             (self.pattern, self.words, self.first) = (run.pattern, run.words, run.token);
@@ -96,6 +102,8 @@ pub(super) struct Run<'c> {
     /// Whether what stands before and behind it stands in no term.
     free: (bool, bool),
     source: bool,
+    person: bool,
+    clause: bool,
     edge: bool,
     pub(super) before: Option<&'c Token>,
     pub(super) after: Option<&'c Token>,
@@ -127,9 +135,9 @@ pub(super) fn for_each_run(
                 }
                 let after = tokens.get(at + usize::from(words));
                 let is_free = |token: Option<&Token>| token.is_none_or(|t| t.class == 0);
-                let named = |token: Option<&Token>| {
-                    token.map_or((false, false), |t| corpus.word(*t).source)
-                };
+                let beside = |token: Option<&'_ Token>| token.map(|token| corpus.word(*token));
+                let (left, right) = (beside(before), beside(after));
+                let is = |word: Option<&Word>, test: fn(&Word) -> bool| word.is_some_and(test);
                 each(
                     text,
                     &Run {
@@ -138,7 +146,9 @@ pub(super) fn for_each_run(
                         words,
                         pattern,
                         free: (is_free(before), is_free(after)),
-                        source: named(after).0 || named(before).1,
+                        source: is(left, |w| w.source.1) || is(right, |w| w.source.0),
+                        clause: left.is_none_or(is_comma) && right.is_some_and(is_comma),
+                        person: is(left, |w| w.person.0) || is(right, |w| w.person.1),
                         edge: first.edge,
                         before,
                         after,
@@ -148,6 +158,10 @@ pub(super) fn for_each_run(
         }
     }
     true
+}
+
+fn is_comma(word: &Word) -> bool {
+    &*word.text == ","
 }
 
 /// All runs that occur `min_count` times or more, by the hash of their letters; none if `go_on` said no.

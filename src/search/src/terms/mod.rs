@@ -14,6 +14,7 @@ mod corpus;
 mod count;
 mod evidence;
 mod hash;
+mod names;
 mod nesting;
 mod patterns;
 #[cfg(test)]
@@ -31,8 +32,13 @@ use crate::analyze::Dictionary;
 const DEFAULT_MIN_COUNT: u32 = 3;
 /// A reviewer reads some hundred terms, not more.
 const DEFAULT_MAX_TERMS: usize = 1_000;
-/// Some 10,000 articles: two minutes of one core and about 300 MB.
-const DEFAULT_MAX_CHARS: usize = 16_000_000;
+/// Some 3,000 articles: half a minute of one core and less than 200 MB, which a small machine can spare after a crawl.
+const DEFAULT_MAX_CHARS: usize = 4_000_000;
+/// Of the candidates from here on in three documents or more that are no dictionary words, five in six are keywords (CSL).
+const DEFAULT_ACCEPT_ABOVE: f64 = 0.7;
+
+/// Documents that a term must stand in to be accepted without review.
+const SURE_DOCUMENTS: u32 = 3;
 
 /// How domain terms are found, and what becomes of them.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
@@ -43,10 +49,9 @@ pub struct Config {
     pub lexicon: String,
     /// Whether the daemon looks for new terms after each crawl. It works at most half of the time on one core.
     pub after_crawl: bool,
-    /// New terms of at least this termhood (0 to 1) are accepted without being asked about, those that the general
-    /// dictionary already has left out. .5 to .7 are bold, .8 is careful. Left out: nothing is accepted by itself.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub accept_above: Option<f64>,
+    /// New terms of at least this termhood (0 to 1) enter the lexicon by themselves, if they stand in three documents
+    /// and the general dictionary does not have them. 1 accepts none.
+    pub accept_above: f64,
     /// Times that a term must occur, reprints and repeated lines counted once.
     pub min_count: u32,
     /// Terms kept for review: the best ones.
@@ -62,8 +67,8 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             lexicon: String::new(),
-            after_crawl: false,
-            accept_above: None,
+            after_crawl: true,
+            accept_above: DEFAULT_ACCEPT_ABOVE,
             min_count: DEFAULT_MIN_COUNT,
             max_terms: DEFAULT_MAX_TERMS,
             max_chars: DEFAULT_MAX_CHARS,
@@ -75,11 +80,10 @@ impl Default for Config {
 impl Config {
     /// What is wrong with the values, one line with the key's name; none when all is well.
     pub fn problem(&self) -> Option<String> {
-        let share = self.accept_above;
-        if share.is_some_and(|share| !(0.0..=1.0).contains(&share)) {
+        if !(0.0..=1.0).contains(&self.accept_above) {
             return Some(format!(
                 "accept_above = {}: termhood is a number from 0 to 1",
-                share.unwrap_or_default()
+                self.accept_above
             ));
         }
         let zero = [
@@ -113,6 +117,20 @@ pub struct Found {
     pub candidate: Candidate,
     /// Sentences that show its use.
     pub evidence: Vec<Evidence>,
+}
+
+impl Found {
+    /// Whether it may enter the lexicon without review: a word of the general dictionary is cut whole anyway, and what
+    /// a single source repeats may be its own coinage.
+    pub fn is_sure(&self, config: &Config) -> bool {
+        let Candidate {
+            termhood,
+            documents,
+            in_dictionary,
+            ..
+        } = self.candidate;
+        termhood >= config.accept_above && documents >= SURE_DOCUMENTS && !in_dictionary
+    }
 }
 
 /// Finds the terms of `texts`, best first, [`Config::max_terms`] at most. `go_on` is asked often; when it says no,

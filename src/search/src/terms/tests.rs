@@ -156,6 +156,84 @@ fn term_found_with_evidence() {
     assert!(order.is_sorted_by(|a, b| a >= b));
 }
 
+/// What is found in made-up articles, each of them with its number in `{}`.
+fn found_in(sentences: &[&str]) -> Vec<String> {
+    let things = ["桥梁", "水库", "码头", "厂房", "车站", "果园"];
+    let texts = things.iter().enumerate().map(|(n, thing)| {
+        let lines = sentences.iter().map(|s| s.replace("{}", thing));
+        text(n, &lines.collect::<String>())
+    });
+    let found = found(&texts.collect::<Vec<_>>(), &Dictionary::new(&[]));
+    found.into_iter().map(|found| found.term).collect()
+}
+
+#[test]
+fn names_and_function_phrases_are_no_terms() {
+    let found = found_in(&[
+        "周梓涵谈到{}，说周梓涵喜欢{}。",
+        "总统巴拉托夫参观{}，巴拉托夫表示{}很好。",
+        "钱女士走过{}，钱女士笑了。",
+        "时至今日，{}仍在使用。长期以来，{}缺水。",
+        "分析师预计{}涨价，分析师预计{}会停工。",
+        "关于水平井压裂液，{}用水平井压裂液。",
+    ]);
+    for wrong in [
+        "周梓涵",
+        "巴拉托夫",
+        "钱女士",
+        "时至今日",
+        "长期以来",
+        "分析师预计",
+        "预计",
+    ] {
+        assert!(
+            !found.iter().any(|term| term == wrong),
+            "{wrong}: {found:?}"
+        );
+    }
+    assert!(found.iter().any(|term| term == "水平井压裂液"), "{found:?}");
+}
+
+#[test]
+fn names_are_told_from_terms() {
+    use super::names::{is_person, is_transcribed};
+    for (term, beside, person) in [
+        ("周梓涵", 0.0, true),
+        ("巴拉托夫", 0.0, false),
+        ("巴拉托夫", 0.2, true),
+        ("压裂液", 0.2, false),
+        ("页岩油", 0.0, false),
+        ("光催化", 0.0, false),
+        ("维生素", 0.0, false),
+        ("lng", 0.5, false),
+    ] {
+        assert_eq!(is_person(term, beside, false), person, "{term} {beside}");
+    }
+    assert!(is_transcribed("巴拉托夫"));
+    assert!(
+        !is_transcribed("阿尔茨海默病") && !is_transcribed("天然气") && !is_transcribed("opec")
+    );
+}
+
+#[test]
+fn sure_terms_stand_in_several_documents() {
+    let found = found(&articles(), &Dictionary::new(&[]));
+    let mut term = found
+        .into_iter()
+        .find(|found| found.term == "水平井压裂液")
+        .expect("it is found");
+    let config = |accept_above| Config {
+        accept_above,
+        ..Config::default()
+    };
+    term.candidate.termhood = 0.5;
+    assert!(term.is_sure(&config(0.3)) && !term.is_sure(&config(1.0)));
+    term.candidate.in_dictionary = true;
+    assert!(!term.is_sure(&config(0.3)), "it is cut whole anyway");
+    (term.candidate.in_dictionary, term.candidate.documents) = (false, 2);
+    assert!(!term.is_sure(&config(0.3)), "a source of its own");
+}
+
 #[test]
 fn known_term_is_skipped() {
     let lexicon = Lexicon::parse("t", "水平井压裂液").unwrap();
@@ -214,7 +292,7 @@ fn who_asks_can_stop_it() {
 fn terms_config_is_checked() {
     assert_eq!(Config::default().problem(), None);
     let bold = Config {
-        accept_above: Some(1.5),
+        accept_above: 1.5,
         ..Config::default()
     };
     assert!(

@@ -148,8 +148,6 @@ fn settings(web: &SampleWeb, data_dir: std::path::PathBuf) -> LoadedConfig {
     // It writes a few megabytes; a developer's disk may well be fuller than a server's.
     config.crawl.min_free_bytes = 64 << 20;
     config.crawl.min_free_percent = 0;
-    // So that there is something to review.
-    config.terms.after_crawl = true;
     config.frontier.min_delay_ms = 0;
     config.frontier.max_delay_ms = 0;
     config.frontier.connections_per_host = CONNECTIONS;

@@ -214,11 +214,13 @@ fn discover(
         let listed = found.get(..loaded.config.terms.max_terms).unwrap_or(&found);
         let kept = TermReviewer::new(loaded).keep(listed, mark)?;
         output::note(&format!(
-            "{} texts; {} terms to decide about (taojin terms list), {} accepted by themselves",
+            "{} texts; {} terms to decide about (taojin terms list)",
             texts.len(),
-            kept.proposed,
-            kept.accepted
+            kept.proposed
         ));
+        if let Some(entered) = kept.entered() {
+            output::note(&entered);
+        }
     }
     for found in found.iter().take(shown) {
         print_found(found, json)?;

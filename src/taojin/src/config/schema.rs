@@ -35,7 +35,6 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("scope.include", "[\"/news/\"]"),
     ("scope.exclude", "[\"/login\"]"),
     ("scope.documents", "[\"/film/\"]"),
-    ("terms.accept_above", "0.8"),
     ("terms.lexicon", "\"terms.txt\""),
     ("fetch.robots_agent", "\"taojin\""),
     ("fetch.allow_addresses", "[\"10.0.0.0/8\"]"),
@@ -603,7 +602,7 @@ mod tests {
             for key in &numbers {
                 assert!(limits.iter().any(|l| l.0 == key), "{key} has no limits");
             }
-            for limit in limits.iter().filter(|l| l.0 != "terms.accept_above") {
+            for limit in limits {
                 assert!(numbers.iter().any(|k| k == limit.0), "{}", limit.0);
             }
         }

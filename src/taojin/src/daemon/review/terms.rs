@@ -1,8 +1,9 @@
 //! Domain terms: discovering and reviewing them.
 //!
 //! [`TermReviewer`] keeps the review list and the lexicon file of accepted terms. People decide, on the command line or the
-//! web page; only terms above `terms.accept_above` are accepted without them. During a crawl, discovery waits until no
-//! documents arrive any more and then works at most half of the time, so that neither crawl nor searches wait for it.
+//! web page; only terms above `terms.accept_above` are accepted without them, all those of a run at once. During a crawl,
+//! discovery waits until no documents arrive any more and then works at most half of the time, so that neither crawl nor
+//! searches wait for it.
 //!
 //! The lexicon file is the truth: what is in it is in use, whoever wrote it there. Accepting a term is one rename
 //! of that file, so a kill at any instruction leaves the old file or the new one.
@@ -32,8 +33,14 @@ const LOOK_EVERY: Duration = Duration::from_secs(5);
 const QUIET: Duration = Duration::from_secs(30);
 /// Also a crawl that never ends gets its terms found this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(6 * 3_600);
-/// With fewer new documents the terms would be the same.
-const NEW_DOCUMENTS: u64 = 20;
+/// With fewer new documents, or a smaller share of them, the terms would be the same. A large index needs no more than are
+/// read anyway.
+const NEW_DOCUMENTS: (u64, u64) = (20, 1_000);
+const NEW_SHARE: u64 = 20;
+/// Least time between two looks: each may change the lexicon, and whatever depends on it is done again.
+const SHORTEST_WAIT: Duration = Duration::from_secs(3_600);
+/// Accepted terms that the log names.
+const LOGGED_TERMS: usize = 30;
 /// A look that takes longer than this is given up; 16 million characters take some three minutes.
 const LONGEST_LOOK: Duration = Duration::from_secs(1_200);
 /// Longest pause in one piece: so long a stop of the daemon may wait.
@@ -81,12 +88,31 @@ impl TermFacts {
 }
 
 /// What came of a look for terms.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct KeptTerms {
     /// Terms on the review list now.
     pub proposed: usize,
     /// Terms that were accepted by themselves.
-    pub accepted: usize,
+    pub accepted: Vec<String>,
+}
+
+impl KeptTerms {
+    /// What entered the lexicon and the way back, in a line; none if nothing did.
+    pub fn entered(&self) -> Option<String> {
+        let named = self.accepted.get(..LOGGED_TERMS).unwrap_or(&self.accepted);
+        let more = if named.len() < self.accepted.len() {
+            " …"
+        } else {
+            ""
+        };
+        (!named.is_empty()).then(|| {
+            format!(
+                "{} terms entered the lexicon: {}{more}; `taojin terms reject TERM` takes one out",
+                self.accepted.len(),
+                named.join(" ")
+            )
+        })
+    }
 }
 
 /// Where terms are decided about.
@@ -179,25 +205,23 @@ impl TermReviewer {
             .map(|found| record(found, mark.at_ms))
             .collect::<anyhow::Result<_>>()?;
         list.propose(&records, mark)?;
-        let mut bold = Vec::new();
-        if let Some(least) = self.loaded.config.terms.accept_above {
-            for found in found
-                .iter()
-                .filter(|found| found.candidate.termhood >= least)
-            {
-                let known = list.get(&found.candidate.normal)?;
-                let open = known.is_some_and(|known| known.state == TermState::Proposed);
-                if open && !found.candidate.in_dictionary && term_problem(&found.term).is_none() {
-                    bold.push(found.term.clone());
-                }
+        let (name, text) = self.file()?;
+        let lexicon = Lexicon::parse(&name, &text)?;
+        let removed: BTreeSet<&str> = lexicon.removed().collect();
+        let mut accepted = Vec::new();
+        let config = &self.loaded.config.terms;
+        for found in found.iter().filter(|found| found.is_sure(config)) {
+            let normal = &found.candidate.normal;
+            let known = list.get(normal)?;
+            let open = known.is_some_and(|known| known.state == TermState::Proposed);
+            if open && !removed.contains(&**normal) && term_problem(&found.term).is_none() {
+                accepted.push(found.term.clone());
             }
         }
         drop(list);
-        let accepted = if bold.is_empty() {
-            0
-        } else {
-            self.accept(&bold)?
-        };
+        if !accepted.is_empty() {
+            self.accept(&accepted)?;
+        }
         let proposed = self.counts()?.proposed;
         Ok(KeptTerms {
             proposed: usize::try_from(proposed).unwrap_or(usize::MAX),
@@ -417,14 +441,34 @@ pub fn find_terms(
     TermReviewer::new(loaded).keep(&found, mark).map(Some)
 }
 
-/// Looks for terms after a single pass over the sites, if the configuration asks for it.
+/// Whether enough documents, and enough time, came after the last look. A clock that was set back counts as time.
+fn is_due(mark: TermMark, indexed: u64, now_ms: i64) -> bool {
+    let (least, most) = NEW_DOCUMENTS;
+    let wanted = (mark.seq / NEW_SHARE).clamp(least, most);
+    let waited_ms = u64::try_from(now_ms.saturating_sub(mark.at_ms)).unwrap_or(u64::MAX);
+    indexed >= mark.seq.saturating_add(wanted) && Duration::from_millis(waited_ms) >= SHORTEST_WAIT
+}
+
+/// Looks for terms after a single pass over the sites, if the configuration asks for it and the pass brought enough.
 pub(crate) async fn look_after_pass(loaded: &LoadedConfig, analyzer: &Analyzer) {
     if !loaded.config.terms.after_crawl {
         return;
     }
     let (loaded, analyzer) = (loaded.clone(), analyzer.clone());
     let started = Instant::now();
-    let look = move || find_terms(&loaded, &analyzer, &mut || true);
+    let look = move || {
+        let mark = TermReviewer::new(&loaded).mark()?;
+        // A pass that found nothing may have made no index.
+        let Ok(reader) = open_index(&loaded, &analyzer) else {
+            return Ok(None);
+        };
+        let indexed = reader.last_seq()?;
+        drop(reader);
+        if !is_due(mark, indexed, now_ms()) {
+            return Ok(None);
+        }
+        find_terms(&loaded, &analyzer, &mut || started.elapsed() < LONGEST_LOOK)
+    };
     match tokio::task::spawn_blocking(look).await {
         Ok(found) => log(found, started),
         Err(error) => tracing::error!(%error, "the look for terms panicked"),
@@ -435,10 +479,13 @@ pub(crate) async fn look_after_pass(loaded: &LoadedConfig, analyzer: &Analyzer) 
 fn log(found: anyhow::Result<Option<KeptTerms>>, started: Instant) {
     let took_s = started.elapsed().as_secs();
     match found {
-        Ok(Some(KeptTerms { proposed, accepted })) => {
-            tracing::info!(proposed, accepted, took_s, "looked for terms");
+        Ok(Some(kept)) => {
+            tracing::info!(proposed = kept.proposed, took_s, "looked for terms");
+            if let Some(entered) = kept.entered() {
+                tracing::info!("{entered}");
+            }
         }
-        Ok(None) => tracing::info!(took_s, "the look for terms was given up"),
+        Ok(None) => tracing::debug!(took_s, "no look for terms, or given up"),
         Err(error) => {
             tracing::error!(error = %format!("{error:#}"), "terms cannot be looked for")
         }
@@ -470,8 +517,8 @@ struct BackgroundPace {
 
 impl BackgroundPace {
     fn run(self) {
-        let mark = TermReviewer::new(&self.loaded).mark().unwrap_or_default();
-        let (mut done, mut looked) = (mark.seq, None);
+        let mut mark = TermReviewer::new(&self.loaded).mark().unwrap_or_default();
+        let mut waiting = Instant::now();
         let (mut last, mut since) = (self.shared.indexed(), Instant::now());
         loop {
             thread::sleep(LOOK_EVERY);
@@ -483,11 +530,17 @@ impl BackgroundPace {
                 (last, since) = (indexed, Instant::now());
             }
             let over = since.elapsed() >= QUIET && self.shared.index_lag() == 0;
-            let late = looked.is_none_or(|at: Instant| at.elapsed() >= LONGEST_WAIT);
-            if indexed < done.saturating_add(NEW_DOCUMENTS) || !(over || late) {
+            let late = waiting.elapsed() >= LONGEST_WAIT;
+            let now_ms = now_ms();
+            if !(over || late) || !is_due(mark, indexed, now_ms) {
                 continue;
             }
-            (done, looked) = (indexed, Some(Instant::now()));
+            // Also where the look fails: it would fail again at once.
+            mark = TermMark {
+                seq: indexed,
+                at_ms: now_ms,
+            };
+            waiting = Instant::now();
             self.look();
         }
     }
@@ -524,5 +577,46 @@ impl Pace {
             thread::sleep(worked.min(PAUSE));
             self.since = Instant::now();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn look_is_due_after_enough_documents_and_time() {
+        const HOUR_MS: i64 = 3_600_000;
+        for (seq, indexed, waited_ms, is_due_now, case) in [
+            (0, 19, i64::MAX, false, "too few for a first look"),
+            (0, 20, i64::MAX, true, "enough for a first look"),
+            (1_000, 1_049, HOUR_MS, false, "a small share is new"),
+            (1_000, 1_050, HOUR_MS, true, "a share is new"),
+            (1_000, 2_000, HOUR_MS - 1, false, "too soon after the last"),
+            (1_000_000, 1_001_000, HOUR_MS, true, "as much as is read"),
+            (1_000, 2_000, -5, true, "the clock was set back"),
+            (1_000, 20, HOUR_MS, false, "the index was made again"),
+        ] {
+            let mark = TermMark { seq, at_ms: 0 };
+            assert_eq!(is_due(mark, indexed, waited_ms), is_due_now, "{case}");
+        }
+    }
+
+    #[test]
+    fn entered_terms_are_named_with_the_way_back() {
+        let kept = |n: usize| KeptTerms {
+            proposed: 0,
+            accepted: (0..n).map(|n| format!("词{n}")).collect(),
+        };
+        assert_eq!(kept(0).entered(), None);
+        assert_eq!(
+            kept(2).entered().as_deref(),
+            Some("2 terms entered the lexicon: 词0 词1; `taojin terms reject TERM` takes one out")
+        );
+        let many = kept(500).entered().expect("some entered");
+        assert!(
+            many.starts_with("500 terms") && many.contains("词29 …;"),
+            "{many}"
+        );
     }
 }
