@@ -2,6 +2,7 @@
 //! into. Never does I/O (lexicons arrive as text), never knows a page.
 
 mod cut;
+mod days;
 mod dictionary;
 mod general;
 #[cfg(test)]
@@ -16,7 +17,8 @@ mod tokenizer;
 mod typed;
 
 pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
-pub(crate) use cut::{gram_terms, is_single};
+pub(crate) use cut::{gram_terms, is_single, occurrences};
+pub use days::{Day, find_days};
 pub use dictionary::{Analyzer, Dictionary, Tagged, is_stop_word};
 pub use lexicon::{Lexicon, LexiconError, Term, edited, term_problem};
 pub use normalize::{Normalized, normalize};

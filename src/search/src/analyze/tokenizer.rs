@@ -8,6 +8,7 @@
 use tantivy::tokenizer::{NgramTokenizer, Token, TokenStream, Tokenizer, TokenizerManager};
 
 use super::cut::{self, MAX_GRAM_BYTES, Word, gram_fill};
+use super::days::day_terms;
 
 /// Name of the tokenizer of single CJK characters that are words of their own.
 pub const SINGLES: &str = "singles";
@@ -42,6 +43,7 @@ impl Tokenizer for GramTokenizer {
         Grams {
             text,
             rest: self.words.iter(),
+            days: day_terms(text).into_iter(),
             ready: &mut self.ready,
             at: 0,
             filled: 0,
@@ -52,6 +54,8 @@ impl Tokenizer for GramTokenizer {
 struct Grams<'a> {
     text: &'a str,
     rest: std::slice::Iter<'a, Word>,
+    /// Terms of days, behind all grams.
+    days: std::vec::IntoIter<(usize, String)>,
     ready: &'a mut [Token],
     at: usize,
     filled: usize,
@@ -70,6 +74,13 @@ impl Grams<'_> {
             token.position = word.place;
             token.offset_from = word.start;
             token.offset_to = word.end;
+            self.filled += 1;
+        }
+        let rest = self.ready.iter_mut().skip(self.filled);
+        for (token, (place, term)) in rest.zip(self.days.by_ref()) {
+            token.text = term;
+            token.position = place;
+            (token.offset_from, token.offset_to) = (0, 0);
             self.filled += 1;
         }
     }

@@ -15,8 +15,8 @@ use super::reader::Reader;
 use super::search::{Found, FoundDocument};
 use super::stored::head;
 use crate::analyze::{
-    Dictionary, GramPhrase, Normalized, alike, begins, gram_phrase, is_stop_word, normalize,
-    syllables,
+    Day, Dictionary, GramPhrase, Normalized, alike, begins, find_days, gram_phrase, is_stop_word,
+    normalize, occurrences, syllables,
 };
 use taojin_extract::Document;
 
@@ -102,7 +102,7 @@ impl Reader {
             let title = document.stored.document.title.unwrap_or_default();
             if out.len() < limit && seen.insert(normalize(&title).into_owned()) {
                 out.push(Suggestion {
-                    marks: in_characters(&title, occurrences(&title, typed)),
+                    marks: in_characters(&title, typed_places(&title, typed)),
                     text: title,
                     kind: Suggested::Title,
                     documents: 1,
@@ -122,7 +122,7 @@ fn in_characters(text: &str, marks: Vec<Range<usize>>) -> Vec<[usize; 2]> {
 
 /// The part of a term that was typed: the text itself, or the characters that its letters stand for.
 fn typed_part(term: &str, typed: &str) -> Vec<Range<usize>> {
-    let found = occurrences(term, typed);
+    let found = typed_places(term, typed);
     if !found.is_empty() {
         return found;
     }
@@ -136,7 +136,7 @@ fn typed_part(term: &str, typed: &str) -> Vec<Range<usize>> {
 }
 
 /// Where a text in normal form stands in another, whatever its spelling there.
-fn occurrences(text: &str, typed: &str) -> Vec<Range<usize>> {
+fn typed_places(text: &str, typed: &str) -> Vec<Range<usize>> {
     let normal = Normalized::new(text);
     let found = normal.text().match_indices(typed);
     found
@@ -395,18 +395,37 @@ pub fn reasons(query: &Query, dictionary: &Dictionary, found: &FoundDocument) ->
             reasons.push(Reason::AsTyped { title, text });
         }
     }
-    let mut words = Vec::new();
+    let mut words: Vec<(String, Option<Day>)> = Vec::new();
     for asked in &asked {
         let normal = normalize(asked);
+        let days = find_days(&normal);
         for word in dictionary.words(&normal) {
-            let word = word.slice_of(&normal).to_owned();
-            if !is_stop_word(&word) && !words.contains(&word) && words.len() < MAX_WORDS {
-                words.push(word);
+            let day = days
+                .iter()
+                .find(|day| (day.start..day.end).contains(&word.start));
+            let text = match day {
+                Some(day) => normal.get(day.start..day.end).unwrap_or_default(),
+                None => word.slice_of(&normal),
+            };
+            let known = words.iter().any(|(known, _)| known == text);
+            if !is_stop_word(text) && !known && words.len() < MAX_WORDS {
+                words.push((text.to_owned(), day.copied()));
             }
         }
     }
-    let told = words.into_iter().map(|word| {
-        let (times, title) = (text.matches(&word).count(), title.contains(&word));
+    let (title_days, text_days) = (find_days(&title), find_days(&text));
+    let told = words.into_iter().map(|(word, day)| {
+        let (times, title) = match day {
+            Some(day) => {
+                let is_meant = |found: &&Day| found.agrees_with(&day);
+                let times = text_days.iter().filter(is_meant).count();
+                (times, title_days.iter().any(|found| is_meant(&found)))
+            }
+            None => {
+                let times = occurrences(&text, &word).count();
+                (times, occurrences(&title, &word).next().is_some())
+            }
+        };
         if times > 0 || title {
             Reason::Word { word, times, title }
         } else {
