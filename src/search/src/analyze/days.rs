@@ -181,7 +181,7 @@ mod tests {
         }
         let text = "石油,2026年11月10日";
         let day = find_days(text)[0];
-        assert_eq!(&text[day.start..day.end], "2026年11月10日");
+        assert_eq!(text.get(day.start..day.end), Some("2026年11月10日"));
         assert_eq!(day_terms(text)[1], (3, "11-10".to_owned()));
     }
 }

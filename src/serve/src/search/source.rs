@@ -333,7 +333,8 @@ pub fn search_corrected(
     })
 }
 
-/// Hits, and whether they answer the query, or it is more than plain words: then nothing is put in its place.
+/// Hits, and whether they answer the query, it is more than plain words, or what was meant is not sure: then nothing is put in
+/// its place.
 fn search_once(
     reader: &Reader,
     request: &SearchRequest,
@@ -342,13 +343,14 @@ fn search_once(
     let dictionary = reader.analyzer().dictionary();
     let highlighter = Highlighter::new(&query, &dictionary);
     let found = reader.search(&query)?;
-    let did_you_mean = reader.correction(&query, &found)?;
+    let correction = reader.correction(&query, &found)?;
     notes.extend(unknown_sites(reader, &query)?);
     let plain = query
         .words
         .split_whitespace()
         .eq(request.text.split_whitespace());
-    let final_answer = found.total > 0 || !plain;
+    let is_sure = correction.as_ref().is_some_and(|c| c.is_sure);
+    let final_answer = found.total > 0 || !plain || !is_sure;
     let hits = |documents: Vec<FoundDocument>| -> Vec<DocumentHit> {
         let hit = |found: FoundDocument| {
             let reasons = if request.explain {
@@ -375,7 +377,7 @@ fn search_once(
             _ => Vec::new(),
         },
         facets: request.facets.then(|| found.facets.unwrap_or_default()),
-        did_you_mean,
+        did_you_mean: correction.map(|c| c.text),
         synonyms: reader.expanded(&query),
         notes,
         ..SearchResults::default()
