@@ -1,7 +1,7 @@
 //! What a person is told next to the hits. While typing: terms of the lexicons that begin so, typed in characters, syllables or
 //! first letters, frequent words, and titles that contain it ([`Suggestion`]). Of a query that no document fits: one that
-//! some do, with pinyin and misspelled words replaced by words that sound or look like them ([`Correction`]); a word that
-//! some document has is never replaced. Of a hit: what it holds of the query ([`Reason`]).
+//! some do, with pinyin and misspelled words replaced by words that sound or look like them ([`Correction`]); what some
+//! document has is replaced only where very many have a word that sounds like it. Of a hit: what it holds of the query ([`Reason`]).
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -202,6 +202,11 @@ const HEAD_CHARS: usize = 2_000;
 /// Of the nearest documents so many must have what stands in its place, unless it sounds the same: one may misspell it.
 const LEAST_VOTES: usize = 2;
 
+/// Occurrences among a million words of general text up to which a word may be a misspelling.
+const SELDOM: f64 = 0.08;
+/// So many times more documents have the right word.
+const OUTNUMBERED: usize = 20;
+
 /// A query that some document fits, for one that none does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Correction {
@@ -313,16 +318,23 @@ impl Reader {
             return Ok(Some(text));
         }
         let sounding = terms.sounding(piece);
-        if (strict && sounding.is_none()) || self.count(piece)? > 0 {
+        if strict && sounding.is_none() {
             return Ok(None);
         }
+        let own = self.count(piece)?;
         if let Some((part, texts)) = sounding
-            && self.count(&part)? == 0
             && let Some(text) = self.best_of(texts)?
         {
-            return Ok(Some(text));
+            let is_misspelled = if part == piece {
+                own == 0 || self.is_outnumbered(piece, own, &text)?
+            } else {
+                own == 0 && self.count(&part)? == 0
+            };
+            if is_misspelled {
+                return Ok(Some(text));
+            }
         }
-        if strict {
+        if strict || own > 0 {
             return Ok(None);
         }
         match terms.like(piece) {
@@ -338,6 +350,17 @@ impl Reader {
                 )),
             },
         }
+    }
+
+    /// Whether few documents have a piece that is neither a known word nor a name, and very many have what sounds like it:
+    /// some write 天燃气.
+    fn is_outnumbered(&self, piece: &str, own: usize, other: &str) -> Result<bool, IndexError> {
+        let dictionary = self.analyzer().dictionary();
+        let is_known = dictionary.per_million(piece).unwrap_or(0.0) > SELDOM;
+        if is_known || is_person_name(piece) {
+            return Ok(false);
+        }
+        Ok(self.count(other)? > own * OUTNUMBERED)
     }
 
     /// The documents that share most with a piece.

@@ -27,7 +27,7 @@ pub use facets::trends::{Comparison, Counted, Rising, Story};
 pub use guidance::{Correction, Reason, Suggested, Suggestion, reasons};
 pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};
 pub(crate) use rank::clauses::expanded;
-pub use rank::labels::{is_comparison, is_notice_label};
+pub use rank::labels::{is_comparison, is_notice_label, notice_labels};
 pub use reader::{Reader, SiteTitles, Watermark};
 pub use schema::{CommitPayload, FORMAT, refuse_newer};
 pub use search::{Facets, Found, FoundDocument, SiteCount, Weaker};

@@ -319,6 +319,24 @@ fn correction_offers_words_only() {
 }
 
 #[test]
+fn correction_offers_what_outnumbers() {
+    let mut documents = vec![("甲", None, "简讯", "天然气管道投产，王健到会"); 30];
+    documents.push(("甲", None, "简讯", "天燃气补贴，望见"));
+    let (_dir, reader) = index(&documents);
+    let corrected = |typed: &str| {
+        let query = Query::plain(typed);
+        let found = reader.search(&query).unwrap();
+        assert!(found.total > 0, "{typed}");
+        let correction = reader.correction(&query, &found).unwrap();
+        correction.map(|correction| correction.text)
+    };
+    assert_eq!(corrected("天燃气").as_deref(), Some("天然气"));
+    for right in ["天然气", "望见", "王健", "补贴", "燃气"] {
+        assert_eq!(corrected(right), None, "{right}");
+    }
+}
+
+#[test]
 fn suggest_frequent_words() {
     let (_dir, reader) = index(&[
         ("甲", None, "简讯", "天然气管道投产"),
