@@ -75,13 +75,15 @@ impl TypedTerms {
     }
 
     /// The longest part of a text that sounds like a term or, if none does, like a frequent word of the general
-    /// dictionary, without being it; and the text with each of these in its place.
-    pub(crate) fn sounding(&self, text: &str) -> Option<(String, Vec<String>)> {
+    /// dictionary, without being it; and the text with each of these in its place. Where documents were found, only the whole
+    /// text is compared with the general dictionary: every search looks.
+    pub(crate) fn sounding(&self, text: &str, is_found: bool) -> Option<(String, Vec<String>)> {
         let chars: Vec<char> = text.chars().collect();
         for is_general in [false, true] {
             for length in (2..=chars.len().min(MAX_SOUNDING_CHARS)).rev() {
                 // Nearly every two characters sound like some word.
-                if is_general && length == 2 && chars.len() > 2 {
+                let is_part = length < chars.len();
+                if is_general && is_part && (length == 2 || is_found) {
                     continue;
                 }
                 for (at, part) in chars.windows(length).enumerate() {

@@ -317,7 +317,7 @@ impl Reader {
         if let Some(text) = self.spelt(piece)? {
             return Ok(Some(text));
         }
-        let sounding = terms.sounding(piece);
+        let sounding = terms.sounding(piece, strict);
         if strict && sounding.is_none() {
             return Ok(None);
         }
