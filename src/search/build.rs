@@ -1,6 +1,9 @@
-//! Writes two finite state transducers that the program uses as they are, from jieba-rs' own dictionary: `general.fst`, its
-//! words and frequencies, and `names.fst`, how much each character speaks for the name of a person. Cargo says where
-//! the sources of jieba-rs are. Works without a network.
+//! Writes three finite state transducers that the program uses as they are, from jieba-rs' own dictionary: `general.fst`, its
+//! words and frequencies, `sounds.fst`, its more frequent words behind their pinyin, and `names.fst`, how much each character
+//! speaks for the name of a person. Cargo says where the sources of jieba-rs are. Works without a network.
+
+#[path = "src/analyze/syllables.rs"]
+mod syllables;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -12,6 +15,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed=src/analyze/syllables.rs");
     println!("cargo::rerun-if-changed=../../Cargo.lock");
     if let Err(problem) = write_words() {
         panic!("cannot make the table of words from the dictionary of jieba-rs: {problem}");
@@ -24,14 +28,24 @@ fn write_words() -> Outcome<()> {
     let text = fs::read_to_string(&dictionary)
         .map_err(|problem| format!("{}: {problem}", dictionary.display()))?;
     let mut words: Vec<(&str, u64)> = Vec::new();
+    let mut sounds: Vec<(String, u64)> = Vec::new();
     let mut names = Names::default();
     for line in text.lines() {
         let mut fields = line.split_ascii_whitespace();
         if let (Some(word), Some(frequency)) = (fields.next(), fields.next()) {
-            words.push((word, frequency.parse()?));
-            names.count(word, fields.next().unwrap_or_default());
+            let frequency = frequency.parse()?;
+            words.push((word, frequency));
+            let tag = fields.next().unwrap_or_default();
+            names.count(word, tag);
+            if !tag.starts_with("nr") && frequency >= SOUNDING_FREQUENCY && is_sounding(word) {
+                sounds.push((format!("{}\0{word}", syllables::syllables(word)), frequency));
+            }
         }
     }
+    sounds.sort_unstable();
+    let mut table = fst::MapBuilder::memory();
+    table.extend_iter(sounds)?;
+    fs::write(out.join("sounds.fst"), table.into_inner()?)?;
     // The empty word has the sum of all frequencies.
     words.push(("", words.iter().map(|(_, frequency)| frequency).sum()));
     words.sort_unstable();
@@ -96,6 +110,16 @@ impl Names {
 /// Added to each count, so that what was never seen is not impossible, for about as many characters.
 const SMOOTHING: f64 = 0.5;
 const DIFFERENT: f64 = 3_000.0;
+
+/// How often a word stands in the text that jieba's frequencies were counted in, to be known by its sound: what is seldom
+/// is often a misspelling (天燃气 has 3).
+const SOUNDING_FREQUENCY: u64 = 5;
+
+/// Whether a word is typed by its sound: two to eight Chinese characters.
+fn is_sounding(word: &str) -> bool {
+    let chinese = |c: char| ('\u{4E00}'..='\u{9FFF}').contains(&c);
+    (2..=8).contains(&word.chars().count()) && word.chars().all(chinese)
+}
 
 /// The file of jieba-rs' dictionary.
 fn dictionary(out: &Path) -> Outcome<PathBuf> {

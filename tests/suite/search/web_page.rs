@@ -291,13 +291,13 @@ fn uses_only_the_keyboard(browser: &Browser, server: &Server) {
     for _ in 0..7 {
         browser.press(TAB);
         let at = browser.run(
-            "const a = document.activeElement; return a.closest('.skip, .brand, .box, .notice, .hits') \
-             ? a.closest('.skip, .brand, .box, .notice, .hits').className.split(' ')[0] : a.tagName",
+            "const a = document.activeElement; return a.closest('.skip, .brand, .box, .beside, .hits') \
+             ? a.closest('.skip, .brand, .box, .beside, .hits').className.split(' ')[0] : a.tagName",
         );
         order.push(at.as_str().unwrap_or_default().to_owned());
     }
     order.dedup();
-    assert_eq!(order, ["skip", "brand", "box", "notice", "hits"]);
+    assert_eq!(order, ["skip", "brand", "box", "beside", "hits"]);
     browser.press("/");
     assert_eq!(
         browser.run("return document.activeElement.id"),
@@ -305,6 +305,9 @@ fn uses_only_the_keyboard(browser: &Browser, server: &Server) {
         "/ goes to the box"
     );
 }
+
+/// Pixels of a phone's page below the bars of the browser.
+const PHONE_HEIGHT: f64 = 664.0;
 
 fn fits_every_width(browser: &Browser, server: &Server) {
     let wide = "return document.documentElement.scrollWidth > document.documentElement.clientWidth";
@@ -327,5 +330,16 @@ fn fits_every_width(browser: &Browser, server: &Server) {
             browser.resize(width);
             assert_eq!(browser.run(wide), false, "{path} is wider than {width}");
         }
+    }
+    // With synonyms, or where nothing has all of the query, a phone shows the first hit without scrolling.
+    browser.resize(390);
+    let below = "return document.querySelector('.hits li').getBoundingClientRect().bottom";
+    for query in [
+        "%E5%A4%A9%E7%84%B6%E6%B0%94",
+        "%E5%A4%A9%E7%84%B6%E6%B0%94%20%E8%A2%81%E6%B5%A9%E7%84%B6",
+    ] {
+        browser.go(&server.url(&format!("/?q={query}")));
+        let bottom = browser.run(below).as_f64().expect("a hit");
+        assert!(bottom < PHONE_HEIGHT, "{query}: {bottom}");
     }
 }

@@ -5,11 +5,14 @@
 //! Each two neighbouring CJK characters are a gram, a CJK character without such a neighbour is one alone. So a
 //! literal text of two or more characters is a chain of grams at known distances, and one character is the
 //! begin or the end of grams. A CJK character right next to a Latin or digit run is a gram of its own as well, so
-//! that `Brent原` is found in `Brent原油`. So is a mark next to such a run: `3.5%` is not `3-5`.
+//! that `Brent原` is found in `Brent原油`. So is a mark next to such a run: `3-5` is not `3/5`. A number is one run with
+//! its decimal point: `28` is not in `40.28`.
 
 use std::borrow::Cow;
 
 use jieba_rs::Jieba;
+
+use super::days::day_terms;
 
 /// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,6 +67,45 @@ fn is_run(c: char) -> bool {
     class(c) == Class::Run
 }
 
+/// Whether the byte at this place is a point between two digits.
+fn is_decimal_point(text: &str, at: usize) -> bool {
+    let digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let bytes = text.as_bytes();
+    bytes.get(at) == Some(&b'.')
+        && digit(at.checked_sub(1).and_then(|before| bytes.get(before)))
+        && digit(bytes.get(at + 1))
+}
+
+/// Whether a number ends right before this place, with a space between.
+fn follows_spaced_number(text: &str, at: usize) -> bool {
+    let before = text.get(..at).unwrap_or_default();
+    before.strip_suffix(' ').is_some_and(ends_with_digit)
+}
+
+/// Signs that stand behind a number and belong to it.
+const PERCENT: [char; 2] = ['%', '‰'];
+
+/// Where a text stands in another, both in normal form, not inside a Latin word or a number: `su` is not in `sun`, but
+/// in `su7`; `28` is not in `40.28`.
+pub(crate) fn occurrences<'t>(
+    text: &'t str,
+    part: &'t str,
+) -> impl Iterator<Item = std::ops::Range<usize>> + 't {
+    let found = text.match_indices(part);
+    let found = found.map(|(start, part)| start..start + part.len());
+    found.filter(|at| !is_inside_run(text, at.start) && !is_inside_run(text, at.end))
+}
+
+/// Whether this place is inside a Latin word or a number, the decimal point included.
+fn is_inside_run(text: &str, at: usize) -> bool {
+    let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
+    let (Some(a), Some(b)) = (before.chars().next_back(), after.chars().next()) else {
+        return false;
+    };
+    let both_run = is_run(a) && is_run(b) && a.is_numeric() == b.is_numeric();
+    both_run || is_decimal_point(text, at) || (a == '.' && is_decimal_point(text, at - 1))
+}
+
 /// All grams of a text, for the index: `out` is cleared first.
 pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
     out.clear();
@@ -74,7 +116,12 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
     // A mark, until it is known whether a run follows.
     let mut mark: Option<Word> = None;
     for (place, (start, c)) in text.char_indices().enumerate() {
-        let class = class(c);
+        // Behind a number with a space stands its unit: `28 %` and `7 口` are cut like `28%` and `7口`.
+        let beside_number = before == Class::Other && follows_spaced_number(text, start);
+        let class = match c {
+            '.' if is_decimal_point(text, start) => Class::Run,
+            c => class(c),
+        };
         let end = start + c.len_utf8();
         if let Some(held) = held.take() {
             push_held(held, class, end, out);
@@ -95,11 +142,11 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
                     push_run(text, run, out);
                 }
                 mark = (class == Class::Other && c != ' ').then_some(Word { part: true, ..word });
-                if before == Class::Run {
+                if before == Class::Run || (beside_number && PERCENT.contains(&c)) {
                     out.extend(mark.take());
                 }
                 if class == Class::Cjk {
-                    held = Some((word, before));
+                    held = Some((word, if beside_number { Class::Run } else { before }));
                 }
             }
         }
@@ -139,7 +186,7 @@ fn push_run(text: &str, run: Word, out: &mut Vec<Word>) {
     let mut digits = None;
     let mut at = (start, place);
     for c in run.slice_of(text).chars() {
-        let digit = c.is_numeric();
+        let digit = c.is_numeric() || c == '.';
         if digits.is_some_and(|before| before != digit) {
             out.push(Word {
                 start: from.0,
@@ -165,15 +212,17 @@ fn push_run(text: &str, run: Word, out: &mut Vec<Word>) {
 /// Longest gram in bytes that is worth keeping: longer runs are encoded data.
 pub(super) const MAX_GRAM_BYTES: usize = 128;
 
-/// The grams of a text as they stand in the index, each with its place.
+/// The grams of a text as they stand in the index and the terms of its days, each with its place.
 pub(crate) fn gram_terms(text: &str) -> Vec<(usize, Cow<'_, str>)> {
     let mut all = Vec::new();
     grams(text, &mut all);
     let short = all
         .iter()
         .filter(|word| word.end - word.start <= MAX_GRAM_BYTES);
-    short
-        .map(|word| (word.place, gram_term(word.slice_of(text))))
+    let grams = short.map(|word| (word.place, gram_term(word.slice_of(text))));
+    let days = day_terms(text).into_iter();
+    grams
+        .chain(days.map(|(place, term)| (place, Cow::Owned(term))))
         .collect()
 }
 
@@ -235,6 +284,7 @@ pub fn gram_phrase(text: &str) -> GramPhrase<'_> {
         let before = index.checked_sub(1).and_then(|i| all.get(i));
         let next = all.get(index + 1);
         let beside = before.is_some_and(|before| before.end == word.start && !marks(before))
+            || follows_spaced_number(text, word.start)
             || next.is_some_and(|next| next.start == word.end && !marks(next));
         let inner = word.start > 0 && word.end < text.len();
         if !is_single(word.slice_of(text)) || beside || inner {
@@ -282,7 +332,8 @@ pub fn whole_grams(text: &str) -> Vec<&str> {
         .collect()
 }
 
-/// All words of a text: dictionary words, domain terms, and whole Latin and digit runs.
+/// All words of a text: dictionary words, domain terms, whole Latin and digit runs, and what these are joined to:
+/// numbers with their percent (`10.3%`) and codes (`ny-3097`, `9-1`).
 pub(crate) fn words(text: &str, dictionary: &Jieba) -> Vec<Word> {
     let mut out: Vec<Word> = Vec::new();
     for token in dictionary.cut(text, false) {
@@ -317,5 +368,56 @@ pub(crate) fn words(text: &str, dictionary: &Jieba) -> Vec<Word> {
             _ => {}
         }
     }
+    with_codes(text, &out)
+}
+
+/// Words with runs made one where marks join them to a number or a code.
+fn with_codes(text: &str, words: &[Word]) -> Vec<Word> {
+    let mut out: Vec<Word> = Vec::with_capacity(words.len());
+    let mut at = 0;
+    while let Some(first) = words.get(at) {
+        let mut last = at;
+        while is_joined(text, words.get(last), words.get(last + 1)) {
+            last += 1;
+        }
+        let end = words.get(last).map_or(first.end, |last| last.end);
+        let mut word = Word { end, ..*first };
+        let rest = text.get(end..).unwrap_or_default();
+        if text.get(..end).is_some_and(ends_with_digit)
+            && let Some(sign) = rest.chars().next().filter(|c| PERCENT.contains(c))
+        {
+            word.end += sign.len_utf8();
+        }
+        // Without a digit (`wi-fi`) each run is a word.
+        if word.slice_of(text).bytes().any(|b| b.is_ascii_digit()) {
+            out.push(word);
+        } else {
+            out.extend(words.get(at..=last).into_iter().flatten());
+        }
+        at = last + 1;
+    }
     out
+}
+
+fn ends_with_digit(text: &str) -> bool {
+    text.ends_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a mark joins two words to one number or code.
+fn is_joined(text: &str, first: Option<&Word>, second: Option<&Word>) -> bool {
+    let (Some(first), Some(second)) = (first, second) else {
+        return false;
+    };
+    let (a, b) = (first.slice_of(text), second.slice_of(text));
+    let mark = text.get(first.end..second.start).unwrap_or_default();
+    let runs = !a.chars().any(is_cjk) && !b.chars().any(is_cjk);
+    runs && match mark {
+        "-" | "_" => true,
+        "." | "," | "/" | ":" | "~" => {
+            ends_with_digit(a) && b.starts_with(|c: char| c.is_ascii_digit())
+        }
+        // ℃ in normal form.
+        "°" => ends_with_digit(a),
+        _ => false,
+    }
 }

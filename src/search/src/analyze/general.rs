@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use fst::raw::{Fst, Output};
+use fst::{IntoStreamer, Map, Streamer};
 use jieba_rs::Jieba;
 
 use super::normalize::normalize;
@@ -18,6 +19,54 @@ static TABLE: LazyLock<Fst<&[u8]>> = LazyLock::new(|| {
     let bytes: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/general.fst"));
     Fst::new(bytes).expect("the table is part of the program")
 });
+
+/// The more frequent words of jieba, each behind its syllables and a zero byte, with its frequency.
+static SOUNDS: LazyLock<Map<&[u8]>> = LazyLock::new(|| {
+    let bytes: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/sounds.fst"));
+    Map::new(bytes).expect("the table is part of the program")
+});
+
+/// Words looked at for one beginning: those of two letters.
+const MAX_LOOKED_AT: usize = 20_000;
+
+/// The frequent words whose syllables are, or begin with, these letters; the most frequent first.
+pub(super) fn words_by_sound(letters: &str, is_whole: bool) -> Vec<String> {
+    let mut from = letters.to_owned();
+    if is_whole {
+        from.push('\0');
+    }
+    let mut found: Vec<(u64, String)> = Vec::new();
+    let mut keys = SOUNDS.range().ge(&from).into_stream();
+    while let Some((key, frequency)) = keys.next() {
+        if !key.starts_with(from.as_bytes()) || found.len() == MAX_LOOKED_AT {
+            break;
+        }
+        let word = key.split(|byte| *byte == 0).next_back();
+        let word = word.and_then(|word| std::str::from_utf8(word).ok());
+        let normal = word.filter(|word| normalize(word) == *word);
+        found.extend(normal.map(|word| (frequency, word.to_owned())));
+    }
+    most_frequent(found)
+}
+
+/// The words that begin with a text and are longer; the most frequent first.
+pub(super) fn words_beginning(text: &str) -> Vec<String> {
+    let mut found: Vec<(u64, String)> = Vec::new();
+    let mut words = TABLE.range().gt(text).into_stream();
+    while let Some((word, frequency)) = words.next() {
+        if !word.starts_with(text.as_bytes()) || found.len() == MAX_LOOKED_AT {
+            break;
+        }
+        let word = std::str::from_utf8(word).ok();
+        found.extend(word.map(|word| (frequency.value(), word.to_owned())));
+    }
+    most_frequent(found)
+}
+
+fn most_frequent(mut words: Vec<(u64, String)>) -> Vec<String> {
+    words.sort_unstable_by(|a, b| b.cmp(a));
+    words.into_iter().map(|(_, word)| word).collect()
+}
 
 /// Dictionary words whose normal form is another word: they are added in that form.
 const VARIANTS: &str = include_str!("../../../../index/variants.txt");
@@ -133,7 +182,6 @@ impl Words {
     /// All words of jieba and the added ones.
     #[cfg(test)]
     pub(super) fn all(&self) -> std::collections::BTreeMap<String, usize> {
-        use fst::Streamer;
         let mut all = std::collections::BTreeMap::new();
         let mut words = TABLE.stream();
         while let Some((word, frequency)) = words.next() {

@@ -2,13 +2,16 @@
 //! into. Never does I/O (lexicons arrive as text), never knows a page.
 
 mod cut;
+mod days;
 mod dictionary;
 mod general;
 #[cfg(test)]
 mod general_tests;
 mod lexicon;
+mod names;
 mod normalize;
 mod singles;
+mod syllables;
 mod synonyms;
 #[cfg(test)]
 mod tests;
@@ -16,14 +19,17 @@ mod tokenizer;
 mod typed;
 
 pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
-pub(crate) use cut::{gram_terms, is_single};
+pub(crate) use cut::{gram_terms, is_single, occurrences};
+pub use days::{Day, find_days};
 pub use dictionary::{Analyzer, Dictionary, Tagged, is_stop_word};
 pub use lexicon::{Lexicon, LexiconError, Term, edited, term_problem};
+pub(crate) use names::is_person_name;
 pub use normalize::{Normalized, normalize};
 pub use singles::Singles;
+pub(crate) use syllables::syllables;
 pub use synonyms::{Expanded, Synonyms, SynonymsError};
 pub use tokenizer::{GRAMS, SINGLES, WORDS, tokenizers};
-pub(crate) use typed::{alike, begins, syllables};
+pub(crate) use typed::{alike, begins, frequent_beginning, sound_alike};
 
 use serde::{Deserialize, Serialize};
 

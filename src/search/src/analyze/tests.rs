@@ -142,9 +142,7 @@ fn grams_of_mixed_texts() {
         grams_of("涨3.5%，跌 -1"),
         [
             (0, "涨"),
-            (1, "3"),
-            (2, "."),
-            (3, "5"),
+            (1, "3.5"),
             (4, "%"),
             (6, "跌"),
             (8, "-"),
@@ -185,15 +183,17 @@ proptest! {
     ) {
         let whole = normalize(&format!("{before}{text}{after}")).into_owned();
         let text = normalize(&text);
-        // Latin runs are found whole only, letters and digits each for themselves.
-        let cut = |a: Option<char>, b: Option<char>| match (a, b) {
-            (Some(a), Some(b)) => a.is_ascii_alphabetic() == b.is_ascii_alphabetic()
-                && a.is_ascii_digit() == b.is_ascii_digit() && a.is_ascii_alphanumeric(),
-            _ => false,
+        // Latin runs are found whole only, letters and digits each for themselves, a number with its point.
+        let chars: Vec<char> = whole.chars().collect();
+        let digit = |at: Option<usize>| at.and_then(|at| chars.get(at)).is_some_and(char::is_ascii_digit);
+        let point = |at: usize| chars.get(at) == Some(&'.') && digit(at.checked_sub(1)) && digit(Some(at + 1));
+        let cut = |at: usize| {
+            let letter = |at: usize| chars.get(at).is_some_and(char::is_ascii_alphabetic);
+            at > 0 && (letter(at - 1) && letter(at) || digit(Some(at - 1)) && digit(Some(at))
+                || point(at) || point(at - 1))
         };
         let start = normalize(&before).chars().count();
-        prop_assume!(!cut(before.chars().last(), text.chars().next()));
-        prop_assume!(!cut(text.chars().last(), after.chars().next()));
+        prop_assume!(!cut(start) && !cut(start + text.chars().count()));
         prop_assume!(whole.chars().skip(start).collect::<String>().starts_with(&*text));
         if let GramPhrase::Chain(chain) = gram_phrase(&text) {
             let there = grams_of(&whole);
@@ -263,6 +263,28 @@ fn domain_terms_stay_whole() {
     assert_eq!(words("flng船"), ["flng", "船"]);
     assert_eq!(words("着名油田"), ["着名", "油田"]);
     assert_eq!(words("café，原油"), ["café", "原油"]);
+}
+
+#[test]
+fn words_keep_numbers_and_codes() {
+    let words = |text: &'static str| -> Vec<&'static str> {
+        let words = DICTIONARY.words(text);
+        words.iter().map(|w| w.slice_of(text)).collect()
+    };
+    for (text, cut) in [
+        ("增长10.3%左右", vec!["增长", "10.3%", "左右"]),
+        ("ny-3097井", vec!["ny-3097", "井"]),
+        ("9-1油田", vec!["9-1", "油田"]),
+        (
+            "于2026-11-10在10:30",
+            vec!["于", "2026-11-10", "在", "10:30"],
+        ),
+        ("20°c,1,028.5吨", vec!["20°c", "1,028.5", "吨"]),
+        ("wi-fi与5g/6g", vec!["wi", "fi", "与", "5g", "6g"]),
+        ("su7,co2", vec!["su7", "co2"]),
+    ] {
+        assert_eq!(words(text), cut, "{text}");
+    }
 }
 
 #[test]

@@ -10,6 +10,7 @@ use tantivy::tokenizer::{
 };
 
 use super::cut::{self, MAX_GRAM_BYTES, Word, gram_fill};
+use super::days::day_terms;
 
 /// Name of the tokenizer of words that are cut already, with spaces between them.
 pub const WORDS: &str = "words";
@@ -47,6 +48,7 @@ impl Tokenizer for GramTokenizer {
         Grams {
             text,
             rest: self.words.iter(),
+            days: day_terms(text).into_iter(),
             ready: &mut self.ready,
             at: 0,
             filled: 0,
@@ -57,6 +59,8 @@ impl Tokenizer for GramTokenizer {
 struct Grams<'a> {
     text: &'a str,
     rest: std::slice::Iter<'a, Word>,
+    /// Terms of days, behind all grams.
+    days: std::vec::IntoIter<(usize, String)>,
     ready: &'a mut [Token],
     at: usize,
     filled: usize,
@@ -75,6 +79,13 @@ impl Grams<'_> {
             token.position = word.place;
             token.offset_from = word.start;
             token.offset_to = word.end;
+            self.filled += 1;
+        }
+        let rest = self.ready.iter_mut().skip(self.filled);
+        for (token, (place, term)) in rest.zip(self.days.by_ref()) {
+            token.text = term;
+            token.position = place;
+            (token.offset_from, token.offset_to) = (0, 0);
             self.filled += 1;
         }
     }

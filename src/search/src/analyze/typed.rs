@@ -7,6 +7,8 @@ use std::collections::HashMap;
 use pinyin::ToPinyin;
 
 use super::cut::is_cjk;
+use super::general::{words_beginning, words_by_sound};
+use super::syllables::syllables;
 
 /// Longest term that is searched for by its sound, in characters.
 const MAX_SOUNDING_CHARS: usize = 10;
@@ -72,35 +74,57 @@ impl TypedTerms {
             .collect()
     }
 
-    /// The longest part of a text that sounds like a term without being it, and the text with the term in its
-    /// place.
-    pub(crate) fn sounding(&self, text: &str) -> Option<(String, String)> {
+    /// The longest part of a text that sounds like a term or, if none does, like a frequent word of the general
+    /// dictionary, without being it; and the text with each of these in its place. Where documents were found, only the whole
+    /// text is compared with the general dictionary: every search looks.
+    pub(crate) fn sounding(&self, text: &str, is_found: bool) -> Option<(String, Vec<String>)> {
         let chars: Vec<char> = text.chars().collect();
-        for length in (2..=chars.len().min(MAX_SOUNDING_CHARS)).rev() {
-            for (at, part) in chars.windows(length).enumerate() {
-                if !part.iter().copied().all(is_cjk) {
+        for is_general in [false, true] {
+            for length in (2..=chars.len().min(MAX_SOUNDING_CHARS)).rev() {
+                // Nearly every two characters sound like some word.
+                let is_part = length < chars.len();
+                if is_general && is_part && (length == 2 || is_found) {
                     continue;
                 }
-                let part: String = part.iter().collect();
-                let term = self
-                    .by_sound
-                    .get(&syllables(&part))
-                    .and_then(|alike| self.all.get(*alike.first()?))
-                    .filter(|term| sound_alike(&term.text, &part));
-                let Some(term) = term else { continue };
-                if term.text == part {
-                    return None;
+                for (at, part) in chars.windows(length).enumerate() {
+                    if !part.iter().copied().all(is_cjk) {
+                        continue;
+                    }
+                    let part: String = part.iter().collect();
+                    let sound = syllables(&part);
+                    let mut words = if is_general {
+                        words_by_sound(&sound, true)
+                    } else {
+                        let mut terms = self.terms_by_sound(&sound);
+                        terms.truncate(1);
+                        terms
+                    };
+                    words.retain(|word| sound_alike(word, &part));
+                    if words.contains(&part) {
+                        return None;
+                    }
+                    if words.is_empty() {
+                        continue;
+                    }
+                    words.truncate(MOST_SPELT);
+                    let before: String = chars.iter().take(at).collect();
+                    let after: String = chars.iter().skip(at + length).collect();
+                    let texts = words.iter().map(|word| format!("{before}{word}{after}"));
+                    return Some((part, texts.collect()));
                 }
-                let before: String = chars.iter().take(at).collect();
-                let after: String = chars.iter().skip(at + length).collect();
-                return Some((part, format!("{before}{}{after}", term.text)));
             }
         }
         None
     }
 
-    /// The terms that are spelt so in pinyin, one behind the other: `yeyanqi` is 页岩气, `yeyanqichuceng` 页岩气储层. Of
-    /// terms that sound alike all are given.
+    fn terms_by_sound(&self, sound: &str) -> Vec<String> {
+        let alike = self.by_sound.get(sound).into_iter().flatten();
+        let terms = alike.filter_map(|at| self.all.get(*at));
+        terms.map(|term| term.text.clone()).collect()
+    }
+
+    /// The terms, or frequent words of the general dictionary, that are spelt so in pinyin, one behind the other: `yeyanqi` is
+    /// 页岩气, `yeyanqichuceng` 页岩气储层. Of those that sound alike all are given.
     pub(crate) fn spelt(&self, letters: &str) -> Vec<String> {
         if !letters.bytes().all(|b| b.is_ascii_lowercase()) || letters.len() > MAX_SPELT_LETTERS {
             return Vec::new();
@@ -109,21 +133,26 @@ impl TypedTerms {
     }
 
     fn spelt_in(&self, letters: &str, parts: usize) -> Vec<String> {
-        let named = |alike: &Vec<usize>| -> Vec<String> {
-            let terms = alike.iter().filter_map(|at| self.all.get(*at));
-            terms.map(|term| term.text.clone()).collect()
+        let named = |letters: &str| -> Vec<String> {
+            let mut words = self.terms_by_sound(letters);
+            if words.is_empty() {
+                words = words_by_sound(letters, true);
+                words.truncate(MOST_SPELT);
+            }
+            words
         };
-        if let Some(alike) = self.by_sound.get(letters) {
-            return named(alike);
+        let whole = named(letters);
+        if !whole.is_empty() {
+            return whole;
         }
         // The longest first term decides: what is left must be terms as well.
         for end in (2..letters.len()).rev().filter(|_| parts > 1) {
             let Some((head, tail)) = letters.split_at_checked(end) else {
                 continue;
             };
-            if let Some(alike) = self.by_sound.get(head) {
+            let heads = named(head).into_iter();
+            if heads.len() > 0 {
                 let tails = self.spelt_in(tail, parts - 1);
-                let heads = named(alike).into_iter();
                 let both =
                     heads.flat_map(|head| tails.iter().map(move |tail| format!("{head}{tail}")));
                 let both: Vec<String> = both.take(MOST_SPELT).collect();
@@ -146,6 +175,18 @@ impl TypedTerms {
     }
 }
 
+/// Words of the general dictionary that are longer than what was typed and begin so, in characters or syllables; those most
+/// frequent in general text first.
+pub(crate) fn frequent_beginning(typed: &str) -> Vec<String> {
+    if typed.chars().all(is_cjk) {
+        words_beginning(typed)
+    } else if typed.len() > 1 && typed.bytes().all(|b| b.is_ascii_lowercase()) {
+        words_by_sound(typed, false)
+    } else {
+        Vec::new()
+    }
+}
+
 /// Of equal length and typed alike, or different in one character of three to five, in two of more.
 pub(crate) fn alike(a: &str, b: &str) -> bool {
     let cjk = |text: &str| text.chars().all(is_cjk);
@@ -162,18 +203,6 @@ pub(crate) fn alike(a: &str, b: &str) -> bool {
     (cjk(a) && cjk(b) && sound_alike(a, b)) || (close && letters() && digits(a) == digits(b))
 }
 
-/// Syllables of a text without tones, other characters as they are: 页岩气 is `yeyanqi`.
-pub(crate) fn syllables(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c.to_pinyin() {
-            Some(syllable) => out.push_str(&syllable.plain().replace('ü', "v")),
-            None => out.push(c),
-        }
-    }
-    out
-}
-
 /// First letter of a character's syllable, or the character itself.
 fn initial(c: char) -> char {
     let syllable = c.to_pinyin().map(|syllable| syllable.plain());
@@ -181,7 +210,7 @@ fn initial(c: char) -> char {
 }
 
 /// Whether two texts of Chinese characters are typed alike.
-fn sound_alike(a: &str, b: &str) -> bool {
+pub(crate) fn sound_alike(a: &str, b: &str) -> bool {
     a.chars().count() == b.chars().count()
         && a.chars().zip(b.chars()).all(|(a, b)| {
             a == b

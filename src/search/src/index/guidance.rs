@@ -1,7 +1,7 @@
 //! What a person is told next to the hits. While typing: terms of the lexicons that begin so, typed in characters, syllables or
-//! first letters, and titles that contain it ([`Suggestion`]). Of a query that no document fits: one that some do, with
-//! pinyin and misspelled words replaced by what sounds or looks like them; a word that some document has is never
-//! replaced. Of a hit: what it holds of the query ([`Reason`]).
+//! first letters, frequent words, and titles that contain it ([`Suggestion`]). Of a query that no document fits: one that
+//! some do, with pinyin and misspelled words replaced by words that sound or look like them ([`Correction`]); what some
+//! document has is replaced only where very many have a word that sounds like it. Of a hit: what it holds of the query ([`Reason`]).
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
@@ -12,11 +12,14 @@ use utoipa::ToSchema;
 use super::IndexError;
 use super::query::{Clause, Form, Group, Occur, Query, Sort, Target};
 use super::reader::Reader;
+use super::schema::Column;
 use super::search::{Found, FoundDocument};
 use super::stored::head;
+use super::view::reckoned;
 use crate::analyze::{
-    Dictionary, GramPhrase, Normalized, alike, begins, gram_phrase, is_stop_word, normalize,
-    syllables,
+    Day, Dictionary, GramPhrase, Normalized, Word, alike, begins, find_days, frequent_beginning,
+    gram_phrase, gram_term, is_person_name, is_stop_word, normalize, occurrences, sound_alike,
+    syllables, whole_grams,
 };
 use taojin_extract::Document;
 
@@ -24,6 +27,9 @@ use taojin_extract::Document;
 const MAX_TYPED_CHARS: usize = 32;
 /// Terms whose documents are counted, shortest first.
 const COUNTED: usize = 24;
+/// Words of the general dictionary that are looked up in the index, and those whose documents are counted.
+const LOOKED_UP: usize = 200;
+const FREQUENT_WORDS: usize = 12;
 /// Titles looked at for each one given: the same title stands in many documents.
 const TITLES_READ: usize = 3;
 
@@ -31,7 +37,7 @@ const TITLES_READ: usize = 3;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Suggested {
-    /// A term of a lexicon.
+    /// A term of a lexicon, or a word that documents have.
     Term,
     /// The title of a document.
     Title,
@@ -72,21 +78,49 @@ impl Reader {
     fn terms_like(&self, typed: &str) -> Result<Vec<Suggestion>, IndexError> {
         let mut out = Vec::new();
         let dictionary = self.analyzer().dictionary();
-        for (is_first, term) in dictionary.typed().beginning(typed, COUNTED) {
-            let documents = self.count(term)?;
+        let terms = dictionary.typed().beginning(typed, COUNTED);
+        let mut terms: Vec<(bool, String)> = terms
+            .into_iter()
+            .map(|(is_first, term)| (is_first, term.to_owned()))
+            .collect();
+        let mut words = frequent_beginning(typed);
+        words.truncate(LOOKED_UP);
+        words.retain(|word| !dictionary.is_term(word));
+        let words = self.most_frequent(words, FREQUENT_WORDS)?;
+        terms.extend(words.into_iter().map(|word| (true, word)));
+        for (is_first, term) in terms {
+            let documents = self.count(&term)?;
             if documents > 0 {
                 let suggestion = Suggestion {
-                    text: term.to_owned(),
+                    marks: in_characters(&term, typed_part(&term, typed)),
+                    text: term,
                     kind: Suggested::Term,
                     documents: documents as u64,
                     id: None,
-                    marks: in_characters(term, typed_part(term, typed)),
                 };
                 out.push((!is_first, suggestion));
             }
         }
         out.sort_by_key(|(inside, s)| (*inside, std::cmp::Reverse(s.documents)));
         Ok(out.into_iter().map(|(_, suggestion)| suggestion).collect())
+    }
+
+    /// Those of these words that most documents may have, most first.
+    fn most_frequent(&self, words: Vec<String>, most: usize) -> Result<Vec<String>, IndexError> {
+        let view = self.view()?;
+        let frequencies = reckoned(view.as_ref(), |statistics| -> Vec<u64> {
+            let grams = |word: &String| {
+                let grams = whole_grams(word).into_iter();
+                let frequency = |gram| statistics.frequency(Column::BodyGrams, &gram_term(gram));
+                grams.map(frequency).min().unwrap_or(0)
+            };
+            words.iter().map(grams).collect()
+        })?;
+        let mut ranked: Vec<(u64, String)> = frequencies.into_iter().zip(words).collect();
+        ranked.retain(|(frequency, _)| *frequency > 0);
+        ranked.sort_by_key(|(frequency, _)| std::cmp::Reverse(*frequency));
+        ranked.truncate(most);
+        Ok(ranked.into_iter().map(|(_, word)| word).collect())
     }
 
     fn titles_with(&self, typed: &str, limit: usize) -> Result<Vec<Suggestion>, IndexError> {
@@ -102,7 +136,7 @@ impl Reader {
             let title = document.stored.document.title.unwrap_or_default();
             if out.len() < limit && seen.insert(normalize(&title).into_owned()) {
                 out.push(Suggestion {
-                    marks: in_characters(&title, occurrences(&title, typed)),
+                    marks: in_characters(&title, typed_places(&title, typed)),
                     text: title,
                     kind: Suggested::Title,
                     documents: 1,
@@ -122,7 +156,7 @@ fn in_characters(text: &str, marks: Vec<Range<usize>>) -> Vec<[usize; 2]> {
 
 /// The part of a term that was typed: the text itself, or the characters that its letters stand for.
 fn typed_part(term: &str, typed: &str) -> Vec<Range<usize>> {
-    let found = occurrences(term, typed);
+    let found = typed_places(term, typed);
     if !found.is_empty() {
         return found;
     }
@@ -136,7 +170,7 @@ fn typed_part(term: &str, typed: &str) -> Vec<Range<usize>> {
 }
 
 /// Where a text in normal form stands in another, whatever its spelling there.
-fn occurrences(text: &str, typed: &str) -> Vec<Range<usize>> {
+fn typed_places(text: &str, typed: &str) -> Vec<Range<usize>> {
     let normal = Normalized::new(text);
     let found = normal.text().match_indices(typed);
     found
@@ -165,18 +199,42 @@ const MAX_PIECES: usize = 4;
 const NEAREST: usize = 10;
 /// Characters of a document in which a piece is searched for.
 const HEAD_CHARS: usize = 2_000;
+/// Of the nearest documents so many must have what stands in its place, unless it sounds the same: one may misspell it.
+const LEAST_VOTES: usize = 2;
+
+/// Occurrences among a million words of general text up to which a word may be a misspelling.
+const SELDOM: f64 = 0.08;
+/// So many times more documents have the right word.
+const OUTNUMBERED: usize = 20;
+
+/// A query that some document fits, for one that none does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Correction {
+    /// The query.
+    pub text: String,
+    /// Whether it may be searched without asking: not where the name of a person would be another one.
+    pub is_sure: bool,
+}
 
 impl Reader {
     /// A query like this one that some document fits, if it can be told; `found` is what the query itself found. Where that
-    /// is something, only words that sound like a term are replaced.
-    pub fn correction(&self, query: &Query, found: &Found) -> Result<Option<String>, IndexError> {
+    /// is something, only words that sound like another one are replaced.
+    pub fn correction(
+        &self,
+        query: &Query,
+        found: &Found,
+    ) -> Result<Option<Correction>, IndexError> {
         let strict = found.total > 0;
+        let sure = |text: String| Correction {
+            text,
+            is_sure: true,
+        };
         let typed = typed(query);
         let pieces: Vec<&str> = typed.split_whitespace().collect();
         // Syllables may be typed apart: `ye yan qi`.
         let letters = typed.replace([' ', '\''], "");
         if !strict && let Some(text) = self.spelt(&letters)? {
-            return Ok(Some(text));
+            return Ok(Some(sure(text)));
         }
         if pieces.is_empty() || pieces.len() > MAX_PIECES {
             return Ok(None);
@@ -186,18 +244,22 @@ impl Reader {
             .filter(|weaker| weaker.documents.len() >= NEAREST.min(weaker.total))
             .map(|weaker| weaker.documents.as_slice());
         let mut corrected = Vec::with_capacity(pieces.len());
-        let mut changed = false;
+        let (mut changed, mut is_sure) = (false, true);
         for piece in pieces {
             let other = if piece.chars().count() <= MAX_PIECE_CHARS {
                 self.replaced(piece, strict, nearest)?
             } else {
                 None
             };
-            changed |= other.is_some();
+            if let Some(other) = &other {
+                changed = true;
+                is_sure &= !is_person_name(piece) || is_same_but_surname(piece, other);
+            }
             corrected.push(other.unwrap_or_else(|| piece.to_owned()));
         }
         if changed {
-            return Ok(Some(corrected.join(" ")));
+            let text = corrected.join(" ");
+            return Ok(Some(Correction { text, is_sure }));
         }
         // Nothing is misspelled: perhaps the words stand apart.
         let clauses = query.groups.iter().flat_map(Group::leaves);
@@ -207,7 +269,7 @@ impl Reader {
             filter: query.filter.clone(),
             ..Query::plain(&typed)
         };
-        Ok((apart && self.search(&plain)?.total > 0).then_some(typed))
+        Ok((apart && self.search(&plain)?.total > 0).then(|| sure(typed)))
     }
 
     fn count(&self, text: &str) -> Result<usize, IndexError> {
@@ -218,20 +280,25 @@ impl Reader {
         Ok(self.search(&query)?.total)
     }
 
-    /// What letters that no document has are in pinyin: of terms that sound alike the one with most documents.
-    fn spelt(&self, letters: &str) -> Result<Option<String>, IndexError> {
-        let readings = self.analyzer().dictionary().typed().spelt(letters);
-        if readings.is_empty() || self.count(letters)? > 0 {
-            return Ok(None);
-        }
+    /// Of several texts the one with most documents.
+    fn best_of(&self, texts: Vec<String>) -> Result<Option<String>, IndexError> {
         let mut best: Option<(usize, String)> = None;
-        for text in readings {
+        for text in texts {
             let documents = self.count(&text)?;
             if documents > best.as_ref().map_or(0, |(most, _)| *most) {
                 best = Some((documents, text));
             }
         }
         Ok(best.map(|(_, text)| text))
+    }
+
+    /// What letters that no document has are in pinyin: of words that sound alike the one with most documents.
+    fn spelt(&self, letters: &str) -> Result<Option<String>, IndexError> {
+        let readings = self.analyzer().dictionary().typed().spelt(letters);
+        if readings.is_empty() || self.count(letters)? > 0 {
+            return Ok(None);
+        }
+        self.best_of(readings)
     }
 
     /// What stands in documents where this piece should stand; `nearest` are those nearest to it, if they are known.
@@ -250,27 +317,50 @@ impl Reader {
         if let Some(text) = self.spelt(piece)? {
             return Ok(Some(text));
         }
-        let sounding = terms.sounding(piece);
-        if (strict && sounding.is_none()) || self.count(piece)? > 0 {
+        let sounding = terms.sounding(piece, strict);
+        if strict && sounding.is_none() {
             return Ok(None);
         }
-        if let Some((part, text)) = sounding
-            && self.count(&part)? == 0
-            && self.count(&text)? > 0
+        let own = self.count(piece)?;
+        if let Some((part, texts)) = sounding
+            && let Some(text) = self.best_of(texts)?
         {
-            return Ok(Some(text));
+            let is_misspelled = if part == piece {
+                own == 0 || self.is_outnumbered(piece, own, &text)?
+            } else {
+                own == 0 && self.count(&part)? == 0
+            };
+            if is_misspelled {
+                return Ok(Some(text));
+            }
         }
-        if strict {
+        if strict || own > 0 {
             return Ok(None);
         }
         match terms.like(piece) {
             Some(term) if self.count(term)? > 0 => Ok(Some(term.to_owned())),
-            _ if piece.chars().count() < 3 => Ok(None),
+            // What documents have in the place of a name is another person.
+            _ if piece.chars().count() < 3 || is_person_name(piece) => Ok(None),
             _ => match nearest {
-                Some(nearest) => Ok(replaced_by_documents(piece, nearest)),
-                None => Ok(replaced_by_documents(piece, &self.nearest(piece)?)),
+                Some(nearest) => Ok(replaced_by_documents(piece, nearest, &dictionary)),
+                None => Ok(replaced_by_documents(
+                    piece,
+                    &self.nearest(piece)?,
+                    &dictionary,
+                )),
             },
         }
+    }
+
+    /// Whether few documents have a piece that is neither a known word nor a name, and very many have what sounds like it:
+    /// some write 天燃气.
+    fn is_outnumbered(&self, piece: &str, own: usize, other: &str) -> Result<bool, IndexError> {
+        let dictionary = self.analyzer().dictionary();
+        let is_known = dictionary.per_million(piece).unwrap_or(0.0) > SELDOM;
+        if is_known || is_person_name(piece) {
+            return Ok(false);
+        }
+        Ok(self.count(other)? > own * OUTNUMBERED)
     }
 
     /// The documents that share most with a piece.
@@ -286,29 +376,39 @@ impl Reader {
     }
 }
 
-/// What most of the nearest documents have where the piece differs least from them.
-fn replaced_by_documents(piece: &str, nearest: &[FoundDocument]) -> Option<String> {
+/// Whether a word of three or more characters is another one with the first replaced by a surname that sounds like it: 叶岩气
+/// is 页岩气.
+fn is_same_but_surname(piece: &str, other: &str) -> bool {
+    let tail = |text: &str| text.chars().skip(1).collect::<String>();
+    piece.chars().count() > 2 && sound_alike(piece, other) && tail(piece) == tail(other)
+}
+
+/// What most of the nearest documents have where the piece differs least from them. Only whole words: a piece of a name
+/// between other characters is none.
+fn replaced_by_documents(
+    piece: &str,
+    nearest: &[FoundDocument],
+    dictionary: &Dictionary,
+) -> Option<String> {
     let length = piece.chars().count();
     let mut votes: HashMap<String, (usize, usize)> = HashMap::new();
     for found in nearest.iter().take(NEAREST) {
         let Document { title, text, .. } = &found.stored.document;
         let text = format!("{}\n{text}", title.as_deref().unwrap_or_default());
-        let chars: Vec<char> = normalize(&text).chars().take(HEAD_CHARS).collect();
-        let mut here: Option<(usize, String)> = None;
-        for part in chars.windows(length) {
-            let part: String = part.iter().collect();
-            if alike(&part, piece) {
-                let distance = strsim::hamming(&part, piece).unwrap_or(length);
-                if here.as_ref().is_none_or(|(least, _)| distance < *least) {
-                    here = Some((distance, part));
-                }
+        let text: String = normalize(&text).chars().take(HEAD_CHARS).collect();
+        let mut here: Option<(usize, &str)> = None;
+        for part in word_spans(&text, &dictionary.words(&text), length) {
+            let distance = strsim::hamming(part, piece).unwrap_or(length);
+            if alike(part, piece) && here.is_none_or(|(least, _)| distance < least) {
+                here = Some((distance, part));
             }
         }
         if let Some((distance, part)) = here {
-            let (count, _) = votes.entry(part).or_insert((0, distance));
+            let (count, _) = votes.entry(part.to_owned()).or_insert((0, distance));
             *count += 1;
         }
     }
+    votes.retain(|text, (count, _)| *count >= LEAST_VOTES || sound_alike(text, piece));
     let best = votes.into_iter().max_by_key(|(text, (count, distance))| {
         (
             *count,
@@ -317,6 +417,26 @@ fn replaced_by_documents(piece: &str, nearest: &[FoundDocument]) -> Option<Strin
         )
     });
     best.map(|(text, _)| text)
+}
+
+/// The parts of a text of so many characters that are whole words, one or several next to each other; no single character is
+/// one of them.
+fn word_spans<'t>(text: &'t str, words: &[Word], chars: usize) -> Vec<&'t str> {
+    let mut spans = Vec::new();
+    for (at, first) in words.iter().enumerate() {
+        let (mut end, mut count) = (first.start, 0);
+        for word in words.iter().skip(at) {
+            let own = word.slice_of(text).chars().count();
+            if word.start != end || own < 2 || count >= chars {
+                break;
+            }
+            (end, count) = (word.end, count + own);
+        }
+        if count == chars {
+            spans.extend(text.get(first.start..end));
+        }
+    }
+    spans
 }
 
 /// What was typed, without fields, quotes and refused words.
@@ -395,18 +515,37 @@ pub fn reasons(query: &Query, dictionary: &Dictionary, found: &FoundDocument) ->
             reasons.push(Reason::AsTyped { title, text });
         }
     }
-    let mut words = Vec::new();
+    let mut words: Vec<(String, Option<Day>)> = Vec::new();
     for asked in &asked {
         let normal = normalize(asked);
+        let days = find_days(&normal);
         for word in dictionary.words(&normal) {
-            let word = word.slice_of(&normal).to_owned();
-            if !is_stop_word(&word) && !words.contains(&word) && words.len() < MAX_WORDS {
-                words.push(word);
+            let day = days
+                .iter()
+                .find(|day| (day.start..day.end).contains(&word.start));
+            let text = match day {
+                Some(day) => normal.get(day.start..day.end).unwrap_or_default(),
+                None => word.slice_of(&normal),
+            };
+            let known = words.iter().any(|(known, _)| known == text);
+            if !is_stop_word(text) && !known && words.len() < MAX_WORDS {
+                words.push((text.to_owned(), day.copied()));
             }
         }
     }
-    let told = words.into_iter().map(|word| {
-        let (times, title) = (text.matches(&word).count(), title.contains(&word));
+    let (title_days, text_days) = (find_days(&title), find_days(&text));
+    let told = words.into_iter().map(|(word, day)| {
+        let (times, title) = match day {
+            Some(day) => {
+                let is_meant = |found: &&Day| found.agrees_with(&day);
+                let times = text_days.iter().filter(is_meant).count();
+                (times, title_days.iter().any(|found| is_meant(&found)))
+            }
+            None => {
+                let times = occurrences(&text, &word).count();
+                (times, occurrences(&title, &word).next().is_some())
+            }
+        };
         if times > 0 || title {
             Reason::Word { word, times, title }
         } else {

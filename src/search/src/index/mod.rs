@@ -25,10 +25,10 @@ use serde::{Deserialize, Serialize};
 
 pub use facets::days::{DateCount, DateUnit, Dates};
 pub use facets::trends::{Comparison, Counted, Rising, Story};
-pub use guidance::{Reason, Suggested, Suggestion, reasons};
+pub use guidance::{Correction, Reason, Suggested, Suggestion, reasons};
 pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};
 pub(crate) use rank::clauses::expanded;
-pub use rank::labels::{is_comparison, is_notice_label};
+pub use rank::labels::{is_comparison, is_notice_label, notice_labels};
 pub use reader::{Reader, SiteTitles, Watermark};
 pub use recut::RecutProgress;
 pub use schema::{CommitPayload, FORMAT, refuse_newer};

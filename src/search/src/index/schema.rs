@@ -19,7 +19,7 @@ use crate::analyze::{GRAMS, SINGLES, WORDS};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
-pub const FORMAT: u32 = 1;
+pub const FORMAT: u32 = 2;
 
 /// How a field is kept and looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use super::snippet;
 use super::snippet::Marked;
-use crate::analyze::{Dictionary, Normalized, is_cjk, is_stop_word, normalize, whole_grams};
+use crate::analyze::{
+    Day, Dictionary, Normalized, find_days, is_stop_word, normalize, occurrences, whole_grams,
+};
 use crate::index::{Form, Query, expanded};
 
 /// Bytes of a text that are looked through: about 20,000 characters.
@@ -30,6 +32,8 @@ pub struct Highlighter {
 struct Needle {
     text: String,
     weight: f32,
+    /// The day that the text names: any form of it is a hit.
+    day: Option<Day>,
 }
 
 /// A hit in a text: bytes, and which needle it was.
@@ -135,34 +139,60 @@ impl Highlighter {
 fn plain(text: &str, dictionary: &Dictionary, needles: &mut Vec<Needle>, grams: &mut Vec<Needle>) {
     let normal = normalize(text);
     for piece in normal.split(' ') {
-        let piece = piece.trim_matches(|c: char| !c.is_alphanumeric());
+        let piece = piece.trim_start_matches(|c: char| !c.is_alphanumeric());
+        let piece = piece.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '%');
         push(needles, piece);
+        let days = find_days(piece);
+        for day in &days {
+            let text = piece.get(day.start..day.end).unwrap_or_default();
+            needles.retain(|known| known.text != text);
+            needles.push(Needle {
+                day: Some(*day),
+                ..Needle::new(text)
+            });
+        }
         for word in dictionary.words(piece) {
+            if days
+                .iter()
+                .any(|day| (day.start..day.end).contains(&word.start))
+            {
+                continue;
+            }
             let word = word.slice_of(piece);
             let alone = word.chars().nth(1).is_none();
             if !alone && !is_stop_word(word) {
                 push(needles, word);
             }
+            // Many write a space before it.
+            if let Some(number) = word.strip_suffix('%') {
+                push(needles, &format!("{number} %"));
+            }
         }
         for gram in whole_grams(piece) {
             if grams.iter().all(|known| known.text != gram) {
                 grams.push(Needle {
-                    text: gram.to_owned(),
                     weight: 1.0,
+                    ..Needle::new(gram)
                 });
             }
         }
     }
 }
 
-fn push(needles: &mut Vec<Needle>, text: &str) {
-    let chars = text.chars().count();
-    if chars > 0 && needles.iter().all(|known| known.text != text) {
-        needles.push(Needle {
+impl Needle {
+    fn new(text: &str) -> Self {
+        Self {
             text: text.to_owned(),
             // Longer is rarer; the square root keeps one long name from hiding three short words.
-            weight: (chars as f32).sqrt(),
-        });
+            weight: (text.chars().count() as f32).sqrt(),
+            day: None,
+        }
+    }
+}
+
+fn push(needles: &mut Vec<Needle>, text: &str) {
+    if !text.is_empty() && needles.iter().all(|known| known.text != text) {
+        needles.push(Needle::new(text));
     }
 }
 
@@ -170,38 +200,25 @@ fn find(normal: &Normalized, needles: &[Needle]) -> Vec<Hit> {
     let text = normal.text();
     let mut hits = Vec::new();
     for (index, needle) in needles.iter().enumerate() {
-        for (start, found) in text.match_indices(needle.text.as_str()) {
-            let end = start + found.len();
-            if !splits_run(text, start, end) {
-                hits.push(Hit {
-                    bytes: normal.original(start, end),
-                    needle: index,
-                });
+        let found: Vec<Range<usize>> = match &needle.day {
+            Some(day) => {
+                let days = find_days(text).into_iter();
+                let meant = days.filter(|found| found.agrees_with(day));
+                meant.map(|found| found.start..found.end).collect()
             }
+            None => occurrences(text, &needle.text).take(MAX_MARKS).collect(),
+        };
+        for found in found {
+            hits.push(Hit {
+                bytes: normal.original(found.start, found.end),
+                needle: index,
+            });
             if hits.len() >= MAX_MARKS {
                 return hits;
             }
         }
     }
     hits
-}
-
-/// Whether a hit begins or ends inside a Latin word or a number: `su` is not in `sun`, but in `su7`.
-fn splits_run(text: &str, start: usize, end: usize) -> bool {
-    let class = |c: char| match c {
-        c if is_cjk(c) => 0,
-        c if c.is_numeric() => 1,
-        c if c.is_alphabetic() => 2,
-        _ => 0,
-    };
-    let joined = |at: usize| {
-        let (before, after) = text.split_at_checked(at).unwrap_or((text, ""));
-        match (before.chars().next_back(), after.chars().next()) {
-            (Some(a), Some(b)) => class(a) != 0 && class(a) == class(b),
-            _ => false,
-        }
-    };
-    joined(start) || joined(end)
 }
 
 /// Sorted, with overlapping and touching ranges made one.

@@ -27,6 +27,7 @@ pub mod snippet;
 mod tests;
 mod tree;
 
+use crate::analyze::normalize;
 use crate::index::{Clause, Form, Group, Occur, Query, Target, is_comparison, is_notice_label};
 use dates::{Calendar, DateError};
 pub use pieces::is_label;
@@ -175,9 +176,20 @@ impl Parser<'_> {
                     self.texts += 2;
                     self.query.groups.push(at_address(address));
                 }
-                _ => self.words.push(text.text),
+                _ => self.push_word(text.text),
             },
             node => self.group(node, typed),
+        }
+    }
+
+    /// A sign of percent belongs to the number before it, whatever stands between them.
+    fn push_word(&mut self, word: String) {
+        let is_percent = matches!(&*normalize(&word), "%" | "‰");
+        match self.words.last_mut() {
+            Some(number) if is_percent && number.ends_with(char::is_numeric) => {
+                number.push_str(&word);
+            }
+            _ => self.words.push(word),
         }
     }
 

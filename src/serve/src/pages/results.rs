@@ -20,6 +20,7 @@ use crate::pages::view::{
     Choice, Chrome, Html, address, document_path, kept, link, outward, title,
 };
 use crate::pages::words::Lang;
+use crate::search::field_offers::FieldOffer;
 use crate::search::params::{ParamError, Params, echo};
 use crate::search::source::{DocumentHit, Relaxation, RelaxedQuery, SearchResults, WeakerList};
 use crate::state::Shared;
@@ -65,6 +66,10 @@ pub(crate) struct ResultsPage {
     did_you_mean: Option<Choice>,
     /// Searches that find something, where this one finds nothing.
     offers: Vec<Choice>,
+    /// Searches of the fields that words name.
+    in_fields: Vec<Choice>,
+    /// Whether no document matches and the weaker ones are the nearest.
+    nearest: bool,
     weaker: Option<WeakerView>,
     matches: Vec<Choice>,
     /// What was searched beside or in place of what was typed, each with the link to the search without it.
@@ -109,6 +114,9 @@ impl ResultsPage {
             let params = params.clone();
             c.search(&Params { offset, ..params })
         };
+        let nearest = found.weaker.as_ref().is_some_and(|weaker| weaker.nearest);
+        let in_fields = found.field_offers.iter();
+        let in_fields = in_fields.map(|o| in_field(&c, params, o)).collect();
         let weaker = weaker(&c, params, found.weaker, found.hits.len());
         let offers = found.offers.iter().map(|o| offer(&c, params, o)).collect();
         let hits = found
@@ -124,6 +132,8 @@ impl ResultsPage {
             sorts: sorts(&c, params),
             matches: matches(&c, params),
             offers,
+            in_fields,
+            nearest,
             weaker,
             periods: periods(&c, params),
             sites: sites(&c, params, facets.sites),
@@ -229,7 +239,11 @@ fn weaker(
     let more = weaker.total > weaker.hits.len() as u64;
     let all = c.first_page(params.with(|p| p.matching = Match::Any));
     Some(WeakerView {
-        line: c.t.counts.weaker.fill(weaker.total),
+        line: if weaker.nearest {
+            c.t.counts.nearest.fill(weaker.total)
+        } else {
+            c.t.counts.weaker.fill(weaker.total)
+        },
         first: params.offset + shown + 1,
         hits: weaker
             .hits
@@ -238,6 +252,12 @@ fn weaker(
             .collect(),
         all: more.then_some(all),
     })
+}
+
+/// A search of a field that a word names.
+fn in_field(c: &Chrome, params: &Params, offer: &FieldOffer) -> Choice {
+    let href = c.first_page(asking(params, &offer.text));
+    Choice::link(format!("{}:{}", offer.field, offer.value), href).counted(offer.total)
 }
 
 /// A search that finds something.

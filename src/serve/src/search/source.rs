@@ -20,6 +20,7 @@ use taojin_search::query::highlight::Highlighter;
 use taojin_search::query::{Note, Parsed, parse, without_dates, without_quotes};
 use utoipa::ToSchema;
 
+use crate::search::field_offers::{FieldOffer, field_offers};
 use crate::search::trends::{Trends, compare};
 
 pub(crate) use taojin_search::query::snippet::Marked;
@@ -122,6 +123,8 @@ pub struct DocumentHit {
 pub struct WeakerList {
     /// How many there are; `match=any` lists them all.
     pub total: u64,
+    /// Whether no document matches: then these are the nearest.
+    pub nearest: bool,
     /// The best of them, as many as the page has room for.
     pub hits: Vec<DocumentHit>,
 }
@@ -192,6 +195,9 @@ pub struct SearchResults {
     /// Searches that find something, where this one finds nothing.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<RelaxedQuery>,
+    /// Fields and days that its words name, with `grouped=true` or `facets=true`, on the first page.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub field_offers: Vec<FieldOffer>,
     /// Counts of the whole result, with `facets=true`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub facets: Option<Facets>,
@@ -333,7 +339,8 @@ pub fn search_corrected(
     })
 }
 
-/// Hits, and whether they answer the query, or it is more than plain words: then nothing is put in its place.
+/// Hits, and whether they answer the query, it is more than plain words, or what was meant is not sure: then nothing is put in
+/// its place.
 fn search_once(
     reader: &Reader,
     request: &SearchRequest,
@@ -342,13 +349,20 @@ fn search_once(
     let dictionary = reader.analyzer().dictionary();
     let highlighter = Highlighter::new(&query, &dictionary);
     let found = reader.search(&query)?;
-    let did_you_mean = reader.correction(&query, &found)?;
+    let correction = reader.correction(&query, &found)?;
     notes.extend(unknown_sites(reader, &query)?);
     let plain = query
         .words
         .split_whitespace()
         .eq(request.text.split_whitespace());
-    let final_answer = found.total > 0 || !plain;
+    let is_sure = correction.as_ref().is_some_and(|c| c.is_sure);
+    let final_answer = found.total > 0 || !plain || !is_sure;
+    let is_asked = (request.grouped || request.facets) && request.offset == 0;
+    let field_offers = if is_asked && plain && request.group.is_none() {
+        field_offers(reader, request, &found)?
+    } else {
+        Vec::new()
+    };
     let hits = |documents: Vec<FoundDocument>| -> Vec<DocumentHit> {
         let hit = |found: FoundDocument| {
             let reasons = if request.explain {
@@ -368,14 +382,16 @@ fn search_once(
         hits: hits(found.documents),
         weaker: found.weaker.map(|weaker| WeakerList {
             total: weaker.total as u64,
+            nearest: found.total == 0,
             hits: hits(weaker.documents),
         }),
         offers: match found.total {
             0 => offers(reader, request, &query)?,
             _ => Vec::new(),
         },
+        field_offers,
         facets: request.facets.then(|| found.facets.unwrap_or_default()),
-        did_you_mean,
+        did_you_mean: correction.map(|c| c.text),
         synonyms: reader.expanded(&query),
         notes,
         ..SearchResults::default()

@@ -2,6 +2,7 @@
 
 mod api;
 mod feed;
+mod field_offers;
 mod figures;
 mod follow;
 mod help;
@@ -252,7 +253,11 @@ impl SearchSource for Fake {
             };
             let hits = self.search(&other)?.hits;
             return Ok(SearchResults {
-                weaker: Some(WeakerList { total: 40, hits }),
+                weaker: Some(WeakerList {
+                    total: 40,
+                    nearest: true,
+                    hits,
+                }),
                 offers: vec![RelaxedQuery {
                     without: Relaxation::Quotes,
                     text: "油价 上涨".to_owned(),

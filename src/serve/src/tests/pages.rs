@@ -91,15 +91,15 @@ async fn notes_in_readers_language() {
 async fn weaker_hits_and_offers() {
     let page = visit("/?q=weak").await;
     for part in [
-        "没有找到相关文档",
-        "相关度较低的结果",
-        "另有 40 篇文档",
+        "没有文档包含全部检索词，最接近的是：",
+        "共 40 篇文档",
         "match=any",
         "去掉引号：7 篇文档",
         "<ol class=\"hits\" start=\"1\">",
     ] {
         assert!(page.body.contains(part), "{part}: {}", page.body);
     }
+    page.assert_lacks(&["没有找到相关文档", "减少检索词"]);
     let answer = visit("/api/search?q=weak").await;
     let answer: serde_json::Value = serde_json::from_str(&answer.body).unwrap();
     assert_eq!(
@@ -107,6 +107,7 @@ async fn weaker_hits_and_offers() {
         (&0.into(), &40.into())
     );
     assert_eq!(answer["hits"], serde_json::json!([]));
+    assert_eq!(answer["weaker"]["nearest"], true);
     assert_eq!(answer["weaker"]["hits"].as_array().unwrap().len(), 10);
     assert_eq!(answer["offers"][0]["without"], "quotes");
     let refused = visit("/api/search?q=a&match=some").await;

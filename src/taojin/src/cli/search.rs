@@ -174,6 +174,9 @@ pub(super) fn show(reader: &Reader, wanted: &SearchRequest, window: usize) -> an
     let took_ms = elapsed_ms(started);
     let is_more = found.hits.len() > wanted.limit;
     found.hits.truncate(wanted.limit);
+    if let Some(weaker) = &mut found.weaker {
+        weaker.hits.truncate(wanted.limit - found.hits.len());
+    }
     for note in &found.notes {
         output::note(&output::printable(&note.to_string()));
     }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::labels;
 use super::plain::Unit;
 use super::plan::{Chain, Plan};
-use crate::analyze::{Dictionary, Expanded, Word, normalize};
+use crate::analyze::{Dictionary, Expanded, Word, normalize, whole_grams};
 use crate::index::Config;
 use crate::index::query::{Clause, Filter, Form, Group, Match, Occur, Query, Target};
 use crate::index::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
@@ -273,6 +273,19 @@ impl Builder<'_> {
         ranking
     }
 
+    /// A synonym between word borders: a run of letters and digits is the whole one, CO2 is not in CO2e.
+    fn synonym(&self, text: &str, target: Target) -> Option<Plan> {
+        if whole_grams(text) == [text] {
+            let texts = self.texts(target);
+            return Plan::one_of(
+                texts
+                    .map(|(pair, _)| Plan::term(pair.grams, text))
+                    .collect(),
+            );
+        }
+        self.unit(text, target)
+    }
+
     /// What is demanded for a word that a text begins with: itself or one of its synonyms, and how many words of the text
     /// it is; none where it has no synonyms. It is as rare as the most frequent of them.
     pub(crate) fn synonym_unit(
@@ -286,11 +299,14 @@ impl Builder<'_> {
         }
         let (count, others) = self.dictionary.synonyms().at(normal, words)?;
         let typed = normal.get(words.first()?.start..words.get(count - 1)?.end)?;
-        let texts = others.iter().map(|other| normalize(other).into_owned());
-        let texts: Vec<String> = texts.chain([typed.to_owned()]).collect();
-        let rarities = texts.iter().map(|text| self.rarity(text, target));
-        let weight = rarities.fold(f32::INFINITY, f32::min);
-        let any = texts.iter().filter_map(|text| self.unit(text, target));
+        let others = others.iter().map(|other| normalize(other).into_owned());
+        let others: Vec<String> = others.collect();
+        let rarities = others.iter().map(|other| self.rarity(other, target));
+        let weight = rarities.fold(self.rarity(typed, target), f32::min);
+        let any = others
+            .iter()
+            .filter_map(|other| self.synonym(other, target))
+            .chain(self.unit(typed, target));
         let plan = Plan::one_of(any.collect())?.unscored();
         Some((count, Unit { plan, weight }))
     }

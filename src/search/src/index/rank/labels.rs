@@ -15,10 +15,11 @@ use crate::analyze::{gram_terms, normalize};
 /// What stands between label and gram.
 const BETWEEN: char = '\u{1f}';
 
+const LABELS: &str = include_str!("../../../../../index/labels.txt");
+
 /// Labels of notices, each with the one that it is indexed under.
 static NAMES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
-    let lines = include_str!("../../../../../index/labels.txt").lines();
-    let groups = lines.filter_map(|line| line.split_once(" = "));
+    let groups = LABELS.lines().filter_map(|line| line.split_once(" = "));
     let labels = groups.flat_map(|(name, same)| {
         let same = same.split_whitespace();
         same.chain([name]).map(move |label| (label, name))
@@ -29,6 +30,12 @@ static NAMES: LazyLock<HashMap<&str, &str>> = LazyLock::new(|| {
 /// Whether a label is one of notices.
 pub fn is_notice_label(label: &str) -> bool {
     NAMES.contains_key(tidy(label).as_str())
+}
+
+/// The labels that those of notices are indexed under.
+pub fn notice_labels() -> impl Iterator<Item = &'static str> {
+    let lines = LABELS.lines();
+    lines.filter_map(|line| Some(line.split_once(" = ")?.0))
 }
 
 /// A label as it is indexed.

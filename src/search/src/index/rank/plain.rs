@@ -5,11 +5,12 @@
 use super::clauses::{Builder, Demand};
 use super::plan::{MAX_TERMS, Plan};
 use crate::analyze::{
-    GramPhrase, Word, gram_phrase, gram_term, is_cjk, is_single, is_stop_word, normalize,
-    whole_grams,
+    Day, GramPhrase, Word, find_days, gram_phrase, gram_term, is_cjk, is_single, is_stop_word,
+    normalize, whole_grams,
 };
+use crate::index::facets::days::DAY_MS;
 use crate::index::query::{Match, Target};
-use crate::index::schema::{BODY, TITLE};
+use crate::index::schema::{BODY, Column, TITLE};
 
 // Three views of a text are added up, each with weight 1, without tuning: words, pairs of characters, and single characters that
 // are words. Measured one by one on kept questions in docs/search.md.
@@ -37,6 +38,9 @@ const MAX_EXACT_CHARS: usize = 64;
 /// words of a query can weigh together.
 pub(crate) const TIER: f32 = 8_192.0;
 
+/// How far from its publication a text may name a day without the year.
+const HALF_YEAR_MS: i64 = 183 * DAY_MS;
+
 /// A content word of a query.
 pub(crate) struct Unit {
     pub(crate) plan: Plan,
@@ -59,6 +63,7 @@ impl Builder<'_> {
         let units = self.units(&normal, &words, target)?;
         let mut by = self.ranking(&normal, &words, target);
         by.extend(self.synonym_ranking(&normal, &words, target));
+        by.extend(find_days(&normal).iter().map(|day| self.day(day, target)));
         if tiers {
             by.extend(self.tiers(normal.trim()));
         }
@@ -196,20 +201,34 @@ impl Builder<'_> {
         let mut units: Vec<Unit> = Vec::new();
         let mut seen: Vec<&str> = Vec::new();
         let alone = matches!(gram_phrase(normal), GramPhrase::Single(_));
-        let mut expanded_to = 0;
+        let days = find_days(normal);
+        // Byte up to which words are part of a unit.
+        let mut done = 0;
         for (index, word) in words.iter().enumerate() {
-            if index < expanded_to {
+            if word.start < done {
                 continue;
             }
             if let Some((count, unit)) = self.synonym_unit(normal, &words[index..], target) {
-                expanded_to = index + count;
+                done = words
+                    .get(index + count - 1)
+                    .map_or(word.end, |last| last.end);
                 units.push(unit);
                 continue;
             }
             if alone || is_stop_word(word.slice_of(normal)) || units.len() == MAX_UNITS {
                 continue;
             }
+            if let Some(day) = days.iter().find(|day| day.start == word.start) {
+                done = day.end;
+                let weight = self.rarity_of_day(day, target);
+                let plan = self.day(day, target).unscored();
+                units.push(Unit { plan, weight });
+                continue;
+            }
             let text = unit_text(normal, words, index);
+            if is_number(word.slice_of(normal)) {
+                done = word.start + text.len();
+            }
             if !seen.contains(&text) {
                 seen.push(text);
                 let weight = self.rarity(text, target);
@@ -271,20 +290,62 @@ impl Builder<'_> {
     }
 
     fn anywhere(&self, text: &str, target: Target) -> Option<Plan> {
-        let any = self
-            .texts(target)
-            .filter_map(|(pair, _)| match gram_phrase(text) {
-                GramPhrase::Single(single) => Some(Plan::one_character(pair.grams, single)),
-                _ => Plan::literal(pair.grams, text),
-            })
-            .collect();
+        let mut any = Vec::new();
+        for (pair, _) in self.texts(target) {
+            match gram_phrase(text) {
+                GramPhrase::Single(single) => any.push(Plan::one_character(pair.grams, single)),
+                _ => any.extend(Plan::literal(pair.grams, text)),
+            }
+            let spaced = with_space_before_unit(text);
+            any.extend(spaced.and_then(|spaced| Plan::literal(pair.grams, &spaced)));
+        }
         Plan::one_of(any).map(Plan::unscored)
+    }
+
+    /// Documents that name a day. One that names no year means the one nearest to its publication.
+    fn day(&self, day: &Day, target: Target) -> Plan {
+        let with = |term: &str| {
+            let texts = self.texts(target);
+            Plan::Any(
+                texts
+                    .map(|(text, _)| Plan::term(text.grams, term))
+                    .collect(),
+            )
+        };
+        let Some(year) = day.year else {
+            return with(&day.any_year_term());
+        };
+        let named = with(&Day::full_term(year, day.month, day.day));
+        let Some(start_ms) = day.start_ms(year, self.config.utc_offset_minutes) else {
+            return named;
+        };
+        let (since_ms, until_ms) = (start_ms - HALF_YEAR_MS, start_ms + HALF_YEAR_MS);
+        let near = Plan::Within(Column::Published, Some(since_ms), Some(until_ms));
+        let meant = Plan::Each {
+            must: vec![with(&day.no_year_term()), near.unscored()],
+            without: Vec::new(),
+        };
+        Plan::Any(vec![named, meant])
+    }
+
+    fn rarity_of_day(&self, day: &Day, target: Target) -> f32 {
+        let terms = match day.year {
+            Some(year) => vec![Day::full_term(year, day.month, day.day), day.no_year_term()],
+            None => vec![day.any_year_term()],
+        };
+        let documents = self.texts(target).map(|(text, _)| -> u64 {
+            let terms = terms.iter();
+            terms
+                .map(|term| self.statistics.frequency(text.grams, term))
+                .sum()
+        });
+        self.rarity_of(documents.max().unwrap_or(0))
     }
 }
 
 /// What is demanded for a word: the word itself, but for a single character the pair it makes with another one
-/// next to it, because names outside the dictionary are cut into single characters, and a number with the character that
-/// follows it: 6口 is no 6月.
+/// next to it, because names outside the dictionary are cut into single characters, and a number with its unit: 6口 is
+/// no 6月, 500万吨 no 500万元.
 fn unit_text<'t>(normal: &'t str, words: &[Word], index: usize) -> &'t str {
     let Some(word) = words.get(index) else {
         return "";
@@ -293,26 +354,26 @@ fn unit_text<'t>(normal: &'t str, words: &[Word], index: usize) -> &'t str {
     let lone =
         |other: &&Word| is_single(other.slice_of(normal)) && !is_stop_word(other.slice_of(normal));
     let next = words.get(index + 1).filter(|next| next.start == word.end);
-    let before = index
-        .checked_sub(1)
-        .and_then(|i| words.get(i))
-        .filter(|before| before.end == word.start);
-    let counts = |word: &Word| {
-        word.slice_of(normal)
-            .bytes()
-            .all(|byte| byte.is_ascii_digit())
-    };
-    if counts(word) {
-        let counted = next.filter(|next| is_single(next.slice_of(normal)));
-        let end = counted.map_or(word.end, |next| next.end);
+    if is_number(text) {
+        let mut end = word.end;
+        let following = words.iter().skip(index + 1);
+        for (at, unit) in following.take(MAX_UNIT_WORDS).enumerate() {
+            let unit_text = unit.slice_of(normal);
+            let counts = is_unit(unit_text) || (at == 0 && is_single(unit_text));
+            if unit.start != end || !counts {
+                break;
+            }
+            end = unit.end;
+        }
         return normal.get(word.start..end).unwrap_or(text);
     }
     if !is_single(text) {
         return text;
     }
-    if let Some(number) = before.filter(|before| counts(before)) {
-        return normal.get(number.start..word.end).unwrap_or(text);
-    }
+    let before = index
+        .checked_sub(1)
+        .and_then(|i| words.get(i))
+        .filter(|before| before.end == word.start);
     let next = next.filter(lone);
     let before = before.filter(lone);
     match (before, next) {
@@ -322,6 +383,52 @@ fn unit_text<'t>(normal: &'t str, words: &[Word], index: usize) -> &'t str {
     }
 }
 
+/// Words of a unit behind a number: 亿 立方米.
+const MAX_UNIT_WORDS: usize = 2;
+
+/// Units of more than one character that no multiplier begins.
+const UNITS: &[&str] = &[
+    "立方米",
+    "平方米",
+    "平方公里",
+    "公里",
+    "千米",
+    "毫米",
+    "厘米",
+    "千瓦",
+    "兆瓦",
+    "千瓦时",
+    "摄氏度",
+    "美元",
+    "欧元",
+    "人民币",
+    "小时",
+    "分钟",
+    "个月",
+    "公斤",
+    "公顷",
+    "兆帕",
+    "分贝",
+];
+
+/// Whether a word behind a number is its unit: 万吨, 亿元, 立方米.
+fn is_unit(word: &str) -> bool {
+    word.starts_with(['百', '千', '万', '亿']) || UNITS.contains(&word)
+}
+
+/// Whether a word is a number, perhaps with signs in it: 28, 10.3, 9-1.
+fn is_number(word: &str) -> bool {
+    let digit = |c: char| c.is_ascii_digit();
+    word.starts_with(digit) && word.ends_with(digit) && word.chars().all(|c| !c.is_alphabetic())
+}
+
+/// A number with a space between it and its unit: `28 %`, `500 万吨`.
+fn with_space_before_unit(text: &str) -> Option<String> {
+    let at = text.find(|c: char| is_cjk(c) || c == '%' || c == '‰')?;
+    let (number, unit) = text.split_at_checked(at)?;
+    is_number(number).then(|| format!("{number} {unit}"))
+}
+
 /// Whether a function word asks: its sentence is a question, which the answer says in other words.
 fn asks(word: &str) -> bool {
     is_stop_word(word) && word.contains(['么', '哪', '谁', '几', '何', '怎', '少', '吗', '呢'])
@@ -329,7 +436,7 @@ fn asks(word: &str) -> bool {
 
 /// Whether a text is one term of the gram field.
 fn is_one_gram(text: &str) -> bool {
-    whole_grams(text).len() == 1
+    whole_grams(text) == [text]
 }
 
 /// Notes a text with its weight; of two weights the greater one.

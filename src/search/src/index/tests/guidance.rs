@@ -233,7 +233,7 @@ fn correction_of_unknown_text() {
     ]);
     let corrected = |query: &Query| {
         let found = reader.search(query).unwrap();
-        reader.correction(query, &found).unwrap()
+        reader.correction(query, &found).unwrap().map(|c| c.text)
     };
     let plain = |text: &str| corrected(&Query::plain(text));
     assert_eq!(plain("叶岩气").as_deref(), Some("页岩气"));
@@ -261,6 +261,100 @@ fn correction_of_unknown_text() {
     ] {
         assert_eq!(plain(right), None, "{right}");
     }
+}
+
+#[test]
+fn correction_offers_words_only() {
+    let (_dir, reader) = index(&[
+        (
+            "甲",
+            None,
+            "铁岭燃气集团年报",
+            "铁岭燃气集团与铁岭燃气公司的管道",
+        ),
+        ("乙", None, "铁岭燃气集团公告", "铁岭燃气集团供气"),
+        ("乙", None, "燃气", "铁岭燃气集团检修，管道更换"),
+    ]);
+    let correction = |reader: &Reader, typed: &str| {
+        let query = Query::plain(typed);
+        let found = reader.search(&query).unwrap();
+        reader.correction(&query, &found).unwrap()
+    };
+    // What stands there is a piece of a name.
+    assert_eq!(correction(&reader, "天燃气"), None);
+    let (_dir, reader) = index(&[
+        ("甲", None, "铁岭燃气集团年报", "铁岭燃气集团与铁岭燃气公司"),
+        ("乙", None, "铁岭燃气集团公告", "铁岭燃气集团供气"),
+        (
+            "丙",
+            None,
+            "管道",
+            "王建国说，天然气管道投产，副产品外销，页岩气增产。",
+        ),
+        ("丙", None, "管道", "王建国说，天然气管道检修。"),
+    ]);
+    let sure = |text: &str| {
+        let (text, is_sure) = (text.to_owned(), true);
+        Some(Correction { text, is_sure })
+    };
+    for (typed, meant) in [
+        ("天燃气", "天然气"),
+        ("天燃气 投产", "天然气 投产"),
+        ("天燃气管道", "天然气管道"),
+        ("tianranqi", "天然气"),
+        ("guandao", "管道"),
+        ("tian ran qi", "天然气"),
+        ("tianranqiguandao", "天然气管道"),
+        ("付产品", "副产品"),
+        ("叶岩气", "页岩气"),
+    ] {
+        assert_eq!(correction(&reader, typed), sure(meant), "{typed}");
+    }
+    // A person is not another one, and nobody is a mineral without being asked.
+    for name in ["王健国", "王建军", "王建中"] {
+        assert_eq!(correction(&reader, name), None, "{name}");
+    }
+    let offered = correction(&reader, "叶岩琪").unwrap();
+    assert_eq!((offered.text.as_str(), offered.is_sure), ("页岩气", false));
+}
+
+#[test]
+fn correction_offers_what_outnumbers() {
+    let mut documents = vec![("甲", None, "简讯", "天然气管道投产，王健到会"); 30];
+    documents.push(("甲", None, "简讯", "天燃气补贴，望见"));
+    let (_dir, reader) = index(&documents);
+    let corrected = |typed: &str| {
+        let query = Query::plain(typed);
+        let found = reader.search(&query).unwrap();
+        assert!(found.total > 0, "{typed}");
+        let correction = reader.correction(&query, &found).unwrap();
+        correction.map(|correction| correction.text)
+    };
+    assert_eq!(corrected("天燃气").as_deref(), Some("天然气"));
+    for right in ["天然气", "望见", "王健", "补贴", "燃气"] {
+        assert_eq!(corrected(right), None, "{right}");
+    }
+}
+
+#[test]
+fn suggest_frequent_words() {
+    let (_dir, reader) = index(&[
+        ("甲", None, "简讯", "天然气管道投产"),
+        ("甲", None, "简讯", "管道巡检，天然气增产"),
+        ("甲", None, "简讯", "管理办法"),
+    ]);
+    let suggested = |typed: &str| -> Vec<(String, u64)> {
+        let all = reader.suggest(typed, 8).unwrap();
+        all.into_iter().map(|s| (s.text, s.documents)).collect()
+    };
+    for typed in ["tianran", "tianranqi", "天然"] {
+        assert!(
+            suggested(typed).contains(&("天然气".to_owned(), 2)),
+            "{typed}"
+        );
+    }
+    assert_eq!(suggested("guand")[0], ("管道".to_owned(), 2));
+    assert!(suggested("管").contains(&("管理".to_owned(), 1)));
 }
 
 #[test]

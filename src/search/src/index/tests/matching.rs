@@ -158,7 +158,8 @@ fn rank_drawn_strings_first() {
         let from = next(chars.len());
         let until = (from + 1 + next(12)).min(chars.len());
         // A run of letters or digits matches as a whole, so none is cut.
-        let run = |at: usize| chars.get(at).is_some_and(char::is_ascii_alphanumeric);
+        let is_run = |c: &char| c.is_ascii_alphanumeric() || *c == '.';
+        let run = |at: usize| chars.get(at).is_some_and(is_run);
         let cut = |at: usize| at > 0 && run(at - 1) && run(at);
         let typed: String = chars[from..until].iter().collect();
         let odd = |c: char| matches!(c, '〔' | '〕' | '.' | '%' | '的');
@@ -344,4 +345,78 @@ fn reasons_explain_hits() {
         said(&weaker.documents[0]),
         ["页岩气: 1 times in the text", "开发: missing"]
     );
+}
+
+#[test]
+fn numbers_match_whole() {
+    let (_dir, reader) = index(&[
+        ("一", "产量同比增长10.3%，好于预期。"),
+        ("二", "产量同比增长10%，其中3个项目投产。"),
+        ("三", "产量同比下降40.28%。"),
+        ("四", "占比达到28 %，创新高。"),
+        ("五", "NY-3097井获得高产。"),
+        ("六", "NY公司的3097号文件提到一口井。"),
+        ("七", "锦州9-1油田投产。"),
+        ("八", "9月1日，油田投产。"),
+        ("九", "处理能力500 万吨，比前年提高，含7 口井。"),
+        ("十", "投资500万元，年产万吨。"),
+        ("十一", "NY-13井开钻，井号登记完毕。"),
+        ("十二", "登记井号NY-3，下周开钻。"),
+    ]);
+    for (typed, expected) in [
+        ("10.3 %", vec![1]),
+        ("10.3%", vec![1]),
+        ("10.3", vec![1]),
+        ("10", vec![2]),
+        ("28 %", vec![4]),
+        ("28%", vec![4]),
+        ("28", vec![4]),
+        ("40.28%", vec![3]),
+        ("\"28\"", vec![4]),
+        ("NY-3097", vec![5]),
+        ("9-1油田", vec![7]),
+        ("500万吨", vec![9]),
+        ("500万元", vec![10]),
+        ("7口", vec![9]),
+        ("7元", vec![]),
+        ("井号:NY-3", vec![12]),
+    ] {
+        let (hits, _) = found(&reader, &asked(typed));
+        assert_eq!(sorted(hits), expected, "{typed}");
+    }
+}
+
+#[test]
+fn days_match_in_each_form() {
+    let (_dir, mut writer, reader) = new_index();
+    for (n, published, text) in [
+        (1, None, "会议于2026年11月10日召开。"),
+        (2, None, "会议日期：2026-11-10，地点待定。"),
+        (3, Some("2026-11-12"), "会议于11 月 10 日召开。"),
+        (4, Some("2025-11-12"), "会议于11月10日召开。"),
+        (5, Some("2026-11-12"), "会议于2019年11月10日召开。"),
+        (6, None, "2026年的会议在11楼，10日召开。"),
+    ] {
+        let document = Document {
+            published: published.map(str::to_owned),
+            ..document("https://a.example/", "快讯", text)
+        };
+        add(&mut writer, n, &document);
+    }
+    writer.commit(6).unwrap();
+    for (typed, expected) in [
+        ("2026年11月10日", vec![1, 2, 3]),
+        ("2026-11-10", vec![1, 2, 3]),
+        ("2026/11/10 会议", vec![1, 2, 3]),
+        ("11月10日", vec![1, 2, 3, 4, 5]),
+    ] {
+        let (hits, _) = found(&reader, &asked(typed));
+        assert_eq!(sorted(hits), expected, "{typed}");
+    }
+    let query = asked("2026年11月10日 会议");
+    let hits = reader.search(&query).unwrap().documents;
+    let dictionary = reader.analyzer().dictionary();
+    let second = hits.iter().find(|hit| hit.stored.fingerprint == 2).unwrap();
+    let said = reasons(&query, &dictionary, second);
+    assert_eq!(said[0], Reason::AllWords);
 }

@@ -62,6 +62,23 @@ fn synonym_ranks_below_word() {
 }
 
 #[test]
+fn synonym_matches_whole_runs() {
+    let texts = [
+        "注入CO2六十万吨。",
+        "减排六十万吨CO2e。",
+        "减排量以CO2eq计。",
+        "二氧化碳减排。",
+        "FLNG船到港。",
+    ];
+    let synonyms = "二氧化碳, CO2\n液化天然气, LNG";
+    let (_dir, reader) = index(&texts, &analyzer(synonyms));
+    assert_eq!(order(&reader, &Query::plain("二氧化碳")), [4, 1]);
+    assert_eq!(order(&reader, &Query::plain("液化天然气")), [0; 0]);
+    // What was typed is found in longer runs, as ever.
+    assert!(order(&reader, &Query::plain("CO2")).contains(&2));
+}
+
+#[test]
 fn synonym_arrow_is_one_way() {
     let texts = [
         "天然气水合物试采成功。",
