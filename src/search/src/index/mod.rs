@@ -22,7 +22,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use facets::days::{DateCount, DateUnit, Dates};
+pub use facets::days::{DateCount, DateUnit, Dates, Extent};
 pub use facets::trends::{Comparison, Counted, Rising, Story};
 pub use guidance::{Reason, Suggested, Suggestion, reasons};
 pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};

@@ -227,11 +227,7 @@ pub(crate) fn sections(lang: Lang, here: &Here) -> Vec<Section> {
 
 /// The page as plain text, for the terminal: in Chinese where the language of the environment begins so.
 pub fn syntax_in(language: &str) -> String {
-    let lang = if language.starts_with("zh") {
-        Lang::Zh
-    } else {
-        Lang::En
-    };
+    let lang = Lang::of_locale(language);
     let here = Here::new(None, now_ms(), 0);
     let mut out = format!(
         "{}\n\n{}\n",

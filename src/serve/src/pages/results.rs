@@ -143,7 +143,9 @@ impl ResultsPage {
             instead: instead(&c, params, found.searched_instead.as_deref()),
             also: also(&c, params, &found.synonyms),
             ungrouped: params.group.map(|_| c.first_page(ungrouped(params))),
-            chart: Chart::new(c.t, &facets.dates, |date| on_day(&c, params, date)),
+            chart: Chart::new(c.t, &facets.dates, c.clock.today(), |since, until| {
+                within(&c, params, since, until)
+            }),
             related: facets
                 .related
                 .iter()
@@ -278,11 +280,11 @@ fn reason(lang: Lang, reason: &Reason) -> String {
     }
 }
 
-/// The documents of one day, month or year.
-fn on_day(c: &Chrome, params: &Params, date: &str) -> String {
+/// The documents of some time.
+fn within(c: &Chrome, params: &Params, since: &str, until: &str) -> String {
     c.first_page(params.with(|p| {
-        p.since = Some(date.to_owned());
-        p.until = Some(date.to_owned());
+        p.since = Some(since.to_owned());
+        p.until = Some(until.to_owned());
     }))
 }
 
