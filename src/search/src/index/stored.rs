@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, TimeZone};
 use tantivy::TantivyDocument;
 
+use super::facets::values;
 use super::rank::labels;
 use super::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
 use crate::analyze::{Singles, normalize};
@@ -77,6 +78,9 @@ impl StoredDocument {
         }
         out.add_bool(Column::Original.field(), is_original(document, site));
         out.add_text(Column::Kind.field(), document.kind.name());
+        for value in values::terms_of(document) {
+            out.add_text(Column::Values.field(), value);
+        }
         let mut add_text = |columns: TextColumns, text: &str| {
             out.add_text(columns.singles.field(), singles.find_in(text));
             out.add_text(columns.grams.field(), text);

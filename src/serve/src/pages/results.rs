@@ -10,8 +10,8 @@ use crate::api::sheet::HITS_MAX;
 use crate::config::{Config, PAGE_HITS};
 use crate::pages::chart::Chart;
 use crate::pages::choices::{
-    also, chips, day_only, instead, matches, outlets, pages, periods, refined, sites, sorts,
-    unfiltered,
+    also, chips, day_only, fields, instead, matches, outlets, pages, periods, refined, sites,
+    sorts, unfiltered,
 };
 use crate::pages::home::HomePage;
 use crate::pages::moment::Moment;
@@ -84,6 +84,8 @@ pub(crate) struct ResultsPage {
     sorts: Vec<Choice>,
     periods: Vec<Choice>,
     sites: Vec<Choice>,
+    /// By the name of a field, its values.
+    fields: Vec<(String, Vec<Choice>)>,
     since_day: String,
     until_day: String,
     dates_kept: Vec<(&'static str, String)>,
@@ -127,6 +129,7 @@ impl ResultsPage {
             weaker,
             periods: periods(&c, params),
             sites: sites(&c, params, facets.sites),
+            fields: fields(&c, params, facets.fields),
             since_day: day_only(params.since.as_deref()),
             until_day: day_only(params.until.as_deref()),
             dates_kept: kept(params, true),

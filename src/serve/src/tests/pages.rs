@@ -433,3 +433,19 @@ async fn search_engine_described_for_browsers() {
     let own = ask(&app(), request).await;
     own.assert_has(&["template=\"http://127.0.0.1:8080/?q={searchTerms}\""]);
 }
+
+#[tokio::test]
+async fn results_filter_by_author() {
+    let page = visit("/?q=a&lang=en").await;
+    assert_escaped(&page);
+    page.assert_has(&[
+        "<h2 id=\"f-field1\">Author</h2>",
+        "<span class=\"label\">李&#60;i&#62;四</span><span class=\"count\">1,200</span>",
+        "href=\"/?q=a+author%3A%22%E7%8E%8B%E4%BA%94%22&#38;lang=en\"",
+    ]);
+    // Chosen again, it is taken out.
+    let page = visit("/?q=a+author%3A%22%E7%8E%8B%E4%BA%94%22&lang=en").await;
+    page.assert_has(&[
+        "href=\"/?q=a&#38;lang=en\" aria-current=\"true\"><span class=\"label\">王五",
+    ]);
+}

@@ -32,7 +32,7 @@ pub fn is_notice_label(label: &str) -> bool {
 }
 
 /// A label as it is indexed.
-fn name_of(label: &str) -> String {
+pub(crate) fn name_of(label: &str) -> String {
     let label = tidy(label);
     let name = NAMES.get(label.as_str());
     name.map_or(label.clone(), |name| (*name).to_owned())
