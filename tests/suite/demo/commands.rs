@@ -109,6 +109,31 @@ fn examples_find_something(address: &str) {
     assert!(followed > 80, "{followed}");
 }
 
+/// Asks why by the name and the title of a site, by a host without its port, and by an address that was taken down.
+fn why_takes_names(dir: &Path, program: &str) {
+    let why = |name: &str| shell(dir, &format!("{program} why '{name}'"));
+    let name = "host         bohai-energy.localhost:";
+    for site in ["bohai-energy", "渤海能源报"] {
+        assert_has(
+            &why(site),
+            &["site         bohai-energy\nlast cycle   ok: ", name],
+        );
+    }
+    assert_has(&why("bohai-energy.localhost"), &[name]);
+    assert_has(&why("nowhere.example"), &["host         of no site"]);
+    let page = why("http://bohai-energy.localhost/x");
+    let meant = "not crawled: host of no site; its name is known as bohai-energy.localhost:";
+    assert_has(&page, &[meant]);
+    let found = shell(dir, &format!("{program} search --json --limit 1 LNG"));
+    let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");
+    let url = found["hits"][0]["url"].as_str().expect("a hit");
+    shell(dir, &format!("{program} purge --yes '{url}'"));
+    let purged = why(url);
+    let reason = "in index     no: taken down by the operator\n";
+    assert_has(&purged, &["taken down by the operator on ", reason]);
+    assert!(!purged.contains("\nerror "), "{purged}");
+}
+
 #[test]
 fn demo_printed_commands_work() {
     let dir = clone_like();
@@ -154,6 +179,9 @@ fn demo_printed_commands_work() {
         assert_eq!(answer.expect("an answer").status, 200, "{name}");
         assert!(after(&lines, name).ends_with(&format!("/login?next=/{name}")));
     }
+
+    let (program, _) = commands[0].split_once(" search ").expect("a search");
+    why_takes_names(dir.path(), program);
 
     // The step to one's own site, from here, where the configuration of a clone is.
     let own = lines

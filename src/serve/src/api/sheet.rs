@@ -4,6 +4,7 @@
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
+use chrono::{Datelike, Timelike};
 use rust_xlsxwriter::{ExcelDateTime, Format, Workbook, XlsxError};
 
 use crate::api::problem::Problem;
@@ -186,23 +187,14 @@ fn workbook(sheets: &[Sheet]) -> Result<Vec<u8>, XlsxError> {
 
 /// A time as a spreadsheet has it, without its zone, and whether it has a time of day; `None` for a text that is no time.
 fn excel_time(text: &str) -> Option<(ExcelDateTime, bool)> {
-    let day = text.get(..10)?;
     let clock = text.get(11..16);
-    let parsed = |text: &str, form| chrono::NaiveDateTime::parse_from_str(text, form).ok();
-    parsed(
-        &format!("{day} {}", clock.unwrap_or("00:00")),
-        "%Y-%m-%d %H:%M",
-    )?;
-    let number = |text: &str| text.parse::<u16>().ok();
-    let (year, month, day) = (number(&day[..4])?, number(&day[5..7])?, number(&day[8..])?);
-    let date = ExcelDateTime::from_ymd(year, u8::try_from(month).ok()?, u8::try_from(day).ok()?);
-    let date = date.ok()?;
-    let Some(clock) = clock else {
-        return Some((date, false));
-    };
-    let (hour, minute) = (number(&clock[..2])?, number(&clock[3..])?);
-    let time = date.and_hms(hour, u8::try_from(minute).ok()?, 0).ok()?;
-    Some((time, true))
+    let written = format!("{} {}", text.get(..10)?, clock.unwrap_or("00:00"));
+    let time = chrono::NaiveDateTime::parse_from_str(&written, "%Y-%m-%d %H:%M").ok()?;
+    let [month, day, hour, minute] = [time.month(), time.day(), time.hour(), time.minute()]
+        .map(|number| u8::try_from(number).unwrap_or_default());
+    let date = ExcelDateTime::from_ymd(u16::try_from(time.year()).ok()?, month, day).ok()?;
+    let time = date.and_hms(u16::from(hour), minute, 0).ok()?;
+    Some((time, clock.is_some()))
 }
 
 fn cut(text: &str) -> String {

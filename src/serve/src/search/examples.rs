@@ -127,7 +127,11 @@ impl Examples {
     }
 
     fn fill(&mut self, index: &Index<'_>) -> Result<(), SourceError> {
-        let (hits, related, sites) = index.newest()?;
+        let Newest {
+            hits,
+            related,
+            sites,
+        } = index.newest()?;
         let titles: Vec<&str> = hits.iter().map(|hit| hit.title.text.as_str()).collect();
         let mut words: Vec<String> = related.into_iter().filter(|w| is_plain(w)).collect();
         words.extend(titles.iter().flat_map(|title| pieces(title)).take(WORDS));
@@ -215,6 +219,16 @@ impl Examples {
     }
 }
 
+/// What examples are made of.
+struct Newest {
+    /// The newest documents, and some of each site after them.
+    hits: Vec<DocumentHit>,
+    /// Terms that the newest have in common.
+    related: Vec<String>,
+    /// Largest first.
+    sites: Vec<String>,
+}
+
 /// What is asked of the index.
 struct Index<'a> {
     source: &'a dyn SearchSource,
@@ -239,8 +253,7 @@ impl Index<'_> {
         self.source.search(&request).map(|found| found.total)
     }
 
-    /// The newest documents, some of each site after them; terms that the former have in common; and sites, largest first.
-    fn newest(&self) -> Result<(Vec<DocumentHit>, Vec<String>, Vec<String>), SourceError> {
+    fn newest(&self) -> Result<Newest, SourceError> {
         let everything = SearchRequest {
             facets: true,
             ..self.request(NEWEST)
@@ -257,7 +270,11 @@ impl Index<'_> {
             };
             hits.extend(self.source.search(&of_site)?.hits);
         }
-        Ok((hits, facets.related, sites))
+        Ok(Newest {
+            hits,
+            related: facets.related,
+            sites,
+        })
     }
 
     /// Two words whose query finds something.
@@ -347,7 +364,7 @@ fn prefix(text: &str) -> Option<String> {
     let mut words = text.split(|c: char| !c.is_ascii_alphanumeric());
     let word =
         words.find(|word| word.len() > 2 && word.starts_with(|c: char| c.is_alphabetic()))?;
-    Some(word[..2].to_owned())
+    word.get(..2).map(str::to_owned)
 }
 
 /// A name without what would be read as syntax.
