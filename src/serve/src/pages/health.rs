@@ -42,9 +42,6 @@ impl Health {
         } else {
             (Level::Ok, words.waiting.fill(sites - crawled))
         };
-        let reads_only = status.activity == Activity::ReadOnly;
-        let remark = if reads_only { words.reads_only } else { "" };
-        let text = format!("{text}{remark}");
         Health { level, text }
     }
 }
@@ -177,10 +174,6 @@ mod tests {
             }],
             ..status(&[Ok])
         };
-        let reads = Status {
-            activity: Activity::ReadOnly,
-            ..status(&[Ok])
-        };
         for (status, level, en, zh) in [
             (
                 status(&[Ok, Ok]),
@@ -221,7 +214,6 @@ mod tests {
                 "hits of 1 topic not delivered (深海)",
                 "1 个专题推送失败（深海）",
             ),
-            (reads, Ok, "This process only serves", "本进程只提供检索"),
         ] {
             for (lang, part) in [(Lang::En, en), (Lang::Zh, zh)] {
                 let health = Health::new(lang, &status);

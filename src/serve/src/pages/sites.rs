@@ -20,7 +20,8 @@ pub(super) struct Fared {
 /// A site and its state.
 pub(super) struct SiteView {
     pub(super) name: String,
-    pub(super) href: String,
+    /// The search for its documents, if it has some.
+    pub(super) href: Option<String>,
     pub(super) documents: String,
     /// The operator's page of the site.
     pub(super) details: Option<String>,
@@ -66,7 +67,8 @@ fn site(c: &Chrome, plain: &Params, line: &SiteLine) -> SiteView {
     let details = || c.page(&site_path(&line.name));
     SiteView {
         name: c.site(&line.name),
-        href: c.search(&plain.with(|p| p.sites = vec![line.name.clone()])),
+        href: (line.documents > 0)
+            .then(|| c.search(&plain.with(|p| p.sites = vec![line.name.clone()]))),
         documents: c.t.counts.of_site.fill(line.documents),
         details: status.map(|_| details()),
         crawled: status.map(|s| c.lang.crawled(s.last_cycle_ms, c.clock.now_ms)),

@@ -17,6 +17,7 @@ pub(crate) struct StatusPage {
     o: &'static OperatorLabels,
     s: Status,
     health: Health,
+    reads_only: bool,
     activity: &'static str,
     activity_class: &'static str,
     url_total: u64,
@@ -44,6 +45,7 @@ impl StatusPage {
         troubled_first(&mut s.sites);
         StatusPage {
             health: Health::new(c.lang, &s),
+            reads_only: s.activity == Activity::ReadOnly,
             activity: o.activity[at],
             activity_class,
             url_total: url_rows.iter().map(|(_, count)| count).sum(),
