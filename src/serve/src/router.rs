@@ -27,7 +27,7 @@ use super::state::{ServeState, Server, Shared};
 use super::{api, feeds as feed};
 use crate::guard::operator::FORM_BYTES_MAX;
 use crate::pages::{
-    assets, document, help as help_page, login, request, results, site as site_page, status,
+    assets, document, help as help_page, login, request, results, site as site_page, sites, status,
     templates, terms, trends, versions,
 };
 
@@ -148,6 +148,7 @@ pub(crate) fn routes(server: Server) -> Router {
             get(document::document).post(site_page::take_down),
         )
         .route("/doc/{id}/versions", get(versions::show))
+        .route("/sites", get(sites::show))
         .route("/sites/{name}", get(site_page::show).post(site_page::act))
         .route("/trends", get(trends::show))
         .route("/status", get(status::status))
@@ -161,6 +162,7 @@ pub(crate) fn routes(server: Server) -> Router {
             get(templates::one).post(templates::change),
         )
         .route("/templates/{id}/page/{number}", get(templates::frame))
+        .route("/opensearch.xml", get(assets::search_engine))
         .route("/favicon.ico", get(assets::favicon))
         .route("/assets/taojin.css", get(assets::style))
         .route("/assets/taojin.js", get(assets::script))

@@ -22,7 +22,9 @@ use crate::feeds::follow::Topics;
 use crate::guard::operator::Sessions;
 use crate::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL, render_state};
 use crate::now_ms;
+use crate::pages::help;
 use crate::pages::templates::TemplateReview;
+use crate::search::examples::Examples;
 use crate::search::overview::Overview;
 use crate::search::params::Rules;
 use crate::search::source::{
@@ -81,6 +83,7 @@ pub(crate) struct Shared {
     /// Who is signed in.
     pub(crate) sessions: Sessions,
     overview: Mutex<Option<Arc<Overview>>>,
+    examples: Mutex<Option<Arc<Examples>>>,
     running: Arc<Semaphore>,
     /// Commands wait for the crawler, not for a search.
     commands: Arc<Semaphore>,
@@ -112,6 +115,7 @@ impl Shared {
             commands: Arc::new(Semaphore::new(COMMANDS)),
             sessions: Sessions::default(),
             overview: Mutex::new(None),
+            examples: Mutex::new(None),
             measured: Mutex::default(),
             counted: Arc::default(),
             started_ms: now_ms(),
@@ -208,6 +212,22 @@ impl Shared {
         });
         let made = made.await?;
         *self.overview.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
+        Ok(made)
+    }
+
+    /// Examples of searches that find something here, read again every few minutes.
+    pub(crate) async fn examples(&self) -> Result<Arc<Examples>, Failure> {
+        let known = self.examples.lock();
+        let known = known.unwrap_or_else(PoisonError::into_inner).clone();
+        if let Some(known) = known.filter(|known| known.serves(now_ms())) {
+            return Ok(known);
+        }
+        let source = Arc::clone(&self.source);
+        let now = help::local(now_ms(), self.utc_offset_minutes());
+        let made =
+            self.blocking(move || Examples::read(&*source, now, help::queries).map(Arc::new));
+        let made = made.await?;
+        *self.examples.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
         Ok(made)
     }
 

@@ -101,7 +101,32 @@ fn wrong_arguments_exit_2() {
         (&["site", "add", "http://192.168.1.1/"], "192.168.1.1"),
         (&["site", "remove", "z"], "no site"),
         (&["extract", "no-such-file.html"], "no such file"),
-        (&["import", "no-such-file.jsonl"], "no-such-file"),
+        (&["extract", ""], "an input without a name"),
+        (
+            &["extract", "www.example.com/news"],
+            "begin it with https://",
+        ),
+        (
+            &["extract", "ftp://a.example/x"],
+            "only addresses with http",
+        ),
+        (&["extract", "http://"], "http://: not a URL"),
+        (
+            &["import", "no-such-file.jsonl"],
+            "no-such-file.jsonl: there is no such file",
+        ),
+        (
+            &["serve", "--listen", "8080"],
+            "write an address and a port, such as 127.0.0.1:8080",
+        ),
+        (
+            &["serve", "--listen", "localhost:90"],
+            "here perhaps 127.0.0.1:90",
+        ),
+        (
+            &["demo", "--listen", "0.0.0.0:80x"],
+            "write an address and a port",
+        ),
         (&["robots", "no-such-file", "--url", "/"], "no-such-file"),
         (&["why", "http://a.example/"], "no crawl data"),
         (&["search", "x"], "no search index"),
@@ -111,6 +136,16 @@ fn wrong_arguments_exit_2() {
     ] {
         assert_has(&folder.run(args).failed(2).err, &[part]);
     }
+}
+
+#[test]
+fn import_of_pages_names_extract() {
+    let folder = folder();
+    let page = "<p>\n".repeat(40);
+    std::fs::write(folder.file("page.html"), page).expect("written");
+    let said = folder.run(&["import", "page.html"]).failed(1).err;
+    assert_has(&said, &["page.html:1: skipped", "taojin extract --json"]);
+    assert_eq!(said.lines().count(), 11, "{said}");
 }
 
 #[test]

@@ -135,3 +135,36 @@ fn check_online_reports_each_host() {
     assert_has(&said, &["proxy", "is fetch.proxy right?"]);
     assert_eq!(said.lines().count(), 1, "{said}");
 }
+
+#[test]
+fn status_and_check_in_chinese() {
+    let folder = Folder::new("", &[("x.toml", "seeds = [\"http://a.example/\"]\n")]);
+    folder.import_texts(&[("http://a.example/1", "油价今日上涨。")]);
+    let said = |args: &[&str], language: &str| {
+        let mut command = taojin_in(folder.path());
+        let config = folder.file("taojin.toml");
+        command.args(["--config", config.to_str().expect("UTF-8")]);
+        command.args(args).env("LC_ALL", language).ran().good().out
+    };
+    let status = said(&["status"], "zh_CN.UTF-8");
+    let parts = [
+        "概况       到目前为止一切正常；1 个站点还没有抓取过。",
+        "\n服务       没有运行\n",
+        "\n站点       x：文档 0，",
+        "未抓取：",
+    ];
+    assert_has(&status, &parts);
+    let check = said(&["check"], "zh_CN.UTF-8");
+    assert_has(&check, &["没有错误", "站点       x：下一轮 "]);
+    assert_has(&said(&["status"], "C"), &["summary    All is well so far"]);
+    // What programs read is the same everywhere.
+    let without_time = |text: String| {
+        let mut status: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        for name in ["now_ms", "started_ms", "disk"] {
+            status.as_object_mut().expect("an object").remove(name);
+        }
+        status
+    };
+    let [zh, en] = ["zh_CN.UTF-8", "C"].map(|l| without_time(said(&["status", "--json"], l)));
+    assert_eq!(zh, en);
+}

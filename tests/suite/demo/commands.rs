@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::support::ROOT;
 use crate::support::folder::{Process, RunExt as _, assert_has, taojin_in};
-use crate::support::http::send;
+use crate::support::http::{get, send};
 
 /// The usual address of the demo's web page.
 const USUAL: &str = "127.0.0.1:8080";
@@ -67,6 +67,73 @@ fn sign_in(port: u16, token: &str) -> String {
     cookie.expect("a session")
 }
 
+/// Follows every example on `/help` and on the home page.
+fn examples_find_something(address: &str) {
+    let (_, port) = address.split_once(':').expect("an address and a port");
+    let port = port.parse().expect("a port");
+    let page = |path: &str| {
+        let (status, body) = get(port, path).expect("an answer");
+        assert_eq!(status, 200, "{path}");
+        body
+    };
+    let mut followed = 0;
+    for (path, block, least) in [
+        ("/help?lang=zh", "<dl class=\"syntax\">", 40),
+        ("/help?lang=en", "<dl class=\"syntax\">", 40),
+        ("/?lang=zh", "<dl class=\"hints\">", 3),
+    ] {
+        let body = page(path);
+        let lists = body.split(block).skip(1);
+        let lists: Vec<&str> = lists
+            .filter_map(|rest| rest.split("</dl>").next())
+            .collect();
+        let links = lists.iter().flat_map(|list| list.split("href=\"").skip(1));
+        let links = links.filter_map(|link| link.split('"').next());
+        let links: Vec<String> = links.map(|link| link.replace("&#38;", "&")).collect();
+        assert!(links.len() >= least, "{path}: {links:#?}");
+        for row in lists.iter().flat_map(|list| list.split("<dt>").skip(1)) {
+            assert!(row.contains("<a href"), "nothing to click: {row}");
+        }
+        for link in links {
+            assert_has(&page(&link), &["<ol class=\"hits\""]);
+            let (_, query) = link.split_once('?').expect("a query");
+            let query = query.split('&').find(|pair| pair.starts_with("q="));
+            let query = query.expect("words");
+            let found = page(&format!("/api/search?{query}&limit=1&corrected=off"));
+            let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");
+            assert!(found["total"].as_u64() >= Some(1), "{link}: {found}");
+            assert!(found.get("notes").is_none(), "{link}: {found}");
+            followed += 1;
+        }
+    }
+    assert!(followed > 80, "{followed}");
+}
+
+/// Asks why by the name and the title of a site, by a host without its port, and by an address that was taken down.
+fn why_takes_names(dir: &Path, program: &str) {
+    let why = |name: &str| shell(dir, &format!("{program} why '{name}'"));
+    let name = "host         bohai-energy.localhost:";
+    for site in ["bohai-energy", "渤海能源报"] {
+        assert_has(
+            &why(site),
+            &["site         bohai-energy\nlast cycle   ok: ", name],
+        );
+    }
+    assert_has(&why("bohai-energy.localhost"), &[name]);
+    assert_has(&why("nowhere.example"), &["host         of no site"]);
+    let page = why("http://bohai-energy.localhost/x");
+    let meant = "not crawled: host of no site; its name is known as bohai-energy.localhost:";
+    assert_has(&page, &[meant]);
+    let found = shell(dir, &format!("{program} search --json --limit 1 LNG"));
+    let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");
+    let url = found["hits"][0]["url"].as_str().expect("a hit");
+    shell(dir, &format!("{program} purge --yes '{url}'"));
+    let purged = why(url);
+    let reason = "in index     no: taken down by the operator\n";
+    assert_has(&purged, &["taken down by the operator on ", reason]);
+    assert!(!purged.contains("\nerror "), "{purged}");
+}
+
 #[test]
 fn demo_printed_commands_work() {
     let dir = clone_like();
@@ -102,6 +169,7 @@ fn demo_printed_commands_work() {
         taken.is_err() || address != USUAL,
         "the port was in use: {page}"
     );
+    examples_find_something(address);
     let token = after(&lines, "token").split(' ').next().unwrap_or_default();
     let (_, port) = address.split_once(':').expect("an address and a port");
     let port = port.parse().expect("a port");
@@ -111,6 +179,9 @@ fn demo_printed_commands_work() {
         assert_eq!(answer.expect("an answer").status, 200, "{name}");
         assert!(after(&lines, name).ends_with(&format!("/login?next=/{name}")));
     }
+
+    let (program, _) = commands[0].split_once(" search ").expect("a search");
+    why_takes_names(dir.path(), program);
 
     // The step to one's own site, from here, where the configuration of a clone is.
     let own = lines

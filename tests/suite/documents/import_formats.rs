@@ -82,7 +82,7 @@ fn import_refuses_other_formats() {
         ("all.parquet", "all.parquet: is a Parquet file"),
         ("x.png", "x.png: is a PNG picture"),
         (".", ".: is a folder"),
-        ("none.jsonl", "none.jsonl: No such file"),
+        ("none.jsonl", "none.jsonl: there is no such file"),
     ] {
         let line = folder.refused(&["--data-dir", "new", "import", "in.jsonl", file]);
         assert_has(&line, &[wanted]);

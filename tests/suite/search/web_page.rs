@@ -28,7 +28,13 @@ struct Server {
 impl Server {
     fn start() -> Server {
         let topic = "[[follow]]\nname = \"gas\"\ntitle = \"天然气动态\"\nquery = \"天然气\"\n";
-        let folder = Folder::new(&format!("[serve]\ntoken = \"{TOKEN}\"\n{topic}"), &[]);
+        let folder = Folder::new(
+            &format!("[serve]\ntoken = \"{TOKEN}\"\n{topic}"),
+            &[(
+                "x.toml",
+                "seeds = [\"http://news.example/\"]\ntitle = \"国家能源安全信息网\"\n",
+            )],
+        );
         folder.import(documents());
         Server {
             daemon: Daemon::serving(&folder),
@@ -323,6 +329,9 @@ fn fits_every_width(browser: &Browser, server: &Server) {
         filtered,
         &document,
         "/status",
+        "/sites",
+        "/trends?q=%E5%A4%A9%E7%84%B6%E6%B0%94&q=%E6%B8%A4%E6%B5%B7",
+        "/help",
         "/nope",
     ] {
         browser.go(&server.url(path));
@@ -341,5 +350,13 @@ fn fits_every_width(browser: &Browser, server: &Server) {
         browser.go(&server.url(&format!("/?q={query}")));
         let bottom = browser.run(below).as_f64().expect("a hit");
         assert!(bottom < PHONE_HEIGHT, "{query}: {bottom}");
+    }
+    // The table of sites needs no scrolling, in neither language.
+    let cut =
+        "return [...document.querySelectorAll('.scroll')].map(s => s.scrollWidth > s.clientWidth)";
+    browser.resize(1280);
+    for lang in ["zh", "en"] {
+        browser.go(&server.url(&format!("/status?lang={lang}")));
+        assert_eq!(browser.run(cut), json!([false]), "{lang}");
     }
 }

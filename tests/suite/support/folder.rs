@@ -164,6 +164,7 @@ pub(crate) fn taojin_in(dir: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_taojin"));
     command
         .current_dir(dir)
+        .env("LC_ALL", "C")
         .env_remove("JOURNAL_STREAM")
         .env_remove("NOTIFY_SOCKET")
         .env_remove("INVOCATION_ID")

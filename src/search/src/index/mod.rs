@@ -23,8 +23,9 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-pub use facets::days::{DateCount, DateUnit, Dates};
+pub use facets::days::{DateCount, DateUnit, Dates, Extent};
 pub use facets::trends::{Comparison, Counted, Rising, Story};
+pub use facets::values::{FieldCounts, ValueCount};
 pub use guidance::{Correction, Reason, Suggested, Suggestion, reasons};
 pub use query::{Clause, Filter, Form, Group, Match, Occur, Query, Sort, Target};
 pub(crate) use rank::clauses::expanded;

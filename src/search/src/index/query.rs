@@ -22,6 +22,8 @@ pub enum Target {
     Url,
     /// A labelled field: label and value with a colon between them.
     Meta,
+    /// What the page is: `article`, `hub`, `other`.
+    Kind,
     /// Name of the site, its host, or a domain above the host.
     Site,
 }

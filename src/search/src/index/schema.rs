@@ -113,6 +113,8 @@ columns! {
     Changed = "changed": Time,
     /// Labels and values.
     Meta = "meta": Line,
+    /// Values that are counted, each behind the name of its field.
+    Values = "values": CountedName,
 }
 
 impl Column {

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use super::IndexError;
 use super::facets::days::{DAY_MS, Dates};
 use super::facets::related::RELATED_DOCUMENTS;
+use super::facets::values::{FieldCounts, by_field};
 use super::query::{Group, Query, Sort, Target};
 use super::rank::clauses::{Builder, Demand};
 use super::rank::plain::TIER;
@@ -53,6 +54,8 @@ pub struct Facets {
     /// Documents by site, most first. The filter by site does not count here, so that one sees what another site
     /// would give.
     pub sites: Vec<SiteCount>,
+    /// Documents by author, source, kind and the most used labels of pages, as far as several have the same.
+    pub fields: Vec<FieldCounts>,
     /// Documents by date of publication, earliest first, without gaps; undated ones are left out.
     pub dates: Dates,
     /// Terms that the best documents have in common, best first.
@@ -240,7 +243,7 @@ impl<'r> Search<'r> {
     /// How many documents fit, by site and by day.
     pub(crate) fn count(&self) -> Result<(usize, Vec<SiteCount>, Days), IndexError> {
         let ranking = self.rank(0, 0, true)?.ranking;
-        let (sites, days) = ranking.counts.unwrap_or_default();
+        let (sites, _, days) = ranking.counts.unwrap_or_default();
         Ok((ranking.total, site_counts(sites), days))
     }
 
@@ -253,7 +256,7 @@ impl<'r> Search<'r> {
 
     fn facets(
         &self,
-        (sites, days): Counts,
+        (sites, values, days): Counts,
         mut best: Vec<DocAddress>,
     ) -> Result<Facets, IndexError> {
         let mut first = Query {
@@ -278,6 +281,7 @@ impl<'r> Search<'r> {
         }
         Ok(Facets {
             sites,
+            fields: by_field(values),
             dates: Dates::from_days(&days),
             related: self.reader.related(self.view, self.query, &documents)?,
         })

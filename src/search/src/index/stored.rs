@@ -7,6 +7,7 @@ use std::sync::Arc;
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveDateTime, TimeZone};
 use tantivy::TantivyDocument;
 
+use super::facets::values;
 use super::rank::labels;
 use super::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
 use crate::analyze::{Analyzer, Dictionary, Singles, normalize};
@@ -109,6 +110,9 @@ impl Cutter {
         }
         out.add_bool(Column::Original.field(), is_original(document, site));
         out.add_text(Column::Kind.field(), document.kind.name());
+        for value in values::terms_of(document) {
+            out.add_text(Column::Values.field(), value);
+        }
         let (dictionary, singles) = (&self.dictionary, &mut self.singles);
         let mut add_text = |columns: TextColumns, text: &str| {
             out.add_text(columns.words.field(), dictionary.index_words(text));

@@ -56,8 +56,11 @@ pub(crate) struct Ranked {
     pub(crate) group: Option<u64>,
 }
 
-/// By site, most first, and by day.
-pub(crate) type Counts = (Vec<(String, u64)>, Days);
+/// By site and by value, most first, and by day.
+pub(crate) type Counts = (Names, Names, Days);
+
+/// Documents by name, most first.
+pub(crate) type Names = Vec<(String, u64)>;
 
 /// Documents by day.
 pub(crate) type Days = BTreeMap<NaiveDate, u64>;

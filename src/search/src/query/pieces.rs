@@ -314,6 +314,7 @@ fn take_field(text: &str) -> Option<(Field, &str)> {
         "site" | "站点" => Field::Target(Target::Site),
         "author" | "作者" => Field::Target(Target::Author),
         "source" | "来源" => Field::Target(Target::Source),
+        "kind" | "类别" => Field::Target(Target::Kind),
         "url" | "inurl" => Field::Target(Target::Url),
         "since" => Field::Since,
         "until" => Field::Until,

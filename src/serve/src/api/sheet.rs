@@ -4,9 +4,11 @@
 
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse, Response};
-use rust_xlsxwriter::{Format, Workbook, XlsxError};
+use chrono::{Datelike, Timelike};
+use rust_xlsxwriter::{ExcelDateTime, Format, Workbook, XlsxError};
 
 use crate::api::problem::Problem;
+use crate::pages::view::outward;
 use crate::search::params::Params;
 use crate::search::source::DocumentHit;
 use crate::search::trends;
@@ -16,8 +18,11 @@ use crate::state::Server;
 const NAME_CHARS_MAX: usize = 31;
 /// Longest text of a cell, in characters, as Excel has it.
 const CELL_CHARS_MAX: usize = 32_767;
-/// Width of a column of texts, in characters.
+/// Longest address that Excel takes as a link, in characters.
+const LINK_CHARS_MAX: usize = 2_000;
+/// Width of a column of texts, and of one of times, in characters.
 const TEXT_WIDTH: f64 = 24.0;
+const TIME_WIDTH: f64 = 16.0;
 
 /// One table.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -36,7 +41,18 @@ pub(crate) enum Cell {
     Count(u64),
     /// From 0 to 1.
     Share(f64),
+    /// A time in ISO 8601, as far as its text is one.
+    Time(String),
+    /// An address.
+    Link(String),
     Empty,
+}
+
+impl Cell {
+    /// The time of a page, if it names one.
+    pub(crate) fn time(text: Option<String>) -> Cell {
+        text.map_or(Cell::Empty, Cell::Time)
+    }
 }
 
 impl From<Option<String>> for Cell {
@@ -84,7 +100,7 @@ pub(crate) fn csv(sheet: &Sheet) -> String {
         let fields: Vec<String> = row
             .iter()
             .map(|cell| match cell {
-                Cell::Text(text) => field(text),
+                Cell::Text(text) | Cell::Time(text) | Cell::Link(text) => field(text),
                 Cell::Count(n) => n.to_string(),
                 Cell::Share(share) => format!("{share:.6}"),
                 Cell::Empty => String::new(),
@@ -113,10 +129,11 @@ fn field(text: &str) -> String {
 
 fn workbook(sheets: &[Sheet]) -> Result<Vec<u8>, XlsxError> {
     let mut book = Workbook::new();
-    let (bold, percent) = (
-        Format::new().set_bold(),
-        Format::new().set_num_format("0.00%"),
-    );
+    let (bold, as_shown) = (Format::new().set_bold(), |form: &str| {
+        Format::new().set_num_format(form)
+    });
+    let percent = as_shown("0.00%");
+    let (day, minute) = (as_shown("yyyy-mm-dd"), as_shown("yyyy-mm-dd hh:mm"));
     for sheet in sheets {
         let page = book.add_worksheet();
         let name: String = sheet.name.chars().take(NAME_CHARS_MAX).collect();
@@ -125,14 +142,37 @@ fn workbook(sheets: &[Sheet]) -> Result<Vec<u8>, XlsxError> {
         for (column, name) in (0..).zip(&sheet.columns) {
             page.write_string_with_format(0, column, cut(name), &bold)?;
             let texts = |row: &Vec<Cell>| matches!(row.get(usize::from(column)), Some(Cell::Text(text)) if text.len() > 12);
+            let is_time =
+                |row: &Vec<Cell>| matches!(row.get(usize::from(column)), Some(Cell::Time(_)));
             if sheet.rows.iter().any(texts) {
                 page.set_column_width(column, TEXT_WIDTH)?;
+            } else if sheet.rows.iter().any(is_time) {
+                page.set_column_width(column, TIME_WIDTH)?;
             }
+        }
+        if let (Ok(last), Some(column)) = (
+            u32::try_from(sheet.rows.len()),
+            sheet.columns.len().checked_sub(1),
+        ) {
+            page.autofilter(0, 0, last, u16::try_from(column).unwrap_or(u16::MAX))?;
         }
         for (at, row) in (1..).zip(&sheet.rows) {
             for (column, cell) in (0..).zip(row) {
                 match cell {
                     Cell::Text(text) => page.write_string(at, column, cut(text))?,
+                    Cell::Time(text) => match excel_time(text) {
+                        Some((time, has_clock)) => {
+                            let format = if has_clock { &minute } else { &day };
+                            page.write_datetime_with_format(at, column, time, format)?
+                        }
+                        None => page.write_string(at, column, cut(text))?,
+                    },
+                    Cell::Link(text) => match outward(text) {
+                        Some(url) if url.chars().count() <= LINK_CHARS_MAX => {
+                            page.write_url_with_text(at, column, url.as_str(), cut(text))?
+                        }
+                        _ => page.write_string(at, column, cut(text))?,
+                    },
                     Cell::Count(n) => page.write_number(at, column, *n as f64)?,
                     Cell::Share(share) => {
                         page.write_number_with_format(at, column, *share, &percent)?
@@ -143,6 +183,18 @@ fn workbook(sheets: &[Sheet]) -> Result<Vec<u8>, XlsxError> {
         }
     }
     book.save_to_buffer()
+}
+
+/// A time as a spreadsheet has it, without its zone, and whether it has a time of day; `None` for a text that is no time.
+fn excel_time(text: &str) -> Option<(ExcelDateTime, bool)> {
+    let clock = text.get(11..16);
+    let written = format!("{} {}", text.get(..10)?, clock.unwrap_or("00:00"));
+    let time = chrono::NaiveDateTime::parse_from_str(&written, "%Y-%m-%d %H:%M").ok()?;
+    let [month, day, hour, minute] = [time.month(), time.day(), time.hour(), time.minute()]
+        .map(|number| u8::try_from(number).unwrap_or_default());
+    let date = ExcelDateTime::from_ymd(u16::try_from(time.year()).ok()?, month, day).ok()?;
+    let time = date.and_hms(u16::from(hour), minute, 0).ok()?;
+    Some((time, clock.is_some()))
 }
 
 fn cut(text: &str) -> String {
@@ -213,10 +265,10 @@ fn row(hit: DocumentHit) -> Vec<Cell> {
     vec![
         Cell::Text(hit.title.text),
         hit.site.into(),
-        hit.published.into(),
+        Cell::time(hit.published),
         hit.author.into(),
         hit.source.into(),
-        Cell::Text(hit.url),
+        Cell::Link(hit.url),
         Cell::Count(hit.duplicates),
         Cell::Text(hit.snippet.text),
         Cell::Text(hit.id),
@@ -226,6 +278,21 @@ fn row(hit: DocumentHit) -> Vec<Cell> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn times_of_pages_become_dates() {
+        for (text, number) in [
+            ("2026-05-01", Some((46_143.0, false))),
+            ("2026-05-01T12:00:00+08:00", Some((46_143.5, true))),
+            ("2026-05-01 06:00", Some((46_143.25, true))),
+            ("2026-02-31", None),
+            ("昨天 08:30", None),
+            ("1066-10-14", None),
+        ] {
+            let time = excel_time(text).map(|(time, has_clock)| (time.to_excel(), has_clock));
+            assert_eq!(time, number, "{text}");
+        }
+    }
 
     #[test]
     fn nothing_becomes_a_formula_and_fields_keep_their_bounds() {

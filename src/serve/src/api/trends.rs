@@ -76,7 +76,7 @@ fn points(trends: &Trends) -> Sheet {
     }
     for (at, all) in trends.all.iter().enumerate() {
         let mut row = vec![
-            Cell::Text(all.start.to_string()),
+            Cell::Time(all.start.to_string()),
             Cell::Count(all.documents),
         ];
         for trend in &trends.queries {
@@ -116,9 +116,9 @@ fn lists(queries: &[Trend]) -> [Sheet; 3] {
                 query(),
                 Cell::Count(*documents),
                 first.site.clone().into(),
-                first.published.clone().into(),
+                Cell::time(first.published.clone()),
                 Cell::Text(first.title.text.clone()),
-                Cell::Text(first.url.clone()),
+                Cell::Link(first.url.clone()),
             ]);
         }
         for term in &trend.rising {

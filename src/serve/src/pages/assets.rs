@@ -1,14 +1,18 @@
-//! Files that pages load: style, script and mark, whose addresses carry a version so that browsers keep them for good; and Swagger
+//! Files that pages load or name to browsers: style, script and mark, whose addresses carry a version so that browsers keep them for good; and Swagger
 //! UI, which shows the description of `/api/openapi.json` as a page.
 
 use std::sync::{Arc, LazyLock};
 
+use askama::Template;
 use axum::extract::{Path, State};
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use utoipa_swagger_ui::Config;
 
+use crate::feeds::root;
+use crate::guard::operator::header_text;
 use crate::pages::request::{see_other, with_policy};
+use crate::pages::words::Lang;
 use crate::state::Server;
 
 const STYLE: &str = include_str!("taojin.css");
@@ -43,6 +47,28 @@ pub(crate) async fn favicon() -> Response {
         (header::CACHE_CONTROL, "public, max-age=86400"),
     ];
     (headers, FAVICON).into_response()
+}
+
+/// The search as browsers take it into their address bar: an OpenSearch 1.1 description.
+#[derive(Template)]
+#[template(path = "opensearch.xml")]
+struct SearchEngine {
+    root: String,
+    description: &'static str,
+}
+
+/// `GET /opensearch.xml`.
+pub(crate) async fn search_engine(State(server): State<Server>, headers: HeaderMap) -> Response {
+    let lang = Lang::preferred(header_text(&headers, "accept-language"));
+    let engine = SearchEngine {
+        root: root(&server, &headers),
+        description: lang.labels().engine,
+    };
+    let kind = "application/opensearchdescription+xml; charset=utf-8";
+    match engine.render() {
+        Ok(text) => ([(header::CONTENT_TYPE, kind)], text).into_response(),
+        Err(_) => StatusCode::INTERNAL_SERVER_ERROR.into_response(),
+    }
 }
 
 fn asset(kind: &'static str, text: &'static str) -> Response {

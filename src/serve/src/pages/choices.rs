@@ -5,8 +5,8 @@
 //! never queried.
 
 use taojin_search::analyze::Expanded;
-use taojin_search::index::{Match, SiteCount, Sort};
-use taojin_search::query::narrowings;
+use taojin_search::index::{FieldCounts, Match, SiteCount, Sort, ValueCount};
+use taojin_search::query::{is_label, narrowings};
 
 use crate::config::{Config, PAGE_HITS};
 use crate::pages::view::{Choice, Chrome};
@@ -107,6 +107,55 @@ pub(super) fn sites(c: &Chrome, params: &Params, counts: Vec<SiteCount>) -> Vec<
     std::iter::once(all)
         .chain(named.into_iter().map(choice))
         .collect()
+}
+
+/// The values of each field with their counts, under the name of the field. Choosing one adds it to the query, choosing it again
+/// takes it out.
+pub(super) fn fields(
+    c: &Chrome,
+    params: &Params,
+    counts: Vec<FieldCounts>,
+) -> Vec<(String, Vec<Choice>)> {
+    let mut shown = Vec::new();
+    for FieldCounts { field, values } in counts {
+        let name = match field.as_str() {
+            "author" => c.t.author,
+            "source" => c.t.source,
+            "kind" => c.t.kind,
+            label if is_label(label) => label,
+            _ => continue,
+        };
+        let is_plain = |value: &ValueCount| !value.value.contains(['"', '“', '”', '＂']);
+        let values: Vec<ValueCount> = values.into_iter().filter(is_plain).collect();
+        let choice = |value: &ValueCount| {
+            let piece = format!("{field}:\"{}\"", value.value);
+            let chosen = params.text.contains(&piece);
+            let text = if chosen {
+                params.text.replace(&piece, "")
+            } else {
+                format!("{} {piece}", params.text)
+            };
+            let label = match field.as_str() {
+                "kind" => kind_name(c, &value.value),
+                _ => value.value.clone(),
+            };
+            let href = c.first_page(params.with(|p| text.trim().clone_into(&mut p.text)));
+            let choice = Choice::link(label, href).chosen(chosen);
+            choice.counted(value.documents)
+        };
+        let choices: Vec<Choice> = values.iter().map(choice).collect();
+        // One value narrows nothing, unless it is there to be taken out.
+        if choices.len() > 1 || choices.iter().any(|choice| choice.chosen) {
+            shown.push((name.to_owned(), choices));
+        }
+    }
+    shown
+}
+
+fn kind_name(c: &Chrome, kind: &str) -> String {
+    let mut kinds = c.t.kinds.iter();
+    let known = kinds.find(|[known, _]| *known == kind);
+    known.map_or(kind, |[_, name]| name).to_owned()
 }
 
 /// Numbers of the pages around the current one; `None` if there is only one.

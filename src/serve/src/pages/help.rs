@@ -1,27 +1,24 @@
 //! `/help`: the query language as a page.
 //!
-//! Shows every form that the parser understands, with examples of the present time and index to click. The tests hold each
-//! example against the parser.
+//! Shows every form that the parser understands, with examples of the index to click, each of which finds something there.
+//! The tests hold each example against the parser.
 
-use std::sync::LazyLock;
+use std::collections::BTreeMap;
+use std::sync::{Arc, LazyLock};
 
 use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
-use chrono::{DateTime, FixedOffset, Months};
+use chrono::{DateTime, FixedOffset};
 use serde::Deserialize;
 
 use super::request::{PageRequest, page};
-use super::view::{Chrome, outward};
+use super::view::Chrome;
 use super::words::{fill, grouped};
 use crate::now_ms;
 use crate::pages::words::Lang;
-use crate::search::params::{Params, quoted};
-use crate::search::source::{RecentHit, SearchRequest};
-use crate::state::Shared;
-
-/// Longest name or address of a document that is taken as an example.
-const EXAMPLE_CHARS: usize = 60;
+use crate::search::examples::Examples;
+use crate::search::params::Params;
 
 /// The page, in both languages.
 static HELP: LazyLock<Help> = LazyLock::new(|| {
@@ -72,15 +69,6 @@ impl BilingualText {
     }
 }
 
-/// What examples are made with: the moment by the calendar of the index, and a document that is here, if there is one.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Here {
-    pub(crate) now: DateTime<FixedOffset>,
-    pub(crate) site: Option<String>,
-    pub(crate) author: Option<String>,
-    pub(crate) address: Option<String>,
-}
-
 /// A part of the page.
 pub(crate) struct Section {
     pub(crate) heading: &'static str,
@@ -93,10 +81,10 @@ pub(crate) struct Row {
     pub(crate) meaning: &'static str,
 }
 
-/// A search to click.
+/// A search, to click if it finds something.
 struct Example {
     query: String,
-    href: String,
+    href: Option<String>,
 }
 
 /// A row with its searches made links.
@@ -119,16 +107,27 @@ struct HelpPage {
 pub(crate) async fn show(request: PageRequest) -> Response {
     let c = request.chrome();
     let PageRequest { server, params, .. } = request;
-    let here = here(&server).await;
-    let search = |query: String| Example {
-        href: c.search(&Params {
+    // Examples of documents that are not here are good enough when the index does not answer.
+    let examples = server.examples().await.ok();
+    let anywhere = || {
+        Arc::new(Examples::anywhere(local(
+            now_ms(),
+            server.utc_offset_minutes(),
+        )))
+    };
+    let examples = examples.unwrap_or_else(anywhere);
+    let search = |query: String| {
+        let params = Params {
             text: query.clone(),
             lang: params.lang,
             ..Params::default()
-        }),
-        query,
+        };
+        Example {
+            href: examples.finds(&query).then(|| c.search(&params)),
+            query,
+        }
     };
-    let sections = sections(c.lang, &here).into_iter().map(|section| {
+    let sections = sections(c.lang, &examples).into_iter().map(|section| {
         let rows = section.rows.into_iter();
         let rows = rows.map(|row| (row.queries.into_iter().map(search).collect(), row.meaning));
         (section.heading, rows.collect())
@@ -154,68 +153,10 @@ pub(crate) async fn show(request: PageRequest) -> Response {
     page(&shown, StatusCode::OK)
 }
 
-/// What is here to make examples of: the document that came last.
-async fn here(server: &Shared) -> Here {
-    let wanted = SearchRequest {
-        limit: 1,
-        now_ms: now_ms(),
-        ..SearchRequest::default()
-    };
-    // Examples of documents that are not here are good enough when the index does not answer.
-    let latest = server
-        .latest(wanted)
-        .await
-        .ok()
-        .and_then(|l| l.into_iter().next());
-    let rules = server.rules(false);
-    Here::new(latest.as_ref(), rules.now_ms, rules.utc_offset_minutes)
-}
-
-impl Here {
-    pub(crate) fn new(latest: Option<&RecentHit>, now_ms: i64, utc_offset_minutes: i32) -> Here {
-        let zone = FixedOffset::east_opt(utc_offset_minutes * 60);
-        let zone = zone.unwrap_or(FixedOffset::east_opt(0).expect("no offset is one"));
-        let now = DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
-        let plain = |text: &String| {
-            let quotes = ['"', '“', '”', '＂'];
-            !text.trim().is_empty()
-                && text.chars().count() <= EXAMPLE_CHARS
-                && !text.chars().any(|c| quotes.contains(&c) || c.is_control())
-        };
-        Here {
-            now: now.with_timezone(&zone),
-            site: latest.and_then(|l| l.found.site.clone()).filter(plain),
-            author: latest.and_then(|l| l.found.author.clone()).filter(plain),
-            address: latest
-                .and_then(|l| outward(&l.found.url))
-                .filter(plain)
-                .filter(|url| !url.contains(char::is_whitespace)),
-        }
-    }
-}
-
 /// All forms, in the reader's language.
-pub(crate) fn sections(lang: Lang, here: &Here) -> Vec<Section> {
-    let site = here
-        .site
-        .as_deref()
-        .map_or("cnpc.com.cn".to_owned(), quoted);
-    let author = here.author.as_deref().map_or("张三".to_owned(), quoted);
-    let address = here.address.as_deref();
-    let [today, month, year] = ["%Y-%m-%d", "%Y-%m", "%Y"].map(|f| here.now.format(f).to_string());
-    let last_month = here.now - Months::new(1);
-    let last_month = last_month.format("%Y-%m-%d").to_string();
-    let values = [
-        ("site", site.as_str()),
-        ("author", &author),
-        ("address", address.unwrap_or("https://www.cnpc.com.cn/")),
-        ("today", &today),
-        ("month", &month),
-        ("year", &year),
-        ("last_month", &last_month),
-    ];
+pub(crate) fn sections(lang: Lang, examples: &Examples) -> Vec<Section> {
     let row = |row: &RowText| Row {
-        queries: row.queries.iter().map(|q| fill(q, &values)).collect(),
+        queries: filled(row, examples.values()),
         meaning: chosen(lang, row.zh, row.en),
     };
     let section = |section: &SectionText| Section {
@@ -225,20 +166,38 @@ pub(crate) fn sections(lang: Lang, here: &Here) -> Vec<Section> {
     HELP.sections.iter().map(section).collect()
 }
 
+/// All queries of the page.
+pub(crate) fn queries(values: &BTreeMap<&'static str, String>) -> Vec<String> {
+    let rows = HELP.sections.iter().flat_map(|section| &section.rows);
+    rows.flat_map(|row| filled(row, values)).collect()
+}
+
+fn filled(row: &RowText, values: &BTreeMap<&'static str, String>) -> Vec<String> {
+    let values: Vec<(&str, &str)> = values.iter().map(|(n, v)| (*n, v.as_str())).collect();
+    let mut queries: Vec<String> = row.queries.iter().map(|q| fill(q, &values)).collect();
+    // Where a document has only one of two values.
+    queries.dedup();
+    queries
+}
+
+/// The moment by the calendar of the index.
+pub(crate) fn local(now_ms: i64, utc_offset_minutes: i32) -> DateTime<FixedOffset> {
+    let zone = FixedOffset::east_opt(utc_offset_minutes.saturating_mul(60));
+    let zone = zone.unwrap_or(FixedOffset::east_opt(0).expect("no offset is one"));
+    let now = DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
+    now.with_timezone(&zone)
+}
+
 /// The page as plain text, for the terminal: in Chinese where the language of the environment begins so.
 pub fn syntax_in(language: &str) -> String {
-    let lang = if language.starts_with("zh") {
-        Lang::Zh
-    } else {
-        Lang::En
-    };
-    let here = Here::new(None, now_ms(), 0);
+    let lang = Lang::of_locale(language);
+    let examples = Examples::anywhere(local(now_ms(), 0));
     let mut out = format!(
         "{}\n\n{}\n",
         HELP.heading.in_language(lang),
         HELP.lead.in_language(lang)
     );
-    for section in sections(lang, &here) {
+    for section in sections(lang, &examples) {
         out += &format!("\n{}\n", section.heading);
         for row in section.rows {
             out += &format!("  {}\n      {}\n", row.queries.join("   "), row.meaning);

@@ -2,12 +2,16 @@
 
 use askama::Template;
 
-use super::view::{Choice, Chrome, Linked, link, site_path};
+use super::sites::{SiteView, site_views};
+use super::view::{Choice, Chrome, Linked, link};
 use crate::feeds::follow::Follow;
-use crate::search::overview::{Lesson, Overview, SiteLine};
+use crate::search::overview::{Lesson, Overview};
 use crate::search::params::Params;
-use crate::status::{Activity, SiteStatus};
+use crate::status::Activity;
 use taojin_search::index::Sort;
+
+/// Sites shown; `/sites` lists all.
+const SITES: usize = 24;
 
 /// A topic that is followed.
 struct TopicView {
@@ -15,24 +19,6 @@ struct TopicView {
     href: String,
     feed: String,
     new_hits: Option<String>,
-}
-
-/// How the last cycle of a site went.
-struct Fared {
-    level: &'static str,
-    word: &'static str,
-    sentence: String,
-}
-
-/// A site and its state.
-struct SiteView {
-    name: String,
-    href: String,
-    documents: String,
-    /// The operator's page of the site.
-    details: Option<String>,
-    crawled: Option<String>,
-    fared: Option<Fared>,
 }
 
 #[derive(Template)]
@@ -82,6 +68,8 @@ impl HomePage {
             Lesson::Time => c.t.example_time,
         };
         let more = &c.t.counts.more_sites;
+        let shown = overview.sites.len().min(SITES);
+        let more_sites = overview.sites.len() - shown + overview.more_sites;
         let examples = overview.examples.iter();
         let configured = overview.sites.len() + overview.more_sites;
         let empty = (c.documents == Some(0)).then(|| Empty {
@@ -101,8 +89,8 @@ impl HomePage {
                 let href = c.search(&plain.with(|p| p.since = Some("7d".to_owned())));
                 Choice::link(c.t.counts.new.fill(overview.new), href)
             }),
-            sites: overview.sites.iter().map(|s| site(&c, &plain, s)).collect(),
-            more_sites: (overview.more_sites > 0).then(|| more.fill(overview.more_sites as u64)),
+            sites: site_views(&c, &plain, &overview.sites[..shown]),
+            more_sites: (more_sites > 0).then(|| more.fill(more_sites as u64)),
             empty,
             c,
         }
@@ -123,27 +111,5 @@ fn topic(c: &Chrome, plain: &Params, follow: &Follow, overview: &Overview) -> To
         }),
         feed: link(&c.base, &format!("/feeds/{}.atom", follow.name), ""),
         new_hits: new_hits.map(|count| c.t.counts.new.fill(count)),
-    }
-}
-
-fn site(c: &Chrome, plain: &Params, line: &SiteLine) -> SiteView {
-    let status = line.status.as_ref();
-    let details = || c.page(&site_path(&line.name));
-    SiteView {
-        name: c.site(&line.name),
-        href: c.search(&plain.with(|p| p.sites = vec![line.name.clone()])),
-        documents: c.t.counts.of_site.fill(line.documents),
-        details: status.map(|_| details()),
-        crawled: status.map(|s| c.lang.crawled(s.last_cycle_ms, c.clock.now_ms)),
-        fared: status.map(|s| fared(c, s)),
-    }
-}
-
-fn fared(c: &Chrome, status: &SiteStatus) -> Fared {
-    let verdict = &status.verdict;
-    Fared {
-        level: verdict.level.name(),
-        word: c.t.operator.level(verdict.level),
-        sentence: c.lang.verdict(verdict).to_owned(),
     }
 }

@@ -66,6 +66,13 @@ impl Clock {
         self.read(&then.to_rfc3339_opts(SecondsFormat::Secs, false))
     }
 
+    /// The day by the readers' calendar.
+    pub(crate) fn today(&self) -> NaiveDate {
+        let offset_ms = i64::from(self.utc_offset_minutes) * 60_000;
+        let local = DateTime::from_timestamp_millis(self.now_ms.saturating_add(offset_ms));
+        local.unwrap_or_default().date_naive()
+    }
+
     fn shown(&self, text: &str) -> Option<String> {
         let (date, rest) = text.split_at_checked(DATE_BYTES)?;
         NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?;

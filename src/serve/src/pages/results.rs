@@ -10,8 +10,8 @@ use crate::api::sheet::HITS_MAX;
 use crate::config::{Config, PAGE_HITS};
 use crate::pages::chart::Chart;
 use crate::pages::choices::{
-    also, chips, day_only, instead, matches, outlets, pages, periods, refined, sites, sorts,
-    unfiltered,
+    also, chips, day_only, fields, instead, matches, outlets, pages, periods, refined, sites,
+    sorts, unfiltered,
 };
 use crate::pages::home::HomePage;
 use crate::pages::moment::Moment;
@@ -89,6 +89,8 @@ pub(crate) struct ResultsPage {
     sorts: Vec<Choice>,
     periods: Vec<Choice>,
     sites: Vec<Choice>,
+    /// By the name of a field, its values.
+    fields: Vec<(String, Vec<Choice>)>,
     since_day: String,
     until_day: String,
     dates_kept: Vec<(&'static str, String)>,
@@ -137,6 +139,7 @@ impl ResultsPage {
             weaker,
             periods: periods(&c, params),
             sites: sites(&c, params, facets.sites),
+            fields: fields(&c, params, facets.fields),
             since_day: day_only(params.since.as_deref()),
             until_day: day_only(params.until.as_deref()),
             dates_kept: kept(params, true),
@@ -153,7 +156,9 @@ impl ResultsPage {
             instead: instead(&c, params, found.searched_instead.as_deref()),
             also: also(&c, params, &found.synonyms),
             ungrouped: params.group.map(|_| c.first_page(ungrouped(params))),
-            chart: Chart::new(c.t, &facets.dates, |date| on_day(&c, params, date)),
+            chart: Chart::new(c.t, &facets.dates, c.clock.today(), |since, until| {
+                within(&c, params, since, until)
+            }),
             related: facets
                 .related
                 .iter()
@@ -298,11 +303,11 @@ fn reason(lang: Lang, reason: &Reason) -> String {
     }
 }
 
-/// The documents of one day, month or year.
-fn on_day(c: &Chrome, params: &Params, date: &str) -> String {
+/// The documents of some time.
+fn within(c: &Chrome, params: &Params, since: &str, until: &str) -> String {
     c.first_page(params.with(|p| {
-        p.since = Some(date.to_owned());
-        p.until = Some(date.to_owned());
+        p.since = Some(since.to_owned());
+        p.until = Some(until.to_owned());
     }))
 }
 

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 
+use crate::pages::health::{Health, troubled_first};
 use crate::pages::request::{PageRequest, broken, missing, page};
 use crate::pages::view::{Chrome, link, site_path};
 use crate::pages::words::OperatorLabels;
@@ -15,6 +16,8 @@ pub(crate) struct StatusPage {
     c: Chrome,
     o: &'static OperatorLabels,
     s: Status,
+    health: Health,
+    reads_only: bool,
     activity: &'static str,
     activity_class: &'static str,
     url_total: u64,
@@ -22,7 +25,7 @@ pub(crate) struct StatusPage {
 }
 
 impl StatusPage {
-    pub(crate) fn new(c: Chrome, s: Status) -> StatusPage {
+    pub(crate) fn new(c: Chrome, mut s: Status) -> StatusPage {
         let o = &c.t.operator;
         let (at, activity_class) = match s.activity {
             Activity::Running => (0, "running"),
@@ -39,7 +42,10 @@ impl StatusPage {
             (o.refused, u.refused),
             (o.gone, u.gone),
         ];
+        troubled_first(&mut s.sites);
         StatusPage {
+            health: Health::new(c.lang, &s),
+            reads_only: s.activity == Activity::ReadOnly,
             activity: o.activity[at],
             activity_class,
             url_total: url_rows.iter().map(|(_, count)| count).sum(),

@@ -10,7 +10,7 @@ use axum::response::Response;
 use super::request::{PageRequest, broken, failure, page};
 use super::view::{Choice, Chrome, Linked, document_path, link};
 use super::words::{TrendsPageLabels, fill, grouped};
-use crate::pages::chart::{Lines, count, date, percent};
+use crate::pages::chart::{Lines, Series, count, limits, percent, period};
 use crate::pages::choices::day_only;
 use crate::search::params::Params;
 use crate::search::trends::{QUERIES_MAX, Story, Trend, TrendParams, TrendPoint, Trends, UNITS};
@@ -43,8 +43,8 @@ struct QueryView {
 struct Row {
     start: String,
     all: String,
-    /// Count and share of each query.
-    values: Vec<(String, String)>,
+    /// Count and share of each query, and the documents.
+    values: Vec<(String, String, String)>,
 }
 
 #[derive(Template)]
@@ -113,10 +113,10 @@ impl TrendsPage {
             until_day: day_only(params.common.until.as_deref()),
             units: units(w, params.unit),
             kept: kept(params),
-            chart: chart(params, &trends),
+            chart: chart(&c, params, &trends),
             measures: measures(&c, w, params),
             notes: coarser.into_iter().collect(),
-            table: table(&trends),
+            table: table(&c, params, &trends),
             middle: trends.middle.map_or(String::new(), |day| {
                 fill(w.rising, &[("date", &day.to_string())])
             }),
@@ -166,19 +166,31 @@ fn kept(params: &TrendParams) -> Vec<(&'static str, String)> {
     fields
 }
 
-fn chart(params: &TrendParams, trends: &Trends) -> Option<Lines> {
+fn chart(c: &Chrome, params: &TrendParams, trends: &Trends) -> Option<Lines> {
     let starts: Vec<_> = trends.all.iter().map(|point| point.start).collect();
-    let names: Vec<&str> = trends.queries.iter().map(|q| q.text.as_str()).collect();
     let value = |point: &TrendPoint| match point.share {
         Some(share) if params.share => share,
         _ => point.documents as f64,
     };
     let queries = trends.queries.iter();
-    let values: Vec<Vec<f64>> = queries
-        .map(|trend| trend.counts.iter().map(value).collect())
+    let lines: Vec<(&str, Vec<f64>)> = queries
+        .map(|trend| {
+            (
+                trend.text.as_str(),
+                trend.counts.iter().map(value).collect(),
+            )
+        })
         .collect();
     let written = if params.share { percent } else { count };
-    Lines::new(trends.unit, &starts, &names, &values, written)
+    let series = Series {
+        unit: trends.unit,
+        starts: &starts,
+        unfinished: trends.unfinished,
+        lines: &lines,
+        least_step: if params.share { 0.0001 } else { 1.0 },
+    };
+    let narrowed = |since: &str, until: &str| address(c, &params.within(since, until));
+    Lines::new(c.t, &series, written, narrowed)
 }
 
 fn measures(c: &Chrome, w: &TrendsPageLabels, params: &TrendParams) -> Vec<Choice> {
@@ -190,19 +202,27 @@ fn measures(c: &Chrome, w: &TrendsPageLabels, params: &TrendParams) -> Vec<Choic
     [(false, w.counts), (true, w.shares)].map(choice).into()
 }
 
-fn table(trends: &Trends) -> Vec<Row> {
-    let row = |(at, all): (usize, &TrendPoint)| Row {
-        start: date(trends.unit, all.start),
-        all: grouped(all.documents),
-        values: trends
-            .queries
-            .iter()
-            .map(|trend| {
-                let point = &trend.counts[at];
-                let share = point.share.unwrap_or_default();
-                (grouped(point.documents), percent(share))
-            })
-            .collect(),
+fn table(c: &Chrome, params: &TrendParams, trends: &Trends) -> Vec<Row> {
+    let row = |(at, all): (usize, &TrendPoint)| {
+        let (since, until) = limits(trends.unit, all.start);
+        let within = params.within(&since, &until);
+        let is_open = trends.unfinished.is_some_and(|first| all.start >= first);
+        let remark = if is_open {
+            c.t.sentences.unfinished
+        } else {
+            ""
+        };
+        let values = trends.queries.iter().zip(&within.searches);
+        let value = |(trend, search): (&Trend, &Params)| {
+            let point = &trend.counts[at];
+            let share = percent(point.share.unwrap_or_default());
+            (grouped(point.documents), share, c.search(search))
+        };
+        Row {
+            start: format!("{}{remark}", period(trends.unit, all.start)),
+            all: grouped(all.documents),
+            values: values.map(value).collect(),
+        }
     };
     // Latest first, as everywhere.
     let rows = trends.all.iter().enumerate().map(row);

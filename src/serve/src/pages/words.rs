@@ -8,11 +8,7 @@ include!(concat!(env!("OUT_DIR"), "/labels.rs"));
 
 /// The words of `taojin init` for a locale such as `zh_CN.UTF-8`.
 pub fn init_words(locale: &str) -> &'static InitLabels {
-    if locale.starts_with("zh") {
-        &ZH.init
-    } else {
-        &EN.init
-    }
+    &Lang::of_locale(locale).labels().init
 }
 
 /// A sentence with a number, in the forms that the language has.
@@ -99,6 +95,15 @@ impl Lang {
         match self {
             Lang::Zh => &verdict.text_zh,
             Lang::En => &verdict.text,
+        }
+    }
+
+    /// The language of a locale such as `zh_CN.UTF-8`: English unless it is Chinese.
+    pub(crate) fn of_locale(locale: &str) -> Lang {
+        if locale.starts_with("zh") {
+            Lang::Zh
+        } else {
+            Lang::En
         }
     }
 

@@ -1,5 +1,6 @@
 //! What the server asks of an index: parameters of a request, the source, hits and texts with marks.
 
+pub(crate) mod examples;
 pub(crate) mod field_offers;
 pub(crate) mod overview;
 pub(crate) mod params;

@@ -11,8 +11,8 @@ use taojin_search::index::{SiteCount, Sort};
 
 /// Newest documents shown.
 const NEWEST: usize = 8;
-/// Sites shown; the operator's page has all.
-const SITES: usize = 24;
+/// Most sites that are kept for the list of them.
+const SITES: usize = 2_000;
 /// Topics whose new hits are counted: each costs a search.
 const COUNTED_TOPICS: usize = 16;
 /// Terms that examples are tried with.

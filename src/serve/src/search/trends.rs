@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use chrono::{DateTime, Days, NaiveDate};
 use serde::Serialize;
 use taojin_search::index::{
-    Counted, DateUnit, Dates, IndexError, Query, Reader, Rising, SiteCount,
+    Counted, DateUnit, Dates, Extent, IndexError, Query, Reader, Rising, SiteCount,
 };
 use taojin_search::query::highlight::Highlighter;
 use taojin_search::query::{Note, Parsed};
@@ -40,6 +40,10 @@ pub struct Trends {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = Option<String>)]
     pub middle: Option<NaiveDate>,
+    /// First day of the first point that is not over yet: its documents are still coming.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(value_type = Option<String>)]
+    pub unfinished: Option<NaiveDate>,
     /// The queries in the order asked.
     pub queries: Vec<Trend>,
     /// Remarks on the whole.
@@ -128,7 +132,12 @@ pub(crate) fn compare(
     let everything = reader
         .comparison()
         .counted(&parse_request(reader, &everything).query)?;
-    let Some((from, until)) = span(reader, first, &counted) else {
+    let Some(Extent {
+        from,
+        until,
+        unit: own,
+    }) = span(reader, first, &counted)
+    else {
         return Ok(Trends {
             queries: parsed
                 .into_iter()
@@ -145,7 +154,9 @@ pub(crate) fn compare(
             ..Trends::default()
         });
     };
-    let (unit, coarser) = fitting(unit, from, until);
+    let fitting = fitting(unit.unwrap_or(own), from, until);
+    let coarser = unit.is_some_and(|asked| asked != fitting);
+    let unit = fitting;
     let starts: Vec<NaiveDate> = unit.starts(from, until).collect();
     let middle = starts.get(starts.len() / 2).filter(|_| starts.len() > 1);
     let over = |days: &BTreeMap<NaiveDate, u64>| Dates::over(days, unit, from, until).counts;
@@ -177,7 +188,10 @@ pub(crate) fn compare(
         let unit = unit_code(unit);
         format!("the unit asked for gives too many points; shown by {unit}")
     };
+    let today = day_of(reader, first.now_ms);
+    let is_open = |start: &&NaiveDate| today.is_some_and(|today| unit.last_day(**start) >= today);
     Ok(Trends {
+        unfinished: starts.iter().find(is_open).copied(),
         unit,
         coarser,
         notes: coarser.then(note).into_iter().collect(),
@@ -187,41 +201,39 @@ pub(crate) fn compare(
     })
 }
 
-/// First and last day of the points: the limits of time, or else the first and last day of any document that was found.
-fn span(
-    reader: &Reader,
-    request: &SearchRequest,
-    counted: &[Counted],
-) -> Option<(NaiveDate, NaiveDate)> {
-    let offset_ms = i64::from(reader.config().utc_offset_minutes) * MINUTE_MS;
-    let day = |ms: i64| {
-        let local = DateTime::from_timestamp_millis(ms.saturating_add(offset_ms))?;
-        Some(local.date_naive())
-    };
-    let days = || counted.iter().flat_map(|counted| counted.days.keys());
-    let from = request.since_ms.and_then(day);
-    let from = from.or_else(|| days().min().copied())?;
+/// The days of the points: the limits of time, or else where the documents lie that were found, which also decides the unit.
+fn span(reader: &Reader, request: &SearchRequest, counted: &[Counted]) -> Option<Extent> {
+    let mut days: BTreeMap<NaiveDate, u64> = BTreeMap::new();
+    for (day, documents) in counted.iter().flat_map(|counted| &counted.days) {
+        *days.entry(*day).or_default() += documents;
+    }
+    let lie = Extent::of_days(&days)?;
+    let day = |ms| day_of(reader, ms);
+    let from = request.since_ms.and_then(day).unwrap_or(lie.from);
     let until = match (request.until_ms, request.since_ms) {
-        (Some(until_ms), _) => day(until_ms.saturating_sub(1)),
+        (Some(until_ms), _) => day(until_ms.saturating_sub(1))?,
         // What is requested from some day on lasts until today.
-        (None, Some(_)) => day(request.now_ms).max(days().max().copied()),
-        (None, None) => days().max().copied(),
+        (None, Some(_)) => day(request.now_ms)?.max(lie.until),
+        (None, None) => lie.until,
     };
-    let until = until?.min(from.checked_add_days(Days::new(366 * 200))?);
-    (from <= until).then_some((from, until))
+    let until = until.min(from.checked_add_days(Days::new(366 * 200))?);
+    let extent = Extent { from, until, ..lie };
+    (from <= until).then_some(extent)
 }
 
-/// The unit that was asked for, or the next coarser one that does not give too many points; without one, that which makes the
-/// chart readable.
-fn fitting(unit: Option<DateUnit>, from: NaiveDate, until: NaiveDate) -> (DateUnit, bool) {
-    let Some(asked) = unit else {
-        return (DateUnit::fitting(from, until), false);
-    };
+/// The day of a moment by the calendar of the index.
+fn day_of(reader: &Reader, ms: i64) -> Option<NaiveDate> {
+    let offset_ms = i64::from(reader.config().utc_offset_minutes) * MINUTE_MS;
+    let local = DateTime::from_timestamp_millis(ms.saturating_add(offset_ms))?;
+    Some(local.date_naive())
+}
+
+/// This unit, or the next coarser one that does not give too many points.
+fn fitting(unit: DateUnit, from: NaiveDate, until: NaiveDate) -> DateUnit {
     let fits = |unit: &DateUnit| unit.starts(from, until).nth(POINTS_MAX).is_none();
     let units = UNITS.into_iter().map(|(unit, _)| unit);
-    let mut from_asked = units.skip_while(|unit| *unit != asked);
-    let fitting = from_asked.find(fits).unwrap_or(DateUnit::Year);
-    (fitting, fitting != asked)
+    let mut coarser = units.skip_while(|other| *other != unit);
+    coarser.find(fits).unwrap_or(DateUnit::Year)
 }
 
 fn stories(reader: &Reader, query: &Query) -> Result<Vec<Story>, IndexError> {
@@ -324,6 +336,17 @@ impl TrendParams {
         searches
             .map(|params| params.search_request(false, false))
             .collect()
+    }
+
+    /// The same within these days, months or years, by the unit that fits them.
+    pub(crate) fn within(&self, since: &str, until: &str) -> Self {
+        let mut narrowed = self.clone();
+        narrowed.unit = None;
+        for params in narrowed.searches.iter_mut().chain([&mut narrowed.common]) {
+            params.since = Some(since.to_owned());
+            params.until = Some(until.to_owned());
+        }
+        narrowed
     }
 
     /// The query string that asks for this comparison again; with another form, unit or share where given.

@@ -33,15 +33,15 @@ fn index(documents: Vec<Document>) -> (tempfile::TempDir, Reader) {
     });
     let stored: HashMap<u64, StoredDocument> = stored.collect();
     let dir = tempfile::tempdir().unwrap();
+    let analyzer = Analyzer::new(&[Lexicon::builtin("oil-gas").unwrap()]);
     let config = Config::default();
     let source = Arc::new(Documents(stored.clone()));
-    let mut writer = Writer::open(dir.path(), &config, source.clone(), 1).unwrap();
+    let mut writer = Writer::open(dir.path(), &analyzer, &config, source.clone(), 1).unwrap();
     for stored in stored.values() {
         writer.upsert(stored).unwrap();
     }
     writer.commit(1).unwrap();
     writer.close().unwrap();
-    let analyzer = Analyzer::new(&[Lexicon::builtin("oil-gas").unwrap()]);
     let reader = Reader::open(dir.path(), &analyzer, &config, source).unwrap();
     (dir, reader)
 }

@@ -1,8 +1,9 @@
 //! The page of the query language: what it shows is what the parser does.
 
 use super::*;
-use crate::pages::help::{Here, sections};
+use crate::pages::help::{local, queries, sections};
 use crate::pages::words::Lang;
+use crate::search::examples::Examples;
 use taojin_search::query::dates::Calendar;
 use taojin_search::query::{Parsed, parse};
 
@@ -30,33 +31,15 @@ fn assert_understood(query: &str) {
     }
 }
 
-fn found(site: &str, url: &str) -> RecentHit {
-    let mut arrived = Fake::default()
-        .latest(&SearchRequest {
-            limit: 1,
-            ..SearchRequest::default()
-        })
-        .unwrap();
-    let mut arrived = arrived.remove(0);
-    arrived.found.site = Some(site.to_owned());
-    arrived.found.url = url.to_owned();
-    arrived
-}
-
 #[test]
 fn help_examples_parse() {
-    let latest = [
-        None,
-        Some(found("中国石油报", "https://a.example/2026/1.html?x=1")),
-        Some(found("my site", "https://a.example/a b")),
-        Some(found("with \"quotes\"", "javascript:alert(1)")),
-    ];
-    for latest in &latest {
-        // The last day of a month, and the year's end by the calendar of the index only.
-        for now_ms in [NOW_MS, 1_774_972_800_000 - 1, 1_798_740_000_000] {
-            let here = Here::new(latest.as_ref(), now_ms, 480);
+    // The last day of a month, and the year's end by the calendar of the index only.
+    for now_ms in [NOW_MS, 1_774_972_800_000 - 1, 1_798_740_000_000] {
+        let now = local(now_ms, 480);
+        let of_index = Examples::read(&Fake::default(), now, queries).unwrap();
+        for examples in [&Examples::anywhere(now), &of_index] {
             for lang in [Lang::Zh, Lang::En] {
-                let shown = sections(lang, &here);
+                let shown = sections(lang, examples);
                 let rows = || shown.iter().flat_map(|section| &section.rows);
                 assert!(rows().count() >= 15);
                 rows()
@@ -70,7 +53,7 @@ fn help_examples_parse() {
 /// Each field that the parser knows stands on the page.
 #[test]
 fn help_covers_fields() {
-    let shown = sections(Lang::En, &Here::new(None, NOW_MS, 480));
+    let shown = sections(Lang::En, &Examples::anywhere(local(NOW_MS, 480)));
     let queries: Vec<&String> = shown
         .iter()
         .flat_map(|s| &s.rows)

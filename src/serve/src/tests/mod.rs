@@ -33,7 +33,9 @@ use super::search::source::{Relaxation, RelaxedQuery, WeakerList};
 use super::search::trends::Trends;
 use super::*;
 use taojin_extract::{Attachment, Comment, Document, Image, Meta};
-use taojin_search::index::{DateUnit, Facets, SiteCount, Suggested, Suggestion};
+use taojin_search::index::{
+    DateUnit, Facets, FieldCounts, SiteCount, Suggested, Suggestion, ValueCount,
+};
 use taojin_search::query::dates::DateError;
 
 /// Title that would do harm if it reached a page unescaped.
@@ -219,9 +221,17 @@ impl SearchSource for Fake {
             site: site.to_owned(),
             documents,
         };
+        let value = |(value, documents): (&str, u64)| ValueCount {
+            value: value.to_owned(),
+            documents,
+        };
         let facets = || Facets {
             sites: [("甲站", 1_300), ("<b>乙</b>", 12)].map(count).into(),
             related: vec!["水平井".to_owned()],
+            fields: vec![FieldCounts {
+                field: "author".to_owned(),
+                values: [("李<i>四", 1_200), ("王五", 3)].map(value).into(),
+            }],
             ..Facets::default()
         };
         if wanted.text == "meant" && wanted.corrected {

@@ -385,3 +385,68 @@ async fn results_name_corrections_and_outlets() {
         "{page}"
     );
 }
+
+#[tokio::test]
+async fn status_page_opens_with_health() {
+    for (lang, sentence) in [
+        (
+            "zh",
+            "需要留意：disk &#60;low&#62;；1 个站点抓取失败（甲站）。",
+        ),
+        (
+            "en",
+            "Needs a look: disk &#60;low&#62;; no page from 1 site (甲站).",
+        ),
+    ] {
+        let page = visit(&format!("/status?lang={lang}")).await;
+        let line = format!("<p class=\"health level failed\" role=\"status\">{sentence}</p>");
+        page.assert_has(&[&line]);
+    }
+}
+
+#[tokio::test]
+async fn sites_page_lists_all() {
+    let page = visit("/sites?lang=en").await;
+    assert_eq!(page.status, StatusCode::OK);
+    assert_escaped(&page);
+    page.assert_has(&[
+        "2 sites.",
+        ">甲站</a>",
+        "&#60;b&#62;乙&#60;/b&#62;",
+        "1,300 documents",
+    ]);
+}
+
+#[tokio::test]
+async fn search_engine_described_for_browsers() {
+    let page = visit("/").await;
+    page.assert_has(&["type=\"application/opensearchdescription+xml\" title=\"淘金 Taojin\" href=\"/opensearch.xml\""]);
+    let config = Config {
+        public_url: "https://s.example/search/".to_owned(),
+        ..Config::default()
+    };
+    let request = get_request("/opensearch.xml", &[]);
+    let public = ask(&router(state(config)), request).await;
+    let kind = "application/opensearchdescription+xml; charset=utf-8";
+    assert_eq!(public.header("content-type"), kind);
+    public.assert_has(&["template=\"https://s.example/search/?q={searchTerms}\""]);
+    let request = get_request("/opensearch.xml", &[("host", "127.0.0.1:8080")]);
+    let own = ask(&app(), request).await;
+    own.assert_has(&["template=\"http://127.0.0.1:8080/?q={searchTerms}\""]);
+}
+
+#[tokio::test]
+async fn results_filter_by_author() {
+    let page = visit("/?q=a&lang=en").await;
+    assert_escaped(&page);
+    page.assert_has(&[
+        "<h2 id=\"f-field1\">Author</h2>",
+        "<span class=\"label\">李&#60;i&#62;四</span><span class=\"count\">1,200</span>",
+        "href=\"/?q=a+author%3A%22%E7%8E%8B%E4%BA%94%22&#38;lang=en\"",
+    ]);
+    // Chosen again, it is taken out.
+    let page = visit("/?q=a+author%3A%22%E7%8E%8B%E4%BA%94%22&lang=en").await;
+    page.assert_has(&[
+        "href=\"/?q=a&#38;lang=en\" aria-current=\"true\"><span class=\"label\">王五",
+    ]);
+}

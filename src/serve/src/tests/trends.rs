@@ -44,6 +44,7 @@ pub(super) fn fake(wanted: &[SearchRequest], unit: Option<DateUnit>) -> Trends {
             .map(|(n, documents)| TrendPoint::new(day(n), documents, None))
             .into(),
         middle: Some(day(2)),
+        unfinished: Some(day(3)),
         queries: wanted.iter().enumerate().map(one).collect(),
     }
 }
@@ -154,8 +155,16 @@ async fn trends_page_state_in_url() {
     let body = plain(&page);
     assert_eq!(page.status, StatusCode::OK, "{body}");
     assert_escaped(&page);
-    assert_eq!(page.body.matches("<polyline").count(), 2);
-    page.assert_has(&["points=\"0.0,180.0 360.0,240.0 720.0,0.0\""]);
+    assert_eq!(page.body.matches("<polyline").count(), 4);
+    page.assert_has(&[
+        "<polyline class=\"c0\" points=\"0.0,180.0 360.0,240.0\"/>",
+        "<polyline class=\"open c0\" points=\"360.0,240.0 720.0,0.0\"/>",
+        "Dashed: not over yet",
+    ]);
+    // A click on a point narrows the comparison, a count in the table leads to its documents.
+    let point = "href=\"/trends?q=a&q=%3Cb%3E&since=2026-05-02&until=2026-05-02&lang=en\"";
+    let hits = "href=\"/?q=a&since=2026-05-03&until=2026-05-03&lang=en\">4</a>";
+    assert!(body.contains(point) && body.contains(hits), "{body}");
     assert!(body.contains("2026-05-03: a 4 · &#60;b&#62; 4"), "{body}");
     assert!(body.contains("Rising since 2026-05-02"));
     assert!(body.contains("href=\"/api/trends?q=a&q=%3Cb%3E&unit=day&since=30d&format=xlsx\""));

@@ -2,6 +2,7 @@
 //! caller's, and a runtime.
 
 use std::fmt::Display;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::Context as _;
@@ -104,6 +105,21 @@ pub(crate) fn words<T: DeserializeOwned + Clone + Send + Sync + 'static>(
 ) -> impl TypedValueParser<Value = T> {
     PossibleValuesParser::new(known)
         .try_map(|word| T::deserialize(word.into_deserializer()).map_err(|e: ValueError| e))
+}
+
+/// Reads an address and a port.
+pub(crate) fn listen_address(text: &str) -> Result<SocketAddr, String> {
+    let hint =
+        "write an address and a port, such as 127.0.0.1:8080, or 0.0.0.0:8080 for all networks";
+    text.parse().map_err(|_| {
+        let port = text
+            .trim_start_matches(':')
+            .trim_start_matches("localhost:");
+        match port.parse::<u16>() {
+            Ok(port) => format!("{hint}; here perhaps 127.0.0.1:{port}"),
+            Err(_) => hint.to_owned(),
+        }
+    })
 }
 
 /// A text as one word of a shell.

@@ -15,7 +15,7 @@ use ring::rand::{SecureRandom, SystemRandom};
 use serde::Serialize;
 use tokio::net::TcpListener;
 
-use super::context::{Context, bail_usage, for_shell, runtime};
+use super::context::{Context, bail_usage, for_shell, listen_address, runtime};
 use super::output;
 use crate::config::{Config, LOCAL_CONFIG, LoadedConfig, SYSTEM_CONFIG};
 use crate::daemon::{self, Mode, Options, StatusBoard, Summary, now_ms};
@@ -43,7 +43,7 @@ pub(crate) struct Args {
     /// Address and port of the web page [default: 127.0.0.1:8080, or a free port when that is in use]
     ///
     /// With this option, an address that is in use is a mistake.
-    #[arg(long, value_name = "ADDR", conflicts_with = "once")]
+    #[arg(long, value_name = "ADDR", value_parser = listen_address, conflicts_with = "once")]
     listen: Option<SocketAddr>,
 }
 

@@ -141,7 +141,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
                 }
             }
             Err(error) => {
-                missing += usize::from(matches!(error, InputError::Missing));
+                missing += usize::from(error.is_mistake());
                 reading.refuse(argument, &error);
             }
         }

@@ -16,6 +16,9 @@ use taojin_uri::CrawlUri;
 /// Documents written in one transaction: what an interruption costs is at most this.
 const AT_ONCE: usize = 1_000;
 
+/// Skipped lines of a file that are told one by one.
+const TOLD: u64 = 10;
+
 /// Arguments of `import`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
@@ -102,10 +105,20 @@ impl Import {
     /// Adds what is in a file. The inner error is the file's: it breaks off.
     fn read(&mut self, name: &str, mut lines: LineReader) -> anyhow::Result<anyhow::Result<()>> {
         let mut line = Vec::new();
+        let (before, mut skipped) = (self.imported, 0);
         loop {
             match lines.next(&mut line) {
                 Ok(true) => {}
-                end => return Ok(end.map(|_| ())),
+                end => {
+                    if skipped > 0 && self.imported == before {
+                        output::note(&format!(
+                            "{name}: no line of it is a document; `taojin extract --json FILE` makes documents of pages"
+                        ));
+                    } else if skipped > TOLD {
+                        output::note(&format!("{name}: {} more lines skipped", skipped - TOLD));
+                    }
+                    return Ok(end.map(|_| ()));
+                }
             }
             if line.trim_ascii().is_empty() {
                 continue;
@@ -114,7 +127,10 @@ impl Import {
                 Ok(()) => self.imported += 1,
                 Err(error) => {
                     self.skipped += 1;
-                    output::note(&format!("{name}:{}: skipped: {error}", lines.number));
+                    skipped += 1;
+                    if skipped <= TOLD {
+                        output::note(&format!("{name}:{}: skipped: {error}", lines.number));
+                    }
                 }
             }
             if self.waiting.len() >= AT_ONCE {

@@ -16,6 +16,7 @@ use crate::config::Config;
 use crate::daemon::{now_ms, pages_of_archive};
 use taojin_extract::page::{self, HEAD_BYTES, Hints, Page};
 use taojin_search::terms::Text;
+use taojin_uri::CrawlUri;
 
 /// Files taken from one directory: more is not a directory of saved pages but a disk.
 const MAX_FOLDER_FILES: usize = 200_000;
@@ -59,6 +60,20 @@ pub(super) enum InputError {
     /// Nothing has this name.
     #[error("there is no such file or folder")]
     Missing,
+    /// Nothing has this name, which looks like that of a host.
+    #[error(
+        "there is no such file or folder; if it is an address on the web, begin it with https://"
+    )]
+    NoScheme,
+    /// The empty text.
+    #[error("an input without a name: write a file, a folder, a URL, or - for standard input")]
+    NoName,
+    /// An address that is never fetched.
+    #[error("only addresses with http:// or https:// are fetched")]
+    Scheme,
+    /// No address at all.
+    #[error("{0}")]
+    Address(String),
     /// It is there and may not be read.
     #[error("this user may not read it")]
     Denied,
@@ -101,10 +116,18 @@ impl Input {
         if argument == "-" {
             return Ok(vec![Self::Standard]);
         }
+        if argument.is_empty() {
+            return Err(InputError::NoName);
+        }
         if argument.starts_with("http://") || argument.starts_with("https://") {
+            CrawlUri::parse(argument).map_err(|error| InputError::Address(error.to_string()))?;
             return Ok(vec![Self::Url(argument.to_owned())]);
         }
-        let files = files(Path::new(argument))?;
+        let files = files(Path::new(argument)).map_err(|error| match error {
+            InputError::Missing if argument.contains("://") => InputError::Scheme,
+            InputError::Missing if is_like_host(argument) => InputError::NoScheme,
+            error => error,
+        })?;
         Ok(files.into_iter().map(Self::File).collect())
     }
 
@@ -115,6 +138,27 @@ impl Input {
             Self::Url(url) => url.clone(),
             Self::File(path) => path.display().to_string(),
         }
+    }
+}
+
+/// Whether a name that no file has begins like that of a host: `www.example.com/news`.
+fn is_like_host(name: &str) -> bool {
+    let host = name.split('/').next().unwrap_or_default();
+    let is_page = is_taken(host) || host.ends_with(".jsonl");
+    let labels: Vec<&str> = host.split('.').collect();
+    let top = labels.last().copied().unwrap_or_default();
+    !is_page
+        && labels.len() > 1
+        && labels.iter().all(|l| !l.is_empty())
+        && top.len() > 1
+        && top.chars().all(|c| c.is_ascii_alphabetic())
+}
+
+impl InputError {
+    /// Whether the argument was wrong, rather than what it names.
+    pub(super) fn is_mistake(&self) -> bool {
+        use InputError::{Address, Missing, NoName, NoScheme, Scheme};
+        matches!(self, Missing | NoScheme | NoName | Scheme | Address(_))
     }
 }
 
@@ -322,7 +366,7 @@ impl LineReader {
         if path.as_os_str() == "-" {
             return Self::new(io::stdin().lock()).map_err(|e| refused(format!("{e:#}")).into());
         }
-        let file = File::open(path).map_err(|e| refused(e.to_string()))?;
+        let file = File::open(path).map_err(|e| refused(InputError::from(e).to_string()))?;
         let is_dir = file.metadata().is_ok_and(|data| data.is_dir());
         if is_dir {
             return Err(refused("is a folder; name its files".to_owned()).into());

@@ -93,6 +93,11 @@ pub(crate) fn language() -> String {
     named.iter().find_map(set).unwrap_or_default()
 }
 
+/// Whether people are answered in Chinese; programs (`--json`) never are.
+pub(crate) fn is_chinese() -> bool {
+    language().starts_with("zh")
+}
+
 /// Whether stdout is a terminal that may show colours.
 pub(crate) fn colours() -> bool {
     io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()

@@ -7,7 +7,7 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::context::{Context, UsageError, runtime};
+use super::context::{Context, UsageError, listen_address, runtime};
 use super::output;
 use crate::config::{ConfigError, LoadedConfig};
 use crate::daemon::{self, Mode, Options, StatusBoard};
@@ -117,7 +117,7 @@ pub(crate) struct ServeArgs {
     /// Address and port; overrides serve.listen
     ///
     /// For example 127.0.0.1:8080; port 0 takes any that is free.
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", value_parser = listen_address)]
     listen: Option<SocketAddr>,
 }
 

@@ -79,7 +79,7 @@ pub(crate) fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<ExitC
         };
         let lexicons = loaded.lexicons()?;
         let open = tried.iter().filter(|step| step.level != Level::Error);
-        output::text(&CheckText {
+        let text = CheckText {
             terms: lexicons.iter().map(|l| l.terms().count()).sum(),
             lexicons: lexicons.len(),
             synonyms: loaded.synonyms()?.len(),
@@ -88,7 +88,12 @@ pub(crate) fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<ExitC
             tried: open.map(shown).collect(),
             loaded: &loaded,
             warnings,
-        })?;
+        };
+        if output::is_chinese() {
+            output::text(&ChineseCheckText { t: text })?;
+        } else {
+            output::text(&text)?;
+        }
     }
     let closed = tried.iter().filter(|step| step.level == Level::Error);
     for step in closed.clone() {
@@ -188,6 +193,13 @@ struct CheckText<'a> {
     /// When each site is crawled next.
     runs: Vec<(&'a Site, Vec<String>)>,
     tried: Vec<String>,
+}
+
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "check.zh.txt")]
+struct ChineseCheckText<'a> {
+    t: CheckText<'a>,
 }
 
 /// A name server, a proxy or a robots.txt that takes longer would hold up every page.

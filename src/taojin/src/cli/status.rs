@@ -9,7 +9,7 @@ use super::output;
 use crate::config::LoadedConfig;
 use crate::daemon::StatusBoard;
 use crate::daemon::control::{self, Response};
-use crate::serve::{Activity, Command, Status};
+use crate::serve::{Activity, Command, Health, Level, Status, health_in};
 use taojin_search::index::IndexError;
 
 /// Arguments of `status`.
@@ -55,7 +55,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         },
         None => StatusBoard::new(&loaded, None).read(documents.unwrap_or_default())?,
     };
-    output::answer_in(args.json, &status, |s| StatusText { s })
+    let health = health_in(&output::language(), &status);
+    if output::is_chinese() {
+        return output::answer_in(args.json, &status, |s| ChineseStatusText { health, s });
+    }
+    output::answer_in(args.json, &status, |s| StatusText { health, s })
 }
 
 /// How many documents the index of this machine finds.
@@ -72,9 +76,18 @@ fn searchable(loaded: &LoadedConfig) -> anyhow::Result<u64> {
     })
 }
 
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "status.zh.txt")]
+struct ChineseStatusText<'a> {
+    health: Health,
+    s: &'a Status,
+}
+
 /// The status for a person.
 #[derive(Template)]
 #[template(path = "status.txt")]
 struct StatusText<'a> {
+    health: Health,
     s: &'a Status,
 }

@@ -1,4 +1,4 @@
-//! `taojin why` and `taojin robots`: what the crawler knows of a URL or host, and what a robots.txt lets it fetch.
+//! `taojin why` and `taojin robots`: what the crawler knows of a URL, host or site, and what a robots.txt lets it fetch.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::context::{Context, Named, UsageError, runtime};
 use super::output;
 use crate::config::LoadedConfig;
-use crate::daemon::now_ms;
+use crate::daemon::{StatusBoard, now_ms};
+use crate::serve::SiteVerdict;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetcher, Request, Robots};
 use taojin_crawl::frontier::{Explanation, Refusal, Scope, leads_nowhere, queue_name, queues_of};
@@ -19,10 +20,10 @@ use taojin_uri::CrawlUri;
 /// Arguments of `why`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// A URL, or a host name
+    /// A URL, a host (with or without its port), or the name or title of a site
     ///
     /// For a URL: where it is in the crawl, its last visits, and which rule lets or keeps it out. For a host: its delays,
-    /// errors and queue.
+    /// errors and queue. For a site: how its last cycle went, and its hosts.
     #[arg(value_name = "URL")]
     url: String,
     /// One JSON object
@@ -71,7 +72,16 @@ struct UrlReport {
     taken_down_ms: Option<i64>,
     /// Why the URL is not crawled, when a rule refuses it.
     refused_by: Option<String>,
+    /// How the last cycle of the site went, where a site was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    verdict: Option<SiteVerdict>,
     host: Option<Host>,
+    /// The other hosts of a site, or of a name without a port.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    other_hosts: Vec<Host>,
+    /// Whether a site is configured for the host.
+    #[serde(skip)]
+    is_configured: bool,
 }
 
 #[derive(Debug, Serialize)]
@@ -97,7 +107,17 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     } else {
         format!("http://{}/", args.url)
     };
-    let uri = CrawlUri::parse(&text).named(&args.url)?;
+    let site = if has_scheme {
+        None
+    } else {
+        site_named(&loaded.sites, &args.url)
+    };
+    let uri = match site {
+        // The name of a site need not be that of a host.
+        Some(site) => CrawlUri::parse(site.seeds.first().map_or(&text, |seed| seed)),
+        None => CrawlUri::parse(&text),
+    };
+    let uri = uri.named(&args.url)?;
     let mut answer = UrlReport {
         is_url: has_scheme,
         url: uri.to_string(),
@@ -131,26 +151,96 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         answer.taken_down_ms = Some(takedown.at_ms);
         answer.refused_by = Some("taken down by the operator".to_owned());
         answer.queue = Some("is not fetched again".to_owned());
+        answer.reason = Some("taken down by the operator".to_owned());
+        answer.error = None;
     }
-    let host = Explanation::for_host(
-        &reader,
-        &loaded.config.frontier,
-        uri.authority(),
-        None,
-        now_ms(),
-    )?;
-    answer.host = host.map(|e| Host {
-        host: e.host.authority.to_string(),
-        delay_ms: e.delay_ms,
-        delay_cause: e.delay_cause.as_str().to_owned(),
-        next_fetch_ms: e.next_fetch_ms,
-        wait_cause: e.cause.as_str().to_owned(),
-        due: e.due,
-        queue_eta_ms: e.eta_ms / i64::from(queues),
-        errors_in_a_row: e.host.errors,
-        last_error: e.host.last_error.clone(),
-    });
+    if let Some(site) = site {
+        answer.site = Some(site.name.clone());
+        let status = StatusBoard::new(&loaded, None).read(0)?;
+        let own = status.sites.into_iter().find(|own| own.name == site.name);
+        answer.verdict = own.map(|own| own.verdict);
+    }
+    let known = known_hosts(&loaded.sites, &reader)?;
+    let authorities = match site {
+        Some(site) => hosts_of(site, &reader)?,
+        None => {
+            let exact = uri.authority().to_owned();
+            let is_known = known.contains(&exact) || reader.host(&exact)?.is_some();
+            if is_known {
+                vec![exact]
+            } else {
+                with_any_port(&known, &exact)
+            }
+        }
+    };
+    answer.is_configured = !authorities.is_empty();
+    if has_scheme && answer.state == "unknown" && !known.iter().any(|k| k == uri.authority()) {
+        let meant = with_any_port(&known, uri.authority());
+        if let (Some(rule), false) = (&mut answer.refused_by, meant.is_empty()) {
+            rule.push_str(&format!("; its name is known as {}", meant.join(", ")));
+        }
+    }
+    let mut hosts = Vec::new();
+    for authority in authorities {
+        let frontier = &loaded.config.frontier;
+        let host = Explanation::for_host(&reader, frontier, &authority, None, now_ms())?;
+        hosts.extend(host.map(|e| Host {
+            host: e.host.authority.to_string(),
+            delay_ms: e.delay_ms,
+            delay_cause: e.delay_cause.as_str().to_owned(),
+            next_fetch_ms: e.next_fetch_ms,
+            wait_cause: e.cause.as_str().to_owned(),
+            due: e.due,
+            queue_eta_ms: e.eta_ms / i64::from(queues),
+            errors_in_a_row: e.host.errors,
+            last_error: e.host.last_error.clone(),
+        }));
+    }
+    let mut hosts = hosts.into_iter();
+    answer.host = hosts.next();
+    answer.other_hosts = hosts.collect();
     output::answer_in(args.json, &answer, |answer| answer)
+}
+
+/// Hosts of an answer: a site may have thousands.
+const HOSTS_MAX: usize = 20;
+
+/// The site of this name or title.
+fn site_named<'s>(sites: &'s [Site], name: &str) -> Option<&'s Site> {
+    let mut named = sites.iter();
+    let mut titled = sites.iter();
+    let by_name = named.find(|site| site.name == name);
+    by_name.or_else(|| titled.find(|site| !site.title.is_empty() && site.title == name))
+}
+
+/// The hosts of a site: as configured, and those that have addresses.
+fn hosts_of(site: &Site, reader: &Reader) -> anyhow::Result<Vec<String>> {
+    let mut hosts = site.hosts();
+    hosts.retain(|host| !host.starts_with('*'));
+    if let Some(record) = reader.site(&site.name)? {
+        for id in reader.hosts_of_site(record.id)?.into_iter().take(HOSTS_MAX) {
+            let host = reader.host_by_id(id)?;
+            hosts.extend(host.map(|host| host.authority.to_string()));
+        }
+    }
+    hosts.sort();
+    hosts.dedup();
+    hosts.truncate(HOSTS_MAX);
+    Ok(hosts)
+}
+
+/// The hosts of all sites.
+fn known_hosts(sites: &[Site], reader: &Reader) -> anyhow::Result<Vec<String>> {
+    let hosts = sites.iter().map(|site| hosts_of(site, reader));
+    let hosts: Vec<Vec<String>> = hosts.collect::<Result<_, _>>()?;
+    Ok(hosts.concat())
+}
+
+/// The hosts of the name of this one, whatever their port.
+fn with_any_port(hosts: &[String], authority: &str) -> Vec<String> {
+    let name = |host: &str| host.split(':').next().unwrap_or_default().to_owned();
+    let same = hosts.iter().filter(|host| name(host) == name(authority));
+    same.cloned().collect()
 }
 
 /// The address whose document stands for this one, and those that its own document stands for.
@@ -260,12 +350,16 @@ fn refusal(sites: &[Site], uri: &CrawlUri) -> Option<String> {
     for site in sites.iter().filter(|s| s.enabled) {
         match Scope::new(site).map(|scope| scope.check(uri, 1, 0, now_ms())) {
             Ok(Ok(())) => return None,
+            // The other sites say nothing about it.
+            Ok(Err(Refusal::Host)) => {}
             Ok(Err(refusal)) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),
             Err(error) => reasons.push(format!("site {}: {error}", site.name)),
         }
     }
-    Some(if reasons.is_empty() {
+    Some(if sites.iter().all(|site| !site.enabled) {
         "no site is configured".to_owned()
+    } else if reasons.is_empty() {
+        Refusal::Host.describe().to_owned()
     } else {
         reasons.join("; ")
     })

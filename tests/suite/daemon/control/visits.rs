@@ -68,14 +68,17 @@ fn status_equals_api() {
     assert!(
         web.run(&["status"])
             .out
-            .starts_with("daemon     none runs\n")
+            .contains("\ndaemon     none runs\n")
     );
     let daemon = Daemon::start(&web);
     daemon.wait_for_documents(1);
     let pid = daemon.process.id();
     let told = web.done(&["status"]);
-    let running = format!("daemon     running, pid {pid}, since 2");
-    assert!(told.starts_with(&running), "{told}");
+    let running = format!("\ndaemon     running, pid {pid}, since 2");
+    assert!(
+        told.starts_with("summary    ") && told.contains(&running),
+        "{told}"
+    );
     let mut api: Value =
         serde_json::from_str(&daemon.signed("GET", "/api/status", "").1).expect("JSON");
     let mut own = web.json(&["status", "--json"]);

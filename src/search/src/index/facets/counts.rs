@@ -10,17 +10,22 @@ use tantivy::{DocId, Score, SegmentOrdinal, SegmentReader};
 use super::days::{DAY_MS, day_of};
 use crate::index::schema::Column;
 
-/// Counts matching documents by the site field.
+/// Counts matching documents by the names in a column.
 #[derive(Clone, Copy)]
-pub(crate) struct SiteCounts;
+pub(crate) struct NameCounts {
+    pub(crate) column: Column,
+    /// Names of a segment that are counted, the most frequent.
+    pub(crate) most: usize,
+}
 
 /// One segment's counts, by ordinal of its dictionary.
 pub(crate) struct SegmentCounts {
     column: Option<StrColumn>,
     counts: Vec<u64>,
+    most: usize,
 }
 
-impl Collector for SiteCounts {
+impl Collector for NameCounts {
     type Fruit = Vec<(String, u64)>;
     type Child = SegmentCounts;
 
@@ -29,11 +34,12 @@ impl Collector for SiteCounts {
         _: SegmentOrdinal,
         segment: &SegmentReader,
     ) -> tantivy::Result<SegmentCounts> {
-        let column = segment.fast_fields().str(Column::Site.name())?;
+        let column = segment.fast_fields().str(self.column.name())?;
         let size = column.as_ref().map_or(0, |column| column.num_terms());
         Ok(SegmentCounts {
             column,
             counts: vec![0; size],
+            most: self.most,
         })
     }
 
@@ -69,13 +75,19 @@ impl SegmentCollector for SegmentCounts {
         let Some(column) = self.column else {
             return Vec::new();
         };
+        let counted = self.counts.into_iter().enumerate();
+        let mut counted: Vec<(usize, u64)> = counted.filter(|(_, count)| *count > 0).collect();
+        if counted.len() > self.most {
+            let by_count = |(_, count): &(usize, u64)| std::cmp::Reverse(*count);
+            counted.select_nth_unstable_by_key(self.most, by_count);
+            counted.truncate(self.most);
+        }
         let mut named = Vec::new();
-        for (ordinal, count) in self.counts.into_iter().enumerate() {
+        for (ordinal, count) in counted {
             let mut name = String::new();
-            if count > 0
-                && column
-                    .ord_to_str(ordinal as u64, &mut name)
-                    .unwrap_or(false)
+            if column
+                .ord_to_str(ordinal as u64, &mut name)
+                .unwrap_or(false)
             {
                 named.push((name, count));
             }

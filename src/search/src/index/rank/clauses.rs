@@ -89,6 +89,9 @@ impl Builder<'_> {
         match (&clause.form, target) {
             (Form::All(groups), _) => return Some(self.all(groups)),
             (_, Target::Site) => return site(text),
+            (_, Target::Kind) => {
+                return Some(Plan::Term(Column::Kind, normalize(text).trim().to_owned()));
+            }
             (_, Target::Meta) => return labels::asked(text),
             (_, Target::Anywhere | Target::Title | Target::Comments) if words => {
                 let demand = Demand::Asked(Match::Auto);

@@ -39,7 +39,7 @@ pub fn notice_labels() -> impl Iterator<Item = &'static str> {
 }
 
 /// A label as it is indexed.
-fn name_of(label: &str) -> String {
+pub(crate) fn name_of(label: &str) -> String {
     let label = tidy(label);
     let name = NAMES.get(label.as_str());
     name.map_or(label.clone(), |name| (*name).to_owned())

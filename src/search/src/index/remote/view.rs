@@ -2,22 +2,22 @@
 //! takes: a [`DocAddress`] is a place in that list.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
-use chrono::NaiveDate;
 use serde_json::{Value, json};
 use tantivy::DocAddress;
 
 use super::super::IndexError;
 use super::super::duplicates::reprints::{Placed, Sketch};
 use super::super::facets::days::{DAY_MS, day_of};
+use super::super::facets::values::MOST;
 use super::super::query::Query;
 use super::super::rank::plan::Plan;
 use super::super::reader::Watermark;
 use super::super::schema::Column;
 use super::super::stop::CancellationToken;
 use super::super::storage::embedded::{UNDATED_HALF_LIVES, precedence_of};
-use super::super::view::{Precedence, Ranked, Ranking, Statistics, View, Wanted};
+use super::super::view::{Counts, Precedence, Ranked, Ranking, Statistics, View, Wanted};
 use super::json::{ordered, query, term};
 use super::{Body, RemoteIndex, hex, unhex};
 
@@ -171,6 +171,7 @@ impl View for RemoteView<'_> {
         if wanted.counts {
             body["aggs"] = json!({
                 "sites": {"terms": {"field": "site", "size": SITES, "order": [{"_count": "desc"}, {"_key": "asc"}]}},
+                "values": {"terms": {"field": "values", "size": MOST}},
                 "days": {"histogram": {
                     "field": "published", "interval": DAY_MS, "min_doc_count": 1,
                     "offset": (-shift_ms).rem_euclid(DAY_MS),
@@ -356,16 +357,19 @@ fn total(answer: &Value) -> u64 {
         .unwrap_or_default()
 }
 
-/// Counts by site and by day.
-fn counts(aggregations: &Value, shift_ms: i64) -> (Vec<(String, u64)>, BTreeMap<NaiveDate, u64>) {
+/// Counts by site, by value and by day.
+fn counts(aggregations: &Value, shift_ms: i64) -> Counts {
     let count = |bucket: &Value| bucket["doc_count"].as_u64().unwrap_or_default();
-    let sites = buckets(&aggregations["sites"]).iter();
-    let sites = sites.filter_map(|b| Some((b["key"].as_str()?.to_owned(), count(b))));
+    let names = |name: &str| {
+        let names = buckets(&aggregations[name]).iter();
+        let names = names.filter_map(|b| Some((b["key"].as_str()?.to_owned(), count(b))));
+        names.collect()
+    };
     let days = buckets(&aggregations["days"]).iter().filter_map(|bucket| {
         let begin_ms = bucket["key"].as_f64()? as i64;
         Some((day_of(begin_ms.saturating_add(shift_ms))?, count(bucket)))
     });
-    (sites.collect(), days.collect())
+    (names("sites"), names("values"), days.collect())
 }
 
 /// What is known of a document without its text.

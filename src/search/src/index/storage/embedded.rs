@@ -21,8 +21,9 @@ use super::folder::{Folder, META};
 use crate::analyze::tokenizers;
 use crate::index::IndexError;
 use crate::index::duplicates::reprints::{Placed, Sketch};
-use crate::index::facets::counts::{DayCounts, GroupCounts, SiteCounts};
+use crate::index::facets::counts::{DayCounts, GroupCounts, NameCounts};
 use crate::index::facets::days::DAY_MS;
+use crate::index::facets::values::MOST;
 use crate::index::rank::plan::Plan;
 use crate::index::reader::Watermark;
 use crate::index::schema::{Column, check_format, refuse_newer, unreadable};
@@ -77,7 +78,12 @@ impl Embedded<'_> {
         let (searcher, stop) = (&self.searcher, wanted.stop);
         let built = self.compiled(plan, stop);
         let utc_offset_minutes = wanted.utc_offset_minutes;
-        let counters = (SiteCounts, DayCounts { utc_offset_minutes });
+        let names = |column, most| NameCounts { column, most };
+        let counters = (
+            names(Column::Site, usize::MAX),
+            names(Column::Values, MOST),
+            DayCounts { utc_offset_minutes },
+        );
         let counters = wanted.counts.then_some(counters);
         let limit = wanted.range.len();
         if limit == 0 {

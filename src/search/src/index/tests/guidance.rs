@@ -57,6 +57,25 @@ fn facets_count_whole_result() {
 }
 
 #[test]
+fn facet_dates_pass_over_strays() {
+    let mut documents = vec![("甲", Some("1998-02-03"), "油价", "油价上涨")];
+    let days: Vec<String> = (1..=12).map(|day| format!("2026-11-{day:02}")).collect();
+    documents.extend(
+        days.iter()
+            .map(|day| ("甲", Some(day.as_str()), "油价", "油价下跌")),
+    );
+    let (_dir, reader) = index(&documents);
+    let query = Query {
+        facets: true,
+        ..Query::plain("油价")
+    };
+    let dates = reader.search(&query).unwrap().facets.unwrap().dates;
+    // Twenty-eight years would be two bars of years.
+    assert_eq!((dates.unit, dates.counts.len()), (DateUnit::Day, 11));
+    assert_eq!(dates.outside, 2);
+}
+
+#[test]
 fn facets_choose_date_unit() {
     let unit = |first: &str, last: &str| {
         let (_dir, reader) = index(&[
@@ -74,6 +93,7 @@ fn facets_choose_date_unit() {
     assert_eq!(unit("2026-10-31", "2026-11-01"), (DateUnit::Day, 2, 2));
     assert_eq!(unit("2025-11-30", "2026-11-01"), (DateUnit::Month, 13, 2));
     assert_eq!(unit("2016-12-31", "2026-01-01"), (DateUnit::Year, 11, 2));
+    assert_eq!(unit("2026-08-03", "2026-11-01"), (DateUnit::Week, 13, 2));
     // A date that cannot be is no reason for a thousand bars.
     assert_eq!(unit("1066-10-14", "2026-01-01"), (DateUnit::Year, 60, 1));
 }

@@ -106,3 +106,57 @@ fn label_compares_numbers() {
         assert_eq!(found, *expected, "{text}");
     }
 }
+
+#[test]
+fn facets_count_values_of_fields() {
+    let (_dir, mut writer, reader) = new_index();
+    for at in 1..=4u64 {
+        let number = format!("国发〔2026〕{at}号");
+        let office = if at < 4 {
+            "国家能源局"
+        } else {
+            "北港市能源局"
+        };
+        let fields = [
+            ("发文字号", number.as_str()),
+            ("发布机构", office),
+            ("成文日期", "2026-11-02"),
+        ];
+        let mut found = notice(&format!("https://a.example/{at}"), &fields);
+        found.author = (at < 3).then(|| "王建国".to_owned());
+        found.source = Some(format!("第{at}报"));
+        found.kind = [Kind::Article, Kind::Hub][usize::from(at == 4)];
+        add(&mut writer, at, &found);
+    }
+    writer.commit(4).unwrap();
+    let query = Query {
+        facets: true,
+        ..Query::plain("供暖")
+    };
+    let fields = reader.search(&query).unwrap().facets.unwrap().fields;
+    let shown = fields.iter().map(|counts| {
+        let values = counts.values.iter();
+        let values: Vec<String> = values
+            .map(|v| format!("{} {}", v.value, v.documents))
+            .collect();
+        format!("{}: {}", counts.field, values.join(", "))
+    });
+    // No number, no day, and no source that one document has.
+    assert_eq!(
+        shown.collect::<Vec<_>>(),
+        [
+            "author: 王建国 2",
+            "kind: article 3, hub 1",
+            "机构: 国家能源局 3, 北港市能源局 1"
+        ]
+    );
+    let of_kind = |kind: &str| Query {
+        groups: vec![Group {
+            occur: Occur::Must,
+            any: vec![Clause::literal(Target::Kind, kind)],
+        }],
+        ..Query::default()
+    };
+    assert_eq!(ids(&reader, &of_kind("hub")), [4]);
+    assert_eq!(ids(&reader, &of_kind("Article")).len(), 3);
+}
