@@ -137,7 +137,7 @@ fn queries(strings: &[String], texts: &[&Text], dice: &mut Dice) -> Vec<String> 
     all
 }
 
-/// A string of 1 to 12 letters and digits; every other one begins with a number or a Latin word, none cuts one.
+/// A string of 1 to 12 letters and digits; every other one begins with a number or a Latin word, none cuts one, nor a decimal.
 fn drawn(texts: &[&Text], dice: &mut Dice) -> String {
     let wants_number = dice.below(2) == 0;
     loop {
@@ -145,7 +145,10 @@ fn drawn(texts: &[&Text], dice: &mut Dice) -> String {
         let from = dice.below(text.len().max(1));
         let until = (from + 1 + dice.below(12)).min(text.len());
         let run = |at: usize| text.get(at).is_some_and(char::is_ascii_alphanumeric);
-        let cut = |at: usize| at > 0 && run(at - 1) && run(at);
+        let digit = |at: usize| text.get(at).is_some_and(char::is_ascii_digit);
+        let point =
+            |at: usize| text.get(at) == Some(&'.') && at > 0 && digit(at - 1) && digit(at + 1);
+        let cut = |at: usize| at > 0 && (run(at - 1) && run(at) || point(at - 1) || point(at));
         let string: String = text[from..until].iter().collect();
         let whole = !string.is_empty() && string.chars().all(char::is_alphanumeric);
         let fits = !wants_number || string.starts_with(|c: char| c.is_ascii_alphanumeric());
@@ -169,16 +172,24 @@ fn squeezed(text: &str) -> String {
     kept.map(|(_, c)| *c).collect()
 }
 
-/// Whether a text has a string, and not as part of a longer number or Latin word.
+/// Whether a text has a string, and not as part of a longer number, a decimal or Latin word.
 fn holds(text: &str, string: &str) -> bool {
     // A number ends where letters begin: 100kWh holds 100.
     let both = |a: Option<char>, b: Option<char>, kind: fn(&char) -> bool| {
         a.as_ref().is_some_and(kind) && b.as_ref().is_some_and(kind)
     };
     text.match_indices(string).any(|(at, found)| {
-        let before = text.get(..at).and_then(|text| text.chars().next_back());
-        let after = text.get(at + found.len()..);
-        let after = after.and_then(|text| text.chars().next());
+        let mut back = text.get(..at).unwrap_or_default().chars().rev();
+        let mut on = text.get(at + found.len()..).unwrap_or_default().chars();
+        let (before, after) = (back.next(), on.next());
+        let point = |beside: Option<char>, beyond: Option<char>, end: Option<char>| {
+            beside == Some('.') && both(beyond, end, char::is_ascii_digit)
+        };
+        if point(before, back.next(), found.chars().next())
+            || point(after, on.next(), found.chars().next_back())
+        {
+            return false;
+        }
         let joined =
             |a, b| both(a, b, char::is_ascii_digit) || both(a, b, char::is_ascii_alphabetic);
         !joined(before, found.chars().next()) && !joined(found.chars().next_back(), after)

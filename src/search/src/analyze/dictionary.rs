@@ -123,14 +123,13 @@ impl Dictionary {
         }
     }
 
-    /// The words of a text in normal form that the index holds, with spaces between them: those of scripts without spaces
-    /// (runs of letters and digits are grams), and no function words.
+    /// The words of a text in normal form that the index holds, each once, with spaces between them.
     pub(crate) fn index_words(&self, text: &str) -> String {
-        let mut out = String::with_capacity(text.len() * 5 / 4);
+        let mut out = String::with_capacity(text.len());
+        let mut seen: foldhash::HashSet<&str> = foldhash::HashSet::default();
         for word in self.words(text) {
             let word = word.slice_of(text);
-            let is_short = word.len() <= cut::MAX_GRAM_BYTES;
-            if is_short && word.chars().any(cut::is_cjk) && !is_stop_word(word) {
+            if word.len() <= cut::MAX_GRAM_BYTES && is_index_word(word) && seen.insert(word) {
                 out.push_str(word);
                 out.push_str(cut::gram_fill(word));
                 out.push(' ');
@@ -246,7 +245,19 @@ impl Analyzer {
     }
 }
 
-static STOP_WORDS: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+/// How often a word occurs among a million words of general text to say nothing about a document that has it.
+const COMMON_PER_MILLION: f64 = 700.0;
+
+static COMMON_WORDS: LazyLock<foldhash::HashSet<String>> =
+    LazyLock::new(|| GENERAL.commoner_than(COMMON_PER_MILLION));
+
+/// Whether the index holds a word (in normal form) as such: one of a script without spaces, since runs of letters and digits
+/// are grams, and neither a function word nor one that most texts have. All others rank by their pairs and characters.
+pub(crate) fn is_index_word(word: &str) -> bool {
+    word.chars().any(cut::is_cjk) && !is_stop_word(word) && !COMMON_WORDS.contains(word)
+}
+
+static STOP_WORDS: LazyLock<foldhash::HashSet<&'static str>> = LazyLock::new(|| {
     include_str!("../../../../index/stop-words.txt")
         .lines()
         .filter(|line| !line.starts_with('#'))

@@ -179,6 +179,20 @@ impl Words {
         self.total
     }
 
+    /// The words of jieba that occur more often than this among a million words.
+    pub(super) fn commoner_than(&self, per_million: f64) -> foldhash::HashSet<String> {
+        use fst::Streamer;
+        let least = self.total as f64 * per_million / 1e6;
+        let mut common = foldhash::HashSet::default();
+        let mut words = TABLE.stream();
+        while let Some((word, frequency)) = words.next() {
+            if count(frequency) as f64 > least && !word.is_empty() {
+                common.extend(std::str::from_utf8(word).map(str::to_owned));
+            }
+        }
+        common
+    }
+
     /// All words of jieba and the added ones.
     #[cfg(test)]
     pub(super) fn all(&self) -> std::collections::BTreeMap<String, usize> {

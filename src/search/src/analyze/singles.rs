@@ -1,10 +1,10 @@
-//! Finds single characters that are words of their own: what pairs of characters do not hold (`油 价`). A character is
-//! one where it makes no word of the general dictionary with either neighbour. That needs no cutting: whether two
+//! Finds single characters that are words of their own: what pairs of characters do not hold (`油 价`), function words left
+//! out. A character is one where it makes no word of the general dictionary with either neighbour. That needs no cutting: whether two
 //! characters are a word is looked up once and remembered. It ranks as well as what a cut of the whole text leaves
 //! alone. Never knows a lexicon: what is stored in the index must not depend on one, because a lexicon changes.
 
 use super::cut::is_cjk;
-use super::dictionary::is_general_word;
+use super::dictionary::{is_general_word, is_stop_word};
 
 /// First and last of the main block of ideographs, the characters that can have a number.
 const FIRST: char = '\u{4E00}';
@@ -66,13 +66,16 @@ impl Singles {
             };
             if let Some(before) = held {
                 letter.in_pair = number != NONE && self.is_word(normal, before, letter);
-                if !before.in_pair && !letter.in_pair {
+                if !before.in_pair && !letter.in_pair && !is_stop_word(alone(before)) {
                     out.push_str(alone(before));
                 }
             }
             held = (number != NONE).then_some(letter);
         }
-        out.push_str(held.filter(|last| !last.in_pair).map_or("", alone));
+        let last = held.filter(|last| !last.in_pair).map_or("", alone);
+        if !is_stop_word(last) {
+            out.push_str(last);
+        }
         out
     }
 

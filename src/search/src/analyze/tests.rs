@@ -227,7 +227,7 @@ fn singles_by_hand(text: &str) -> String {
     let alone = |at: &usize| {
         let c = all[*at];
         let reached = (at.saturating_sub(1)..=*at).any(pair);
-        is_cjk(c) && !reached
+        is_cjk(c) && !reached && !is_stop_word(&c.to_string())
     };
     (0..all.len()).filter(alone).map(|at| all[at]).collect()
 }
@@ -237,7 +237,8 @@ fn characters_that_stand_alone() {
     let mut singles = Singles::default();
     for (text, alone) in [
         ("油 价", "油价"),
-        ("石油价格的上涨", "的"),
+        ("石油价格的上涨", ""),
+        ("石油的价", "价"),
         ("石油", ""),
         ("副总统", ""),
         ("", ""),

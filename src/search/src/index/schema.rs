@@ -38,7 +38,7 @@ pub(crate) enum Type {
     CountedName,
     /// A text as a whole that documents are found by.
     Name,
-    /// The words of a text that dictionary and lexicons know, with frequencies; ranked.
+    /// The words of a text that dictionary and lexicons know, each once; ranked.
     Words,
     /// The single characters of a text that are words, with frequencies; ranked.
     Singles,
@@ -178,7 +178,7 @@ pub(crate) const COMMENTS: TextColumns = TextColumns {
 
 /// Returns the schema of an index.
 pub(crate) fn schema() -> Schema {
-    let words = text(WORDS, IndexRecordOption::WithFreqs);
+    let words = text(WORDS, IndexRecordOption::Basic);
     let singles = text(SINGLES, IndexRecordOption::WithFreqs);
     let grams = text(GRAMS, IndexRecordOption::WithFreqsAndPositions);
     let mut schema = Schema::builder();

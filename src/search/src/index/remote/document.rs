@@ -90,8 +90,9 @@ fn value(column: Column, document: &TantivyDocument) -> Option<Value> {
     let first = values.first()?;
     match column.kind() {
         Type::Words => {
-            let words = values.iter().filter_map(|value| value.as_str());
-            Some(words.map(written).collect::<String>().into())
+            let texts = values.iter().filter_map(|value| value.as_str());
+            let words: Vec<_> = texts.flat_map(str::split_whitespace).map(written).collect();
+            Some(words.join(" ").into())
         }
         Type::Singles => {
             let texts = values.iter().filter_map(|value| value.as_str());
@@ -145,7 +146,8 @@ pub(super) fn of_documents(similarity: &str, shards: u32, replicas: u32) -> Valu
         Type::Counter | Type::Time => json!({"type": "long"}),
         Type::Flag => json!({"type": "boolean"}),
         Type::Sketch => json!({"type": "keyword", "index": false, "doc_values": false}),
-        Type::Words | Type::Singles => text("freqs"),
+        Type::Words => text("docs"),
+        Type::Singles => text("freqs"),
         Type::Grams | Type::Line => text("positions"),
     };
     let named = |column: &Column| (column.name().to_owned(), property(column));

@@ -111,7 +111,7 @@ fn within(column: Column, since_ms: Option<i64>, until_ms: Option<i64>) -> Boxed
 /// What is read of a term: a name has no frequency.
 fn record(column: Column) -> IndexRecordOption {
     match column.kind() {
-        Type::CountedName | Type::Name => IndexRecordOption::Basic,
+        Type::CountedName | Type::Name | Type::Words => IndexRecordOption::Basic,
         _ => IndexRecordOption::WithFreqs,
     }
 }
