@@ -151,7 +151,9 @@ impl Builder<'_> {
         let whole_weight = self.config.phrase_boost * WHOLE_WEIGHT;
         let whole = normal.split(' ').filter(|piece| {
             let is_short = (3..=MAX_WHOLE_CHARS).contains(&piece.chars().count());
-            is_short && !is_one_gram(piece) && whole_weight > 0.0
+            // A word is ranked as one already.
+            let is_word = of_words.iter().any(|(word, _)| word == piece);
+            is_short && !is_word && !is_one_gram(piece) && whole_weight > 0.0
         });
         let whole: Vec<&str> = whole.take(MAX_TERMS).collect();
         let mut any: Vec<Plan> = Vec::new();
