@@ -210,7 +210,12 @@ impl TermReviewer {
         let removed: BTreeSet<&str> = lexicon.removed().collect();
         let mut accepted = Vec::new();
         let config = &self.loaded.config.terms;
-        for found in found.iter().filter(|found| found.is_sure(config)) {
+        // Nodes that share a store have lexicons of their own: a term of one alone would make them answer differently.
+        let may_enter = !self.loaded.store_place().is_postgres();
+        for found in found
+            .iter()
+            .filter(|found| may_enter && found.is_sure(config))
+        {
             let normal = &found.candidate.normal;
             let known = list.get(normal)?;
             let open = known.is_some_and(|known| known.state == TermState::Proposed);
