@@ -253,7 +253,7 @@ static COMMON_WORDS: LazyLock<foldhash::HashSet<String>> =
 
 /// Whether the index holds a word (in normal form) as such: one of a script without spaces, since runs of letters and digits
 /// are grams, and neither a function word nor one that most texts have. All others rank by their pairs and characters.
-pub(crate) fn is_index_word(word: &str) -> bool {
+fn is_index_word(word: &str) -> bool {
     word.chars().any(cut::is_cjk) && !is_stop_word(word) && !COMMON_WORDS.contains(word)
 }
 

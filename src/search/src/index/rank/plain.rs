@@ -5,8 +5,8 @@
 use super::clauses::{Builder, Demand};
 use super::plan::{MAX_TERMS, Plan};
 use crate::analyze::{
-    Day, GramPhrase, Word, find_days, gram_phrase, gram_term, is_cjk, is_index_word, is_single,
-    is_stop_word, normalize, whole_grams,
+    Day, GramPhrase, Word, find_days, gram_phrase, gram_term, is_cjk, is_single, is_stop_word,
+    normalize, whole_grams,
 };
 use crate::index::facets::days::DAY_MS;
 use crate::index::query::{Match, Target};
@@ -138,7 +138,8 @@ impl Builder<'_> {
             if is_single(text) && !is_stop_word(text) {
                 raise(&mut singles, text, 1.0);
             }
-            if is_index_word(text) {
+            // Common words are not in the index; to tell them costs more than to look for them.
+            if text.chars().any(is_cjk) && !is_stop_word(text) {
                 let is_term = self.dictionary.is_term(text);
                 let weight = if is_term { self.config.term_boost } else { 1.0 };
                 raise(&mut of_words, text, weight);
