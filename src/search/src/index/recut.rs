@@ -14,7 +14,8 @@ use super::IndexError;
 use super::duplicates::reprints::Placed;
 use super::rank::plan::Plan;
 use super::schema::{BODY, COMMENTS, Column, TITLE};
-use super::stored::{DocumentSource, StoredDocument};
+use super::storage::writer::IndexWriter;
+use super::stored::{Cutter, DocumentSource, StoredDocument};
 use super::view::View;
 use crate::analyze::Dictionary;
 
@@ -83,21 +84,85 @@ pub struct RecutProgress {
     pub last: u64,
 }
 
+/// What the writer of an engine does for documents that are cut again.
+pub(crate) trait RecutEngine: IndexWriter {
+    /// What texts are cut with, and the work.
+    fn parts(&mut self) -> (&mut Cutter, &mut Recut);
+
+    /// The store.
+    fn documents(&self) -> &dyn DocumentSource;
+
+    /// The error for a document that cannot be read from the store.
+    fn unread(&self, cause: String) -> IndexError;
+
+    /// Has the work find the next documents, by [`Recut::find`].
+    fn find_outdated(&mut self) -> Result<(), IndexError>;
+
+    /// Writes a document again, in its old place among the reprints.
+    fn replace_in_place(
+        &mut self,
+        stored: &StoredDocument,
+        placed: Option<Placed>,
+    ) -> Result<(), IndexError>;
+
+    /// Keeps the state with the index, where it is another than before.
+    fn save_cut_state(&mut self) -> Result<(), IndexError>;
+}
+
+/// Cuts with the newest dictionary from now on.
+pub(crate) fn take_dictionary(engine: &mut impl RecutEngine) -> Result<(), IndexError> {
+    let Some(dictionary) = engine.parts().0.newer() else {
+        return Ok(());
+    };
+    // What was cut with the old one must be there when it is looked for what to cut again.
+    engine.commit(engine.last_seq())?;
+    engine.parts().1.change_dictionary(&dictionary);
+    engine.save_cut_state()?;
+    engine.parts().0.set(dictionary);
+    Ok(())
+}
+
+/// Cuts so many documents again at most: what [`IndexWriter::recut`] is for every engine.
+pub(crate) fn cut_again(
+    engine: &mut impl RecutEngine,
+    most: usize,
+) -> Result<Option<RecutProgress>, IndexError> {
+    take_dictionary(engine)?;
+    if engine.parts().1.progress().is_none() {
+        return Ok(None);
+    }
+    if engine.parts().1.needs_view() {
+        engine.find_outdated()?;
+    }
+    for _ in 0..most {
+        let Some(outdated) = engine.parts().1.pop() else {
+            break;
+        };
+        let stored = outdated.read(engine.documents());
+        if let Some(stored) = stored.map_err(|cause| engine.unread(cause))? {
+            engine.replace_in_place(&stored, outdated.placed)?;
+        }
+    }
+    if engine.parts().1.is_done() {
+        engine.commit(engine.last_seq())?;
+        engine.parts().1.finish();
+        engine.save_cut_state()?;
+    }
+    Ok(engine.parts().1.progress())
+}
+
 /// A document that is to be cut again.
 #[derive(Debug)]
-pub(crate) struct Outdated {
+struct Outdated {
     fingerprint: u64,
     seq: u64,
     /// Its place among the reprints, which does not depend on words.
-    pub(crate) placed: Option<Placed>,
+    placed: Option<Placed>,
 }
 
 impl Outdated {
     /// The document; none where it has changed meanwhile: the log brings it as it is now.
-    pub(crate) fn read(
-        &self,
-        documents: &dyn DocumentSource,
-    ) -> Result<Option<StoredDocument>, String> {
+    fn read(&self, documents: &dyn DocumentSource) -> Result<Option<StoredDocument>, String> {
         let stored = documents.get(self.fingerprint, u64::MAX);
         let stored =
             stored.map_err(|e| format!("a document cannot be read from the store: {e}"))?;
@@ -147,7 +212,7 @@ impl Recut {
     }
 
     /// From now on documents are cut with this dictionary.
-    pub(crate) fn change_dictionary(&mut self, dictionary: &Dictionary) {
+    fn change_dictionary(&mut self, dictionary: &Dictionary) {
         let words = words_of(dictionary);
         let state = &mut self.state;
         if state.words == words {
@@ -176,7 +241,7 @@ impl Recut {
     }
 
     /// How far it is; none where every document is as it should be.
-    pub(crate) fn progress(&self) -> Option<RecutProgress> {
+    fn progress(&self) -> Option<RecutProgress> {
         (!self.state.changed.is_empty()).then_some(RecutProgress {
             reached: self.state.reached.min(self.last + 1),
             last: self.last,
@@ -184,7 +249,7 @@ impl Recut {
     }
 
     /// Whether documents have to be found before the next can be cut.
-    pub(crate) fn needs_view(&self) -> bool {
+    fn needs_view(&self) -> bool {
         self.queue.is_empty() && self.state.reached > 0
     }
 
@@ -225,7 +290,7 @@ impl Recut {
     }
 
     /// The next document.
-    pub(crate) fn pop(&mut self) -> Option<Outdated> {
+    fn pop(&mut self) -> Option<Outdated> {
         let next = self.queue.pop_front()?;
         self.is_saved = false;
         self.state.reached = if self.queue.is_empty() {
@@ -237,12 +302,12 @@ impl Recut {
     }
 
     /// Whether nothing is left.
-    pub(crate) fn is_done(&self) -> bool {
+    fn is_done(&self) -> bool {
         self.queue.is_empty() && self.state.reached == 0
     }
 
     /// All are cut and committed.
-    pub(crate) fn finish(&mut self) {
+    fn finish(&mut self) {
         self.state.changed = Changed::default();
         self.is_saved = false;
     }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::super::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
 use super::super::rank::plan::Plan;
-use super::super::recut::{Recut, RecutProgress};
+use super::super::recut::{Recut, RecutEngine, RecutProgress, cut_again, take_dictionary};
 use super::super::schema::PROGRAM;
 use super::super::stop::CancellationToken;
 use super::super::storage::left_out::{SkippedDocument, SkippedDocuments};
@@ -94,27 +94,6 @@ impl RemoteWriter {
         };
         writer.save_cut_state()?;
         Ok(writer)
-    }
-
-    /// Cuts with the newest dictionary from now on.
-    fn take_dictionary(&mut self) -> Result<(), IndexError> {
-        let Some(dictionary) = self.cutter.newer() else {
-            return Ok(());
-        };
-        // What was cut with the old one must be there when it is looked for what to cut again.
-        self.commit(self.state.seq)?;
-        self.recut.change_dictionary(&dictionary);
-        self.save_cut_state()?;
-        self.cutter.set(dictionary);
-        Ok(())
-    }
-
-    fn save_cut_state(&mut self) -> Result<(), IndexError> {
-        if let Some(state) = self.recut.unsaved() {
-            self.index.set_cut_state(state)?;
-            self.recut.set_saved();
-        }
-        Ok(())
     }
 
     /// Sends a document with its place among the reprints.
@@ -222,7 +201,7 @@ impl IndexWriter for RemoteWriter {
     }
 
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
-        self.take_dictionary()?;
+        take_dictionary(self)?;
         let body = stored.body();
         let placed = self.reprints.place(stored, &body);
         self.state.left_out.forget(stored.fingerprint);
@@ -271,28 +250,41 @@ impl IndexWriter for RemoteWriter {
     }
 
     fn recut(&mut self, most: usize) -> Result<Option<RecutProgress>, IndexError> {
-        self.take_dictionary()?;
-        if self.recut.progress().is_none() {
-            return Ok(None);
+        cut_again(self, most)
+    }
+}
+
+impl RecutEngine for RemoteWriter {
+    fn parts(&mut self) -> (&mut Cutter, &mut Recut) {
+        (&mut self.cutter, &mut self.recut)
+    }
+
+    fn documents(&self) -> &dyn DocumentSource {
+        self.documents.as_ref()
+    }
+
+    fn unread(&self, cause: String) -> IndexError {
+        self.index.failed(cause)
+    }
+
+    fn find_outdated(&mut self) -> Result<(), IndexError> {
+        self.recut.find(&RemoteView::new(&self.index))
+    }
+
+    fn replace_in_place(
+        &mut self,
+        stored: &StoredDocument,
+        placed: Option<Placed>,
+    ) -> Result<(), IndexError> {
+        self.put(stored, &stored.body(), placed)
+    }
+
+    fn save_cut_state(&mut self) -> Result<(), IndexError> {
+        if let Some(state) = self.recut.unsaved() {
+            self.index.set_cut_state(state)?;
+            self.recut.set_saved();
         }
-        if self.recut.needs_view() {
-            self.recut.find(&RemoteView::new(&self.index))?;
-        }
-        for _ in 0..most {
-            let Some(outdated) = self.recut.pop() else {
-                break;
-            };
-            let stored = outdated.read(self.documents.as_ref());
-            if let Some(stored) = stored.map_err(|cause| self.index.failed(cause))? {
-                self.put(&stored, &stored.body(), outdated.placed)?;
-            }
-        }
-        if self.recut.is_done() {
-            self.commit(self.state.seq)?;
-            self.recut.finish();
-            self.save_cut_state()?;
-        }
-        Ok(self.recut.progress())
+        Ok(())
     }
 }
 

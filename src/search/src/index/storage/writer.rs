@@ -20,7 +20,9 @@ use super::folder::{Folder, remove_leftovers};
 use super::left_out::{SkippedDocument, SkippedDocuments};
 use crate::analyze::{Analyzer, tokenizers};
 use crate::index::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
-use crate::index::recut::{CutState, Recut, RecutProgress};
+use crate::index::recut::{
+    CutState, Recut, RecutEngine, RecutProgress, cut_again, take_dictionary,
+};
 use crate::index::schema::{
     Cause, Column, CommitPayload, FORMAT, PROGRAM, check_format, refuse_newer, schema, unreadable,
 };
@@ -144,43 +146,6 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Cuts with the newest dictionary from now on.
-    fn take_dictionary(&mut self) -> Result<(), IndexError> {
-        let Some(dictionary) = self.cutter.newer() else {
-            return Ok(());
-        };
-        // What was cut with the old one must be there when it is looked for what to cut again.
-        self.commit(self.last_seq)?;
-        self.recut.change_dictionary(&dictionary);
-        self.save_cut_state()?;
-        self.cutter.set(dictionary);
-        Ok(())
-    }
-
-    fn save_cut_state(&mut self) -> Result<(), IndexError> {
-        let Some(state) = self.recut.unsaved() else {
-            return Ok(());
-        };
-        let text = serde_json::to_vec(state).expect("words always serialize");
-        let folder = Folder::open(&self.dir).map_err(|e| unreadable(&self.dir, e))?;
-        let saved = folder.atomic_write(Path::new(CUT_STATE), &text);
-        saved.map_err(|e| self.failed(e.into()))?;
-        self.recut.set_saved();
-        Ok(())
-    }
-
-    /// Finds the next documents that are to be cut again.
-    fn find_outdated(&mut self) -> Result<(), IndexError> {
-        let reader = self.inner.index().reader_builder();
-        let reader: tantivy::Result<IndexReader> =
-            reader.reload_policy(ReloadPolicy::Manual).try_into();
-        let view = Embedded {
-            dir: &self.dir,
-            searcher: reader.map_err(|e| failed(&self.dir, &e))?.searcher(),
-        };
-        self.recut.find(&view)
-    }
-
     /// Whether the last commit was written by another version of the program, which may have failed where this one does
     /// not.
     pub fn is_of_other_version(&self) -> bool {
@@ -275,7 +240,7 @@ impl IndexWriter for Writer {
     }
 
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
-        self.take_dictionary()?;
+        take_dictionary(self)?;
         let body = stored.body();
         let placed = self.reprints.place(stored, &body);
         self.replace(stored, &body, placed)?;
@@ -335,32 +300,55 @@ impl IndexWriter for Writer {
     }
 
     fn recut(&mut self, most: usize) -> Result<Option<RecutProgress>, IndexError> {
-        self.take_dictionary()?;
-        if self.recut.progress().is_none() {
-            return Ok(None);
+        cut_again(self, most)
+    }
+}
+
+impl RecutEngine for Writer {
+    fn parts(&mut self) -> (&mut Cutter, &mut Recut) {
+        (&mut self.cutter, &mut self.recut)
+    }
+
+    fn documents(&self) -> &dyn DocumentSource {
+        self.documents.as_ref()
+    }
+
+    fn unread(&self, cause: String) -> IndexError {
+        IndexError::Failed {
+            dir: self.dir.clone(),
+            cause,
         }
-        if self.recut.needs_view() {
-            self.find_outdated()?;
-        }
-        for _ in 0..most {
-            let Some(outdated) = self.recut.pop() else {
-                break;
-            };
-            let stored = outdated.read(self.documents.as_ref());
-            let stored = stored.map_err(|cause| IndexError::Failed {
-                dir: self.dir.clone(),
-                cause,
-            })?;
-            if let Some(stored) = stored {
-                self.replace(&stored, &stored.body(), outdated.placed)?;
-            }
-        }
-        if self.recut.is_done() {
-            self.commit(self.last_seq)?;
-            self.recut.finish();
-            self.save_cut_state()?;
-        }
-        Ok(self.recut.progress())
+    }
+
+    fn find_outdated(&mut self) -> Result<(), IndexError> {
+        let reader = self.inner.index().reader_builder();
+        let reader: tantivy::Result<IndexReader> =
+            reader.reload_policy(ReloadPolicy::Manual).try_into();
+        let view = Embedded {
+            dir: &self.dir,
+            searcher: reader.map_err(|e| failed(&self.dir, &e))?.searcher(),
+        };
+        self.recut.find(&view)
+    }
+
+    fn replace_in_place(
+        &mut self,
+        stored: &StoredDocument,
+        placed: Option<Placed>,
+    ) -> Result<(), IndexError> {
+        self.replace(stored, &stored.body(), placed)
+    }
+
+    fn save_cut_state(&mut self) -> Result<(), IndexError> {
+        let Some(state) = self.recut.unsaved() else {
+            return Ok(());
+        };
+        let text = serde_json::to_vec(state).expect("words always serialize");
+        let folder = Folder::open(&self.dir).map_err(|e| unreadable(&self.dir, e))?;
+        let saved = folder.atomic_write(Path::new(CUT_STATE), &text);
+        saved.map_err(|e| self.failed(e.into()))?;
+        self.recut.set_saved();
+        Ok(())
     }
 }
 
