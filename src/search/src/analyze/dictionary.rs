@@ -70,9 +70,9 @@ impl Dictionary {
         }
         // Latin and digit runs are words without a dictionary; adding them would cut longer runs.
         tagged.retain(|(text, _)| terms.contains(text) && text.chars().any(cut::is_cjk));
-        let whole = synonyms.words().filter(|word| !terms.contains(*word));
-        let whole = whole.filter(|word| word.chars().all(cut::is_cjk));
-        tagged.extend(whole.map(|word| (word.to_owned(), TERM_TAG.to_owned())));
+        let whole = synonyms.words().into_iter();
+        let whole = whole.filter(|word| !terms.contains(word) && word.chars().all(cut::is_cjk));
+        tagged.extend(whole.map(|word| (word, TERM_TAG.to_owned())));
         let (added, tags): (Vec<String>, Vec<String>) = tagged.into_iter().unzip();
         Self {
             words: GENERAL.with(&added),
@@ -123,11 +123,17 @@ impl Dictionary {
         }
     }
 
-    /// The words of a text in normal form that the index holds, each once, with spaces between them.
+    /// What the index holds of the words of a text in normal form, with spaces between: each word once, and the mark
+    /// ([`across_words`]) of each synonym that stands there across the borders of words only.
     pub(crate) fn index_words(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let mut seen: foldhash::HashSet<&str> = foldhash::HashSet::default();
-        for word in self.words(text) {
+        let words = self.words(text);
+        for synonym in self.synonyms.across_words(text, &words) {
+            out.push_str(&across_words(synonym));
+            out.push(' ');
+        }
+        for word in words {
             let word = word.slice_of(text);
             if word.len() <= cut::MAX_GRAM_BYTES && is_index_word(word) && seen.insert(word) {
                 out.push_str(word);
@@ -243,6 +249,11 @@ impl Analyzer {
         let mut current = self.current.lock().unwrap_or_else(PoisonError::into_inner);
         *current = Current::Made(Arc::new(dictionary));
     }
+}
+
+/// The mark of a text that holds a synonym (in normal form) only across the borders of words: 重油 in 严重油污.
+pub(crate) fn across_words(synonym: &str) -> String {
+    format!("!{synonym}")
 }
 
 /// How often a word occurs among a million words of general text to say nothing about a document that has it.

@@ -21,6 +21,7 @@ mod typed;
 pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
 pub(crate) use cut::{gram_terms, is_single, occurrences};
 pub use days::{Day, find_days};
+pub(crate) use dictionary::across_words;
 pub use dictionary::{Analyzer, Dictionary, Tagged, is_stop_word};
 pub use lexicon::{Lexicon, LexiconError, Term, edited, term_problem};
 pub(crate) use names::is_person_name;

@@ -2,9 +2,13 @@
 //! `b` finds `c` as well, but not the other way; `#` begins a comment. [`Synonyms`] return what else to search for.
 //! Never reads a file: whoever configures synonyms also opens them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::OnceLock;
 
-use super::cut::Word;
+use aho_corasick::AhoCorasick;
+
+use super::cut::{Word, is_cjk};
 use super::normalize::normalize;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -51,11 +55,13 @@ pub struct Expanded {
 }
 
 /// What to look for next to each word.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Synonyms {
     /// By the word in normal form; in order, so that equal files make equal synonyms.
     others: BTreeMap<String, Vec<String>>,
     words: usize,
+    /// Finds the words that are of scripts without spaces, from when texts are first cut; none where these are too many.
+    finder: OnceLock<Option<AhoCorasick>>,
 }
 
 impl Synonyms {
@@ -114,9 +120,10 @@ impl Synonyms {
         self.others.is_empty()
     }
 
-    /// The words that have synonyms, in normal form.
-    pub(super) fn words(&self) -> impl Iterator<Item = &str> {
-        self.others.keys().map(String::as_str)
+    /// All words, in normal form.
+    pub(super) fn words(&self) -> BTreeSet<String> {
+        let others = self.others.values().flatten().map(|word| normal(word));
+        self.others.keys().cloned().chain(others).collect()
     }
 
     /// The longest word with synonyms that begins with a word of a text: how many words of the text it has, and its
@@ -128,6 +135,28 @@ impl Synonyms {
             let others = self.others.get(text.get(start..end)?)?;
             Some((count, others.as_slice()))
         })
+    }
+
+    /// The synonyms, of scripts without spaces, that a text in normal form holds only across the borders of its words.
+    pub(super) fn across_words<'t>(&self, text: &'t str, words: &[Word]) -> BTreeSet<&'t str> {
+        let finder = self.finder.get_or_init(|| {
+            let words = self.words().into_iter();
+            AhoCorasick::new(words.filter(|word| word.chars().all(is_cjk))).ok()
+        });
+        let (mut across, mut between) = (BTreeSet::new(), BTreeSet::new());
+        let found = finder
+            .iter()
+            .flat_map(|finder| finder.find_overlapping_iter(text));
+        for range in found.map(|found| found.range()) {
+            let is_between = is_between_words(&range, words);
+            let kept = if is_between {
+                &mut between
+            } else {
+                &mut across
+            };
+            kept.extend(text.get(range));
+        }
+        &across - &between
     }
 
     fn add(&mut self, from: &[String], to: &[String]) {
@@ -149,6 +178,16 @@ impl Synonyms {
             }
         }
     }
+}
+
+/// Whether a part of a text begins and ends where words do, or lies within one word.
+fn is_between_words(part: &Range<usize>, words: &[Word]) -> bool {
+    let last = words.get(words.partition_point(|word| word.end < part.end));
+    let first = words.get(words.partition_point(|word| word.start < part.start));
+    last.is_some_and(|last| {
+        let begins = first.is_some_and(|first| first.start == part.start);
+        last.start <= part.start || (begins && last.end == part.end)
+    })
 }
 
 /// The words of a line: who asks for one of the first finds the second as well.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::labels;
 use super::plain::Unit;
 use super::plan::{Chain, Plan};
-use crate::analyze::{Dictionary, Expanded, Word, normalize, whole_grams};
+use crate::analyze::{Dictionary, Expanded, Word, across_words, is_cjk, normalize, whole_grams};
 use crate::index::Config;
 use crate::index::query::{Clause, Filter, Form, Group, Match, Occur, Query, Target};
 use crate::index::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
@@ -276,17 +276,20 @@ impl Builder<'_> {
         ranking
     }
 
-    /// A synonym between word borders: a run of letters and digits is the whole one, CO2 is not in CO2e.
+    /// A synonym between the borders of words: CO2 is not in CO2e, nor 重油 in 严重油污. Texts that were cut before it was a
+    /// synonym have no mark yet, and are found by its characters.
     fn synonym(&self, text: &str, target: Target) -> Option<Plan> {
-        if whole_grams(text) == [text] {
-            let texts = self.texts(target);
-            return Plan::one_of(
-                texts
-                    .map(|(pair, _)| Plan::term(pair.grams, text))
-                    .collect(),
-            );
-        }
-        self.unit(text, target)
+        let is_run = whole_grams(text) == [text] && !text.chars().any(is_cjk);
+        let any = self.texts(target).filter_map(|(columns, _)| {
+            if is_run {
+                return Some(Plan::term(columns.grams, text));
+            }
+            Some(Plan::Each {
+                must: vec![Plan::literal(columns.grams, text)?],
+                without: vec![Plan::Term(columns.words, across_words(text))],
+            })
+        });
+        Plan::one_of(any.collect())
     }
 
     /// What is demanded for a word that a text begins with: itself or one of its synonyms, and how many words of the text

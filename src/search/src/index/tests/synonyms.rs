@@ -8,11 +8,11 @@ fn analyzer(synonyms: &str) -> Analyzer {
     Analyzer::with_synonyms(&[lexicon], Synonyms::parse("test", synonyms).unwrap())
 }
 
-/// Documents under 1, 2, 3 …, and a reader with these synonyms.
+/// Documents under 1, 2, 3 …, cut with these synonyms, and a reader with them.
 fn index(texts: &[&str], analyzer: &Analyzer) -> (tempfile::TempDir, Reader) {
     let dir = tempfile::tempdir().unwrap();
     let config = Config::default();
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let mut writer = open_writer_with(dir.path(), analyzer, &config).unwrap();
     for (n, text) in (1..).zip(texts) {
         add(
             &mut writer,
@@ -76,6 +76,25 @@ fn synonym_matches_whole_runs() {
     assert_eq!(order(&reader, &Query::plain("液化天然气")), [0; 0]);
     // What was typed is found in longer runs, as ever.
     assert!(order(&reader, &Query::plain("CO2")).contains(&2));
+}
+
+#[test]
+fn synonym_matches_between_word_borders() {
+    let texts = [
+        "港口发生严重油污事件。",
+        "重油价格上涨。",
+        "严重油污来自重油。",
+        "重油催化裂化装置投产。",
+        "燃料油到港。",
+    ];
+    let (_dir, reader) = index(&texts, &analyzer("燃料油, 重油\n可燃气, 催化裂化装置"));
+    let mut found = order(&reader, &Query::plain("燃料油"));
+    found.sort_unstable();
+    assert_eq!(found, [2, 3, 4, 5]);
+    // Of several words, one of them longer than what the dictionary has.
+    assert_eq!(order(&reader, &Query::plain("可燃气")), [4]);
+    // What was typed is found wherever it stands.
+    assert!(order(&reader, &Query::plain("重油")).contains(&1));
 }
 
 #[test]
