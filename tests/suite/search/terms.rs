@@ -191,10 +191,17 @@ fn sure_terms_enter_by_themselves() {
     let accepted = || folder.done(&["terms", "list", "--accepted"]);
     assert_has(&accepted(), &["水平井压裂液"]);
     assert!(!accepted().contains("学校"), "the dictionary has it");
+    let entered = || folder.done(&["terms", "list", "--entered"]);
+    assert_has(&entered(), &["水平井压裂液"]);
     // Rejected by a command, or by a line of the operator's own: it stays out.
     folder.done(&["terms", "reject", "水平井压裂液"]);
     folder.done(&keep);
     assert!(!accepted().contains("水平井压裂液"), "{}", accepted());
+    assert!(!entered().contains("水平井压裂液"), "{}", entered());
+    // What a person accepts is that person's.
+    folder.done(&["terms", "accept", "水平井压裂液"]);
+    assert!(!entered().contains("水平井压裂液"), "{}", entered());
+    folder.done(&["terms", "reject", "水平井压裂液"]);
     std::fs::remove_file(folder.file("data/terms.sqlite")).expect("removed");
     folder.write("data/terms.txt", "-水平井压裂液\n");
     folder.done(&keep);

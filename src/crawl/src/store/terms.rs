@@ -56,6 +56,8 @@ pub enum TermState {
     Proposed => "proposed",
     /// It went to the lexicon.
     Accepted => "accepted",
+    /// It went to the lexicon by itself.
+    Entered => "entered",
     /// It is no term: it is not proposed again.
     Rejected => "rejected",
 }
@@ -89,7 +91,7 @@ pub struct TermRecord {
 pub struct TermCounts {
     /// Not decided about.
     pub proposed: u64,
-    /// Accepted.
+    /// In the lexicon, also by themselves.
     pub accepted: u64,
     /// Rejected.
     pub rejected: u64,
@@ -215,7 +217,7 @@ impl TermList {
         for (state, count) in self.reader.rows(sql, NONE, read)? {
             match state {
                 TermState::Proposed => counts.proposed = count,
-                TermState::Accepted => counts.accepted = count,
+                TermState::Accepted | TermState::Entered => counts.accepted += count,
                 TermState::Rejected => counts.rejected = count,
             }
         }

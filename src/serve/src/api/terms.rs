@@ -35,6 +35,8 @@ pub struct ReviewList {
     pub accepted: u64,
     /// Terms that are not proposed again.
     pub rejected: u64,
+    /// Terms that entered the lexicon by themselves and are still there, best first, 100 at most: to reject one takes it out.
+    pub entered: Vec<String>,
     /// Some of those not decided about, best first.
     pub terms: Vec<ReviewTerm>,
 }

@@ -24,6 +24,8 @@ struct TermsPage {
     c: Chrome,
     l: &'static TermsPageLabels,
     counts: [(&'static str, String); 3],
+    /// Those that entered the lexicon by themselves; on the first page only.
+    entered: Vec<String>,
     rows: Vec<ReviewRow>,
     page: usize,
     previous: Option<String>,
@@ -112,6 +114,11 @@ impl TermsPage {
         Self {
             l,
             counts: [0, 1, 2].map(|i| (l.counts[i], grouped(numbers[i]))),
+            entered: if page == 1 {
+                list.entered.clone()
+            } else {
+                Vec::new()
+            },
             rows: list.terms.iter().map(|term| row(&c, term)).collect(),
             page,
             previous: (page > 1).then(|| there(page - 1)),

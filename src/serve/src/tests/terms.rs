@@ -30,6 +30,7 @@ impl TermReview for Desk {
             proposed: 120,
             accepted: 3,
             rejected: 1,
+            entered: vec!["页岩<气".to_owned()],
             terms: (offset..120.min(offset + limit)).map(term).collect(),
         })
     }
@@ -96,8 +97,10 @@ async fn terms_page_escapes() {
     assert!(page.contains("&#60;b&#62;页岩油0") && page.contains("中国&lt;script&gt;页岩油"));
     assert!(!page.contains("<script>页") && !page.contains("<b>页"));
     assert!(page.contains("page=2") && page.contains("1,234"));
+    assert!(page.contains("value=\"页岩&#60;气\""));
     let (_, _, last) = asked(&desk, request("GET", "/terms?page=3", TOKEN, "")).await;
     assert!(last.contains("页岩油119") && !last.contains("page=4"));
+    assert!(!last.contains("页岩&#60;气"), "on the first page only");
 }
 
 #[tokio::test]

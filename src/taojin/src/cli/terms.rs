@@ -54,8 +54,13 @@ enum Action {
         /// List the accepted terms instead
         ///
         /// As the lexicon file (terms.lexicon) has them.
-        #[arg(long, conflicts_with = "rejected")]
+        #[arg(long, conflicts_with_all = ["rejected", "entered"])]
         accepted: bool,
+        /// List the terms that entered the lexicon by themselves instead
+        ///
+        /// What terms.accept_above let in and nobody has taken out; `taojin terms reject` does.
+        #[arg(long, conflicts_with = "rejected")]
+        entered: bool,
         /// List the rejected terms instead
         ///
         /// They are not proposed again.
@@ -140,16 +145,17 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         } => accepted(&desk, *limit, *json)?,
         Action::List {
             rejected,
+            entered,
             limit,
             json,
             ..
         } => {
-            let state = if *rejected {
-                TermState::Rejected
-            } else {
-                TermState::Proposed
+            let records = match (*rejected, *entered) {
+                (true, _) => desk.list(TermState::Rejected, 0, *limit)?,
+                (_, true) => desk.entered(*limit)?,
+                _ => desk.list(TermState::Proposed, 0, *limit)?,
             };
-            list(&desk, state, *limit, *json)?;
+            list(&records, *json)?;
         }
         Action::Accept { terms } => {
             let new = desk.accept(terms).map_err(usage)?;
@@ -241,12 +247,11 @@ fn print_found(found: &Found, json: bool) -> anyhow::Result<()> {
     print(&shown, json)
 }
 
-fn list(desk: &TermReviewer, state: TermState, limit: usize, json: bool) -> anyhow::Result<()> {
-    let records = desk.list(state, 0, limit)?;
+fn list(records: &[TermRecord], json: bool) -> anyhow::Result<()> {
     if records.is_empty() && !json {
         output::note("no terms on this list; `taojin terms discover` looks for some in the index");
     }
-    for record in &records {
+    for record in records {
         print_record(record, json)?;
     }
     Ok(())

@@ -41,6 +41,8 @@ const NEW_SHARE: u64 = 20;
 const SHORTEST_WAIT: Duration = Duration::from_secs(3_600);
 /// Accepted terms that the log names.
 const LOGGED_TERMS: usize = 30;
+/// Terms that entered by themselves on the page, best first.
+const LISTED_ENTERED: usize = 100;
 /// A look that takes longer than this is given up; 16 million characters take some three minutes.
 const LONGEST_LOOK: Duration = Duration::from_secs(1_200);
 /// Longest pause in one piece: so long a stop of the daemon may wait.
@@ -132,6 +134,10 @@ impl TermReviewer {
     /// Puts terms into the lexicon file; what is there already stays. How many are new there. An error names the
     /// first text that cannot be a term; then nothing is changed.
     pub fn accept(&self, terms: &[String]) -> anyhow::Result<usize> {
+        self.accept_as(TermState::Accepted, terms)
+    }
+
+    fn accept_as(&self, state: TermState, terms: &[String]) -> anyhow::Result<usize> {
         for term in terms {
             if let Some(problem) = term_problem(term) {
                 anyhow::bail!("{term:?}: {problem}");
@@ -140,7 +146,7 @@ impl TermReviewer {
         let named = terms
             .iter()
             .map(|term| (normal(term), term.trim().to_owned()));
-        self.add(terms, named.collect())
+        self.add(state, terms, named.collect())
     }
 
     /// Accepts all terms of a lexicon, with their tags. How many are new.
@@ -153,11 +159,16 @@ impl TermReviewer {
         let named = lexicon
             .terms()
             .map(|term| (term.text.clone(), term.text.clone()));
-        self.add(&lines, named.collect())
+        self.add(TermState::Accepted, &lines, named.collect())
     }
 
     /// Adds lines to the lexicon file and notes the decision about the terms (normal form, as written) in them.
-    fn add(&self, lines: &[String], named: Vec<(String, String)>) -> anyhow::Result<usize> {
+    fn add(
+        &self,
+        state: TermState,
+        lines: &[String],
+        named: Vec<(String, String)>,
+    ) -> anyhow::Result<usize> {
         let before = self.accepted_set()?;
         let add: Vec<&str> = lines.iter().map(String::as_str).collect();
         let new: BTreeSet<&String> = named
@@ -166,9 +177,7 @@ impl TermReviewer {
             .filter(|normal| !before.contains(*normal))
             .collect();
         let new = new.len();
-        self.decide(TermState::Accepted, named, |text| {
-            edited(text, &add, &[], &[])
-        })?;
+        self.decide(state, named, |text| edited(text, &add, &[], &[]))?;
         Ok(new)
     }
 
@@ -225,7 +234,7 @@ impl TermReviewer {
         }
         drop(list);
         if !accepted.is_empty() {
-            self.accept(&accepted)?;
+            self.accept_as(TermState::Entered, &accepted)?;
         }
         let proposed = self.counts()?.proposed;
         Ok(KeptTerms {
@@ -251,6 +260,15 @@ impl TermReviewer {
             Some(list) => Ok(list.list(state, offset, limit)?),
             None => Ok(Vec::new()),
         }
+    }
+
+    /// Terms that entered the lexicon by themselves and are still there, best first.
+    pub fn entered(&self, limit: usize) -> anyhow::Result<Vec<TermRecord>> {
+        let in_use = self.accepted_set()?;
+        let mut all = self.list(TermState::Entered, 0, usize::MAX)?;
+        all.retain(|record| in_use.contains(&record.normal));
+        all.truncate(limit);
+        Ok(all)
     }
 
     /// How many terms there are; accepted ones counted in the file.
@@ -316,10 +334,12 @@ impl TermReview for TermReviewer {
         let read = || {
             let counts = self.counts()?;
             let records = TermReviewer::list(self, TermState::Proposed, offset, limit)?;
+            let entered = self.entered(LISTED_ENTERED)?;
             anyhow::Ok(ReviewList {
                 proposed: counts.proposed,
                 accepted: counts.accepted,
                 rejected: counts.rejected,
+                entered: entered.into_iter().map(|record| record.term).collect(),
                 terms: records.iter().map(review_term).collect(),
             })
         };
