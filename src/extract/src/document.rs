@@ -90,6 +90,48 @@ pub struct Attachment {
     pub format: String,
 }
 
+/// The file that a document was read from, where that is no web page.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(as = FileAnswer))]
+pub struct SourceFile {
+    /// What it is, by its content: `pdf`, `docx`, `xls` …; as [`Attachment::format`] calls it.
+    pub format: String,
+    /// Its size.
+    pub bytes: u64,
+    /// Pages, sheets or slides, where it has some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pages: Option<u32>,
+    /// Canonical URL of the web page that offers it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_url: Option<String>,
+    /// Headline of that page.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub page_title: Option<String>,
+    /// Where its pages, sheets, slides or members begin in the text, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<FilePart>,
+}
+
+impl SourceFile {
+    /// The part in which a paragraph (the first is 0) of the text stands.
+    pub fn part_of(&self, paragraph: u32) -> Option<&FilePart> {
+        let behind = self.parts.partition_point(|part| part.after <= paragraph);
+        behind.checked_sub(1).and_then(|at| self.parts.get(at))
+    }
+}
+
+/// A page, sheet, slide or member of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(as = FilePartAnswer))]
+pub struct FilePart {
+    /// Number of a page or slide, name of a sheet or member.
+    pub name: String,
+    /// Number of paragraphs of the text that are before it.
+    pub after: u32,
+}
+
 /// A piece of a text with its pictures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Piece<P> {
@@ -151,6 +193,9 @@ pub struct Document {
     /// Files that the page offers, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
+    /// The file that it was read from, where it is no web page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<SourceFile>,
     /// Readers' comments in page order.
     pub comments: Vec<Comment>,
     /// Where the page loads comments from by script, as its scripts name it; they are not fetched.
@@ -220,6 +265,12 @@ impl Document {
         for file in &mut self.attachments {
             clean(&mut file.url);
             clean(&mut file.name);
+        }
+        if let Some(file) = &mut self.file {
+            clean(&mut file.format);
+            clean_field(&mut file.page_url);
+            clean_field(&mut file.page_title);
+            file.parts.iter_mut().for_each(|part| clean(&mut part.name));
         }
         for image in &mut self.images {
             clean_field(&mut image.url);

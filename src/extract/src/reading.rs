@@ -230,6 +230,7 @@ impl<'a> Reading<'a> {
             images,
             meta: std::mem::take(&mut self.labels.meta),
             attachments,
+            file: None,
             comment_endpoints: comments::find_endpoints(page),
             comments: posts::resolve_comments(std::mem::take(&mut self.comments), &self.clock),
             links,

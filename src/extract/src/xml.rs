@@ -50,6 +50,20 @@ pub fn to_xml(document: &Document) -> String {
             write_element(out, "attachment", &attributes, &file.name);
         },
     );
+    write_list(&mut out, "file", &document.file, |out, file| {
+        let (bytes, pages) = (file.bytes.to_string(), file.pages.map(|n| n.to_string()));
+        let attributes = [
+            ("bytes", Some(bytes.as_str())),
+            ("pages", pages.as_deref()),
+            ("page_url", file.page_url.as_deref()),
+            ("page_title", file.page_title.as_deref()),
+        ];
+        write_element(out, "format", &attributes, &file.format);
+        for part in &file.parts {
+            let after = part.after.to_string();
+            write_element(out, "part", &[("after", Some(&after))], &part.name);
+        }
+    });
     write_list(&mut out, "comments", &document.comments, write_comment);
     write_list(
         &mut out,

@@ -20,6 +20,8 @@ pub enum Kind {
     Article,
     /// A list or directory page: its worth is its links.
     Hub,
+    /// No page but a file that one offers: PDF, Word, a table.
+    Attachment,
     /// An error page, whatever its status code says.
     Error,
     /// None of these.
@@ -33,6 +35,7 @@ impl Kind {
         match self {
             Kind::Article => "article",
             Kind::Hub => "hub",
+            Kind::Attachment => "attachment",
             Kind::Error => "error",
             Kind::Other => "other",
         }

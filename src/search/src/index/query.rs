@@ -22,8 +22,10 @@ pub enum Target {
     Url,
     /// A labelled field: label and value with a colon between them.
     Meta,
-    /// What the page is: `article`, `hub`, `other`.
+    /// What the page is: `article`, `hub`, `attachment`, `other`.
     Kind,
+    /// What the file is that the document was read from: `pdf`.
+    FileType,
     /// Name of the site, its host, or a domain above the host.
     Site,
 }

@@ -83,13 +83,23 @@ impl Highlighter {
     /// The best part of a text, at most `columns` wide (a Chinese character takes two), cut at sentences where
     /// that is possible and with `…` where a sentence is left unfinished.
     pub fn snippet(&self, text: &str, columns: usize) -> Marked {
+        self.snippet_at(text, columns).0
+    }
+
+    /// The same with the number of the paragraph (the first is 0) in which its first match, or else its beginning, stands.
+    pub fn snippet_at(&self, text: &str, columns: usize) -> (Marked, u32) {
         let text = head(text);
         let hits = self.hits(text);
         let sentences = snippet::sentences(text);
         let best = self.best(&sentences, &hits);
         let marks = merged(hits.into_iter().map(|hit| hit.bytes));
         let shown = snippet::window(text, &sentences, best, &marks, columns);
-        snippet::dressed(text, shown, &marks)
+        let inside = marks.iter().find(|mark| mark.start >= shown.start);
+        let at = inside.map_or(shown.start, |mark| mark.start.min(shown.end));
+        let before = text.get(..at).unwrap_or_default();
+        let paragraph = before.bytes().filter(|b| *b == b'\n').count();
+        let marked = snippet::dressed(text, shown, &marks);
+        (marked, u32::try_from(paragraph).unwrap_or(u32::MAX))
     }
 
     /// The sentence with the heaviest different needles, the first of equals.

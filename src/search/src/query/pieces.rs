@@ -315,6 +315,7 @@ fn take_field(text: &str) -> Option<(Field, &str)> {
         "author" | "作者" => Field::Target(Target::Author),
         "source" | "来源" => Field::Target(Target::Source),
         "kind" | "类别" => Field::Target(Target::Kind),
+        "filetype" | "文件类型" => Field::Target(Target::FileType),
         "url" | "inurl" => Field::Target(Target::Url),
         "since" => Field::Since,
         "until" => Field::Until,

@@ -1,7 +1,7 @@
 //! A document and suggestions as the API gives them: the JSON forms that `/api/openapi.json` describes; they are stable.
 
 use serde::Serialize;
-use taojin_extract::{Attachment, Comment, Document, Image, Meta};
+use taojin_extract::{Attachment, Comment, Document, Image, Meta, SourceFile};
 use taojin_search::index::Suggestion;
 use utoipa::ToSchema;
 
@@ -47,6 +47,11 @@ pub struct DocumentAnswer {
     /// Files that the page offers, in its order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub attachments: Vec<Attachment>,
+    /// What the page is: `article`, `hub`, `other`, or `attachment` for a file that one offers.
+    pub kind: &'static str,
+    /// The file that the text was read from, where it is no web page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<SourceFile>,
     /// Readers' comments in page order.
     pub comments: Vec<Comment>,
 }
@@ -71,6 +76,8 @@ impl DocumentAnswer {
             },
             meta: document.meta,
             attachments: document.attachments,
+            kind: document.kind.name(),
+            file: document.file,
             comments: document.comments,
         }
     }

@@ -238,6 +238,7 @@ pub(crate) async fn hits_sheets(
         "reprints",
         "snippet",
         "id",
+        "filetype",
     ];
     let count = |n: usize| Cell::Count(u64::try_from(n).unwrap_or(u64::MAX));
     let about = [
@@ -272,6 +273,7 @@ fn row(hit: DocumentHit) -> Vec<Cell> {
         Cell::Count(hit.duplicates),
         Cell::Text(hit.snippet.text),
         Cell::Text(hit.id),
+        hit.file.map(|file| file.format).into(),
     ]
 }
 

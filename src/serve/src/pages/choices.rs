@@ -122,6 +122,7 @@ pub(super) fn fields(
             "author" => c.t.author,
             "source" => c.t.source,
             "kind" => c.t.kind,
+            "filetype" => c.t.file_type,
             label if is_label(label) => label,
             _ => continue,
         };
@@ -137,6 +138,7 @@ pub(super) fn fields(
             };
             let label = match field.as_str() {
                 "kind" => kind_name(c, &value.value),
+                "filetype" => value.value.to_uppercase(),
                 _ => value.value.clone(),
             };
             let href = c.first_page(params.with(|p| text.trim().clone_into(&mut p.text)));

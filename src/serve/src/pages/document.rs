@@ -10,7 +10,7 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::{DateTime, FixedOffset};
 use taojin_extract as extract;
-use taojin_extract::{Attachment, Comment, Document, Image, Piece, Typed};
+use taojin_extract::{Attachment, Comment, Document, Image, Piece, SourceFile, Typed};
 use taojin_search::query::is_label;
 
 use crate::api::log::Past;
@@ -19,7 +19,7 @@ use crate::pages::request::{PageRequest, broken, page};
 use crate::pages::versions;
 use crate::pages::versions::VersionLink;
 use crate::pages::view::{Chrome, Html, Linked, address, outward, site_path, title};
-use crate::pages::words::Lang;
+use crate::pages::words::{Lang, fill};
 use crate::search::params::Params;
 use crate::search::source::{DocumentHit, Marked, Related};
 
@@ -38,6 +38,71 @@ struct AttachmentView {
     format: String,
     /// None for an address that no reader should follow.
     url: Option<String>,
+}
+
+/// The file that a document was read from.
+pub(crate) struct FileView {
+    /// `PDF`.
+    pub(crate) format: String,
+    /// Pages and size.
+    pub(crate) extent: String,
+    pub(crate) parts: Vec<PartView>,
+    /// The page that offers it: its headline, and where it is.
+    page: Option<(String, String)>,
+}
+
+/// A page, sheet, slide or member of a file.
+pub(crate) struct PartView {
+    /// Name of the place in the page of the document.
+    pub(crate) anchor: String,
+    pub(crate) heading: String,
+    after: u32,
+}
+
+impl FileView {
+    pub(crate) fn new(c: &Chrome, file: &SourceFile) -> FileView {
+        let unit = match file.format.as_str() {
+            "ppt" | "pptx" | "odp" | "dps" => &c.t.counts.slides,
+            "xls" | "xlsx" | "ods" | "et" => &c.t.counts.sheets,
+            _ => &c.t.counts.pages,
+        };
+        let pages = file.pages.map(|pages| unit.fill(u64::from(pages)));
+        let size = (file.bytes > 0).then(|| size(file.bytes));
+        let heading = |name: &str| match name.parse::<u32>() {
+            Ok(number) => fill(c.t.sentences.part, &[("n", &number.to_string())]),
+            Err(_) => name.to_owned(),
+        };
+        let parts = file.parts.iter().map(|part| PartView {
+            anchor: format!("part-{}", part.after),
+            heading: heading(&part.name),
+            after: part.after,
+        });
+        let page = file.page_url.as_deref().and_then(outward);
+        FileView {
+            format: file.format.to_uppercase(),
+            extent: pages
+                .into_iter()
+                .chain(size)
+                .collect::<Vec<_>>()
+                .join(" · "),
+            parts: parts.collect(),
+            page: page.map(|url| {
+                (
+                    file.page_title.clone().unwrap_or_else(|| address(&url)),
+                    url,
+                )
+            }),
+        }
+    }
+}
+
+/// A size for people.
+fn size(bytes: u64) -> String {
+    match bytes {
+        0..1_000 => format!("{bytes} B"),
+        1_000..1_000_000 => format!("{} kB", bytes / 1_000),
+        _ => format!("{:.1} MB", bytes as f64 / 1e6),
+    }
 }
 
 /// A labelled field.
@@ -77,6 +142,7 @@ pub(crate) struct DocumentPage {
     /// The address of a picture is that of a page or none; this page never loads it.
     pieces: Vec<Piece<Html>>,
     fields: Vec<FieldView>,
+    file: Option<FileView>,
     attachments: Vec<AttachmentView>,
     comments: Vec<CommentView>,
     comments_heading: String,
@@ -144,6 +210,7 @@ impl DocumentPage {
             },
             pieces: body.pieces,
             fields: document.meta.iter().map(field).collect(),
+            file: document.file.as_ref().map(|file| FileView::new(&c, file)),
             attachments: document.attachments.into_iter().map(attachment).collect(),
             comments: body.comments,
             citation,
@@ -155,6 +222,21 @@ impl DocumentPage {
             id,
             c,
         }
+    }
+
+    /// The pieces under the part of a file that they belong to; before the first part, or without any, under none.
+    fn sections(&self) -> Vec<(Option<&PartView>, &[Piece<Html>])> {
+        let parts = self.file.iter().flat_map(|file| &file.parts);
+        let place = |after: u32| (after as usize).min(self.pieces.len());
+        let mut sections = Vec::new();
+        let (mut from, mut under) = (0, None);
+        for part in parts {
+            let to = place(part.after).max(from);
+            sections.push((under, &self.pieces[from..to]));
+            (from, under) = (to, Some(part));
+        }
+        sections.push((under, &self.pieces[from..]));
+        sections
     }
 
     /// Where documents with the same item in a field are searched.

@@ -13,6 +13,7 @@ use crate::pages::choices::{
     also, chips, day_only, fields, instead, matches, outlets, pages, periods, refined, sites,
     sorts, unfiltered,
 };
+use crate::pages::document::FileView;
 use crate::pages::home::HomePage;
 use crate::pages::moment::Moment;
 use crate::pages::request::{PageRequest, broken, failure, page};
@@ -36,6 +37,8 @@ pub(crate) struct HitView {
     source: String,
     snippet: Html,
     cached: String,
+    /// What file it was read from, and its part that the snippet shows.
+    file: Option<FileView>,
     id: String,
     /// Link to the reprints, and how many there are.
     reprints: Option<Choice>,
@@ -358,7 +361,10 @@ fn followed(params: &Params) -> String {
 }
 
 fn hit_view(hit: DocumentHit, c: &Chrome, params: &Params) -> HitView {
-    let cached = c.link(&document_path(&hit.id), params);
+    let file = hit.file.as_ref().map(|file| FileView::new(c, file));
+    let part = file.as_ref().and_then(|file| file.parts.first());
+    let mut cached = c.link(&document_path(&hit.id), params);
+    cached.extend(part.map(|part| format!("#{}", part.anchor)));
     // On the page of the reprints themselves the link would lead nowhere new.
     let reprints = hit
         .group
@@ -386,6 +392,7 @@ fn hit_view(hit: DocumentHit, c: &Chrome, params: &Params) -> HitView {
         published: c.moment(hit.published.as_ref()),
         snippet: Html::marked(&hit.snippet),
         cached,
+        file,
     }
 }
 

@@ -8,7 +8,7 @@ use std::fmt::Display;
 use crate::pages::view::Html;
 use crate::search::params::group_code;
 use serde::{Serialize, Serializer};
-use taojin_extract::{Document, Meta};
+use taojin_extract::{Document, Meta, SourceFile};
 use taojin_search::analyze::Expanded;
 use taojin_search::index::{
     CancellationToken, Clause, DateUnit, Facets, Filter, Form, FoundDocument, Group, IndexError,
@@ -94,6 +94,9 @@ pub struct DocumentHit {
     #[serde(skip_serializing_if = "Meta::is_empty")]
     #[schema(value_type = HashMap<String, String>)]
     pub meta: Meta,
+    /// The file that the text was read from, where it is no web page; of its parts only the one in which the snippet begins.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<SourceFile>,
     /// The best part of the text as HTML: escaped, with the matches in `<mark>`.
     #[serde(serialize_with = "html")]
     #[schema(value_type = String)]
@@ -614,10 +617,16 @@ pub(super) fn to_hit(found: FoundDocument, highlighter: &Highlighter) -> Documen
     let id = found.stored.id();
     let site = Some(found.stored.site()).filter(|site| !site.is_empty());
     let document = found.stored.document;
+    let (snippet, paragraph) = highlighter.snippet_at(&document.text, SNIPPET_COLUMNS);
+    let file = document.file.map(|file| SourceFile {
+        parts: file.part_of(paragraph).cloned().into_iter().collect(),
+        ..file
+    });
     DocumentHit {
         id,
         title: highlighter.mark(document.title.as_deref().unwrap_or_default()),
-        snippet: highlighter.snippet(&document.text, SNIPPET_COLUMNS),
+        snippet,
+        file,
         url: document.url,
         site,
         published: document.published,

@@ -32,7 +32,7 @@ use super::api::problem::PROBLEM_JSON;
 use super::search::source::{Relaxation, RelaxedQuery, WeakerList};
 use super::search::trends::Trends;
 use super::*;
-use taojin_extract::{Attachment, Comment, Document, Image, Meta};
+use taojin_extract::{Attachment, Comment, Document, FilePart, Image, Meta, SourceFile};
 use taojin_search::index::{
     DateUnit, Facets, FieldCounts, SiteCount, Suggested, Suggestion, ValueCount,
 };
@@ -72,6 +72,19 @@ fn fake_document(at: usize) -> Document {
         author: Some("李<i>四".to_owned()),
         source: Some("某报".to_owned()),
         text: "今日油价上涨。<img src=x onerror=alert(1)>\n\n第二段 & 油价。".to_owned(),
+        file: (at == 7).then(|| SourceFile {
+            format: "pdf".to_owned(),
+            bytes: 1_234_567,
+            pages: Some(12),
+            page_url: Some("https://oil7.example/notice".to_owned()),
+            page_title: Some("关于<i>油价</i>的通知".to_owned()),
+            parts: [("1", 0), ("附表", 1)]
+                .map(|(name, after)| FilePart {
+                    name: name.to_owned(),
+                    after,
+                })
+                .into(),
+        }),
         images: vec![
             Image {
                 url: Some("https://img.example/p.jpg".to_owned()),
@@ -169,6 +182,7 @@ fn fake_hit(at: usize, text: &str) -> DocumentHit {
         id: format!("{at:016x}"),
         title: fake_marks(text, document.title.as_deref().unwrap_or_default()),
         snippet: fake_marks(text, &document.text),
+        file: document.file,
         url: document.url,
         site: document.site,
         published: document.published,

@@ -191,6 +191,27 @@ async fn thread_shows_posts_once() {
 }
 
 #[tokio::test]
+async fn document_of_file_shows_its_parts() {
+    let page = visit("/doc/0000000000000007?lang=zh").await.body;
+    for part in [
+        "PDF",
+        "共 12 页 · 1.2 MB",
+        "附件所在网页",
+        "href=\"https://oil7.example/notice\"",
+        "关于&#60;i&#62;油价",
+        "id=\"part-0\">第 1 页</h2>",
+        "id=\"part-1\">附表</h2>",
+    ] {
+        assert!(page.contains(part), "{part}\n{page}");
+    }
+    let first = page.find("今日油价上涨").unwrap();
+    let second = page.find("第二段").unwrap();
+    let heading = page.find(">附表</h2>").unwrap();
+    assert!(first < heading && heading < second);
+    assert!(!visit("/doc/0000000000000001").await.body.contains("part-0"));
+}
+
+#[tokio::test]
 async fn document_links_and_citation() {
     let page = visit("/doc/0000000000000001?lang=en").await;
     page.assert_has(&[">2026-05-03 14:20</time>"]);

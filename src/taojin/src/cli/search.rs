@@ -301,7 +301,12 @@ fn facts(hit: &DocumentHit) -> String {
     let day = hit.published.as_deref().and_then(|p| p.get(..10));
     let names = [&hit.site, &hit.source, &hit.author];
     let names = names.into_iter().flatten().map(|name| name.trim());
-    let all = day.into_iter().chain(names).chain([hit.url.as_str()]);
+    let format = hit.file.as_ref().map(|file| file.format.as_str());
+    let all = day
+        .into_iter()
+        .chain(format)
+        .chain(names)
+        .chain([hit.url.as_str()]);
     all.filter(|fact| !fact.is_empty())
         .collect::<Vec<_>>()
         .join("  ")

@@ -12,7 +12,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::TypePtr;
 
-use taojin_extract::{Attachment, Comment, Document};
+use taojin_extract::{Attachment, Comment, Document, SourceFile};
 use taojin_search::index::{StoredDocument, parse_published};
 
 /// Documents of one row group at most.
@@ -62,6 +62,10 @@ const SCHEMA: &str = "message document {
             }
         }
     }
+    optional binary file_format (STRING);
+    optional int64 file_bytes;
+    optional int64 file_pages;
+    optional binary file_page_url (STRING);
 }";
 
 static TYPE: LazyLock<TypePtr> =
@@ -186,7 +190,18 @@ impl<W: Write + Send> Columns<'_, W> {
                 |file| (Some(&file.name), 1),
                 |file| (Some(&file.format), 1),
             ],
-        )
+        )?;
+        let number = |get: fn(&SourceFile) -> Option<u64>| -> Vec<Option<i64>> {
+            let files = rows.iter().map(|row| row.document.file.as_ref());
+            let numbers = files.map(|file| file.and_then(get));
+            numbers
+                .map(|n| n.map(|n| i64::try_from(n).unwrap_or(i64::MAX)))
+                .collect()
+        };
+        self.optional::<ByteArrayType>(text(|d| Some(d.file.as_ref()?.format.as_str())))?;
+        self.optional::<Int64Type>(number(|file| Some(file.bytes)))?;
+        self.optional::<Int64Type>(number(|file| file.pages.map(u64::from)))?;
+        self.optional::<ByteArrayType>(text(|d| d.file.as_ref()?.page_url.as_deref()))
     }
 
     fn required<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Result<(), ParquetError> {

@@ -4,7 +4,7 @@ use ::parquet::file::reader::{FileReader, SerializedFileReader};
 use ::parquet::record::{Row, RowAccessor};
 
 use super::*;
-use taojin_extract::{Attachment, Comment, Meta};
+use taojin_extract::{Attachment, Comment, Meta, SourceFile};
 use taojin_search::index::Watermark;
 
 fn stored(at: u64) -> StoredDocument {
@@ -30,6 +30,13 @@ fn stored(at: u64) -> StoredDocument {
                 name: "附件1".to_owned(),
                 format: "pdf".to_owned(),
             })),
+            file: at.is_multiple_of(7).then(|| SourceFile {
+                format: "pdf".to_owned(),
+                bytes: 12_345,
+                pages: Some(12),
+                page_url: Some("https://oil.example/list".to_owned()),
+                ..SourceFile::default()
+            }),
             comments: (0..at % 4)
                 .map(|n| comment((n == 1).then_some("李四"), &format!("评论{n}")))
                 .collect(),
@@ -119,6 +126,13 @@ fn parquet_holds_all_groups() {
             at.is_multiple_of(5),
             "{files}"
         );
+        let file = wanted.document.file.as_ref();
+        let format = row.get_string(17).ok().cloned();
+        assert_eq!(format, file.map(|file| file.format.clone()));
+        assert_eq!(row.get_long(18).ok(), file.map(|_| 12_345));
+        assert_eq!(row.get_long(19).ok(), file.map(|_| 12));
+        let page = row.get_string(20).ok().cloned();
+        assert_eq!(page, file.and_then(|file| file.page_url.clone()));
         rows += 1;
     }
     assert_eq!(rows, 12_345);

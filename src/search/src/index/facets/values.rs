@@ -4,7 +4,10 @@ use serde::Serialize;
 use taojin_extract::{Document, Typed};
 use utoipa::ToSchema;
 
+use crate::analyze::normalize;
 use crate::index::rank::labels::name_of;
+use crate::index::rank::plan::Plan;
+use crate::index::schema::Column;
 
 /// What stands between the name of a field and the value.
 const BETWEEN: char = '\u{1f}';
@@ -19,12 +22,14 @@ const VALUES: usize = 8;
 pub(crate) const MOST: usize = 2_000;
 
 /// The fields that every document may have, in the order in which they are shown.
-const COMMON: [&str; 3] = ["author", "source", "kind"];
+const COMMON: [&str; 4] = ["author", "source", "kind", FILE_TYPE];
+/// What a file is that a document was read from.
+const FILE_TYPE: &str = "filetype";
 
 /// Documents of a result by the values of one field.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldCounts {
-    /// `author`, `source`, `kind`, or a label of pages such as 发布机构.
+    /// `author`, `source`, `kind`, `filetype`, or a label of pages such as 发布机构.
     pub field: String,
     /// The most frequent values.
     pub values: Vec<ValueCount>,
@@ -49,6 +54,7 @@ pub(crate) fn terms_of(document: &Document) -> Vec<String> {
         document.author.as_deref(),
         document.source.as_deref(),
         Some(document.kind.name()),
+        document.file.as_ref().map(|file| file.format.as_str()),
     ];
     let common = COMMON.into_iter().zip(common);
     let common = common.filter_map(|(field, value)| Some((field.to_owned(), value?.trim())));
@@ -59,8 +65,18 @@ pub(crate) fn terms_of(document: &Document) -> Vec<String> {
     });
     let all = common.chain(labels.take(LABELS));
     let all = all.filter(|(_, value)| is_counted(value));
-    all.map(|(field, value)| format!("{field}{BETWEEN}{value}"))
-        .collect()
+    all.map(|(field, value)| term_of(&field, value)).collect()
+}
+
+fn term_of(field: &str, value: &str) -> String {
+    format!("{field}{BETWEEN}{value}")
+}
+
+/// The documents that were read from files of a type, `pdf`.
+pub(crate) fn of_file_type(file_type: &str) -> Plan {
+    let value = normalize(file_type);
+    let value = value.trim().trim_start_matches('.');
+    Plan::Term(Column::Values, term_of(FILE_TYPE, value))
 }
 
 /// Counted terms by their fields: the common ones, then the labels that most documents have. A field whose every value is of one

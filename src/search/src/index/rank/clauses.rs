@@ -11,6 +11,7 @@ use super::plain::Unit;
 use super::plan::{Chain, Plan};
 use crate::analyze::{Dictionary, Expanded, Word, across_words, is_cjk, normalize, whole_grams};
 use crate::index::Config;
+use crate::index::facets::values::of_file_type;
 use crate::index::query::{Clause, Filter, Form, Group, Match, Occur, Query, Target};
 use crate::index::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
 use crate::index::stored::host_of;
@@ -92,6 +93,7 @@ impl Builder<'_> {
             (_, Target::Kind) => {
                 return Some(Plan::Term(Column::Kind, normalize(text).trim().to_owned()));
             }
+            (_, Target::FileType) => return Some(of_file_type(text).unscored()),
             (_, Target::Meta) => return labels::asked(text),
             (_, Target::Anywhere | Target::Title | Target::Comments) if words => {
                 let demand = Demand::Asked(Match::Auto);

@@ -1,6 +1,9 @@
 //! Labelled fields are found under their own labels, however these and the signs in their values are written.
 
 use super::*;
+use crate::query::dates::Calendar;
+use crate::query::parse;
+use taojin_extract::SourceFile;
 
 fn notice(url: &str, fields: &[(&str, &str)]) -> Document {
     let mut found = document(url, "关于做好供暖保障工作的通知", "现将有关事项通知如下。");
@@ -159,4 +162,41 @@ fn facets_count_values_of_fields() {
     };
     assert_eq!(ids(&reader, &of_kind("hub")), [4]);
     assert_eq!(ids(&reader, &of_kind("Article")).len(), 3);
+}
+
+#[test]
+fn filetype_finds_what_was_read_from_files() {
+    let (_dir, mut writer, reader) = new_index();
+    for (at, format) in (1..).zip([None, Some("pdf"), Some("xlsx"), Some("pdf")]) {
+        let mut found = notice(&format!("https://a.example/{at}"), &[]);
+        found.file = format.map(|format| SourceFile {
+            format: format.to_owned(),
+            ..SourceFile::default()
+        });
+        add(&mut writer, at, &found);
+    }
+    writer.commit(4).unwrap();
+    let calendar = Calendar {
+        now_ms: 0,
+        utc_offset_minutes: 480,
+    };
+    let of_type = |text: &str| parse(text, &calendar).query;
+    let found = |text: &str| {
+        let mut found = ids(&reader, &of_type(text));
+        found.sort_unstable();
+        found
+    };
+    assert_eq!(found("供暖 filetype:pdf"), [2, 4]);
+    assert_eq!(found("文件类型:.PDF"), [2, 4]);
+    assert_eq!(found("供暖 -filetype:pdf"), [1, 3]);
+    assert_eq!(found("filetype:doc"), [0; 0]);
+    let query = Query {
+        facets: true,
+        ..Query::plain("供暖")
+    };
+    let fields = reader.search(&query).unwrap().facets.unwrap().fields;
+    let types = fields.iter().find(|counts| counts.field == "filetype");
+    let values = types.unwrap().values.iter();
+    let values: Vec<_> = values.map(|v| (v.value.as_str(), v.documents)).collect();
+    assert_eq!(values, [("pdf", 2), ("xlsx", 1)]);
 }

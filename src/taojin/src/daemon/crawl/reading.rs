@@ -413,7 +413,7 @@ fn unindexed(document: &Document, head: &Head) -> Option<String> {
         Kind::Error => "judged to be an error page by what its title or text says",
         _ if document.text.is_empty() => "no main text found",
         Kind::Other => "judged to be neither an article nor a list: its text is not clear enough",
-        Kind::Article => return None,
+        Kind::Article | Kind::Attachment => return None,
     };
     Some(reason.to_owned())
 }

@@ -177,7 +177,7 @@ fn facts(visited: &VisitResult, fetched: &Fetched, class: UrlClass) -> PageFacts
     let kind = match (visited.kind, class) {
         (Some(Kind::Hub), UrlClass::Feed) => PageKind::Feed,
         (Some(Kind::Hub), UrlClass::Sitemap) => PageKind::Sitemap,
-        (Some(Kind::Article), _) => PageKind::Article,
+        (Some(Kind::Article | Kind::Attachment), _) => PageKind::Article,
         (Some(Kind::Hub), _) => PageKind::Hub,
         (Some(Kind::Error | Kind::Other) | None, _) => PageKind::Other,
     };
