@@ -10,7 +10,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use super::folder::Process;
-use super::http::get;
+use super::http::{get, send};
 use super::{poll, say};
 
 /// Version of the runner, which is that of OpenSearch; version 3 wants Java 21.
@@ -119,6 +119,11 @@ impl Engine {
             self.get(health)
         });
         assert!(up.is_some(), "{}", self.log());
+        // How full the disk of this machine is decides nothing here.
+        let settings = r#"{"persistent":{"cluster.routing.allocation.disk.threshold_enabled":false,"cluster.blocks.create_index":null}}"#;
+        let json = "Content-Type: application/json";
+        let set = send(self.port, "PUT", "/_cluster/settings", &[json], settings);
+        assert_eq!(set.map(|answer| answer.status), Some(200));
         self.process = Some(process);
     }
 

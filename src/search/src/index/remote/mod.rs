@@ -266,6 +266,11 @@ impl RemoteIndex {
     fn accepted(&self, status: u16, answer: &Value) -> Result<(), IndexError> {
         match status {
             200..300 => Ok(()),
+            // Also 403: a cluster whose disks are nearly full takes nothing in.
+            _ if is_blocked(answer) => Err(self.failed(format!(
+                "it is blocked, mostly because its disks are nearly full: free some or add a node; {}",
+                message(answer)
+            ))),
             401 | 403 => Err(self.failed(format!(
                 "it refuses this user (status {status}): set search.user and search.password_file; {}",
                 message(answer)
@@ -280,6 +285,15 @@ impl RemoteIndex {
             cause,
         }
     }
+}
+
+/// Whether the engine refuses a change because of a block on the cluster or the index, and not because of who asks.
+fn is_blocked(answer: &Value) -> bool {
+    let error = &answer["error"];
+    let kind = error["root_cause"].get(0).unwrap_or(error)["type"].as_str();
+    kind.is_some_and(|kind| {
+        kind == "cluster_block_exception" || kind == "index_create_block_exception"
+    })
 }
 
 /// What an answer says of an error, in short.

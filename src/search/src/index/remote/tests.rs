@@ -283,10 +283,23 @@ fn remote_partial_shards_is_error() {
 fn refusals_name_what_mends_them() {
     let missing =
         json!({"error": {"type": "index_not_found_exception", "reason": "no such index"}});
-    let script = Script::new([(404, missing), (403, json!({"error": "denied"}))]);
+    let blocked = json!({"error": {"root_cause": [
+        {"type": "index_create_block_exception", "reason": "blocked by: cluster create-index blocked (api)"}]}});
+    let answers = [
+        (404, missing),
+        (403, json!({"error": "denied"})),
+        (403, blocked),
+    ];
+    let script = Script::new(answers);
     let index = script.index();
     let search = |index: &RemoteIndex| index.search("", &json!({}), &CancellationToken::default());
     assert!(said(search(&index)).contains("there is no search index at http://search1:9200/oil-v"));
     assert!(said(search(&index)).contains("search.user"));
+    let said_blocked = said(search(&index));
+    assert!(
+        said_blocked.contains("disks are nearly full"),
+        "{said_blocked}"
+    );
+    assert!(!said_blocked.contains("search.user"), "{said_blocked}");
     assert!(said(search(&index)).contains("no connection"), "away");
 }
