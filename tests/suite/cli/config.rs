@@ -7,7 +7,7 @@ use std::path::Path;
 use taojin::config::{self, Config};
 
 use crate::support::ROOT;
-use crate::support::folder::{Folder, assert_has};
+use crate::support::folder::{Folder, RunExt as _, assert_has};
 
 fn keys(prefix: &str, value: &toml::Value, into: &mut BTreeSet<String>) {
     let Some(table) = value.as_table() else {
@@ -90,8 +90,8 @@ fn config_reference_lists_every_key() {
     assert_eq!(settings.count(), 10);
 }
 
-/// Texts of a file with one mistake each, and what is said of it, by `tests/config-mistakes.json`.
-fn mistakes(file: &str) -> Vec<(String, String)> {
+/// Texts of a file with one mistake each, and what is said of it in English and in Chinese, by `tests/config-mistakes.json`.
+fn mistakes(file: &str) -> Vec<(String, String, String)> {
     let json = include_str!("../../config-mistakes.json");
     let mut files: BTreeMap<String, _> = serde_json::from_str(json).expect("mistakes");
     files.remove(file).expect("mistakes of this file")
@@ -99,13 +99,34 @@ fn mistakes(file: &str) -> Vec<(String, String)> {
 
 #[test]
 fn config_mistake_names_line() {
-    for (text, wanted) in &mistakes("taojin.toml") {
+    for (text, wanted, _) in &mistakes("taojin.toml") {
         let folder = Folder::new("", &[]);
         folder.write("taojin.toml", text);
         let loaded = config::load(Some(&folder.file("taojin.toml")), None);
         let error = loaded.expect_err("must be refused").to_string();
         assert!(!error.contains('\n'), "more than one line: {error}");
         assert_has(&error, &[wanted]);
+    }
+}
+
+#[test]
+fn config_mistake_in_chinese() {
+    for file in ["taojin.toml", "x.toml"] {
+        for (text, _, wanted) in &mistakes(file) {
+            let folder = Folder::new("", &[]);
+            folder.write(
+                if file == "x.toml" {
+                    "sites.d/x.toml"
+                } else {
+                    file
+                },
+                text,
+            );
+            let mut command = folder.taojin(&["check"]);
+            let said = command.env("LC_ALL", "zh_CN.UTF-8").ran().failed(2).err;
+            assert_eq!(said.lines().count(), 1, "{said}");
+            assert_has(&said, &[wanted]);
+        }
     }
 }
 
@@ -145,7 +166,7 @@ fn config_names_all_mistakes() {
 fn site_file_refuses_uncrawlable() {
     let dir = tempfile::tempdir().expect("temporary directory");
     let path = dir.path().join("x.toml");
-    for (text, wanted) in &mistakes("x.toml") {
+    for (text, wanted, _) in &mistakes("x.toml") {
         fs::write(&path, text).expect("file written");
         let (site, problems) = config::read_site(&path);
         assert!(site.is_none(), "{text}");

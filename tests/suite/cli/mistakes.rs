@@ -3,7 +3,7 @@
 use std::net::TcpListener;
 
 use super::{SITE, filled, folder};
-use crate::support::folder::{Folder, assert_has};
+use crate::support::folder::{Folder, RunExt as _, assert_has};
 
 /// Which mistakes there are and what is said of each is tested in [`config`](super::config).
 #[test]
@@ -135,6 +135,82 @@ fn wrong_arguments_exit_2() {
         (&["demo", "--once"], "takes no configuration"),
     ] {
         assert_has(&folder.run(args).failed(2).err, &[part]);
+    }
+}
+
+#[test]
+fn mistakes_in_chinese() {
+    let folder = folder();
+    let said = |args: &[&str], code| {
+        let mut command = folder.taojin(args);
+        command.env("LC_ALL", "zh_CN.UTF-8").ran().failed(code).err
+    };
+    for (args, line) in [
+        (
+            &["serch", "x"][..],
+            "taojin: 没有命令 serch；是不是 serve 或 search？\n用法：taojin [选项] <命令>\n",
+        ),
+        (
+            &["crawl", "--recheckk"],
+            "taojin: 没有参数 --recheckk；是不是 --recheck？\n用法：taojin crawl ",
+        ),
+        (
+            &["search"],
+            "taojin: 缺少参数 <QUERY>...\n用法：taojin search <QUERY>...\n详细说明：加 --help\n",
+        ),
+        (
+            &["search", "x", "--sort"],
+            "taojin: --sort <SORT> 缺少值；可以是 relevance、date、both\n",
+        ),
+        (
+            &["search", "x", "--sort", "new"],
+            "taojin: --sort <SORT> 的值 new 无效；可以是 relevance、date、both\n",
+        ),
+        (
+            &["search", "x", "--limit", "a"],
+            "taojin: --limit <LIMIT> 的值 a 无效：不是整数\n",
+        ),
+        (
+            &["crawl", "--warc", "x", "--recheck"],
+            "taojin: --warc <FILE>... 不能和 --recheck 一起使用\n",
+        ),
+        (
+            &["serve", "--listen", "8080"],
+            "的值 8080 无效：请写地址和端口，例如 127.0.0.1:8080，",
+        ),
+        (
+            &["crawl", "--site", "y"],
+            "taojin: y: 没有叫这个名称且已启用的站点；是不是 x？\n",
+        ),
+        (
+            &["site", "add", "ftp://a.example/"],
+            "taojin: ftp://a.example/: 不抓取 ftp 协议，只抓取 http 和 https\n",
+        ),
+        (&["extract", "no.html"], "no.html: 没有这个文件或目录\n"),
+        (
+            &["why", "http://a.example/"],
+            "crawl.sqlite 没有抓取数据：请先运行 taojin crawl 或 taojin run，",
+        ),
+        (
+            &["search", "x"],
+            "index 没有搜索索引：这个数据目录还没有抓取或导入过内容；",
+        ),
+        (
+            &["purge", "x"],
+            "taojin: 删除站点 x 的全部文档和网址？没有终端可以确认，请加 --yes\n",
+        ),
+        (
+            &["--data-dir", "/proc/taojin", "check"],
+            "data_dir = \"/proc/taojin\": 不能在 /proc 下创建：",
+        ),
+        // Programs, and logs, have English.
+        (&["search", "x", "--json"], "taojin: no search index in "),
+        (
+            &["--data-dir", "/proc/taojin", "run"],
+            "data_dir = \"/proc/taojin\": it cannot be made in /proc",
+        ),
+    ] {
+        assert_has(&said(args, 2), &[line]);
     }
 }
 

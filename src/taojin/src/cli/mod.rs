@@ -3,7 +3,9 @@
 //! Results go to stdout, progress and logs to stderr; the exit code is 0 (done), 1 (failed) or 2 (usage or configuration).
 //! Each sub-command has a file of its own; none holds an algorithm.
 
+mod arguments;
 mod backup;
+mod catalog;
 mod changes;
 mod cluster;
 mod context;
@@ -29,6 +31,7 @@ mod templates;
 mod terms;
 mod why;
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -146,10 +149,8 @@ commands! {
 
 /// Parses the arguments, runs the sub-command and gives the exit code.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse_from(search::mark_words(
-        &Cli::command(),
-        std::env::args_os().collect(),
-    ));
+    let words = search::mark_words(&Cli::command(), std::env::args_os().collect());
+    let cli = Cli::try_parse_from(words).unwrap_or_else(|error| arguments::exit(&error));
     let is_service = matches!(cli.command, Command::Run(_));
     output::init_log(cli.verbose, is_service);
     let context = Context {
@@ -159,7 +160,12 @@ pub fn main() -> ExitCode {
     match dispatch(&context, cli.command) {
         Ok(code) => code,
         Err(error) => {
-            output::error(&one_line(&error));
+            let line = one_line(&error);
+            if is_service && !std::io::stderr().is_terminal() {
+                output::error_as_is(&line);
+            } else {
+                output::error(&line);
+            }
             let is_mistake = is_usage(&error) && !(is_service && may_pass(&error));
             ExitCode::from(if is_mistake { 2 } else { 1 })
         }

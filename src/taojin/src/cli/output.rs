@@ -1,6 +1,7 @@
 //! The only place that writes to the terminal: results to stdout; progress, notes and the log to stderr, the log to journald
 //! under systemd.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
@@ -17,6 +18,7 @@ use tracing_subscriber::fmt::time::FormatTime;
 use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
+use super::catalog::translate;
 use crate::daemon::{LogLine, ProgressCallback};
 
 /// One line of result on stdout. A closed pipe (`| head`) ends the program quietly.
@@ -73,17 +75,28 @@ pub(crate) fn answer_in<'a, T: Serialize, P: Template>(
 /// One line for a person on stderr.
 pub(crate) fn note(text: &str) {
     // Nothing can be done when stderr is gone.
-    let _ = writeln!(io::stderr().lock(), "{text}");
+    let _ = writeln!(io::stderr().lock(), "{}", localized(text));
 }
 
 /// The one line that says why the program failed.
 pub(crate) fn error(text: &str) {
+    error_as_is(&localized(text));
+}
+
+/// The same as a line of a log, which is English.
+pub(crate) fn error_as_is(text: &str) {
     let (red, off) = if io::stderr().is_terminal() {
         ("\x1b[31m", "\x1b[0m")
     } else {
         ("", "")
     };
-    note(&format!("{red}taojin:{off} {text}"));
+    let _ = writeln!(io::stderr().lock(), "{red}taojin:{off} {text}");
+}
+
+/// An error or a warning in the language of the terminal.
+pub(crate) fn localized(text: &str) -> Cow<'_, str> {
+    let translated = is_chinese().then(|| translate(text)).flatten();
+    translated.map_or(Cow::Borrowed(text), Cow::Owned)
 }
 
 /// The language of the terminal, as its environment names it.
@@ -95,7 +108,7 @@ pub(crate) fn language() -> String {
 
 /// Whether people are answered in Chinese; programs (`--json`) never are.
 pub(crate) fn is_chinese() -> bool {
-    language().starts_with("zh")
+    language().starts_with("zh") && !std::env::args_os().any(|argument| argument == "--json")
 }
 
 /// Whether stdout is a terminal that may show colours.

@@ -85,9 +85,14 @@ pub(crate) fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<ExitC
             synonyms: loaded.synonyms()?.len(),
             add_site: context.command("site add URL"),
             runs: loaded.sites.iter().map(runs).collect::<Result<_, _>>()?,
-            tried: open.map(shown).collect(),
+            tried: open
+                .map(|step| output::localized(&shown(step)).into_owned())
+                .collect(),
+            warnings: warnings
+                .iter()
+                .map(|warning| output::localized(warning).into_owned())
+                .collect(),
             loaded: &loaded,
-            warnings,
         };
         if output::is_chinese() {
             output::text(&ChineseCheckText { t: text })?;

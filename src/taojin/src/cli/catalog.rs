@@ -1,0 +1,289 @@
+//! Words errors and warnings for the terminal in Chinese, by a catalogue as gettext has one.
+//!
+//! Messages are made in English; `text/errors.zh.txt` has pairs of an English message and its Chinese one. Only words depend
+//! on it: exit codes and repairs go by types. A message that no entry fits stays English.
+//!
+//! A place is named by a digit (`{1}`) if it holds a value, which stays as it is, and by a letter if it holds a message: a small
+//! one if that may be anything else as well, a capital one if the entry fits only with a message or nothing there, and `E` if
+//! that is the end of one, such as a hint.
+
+use std::sync::LazyLock;
+
+/// A message holds values from outside, so it is taken apart in so many steps at most; a real one takes a tenth. This bounds
+/// the depth of the recursion as well.
+const MAX_STEPS: usize = 600;
+/// To search so much text counts as a step.
+const STEP_BYTES: usize = 4096;
+
+static CATALOG: LazyLock<Catalog> =
+    LazyLock::new(|| Catalog::parse(include_str!("text/errors.zh.txt")));
+
+/// Returns the message in Chinese, or `None` if the catalogue does not have it.
+pub(super) fn translate(message: &str) -> Option<String> {
+    let mut steps = MAX_STEPS;
+    CATALOG.translate(message, false, &mut steps)
+}
+
+/// A piece of an entry.
+#[derive(Debug, Clone, Copy)]
+enum Part {
+    Text(&'static str),
+    Place(char),
+}
+
+/// A message in both languages.
+#[derive(Debug)]
+struct Entry {
+    english: Vec<Part>,
+    chinese: Vec<Part>,
+}
+
+/// All entries, those with the longest fixed text first.
+#[derive(Debug)]
+struct Catalog {
+    entries: Vec<Entry>,
+}
+
+impl Catalog {
+    /// Reads pairs of lines; empty lines and those that begin with `#` are skipped.
+    fn parse(text: &'static str) -> Self {
+        let mut lines = text
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let mut entries = Vec::new();
+        while let (Some(english), Some(chinese)) = (lines.next(), lines.next()) {
+            entries.push(Entry {
+                english: parts(english),
+                chinese: parts(chinese.trim_start()),
+            });
+        }
+        entries.sort_by_key(|entry| {
+            std::cmp::Reverse(fixed(&entry.english).map(str::len).sum::<usize>())
+        });
+        Self { entries }
+    }
+
+    /// Translates a whole message, or only what can be the end of one: it begins with fixed text.
+    fn translate(&self, message: &str, is_end: bool, steps: &mut usize) -> Option<String> {
+        *steps = steps.checked_sub(message.len() / STEP_BYTES)?;
+        self.entries.iter().find_map(|entry| {
+            let is_value_first = matches!(entry.english.first(), Some(Part::Place(_)));
+            if is_end && is_value_first || !fixed(&entry.english).all(|text| message.contains(text))
+            {
+                return None;
+            }
+            let values = self.fit(&entry.english, message, steps)?;
+            let words = |part: &Part| match part {
+                Part::Text(text) => (*text).to_owned(),
+                Part::Place(name) => values
+                    .iter()
+                    .find(|(of, _)| of == name)
+                    .map_or(String::new(), |(_, value)| value.clone()),
+            };
+            Some(entry.chinese.iter().map(words).collect())
+        })
+    }
+
+    /// Returns what is in the places if the text consists of these parts. The first fit counts, with short values first.
+    fn fit(&self, parts: &[Part], text: &str, steps: &mut usize) -> Option<Vec<(char, String)>> {
+        *steps = steps.checked_sub(1)?;
+        match parts {
+            [] => text.is_empty().then(Vec::new),
+            [Part::Text(fixed), rest @ ..] => self.fit(rest, text.strip_prefix(fixed)?, steps),
+            [Part::Place(name)]
+                if name.is_ascii_digit() && ends_before(text, ": ", true).next().is_some() =>
+            {
+                None
+            }
+            [Part::Place(name)] => Some(vec![(*name, self.value(*name, text, steps)?)]),
+            [Part::Place(name), rest @ ..] => {
+                let next = match rest.first() {
+                    Some(Part::Text(next)) => next,
+                    _ => "",
+                };
+                let is_message = !name.is_ascii_digit();
+                ends_before(text, next, is_message).find_map(|end| {
+                    let (value, behind) = text.split_at_checked(end)?;
+                    let mut values = self.fit(rest, behind, steps)?;
+                    values.push((*name, self.value(*name, value, steps)?));
+                    Some(values)
+                })
+            }
+        }
+    }
+
+    /// Returns what a place shows in Chinese, or `None` if nothing of the kind can be there.
+    fn value(&self, name: char, text: &str, steps: &mut usize) -> Option<String> {
+        if name.is_ascii_digit() {
+            return (!text.is_empty()).then(|| text.to_owned());
+        }
+        if text.is_empty() {
+            return Some(String::new());
+        }
+        let translated = self.translate(text, name == 'E', steps);
+        translated.or_else(|| name.is_ascii_lowercase().then(|| text.to_owned()))
+    }
+}
+
+/// A line of the catalogue in pieces.
+fn parts(line: &'static str) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for piece in line.split_inclusive('}') {
+        let (text, place) = piece.split_once('{').unwrap_or((piece, ""));
+        parts.extend((!text.is_empty()).then_some(Part::Text(text)));
+        parts.extend(place.chars().next().map(Part::Place));
+    }
+    parts
+}
+
+fn fixed(parts: &[Part]) -> impl Iterator<Item = &'static str> {
+    parts.iter().filter_map(|part| match part {
+        Part::Text(text) => Some(*text),
+        Part::Place(_) => None,
+    })
+}
+
+/// Returns where the text of a place may end: before `next`, and not inside of quotes, in which a value may say anything.
+/// What precedes `: ` is a value of its own, so only a message goes on behind it.
+fn ends_before(text: &str, next: &str, is_message: bool) -> impl Iterator<Item = usize> {
+    let (mut is_quoted, mut before) = (false, ' ');
+    let mut inside = text.char_indices();
+    let ends = std::iter::from_fn(move || {
+        for (at, c) in inside.by_ref() {
+            let behind = text.get(at..)?;
+            let is_end = !is_quoted && behind.starts_with(next);
+            if !is_message && !is_quoted && !next.starts_with(": ") && behind.starts_with(": ") {
+                inside = "".char_indices();
+                return None;
+            }
+            match (c, before) {
+                // Escaped, or named as a mark.
+                ('"', '\\' | '`') => {}
+                ('"', _) => is_quoted = !is_quoted,
+                // What is too long to be shown ends so.
+                ('…', _) => is_quoted = false,
+                _ => {}
+            }
+            before = if (c, before) == ('\\', '\\') { ' ' } else { c };
+            if is_end {
+                return Some(at);
+            }
+        }
+        None
+    });
+    ends.chain(next.is_empty().then_some(text.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+    use std::io::Error;
+    use std::net::ToSocketAddrs as _;
+    use std::path::Path;
+
+    use super::*;
+
+    /// The texts of the sources below a folder, as they are when they run.
+    fn sources(folder: &Path, texts: &mut String) {
+        for entry in fs::read_dir(folder).expect("a folder of sources") {
+            let path = entry.expect("an entry").path();
+            if path.is_dir() {
+                sources(&path, texts);
+            } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with(file!()) {
+                let text = fs::read_to_string(&path).expect("a source");
+                let mut lines = text.split("\\\n");
+                texts.push_str(lines.next().unwrap_or_default());
+                lines.for_each(|line| texts.push_str(line.trim_start()));
+            }
+        }
+    }
+
+    /// An English text that changes leaves its entry without use.
+    #[test]
+    fn entries_have_messages() {
+        let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let mut known = String::new();
+        sources(&root.join("src"), &mut known);
+        known = known.replace("\\\"", "\"");
+        let mistakes = fs::read_to_string(root.join("tests/config-mistakes.json"));
+        known.push_str(&mistakes.expect("mistakes").replace("\\\"", "\""));
+        let of_system = [2, 13, 17, 20, 21, 28, 30, 98, 99, 111].map(Error::from_raw_os_error);
+        known.extend(of_system.map(|error| error.to_string()));
+        known.extend(["proxy", "dns", "search", "robots"].map(|step| format!("{step:<14} ")));
+        known.extend(["x", "", "999"].map(|n| n.parse::<u8>().expect_err("a mistake").to_string()));
+        let unknown_host = ("..", 0).to_socket_addrs().expect_err("no such host");
+        known.push_str(&unknown_host.to_string());
+        // What clap, glibc, std and SQLite say.
+        known.push_str(
+            "0 is not in 2..=20, Name or service not known, Temporary failure in name resolution, \
+             stream did not contain valid UTF-8, file is not a database, database disk image is malformed",
+        );
+        let missing: Vec<&str> = CATALOG
+            .entries
+            .iter()
+            .flat_map(|entry| fixed(&entry.english))
+            .flat_map(|text| text.split("; ").flat_map(|text| text.split(": ")))
+            .filter(|text| !known.contains(text))
+            .collect();
+        assert!(missing.is_empty(), "not said by the program: {missing:#?}");
+    }
+
+    /// Both sides of an entry have the same places, and no English is left in a Chinese one by mistake.
+    #[test]
+    fn entries_keep_places() {
+        let places = |parts: &[Part]| {
+            let names = parts.iter().filter_map(|part| match part {
+                Part::Place(name) => Some(*name),
+                Part::Text(_) => None,
+            });
+            let mut names: Vec<char> = names.collect();
+            names.sort_unstable();
+            names
+        };
+        for entry in &CATALOG.entries {
+            assert_eq!(places(&entry.english), places(&entry.chinese), "{entry:?}");
+        }
+    }
+
+    #[test]
+    fn translate_keeps_values() {
+        let long = "油".repeat(100_000);
+        let hostile = [
+            "{1} {A} {} }{",
+            "a: b: c: d",
+            "use 1 or more",
+            "x: there is no such file: use 1 or more, for example 3",
+            "a\u{7}\u{1b}[31m",
+            &long,
+        ];
+        for value in hostile {
+            for (english, chinese) in [
+                (
+                    format!(
+                        "x.toml line 3: title = {value:?}: use one line of 100 characters at most, for example 油"
+                    ),
+                    format!(
+                        "x.toml 第 3 行: title = {value:?}: 只能有一行，最多 100 个字符，例如 油"
+                    ),
+                ),
+                (
+                    format!("{value}: no enabled site has this name; did you mean x?"),
+                    format!("{value}: 没有叫这个名称且已启用的站点；是不是 x？"),
+                ),
+                (
+                    format!(
+                        "no crawl data at {value}: run `taojin crawl` or `taojin run` first, or name the right --data-dir"
+                    ),
+                    format!(
+                        "{value} 没有抓取数据：请先运行 taojin crawl 或 taojin run，或用 --data-dir 指定正确的目录"
+                    ),
+                ),
+            ] {
+                assert_eq!(translate(&english), Some(chinese));
+            }
+        }
+        assert_eq!(translate("no entry has this"), None);
+        // However often a message could be taken apart.
+        assert_eq!(translate(&"a: ".repeat(100_000)), None);
+    }
+}
