@@ -38,6 +38,7 @@ const CONFINED: &[(&str, &[&str])] = &[
     (
         "async fn",
         &[
+            "attachments/contained",
             "crawl/store/sql/",
             "crawl/fetch/",
             "serve/",

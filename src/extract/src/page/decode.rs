@@ -207,6 +207,13 @@ impl Decoder {
     }
 }
 
+/// Decodes a whole text as a page is decoded; `charset` is what was declared of it elsewhere.
+pub fn decode_text(bytes: &[u8], charset: Option<&str>) -> String {
+    let mut text = String::with_capacity(bytes.len());
+    Decoder::new(charset, None).decode(bytes, true, &mut |piece| text.push_str(piece));
+    text
+}
+
 /// The charset that the bytes name.
 pub(super) fn prescan_charset(bytes: &[u8]) -> Option<&'static Encoding> {
     if let Some(declaration) = bytes.strip_prefix(b"<?xml")

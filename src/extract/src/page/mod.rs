@@ -27,6 +27,7 @@ mod walk;
 
 pub use builder::{Builder, Hints};
 pub use config::Config;
+pub use decode::decode_text;
 pub(crate) use kind::HUB_LINKS;
 pub use kind::{HEAD_BYTES, Judged, Kind, KindSigns, classify_page, detect_foreign_format, kind};
 pub(crate) use links::has_word;

@@ -1,0 +1,204 @@
+//! Reads attachments in a child process that can harm nobody but itself.
+//!
+//! [`Reader::read`] starts the same program again with [`ARGUMENT`] and an empty environment, writes the file to its standard input
+//! and reads the answer from its standard output. The program must call [`run_child`] before anything else. The child first limits
+//! itself: memory, processor time, no file opened or written, no process started, no core dump; then it reads. The parent ends it
+//! after [`Limits::time`], takes a bounded answer, and always reaps it.
+//!
+//! For root the limit on processes does not hold; a process can still not be started for want of a file descriptor for its pipes,
+//! nor a program be loaded, but a bare `fork` can.
+
+use std::ffi::OsString;
+use std::io::{self, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{ExitCode, Stdio};
+use std::time::Duration;
+
+use rustix::process::{Resource, Rlimit, setrlimit};
+use serde::{Deserialize, Serialize};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::process::{Child, Command};
+use tokio::sync::Semaphore;
+
+use crate::{Attachment, MAX_TEXT_BYTES, Unreadable};
+
+/// First argument of a child. The second and third are its memory in bytes and its processor time in seconds.
+pub const ARGUMENT: &str = "read-attachment";
+/// The program as it runs, also when its file has been replaced.
+const SELF: &str = "/proc/self/exe";
+/// An answer cannot be larger: text, names and what JSON adds.
+const MAX_ANSWER_BYTES: u64 = 4 * MAX_TEXT_BYTES as u64;
+/// Standard input, output and error, and no more.
+const OPEN_FILES: u64 = 3;
+/// Names are cut to this many bytes.
+const MAX_NAME_BYTES: usize = 1024;
+
+/// What a child may take.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Limits {
+    /// Address space. Most files need 30 MB, the worst of those that were tried some 520.
+    pub memory_bytes: u64,
+    /// Time until the child is ended, and its processor time.
+    pub time: Duration,
+    /// Size of the file.
+    pub file_bytes: usize,
+    /// Children at one time; others wait.
+    pub parallel: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            memory_bytes: 1536 << 20,
+            time: Duration::from_secs(20),
+            file_bytes: 64 << 20,
+            parallel: 2,
+        }
+    }
+}
+
+/// Reads attachments in children. Share one, since it counts them.
+#[derive(Debug)]
+pub struct Reader {
+    program: PathBuf,
+    limits: Limits,
+    turns: Semaphore,
+}
+
+impl Reader {
+    /// Makes a reader whose children are this program.
+    ///
+    /// # Errors
+    ///
+    /// Fails if the program does not know its own file.
+    pub fn new(limits: Limits) -> io::Result<Self> {
+        let own = Path::new(SELF);
+        let program = if own.exists() {
+            own.to_owned()
+        } else {
+            std::env::current_exe()?
+        };
+        Ok(Self::with_program(program, limits))
+    }
+
+    /// Makes a reader whose children are another program that calls [`run_child`].
+    pub fn with_program(program: PathBuf, limits: Limits) -> Self {
+        let turns = Semaphore::new(limits.parallel.max(1));
+        Self {
+            program,
+            limits,
+            turns,
+        }
+    }
+
+    /// Reads a file as [`crate::read`] does. Dropping the future ends the child.
+    ///
+    /// # Errors
+    ///
+    /// Also returns [`Unreadable::TooLarge`], [`Unreadable::TimedOut`] and [`Unreadable::Crashed`]; the last too if no child can be
+    /// started.
+    pub async fn read(&self, bytes: &[u8], name: &str) -> Result<Attachment, Unreadable> {
+        if bytes.len() > self.limits.file_bytes {
+            return Err(Unreadable::TooLarge);
+        }
+        let _turn = self
+            .turns
+            .acquire()
+            .await
+            .map_err(|_| Unreadable::Crashed)?;
+        let seconds = self.limits.time.as_secs().max(1);
+        let mut child = Command::new(&self.program)
+            .arg(ARGUMENT)
+            .args([self.limits.memory_bytes.to_string(), seconds.to_string()])
+            .env_clear()
+            .current_dir("/")
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|_| Unreadable::Crashed)?;
+        let exchanged =
+            tokio::time::timeout(self.limits.time, exchange(&mut child, bytes, name)).await;
+        // Ends it whatever it does, and reaps it.
+        let _ = child.kill().await;
+        match exchanged {
+            Err(_) => Err(Unreadable::TimedOut),
+            Ok(Err(_)) => Err(Unreadable::Crashed),
+            Ok(Ok(answer)) if answer.len() as u64 > MAX_ANSWER_BYTES => Err(Unreadable::TooLarge),
+            Ok(Ok(answer)) => serde_json::from_slice(&answer).unwrap_or(Err(Unreadable::Crashed)),
+        }
+    }
+}
+
+/// Writes the file and reads the answer at the same time: either side may be more than a pipe holds.
+async fn exchange(child: &mut Child, bytes: &[u8], name: &str) -> io::Result<Vec<u8>> {
+    let (Some(mut input), Some(output)) = (child.stdin.take(), child.stdout.take()) else {
+        return Err(io::ErrorKind::BrokenPipe.into());
+    };
+    let name = name
+        .get(..name.floor_char_boundary(MAX_NAME_BYTES))
+        .unwrap_or_default();
+    let write = async {
+        let length = u32::try_from(name.len()).unwrap_or_default();
+        input.write_all(&length.to_le_bytes()).await?;
+        input.write_all(name.as_bytes()).await?;
+        input.write_all(bytes).await?;
+        drop(input);
+        io::Result::Ok(())
+    };
+    let mut answer = Vec::new();
+    let mut output = output.take(MAX_ANSWER_BYTES + 1);
+    // A child that ends early reads no further; its answer still counts.
+    let (_, read) = tokio::join!(write, output.read_to_end(&mut answer));
+    read?;
+    Ok(answer)
+}
+
+/// Serves as a child if the arguments of the program say so: limits itself, reads the file, writes the answer. `None` otherwise.
+pub fn run_child(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
+    arguments.next();
+    if arguments.next()? != ARGUMENT {
+        return None;
+    }
+    let mut number = || arguments.next()?.to_str()?.parse().ok();
+    let (Some(memory), Some(seconds)) = (number(), number()) else {
+        return Some(ExitCode::from(2));
+    };
+    Some(serve(memory, seconds).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
+}
+
+fn serve(memory_bytes: u64, seconds: u64) -> io::Result<()> {
+    limit(memory_bytes, seconds)?;
+    // Its words would go nowhere, and to make them takes memory.
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut input = io::stdin().lock();
+    let mut length = [0; 4];
+    input.read_exact(&mut length)?;
+    let mut name = vec![0; MAX_NAME_BYTES.min(u32::from_le_bytes(length) as usize)];
+    input.read_exact(&mut name)?;
+    let mut bytes = Vec::new();
+    input.read_to_end(&mut bytes)?;
+    let answer = serde_json::to_vec(&crate::read(&bytes, &String::from_utf8_lossy(&name)))?;
+    io::stdout().lock().write_all(&answer)
+}
+
+fn limit(memory_bytes: u64, seconds: u64) -> io::Result<()> {
+    for (resource, most) in [
+        (Resource::As, memory_bytes),
+        (Resource::Cpu, seconds),
+        (Resource::Nofile, OPEN_FILES),
+        (Resource::Fsize, 0),
+        (Resource::Nproc, 0),
+        (Resource::Core, 0),
+    ] {
+        setrlimit(
+            resource,
+            Rlimit {
+                current: Some(most),
+                maximum: Some(most),
+            },
+        )?;
+    }
+    Ok(())
+}

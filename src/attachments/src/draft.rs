@@ -1,0 +1,73 @@
+//! What a reader of one kind of file returns, and how it becomes an [`Attachment`].
+
+use crate::honesty::{clean, is_garbage};
+use crate::metadata::{choose_title, keep_persons};
+use crate::{Attachment, FileType, Member, Part, Place, Unreadable};
+
+/// A file as its reader found it: nothing is judged yet.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    pub(crate) declared_title: Option<String>,
+    /// What the file may show as its title, the likeliest first.
+    pub(crate) headings: Vec<String>,
+    pub(crate) authors: Vec<String>,
+    pub(crate) created: Option<i64>,
+    pub(crate) modified: Option<i64>,
+    pub(crate) pages: Option<u32>,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) members: Vec<Member>,
+    pub(crate) has_pictures: bool,
+    pub(crate) is_cut: bool,
+}
+
+impl Draft {
+    pub(crate) fn push(&mut self, place: Place, text: String) {
+        self.parts.push(Part { place, text });
+    }
+
+    /// Cleans and judges the text, and takes it from what is left of `text_bytes`.
+    pub(crate) fn finish(
+        self,
+        file_type: FileType,
+        name: &str,
+        text_bytes: &mut usize,
+    ) -> Result<Attachment, Unreadable> {
+        let mut parts: Vec<Part> = Vec::new();
+        let (mut garbled_pages, mut is_cut) = (0, self.is_cut);
+        for part in self.parts {
+            let mut text = clean(&part.text);
+            if is_garbage(&text) {
+                garbled_pages += 1;
+                continue;
+            }
+            if text.len() > *text_bytes {
+                text.truncate(text.floor_char_boundary(*text_bytes));
+                is_cut = true;
+            }
+            *text_bytes -= text.len();
+            if !text.is_empty() {
+                parts.push(Part { text, ..part });
+            }
+        }
+        if parts.is_empty() && self.members.is_empty() {
+            return Err(match (garbled_pages, self.has_pictures) {
+                (1.., _) => Unreadable::Garbled,
+                (_, true) => Unreadable::Scanned,
+                _ => Unreadable::NoText,
+            });
+        }
+        let text = parts.first().map_or("", |part| &*part.text);
+        Ok(Attachment {
+            file_type,
+            title: choose_title(self.declared_title, &self.headings, text, name),
+            authors: keep_persons(&self.authors),
+            created: self.created,
+            modified: self.modified,
+            pages: self.pages,
+            parts,
+            members: self.members,
+            garbled_pages,
+            is_cut,
+        })
+    }
+}

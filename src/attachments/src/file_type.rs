@@ -1,0 +1,263 @@
+//! Recognises files by their content: first bytes, members of ZIP archives, streams of compound files. Names decide only between
+//! kinds of the same bytes.
+
+use std::io::Cursor;
+use std::str::FromStr;
+
+use serde::{Deserialize, Serialize};
+use taojin_extract::page;
+
+use crate::Unreadable;
+use crate::mail;
+use crate::package::Package;
+
+/// A kind of file that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FileType {
+    /// Portable Document Format
+    Pdf,
+    /// 版式文档, GB/T 33190
+    Ofd,
+    /// Word, Office Open XML
+    Docx,
+    /// Word 6 to 2003
+    Doc,
+    /// Excel, Office Open XML
+    Xlsx,
+    /// Excel up to 2003
+    Xls,
+    /// PowerPoint, Office Open XML
+    Pptx,
+    /// PowerPoint 97 to 2003
+    Ppt,
+    /// OpenDocument text
+    Odt,
+    /// OpenDocument spreadsheet
+    Ods,
+    /// OpenDocument presentation
+    Odp,
+    /// Rich Text Format
+    Rtf,
+    /// Microsoft Works. The files of Kingsoft's WPS Office are `Docx` or `Doc` by their content
+    Wps,
+    /// Book
+    Epub,
+    /// Values divided by commas or tabs
+    Csv,
+    /// Plain text
+    Txt,
+    /// A page saved under another name, as programs export tables to "Excel"
+    Html,
+    /// Mail, or a folder of Foxmail
+    Eml,
+    /// Mail of Outlook
+    Msg,
+    /// Archive
+    Zip,
+    /// Archive
+    Rar,
+    /// Archive
+    #[serde(rename = "7z")]
+    SevenZ,
+}
+
+/// First bytes of compound files: Office before 2007, Outlook.
+const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+/// A PDF may have other bytes before its own; readers search so many.
+const PDF_HEAD_BYTES: usize = 1024;
+/// Lines that must have the same number of commas or tabs in a table without a name.
+const TABLE_LINES: usize = 5;
+
+impl FileType {
+    /// Every kind, in the order of their declaration.
+    pub const ALL: [Self; 22] = [
+        Self::Pdf,
+        Self::Ofd,
+        Self::Docx,
+        Self::Doc,
+        Self::Xlsx,
+        Self::Xls,
+        Self::Pptx,
+        Self::Ppt,
+        Self::Odt,
+        Self::Ods,
+        Self::Odp,
+        Self::Rtf,
+        Self::Wps,
+        Self::Epub,
+        Self::Csv,
+        Self::Txt,
+        Self::Html,
+        Self::Eml,
+        Self::Msg,
+        Self::Zip,
+        Self::Rar,
+        Self::SevenZ,
+    ];
+
+    /// Returns its usual suffix, as in `filetype:pdf`.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pdf => "pdf",
+            Self::Ofd => "ofd",
+            Self::Docx => "docx",
+            Self::Doc => "doc",
+            Self::Xlsx => "xlsx",
+            Self::Xls => "xls",
+            Self::Pptx => "pptx",
+            Self::Ppt => "ppt",
+            Self::Odt => "odt",
+            Self::Ods => "ods",
+            Self::Odp => "odp",
+            Self::Rtf => "rtf",
+            Self::Wps => "wps",
+            Self::Epub => "epub",
+            Self::Csv => "csv",
+            Self::Txt => "txt",
+            Self::Html => "html",
+            Self::Eml => "eml",
+            Self::Msg => "msg",
+            Self::Zip => "zip",
+            Self::Rar => "rar",
+            Self::SevenZ => "7z",
+        }
+    }
+
+    /// Recognises a file.
+    ///
+    /// # Errors
+    ///
+    /// Returns [`Unreadable::NotRead`] for other kinds, [`Unreadable::Damaged`] if not even its container can be read.
+    pub fn detect(bytes: &[u8], name: &str) -> Result<Self, Unreadable> {
+        let head = bytes.get(..PDF_HEAD_BYTES).unwrap_or(bytes);
+        if bytes.starts_with(COMPOUND) {
+            return detect_compound(bytes);
+        }
+        if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
+            return detect_package(bytes);
+        }
+        if bytes.starts_with(b"Rar!\x1a\x07") {
+            return Ok(Self::Rar);
+        }
+        if bytes.starts_with(b"7z\xbc\xaf\x27\x1c") {
+            return Ok(Self::SevenZ);
+        }
+        if head.windows(5).any(|window| window == b"%PDF-") {
+            return Ok(Self::Pdf);
+        }
+        if bytes.trim_ascii_start().starts_with(b"{\\rtf") {
+            return Ok(Self::Rtf);
+        }
+        if mail::is_mail(bytes) {
+            return Ok(Self::Eml);
+        }
+        if let Some(format) = page::detect_foreign_format(bytes) {
+            return Err(Unreadable::NotRead(format.to_owned()));
+        }
+        detect_text(&page::decode_text(head, None), name)
+    }
+}
+
+/// What a ZIP archive is, by its members.
+fn detect_package(bytes: &[u8]) -> Result<FileType, Unreadable> {
+    let mut package = Package::open(bytes)?;
+    let mut budget = crate::Budget::default();
+    if package.contains("ofd.xml") {
+        return Ok(FileType::Ofd);
+    }
+    for (folder, file_type) in [
+        ("word/", FileType::Docx),
+        ("xl/", FileType::Xlsx),
+        ("ppt/", FileType::Pptx),
+    ] {
+        if package.contains("[content_types].xml") && package.contains_folder(folder) {
+            if package.contains("xl/workbook.bin") {
+                return Err(Unreadable::NotRead("a binary Excel workbook".to_owned()));
+            }
+            return Ok(file_type);
+        }
+    }
+    let mimetype = package.read("mimetype", &mut budget).unwrap_or_default();
+    let mimetype = String::from_utf8_lossy(&mimetype);
+    for (part, file_type) in [
+        ("epub", FileType::Epub),
+        ("opendocument.text", FileType::Odt),
+        ("opendocument.spreadsheet", FileType::Ods),
+        ("opendocument.presentation", FileType::Odp),
+    ] {
+        if mimetype.contains(part) {
+            return Ok(file_type);
+        }
+    }
+    if package.contains("meta-inf/container.xml") {
+        return Ok(FileType::Epub);
+    }
+    Ok(FileType::Zip)
+}
+
+/// What a compound file is, by its streams.
+fn detect_compound(bytes: &[u8]) -> Result<FileType, Unreadable> {
+    let file = cfb::CompoundFile::open(Cursor::new(bytes)).map_err(|_| Unreadable::Damaged)?;
+    if file.exists("/EncryptedPackage") {
+        return Err(Unreadable::Password);
+    }
+    for (stream, file_type) in [
+        ("/WordDocument", FileType::Doc),
+        ("/Workbook", FileType::Xls),
+        ("/Book", FileType::Xls),
+        ("/PowerPoint Document", FileType::Ppt),
+        ("/__properties_version1.0", FileType::Msg),
+        ("/MatOST", FileType::Wps),
+        ("/CONTENTS", FileType::Wps),
+    ] {
+        if file.exists(stream) {
+            return Ok(file_type);
+        }
+    }
+    let format = "a compound file of an unknown program";
+    Err(Unreadable::NotRead(format.to_owned()))
+}
+
+/// What a text is, by its beginning and, if both are possible, its name.
+fn detect_text(head: &str, name: &str) -> Result<FileType, Unreadable> {
+    let start = head.trim_start().to_lowercase();
+    let tags = ["<!doctype html", "<html", "<head", "<body", "<table"];
+    let is_xml = start.starts_with("<?xml");
+    if tags.iter().any(|tag| start.starts_with(tag)) || (is_xml && start.contains("<html")) {
+        return Ok(FileType::Html);
+    }
+    if is_xml {
+        return Err(Unreadable::NotRead("XML data".to_owned()));
+    }
+    let suffix = name.rsplit('.').next().unwrap_or_default();
+    if suffix.eq_ignore_ascii_case("txt") {
+        return Ok(FileType::Txt);
+    }
+    // The last line may be cut off.
+    let mut lines: Vec<&str> = head
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .collect();
+    lines.truncate(TABLE_LINES.min(lines.len().saturating_sub(1)));
+    let is_table = |mark: char| {
+        let counts: Vec<usize> = lines
+            .iter()
+            .map(|line| line.matches(mark).count())
+            .collect();
+        counts.len() > 1 && counts.iter().all(|count| *count > 0 && *count == counts[0])
+    };
+    let is_csv = suffix.eq_ignore_ascii_case("csv") || is_table(',') || is_table('\t');
+    Ok(if is_csv { FileType::Csv } else { FileType::Txt })
+}
+
+impl FromStr for FileType {
+    type Err = String;
+
+    fn from_str(word: &str) -> Result<Self, String> {
+        let found = Self::ALL
+            .into_iter()
+            .find(|file_type| file_type.as_str() == word);
+        found.ok_or_else(|| format!("`{word}` is not a kind of file that is read"))
+    }
+}
