@@ -1,5 +1,6 @@
 //! Integration tests: one binary. A folder holds the tests of one feature, `support` what they share.
 
+mod attachments;
 mod cli;
 mod crawl;
 mod daemon;

@@ -35,7 +35,10 @@ impl Draft {
         let mut parts: Vec<Part> = Vec::new();
         let (mut garbled_pages, mut is_cut) = (0, self.is_cut);
         for part in self.parts {
-            let mut text = clean(&part.text);
+            // Cleaning makes it shorter, but hardly by half.
+            let most = part.text.floor_char_boundary(2 * *text_bytes);
+            is_cut |= most < part.text.len();
+            let mut text = clean(part.text.get(..most).unwrap_or_default());
             if is_garbage(&text) {
                 garbled_pages += 1;
                 continue;

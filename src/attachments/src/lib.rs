@@ -26,6 +26,8 @@ mod open_document;
 mod package;
 mod pdf;
 mod rtf;
+#[cfg(test)]
+mod tests;
 mod text;
 mod works;
 mod xml;

@@ -1,7 +1,11 @@
-//! The `taojin` command: parses the arguments, runs the sub-command, turns its result into an exit code.
+//! The `taojin` command: parses the arguments, runs the sub-command, turns its result into an exit code. It is also its own child
+//! that reads an attachment, without configuration, log or threads.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    taojin::cli::main()
+    match taojin_attachments::contained::run_child(std::env::args_os()) {
+        Some(code) => code,
+        None => taojin::cli::main(),
+    }
 }

@@ -55,7 +55,7 @@ fn extract_skips_non_pages() {
     let lines: Vec<&str> = output.err.lines().collect();
     for (line, wanted) in lines.iter().zip([
         "x.png: is a PNG picture, not a page",
-        "x.pdf: is a PDF document, not a page",
+        "x.pdf: is damaged",
         "empty.html: is empty",
         "none.html: there is no such file or folder",
         "nothing: no pages in this folder",

@@ -2,6 +2,7 @@
 //! for a second on random input and prints the seed of one that fails. How to run them longer, and with coverage as a
 //! guide, stands in CONTRIBUTING.md.
 
+mod attachments;
 mod pages;
 mod protocols;
 mod words;

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use crate::support::say;
 
 /// The folder of a suite, or `None` with a line that says why it is not run.
-fn suite(name: &str) -> Option<PathBuf> {
+pub(crate) fn suite(name: &str) -> Option<PathBuf> {
     let skip = |why: &str| say(&format!("{name} is skipped: {why}"));
     let Some(folder) = std::env::var_os("TAOJIN_SUITES") else {
         skip("TAOJIN_SUITES is not set (see CONTRIBUTING.md)");

@@ -1,18 +1,22 @@
-//! `taojin extract`: documents from files, directories, URLs or standard input, one JSON object a line or as text, with what
+//! `taojin extract`: documents and attachments from files, directories, URLs or standard input, one JSON object a line or as text, with what
 //! decided about them if that is requested. What is no page is said and makes the exit code 1.
 
+use std::fs::File;
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
 use askama::Template;
 
+use super::attachment::{self, AttachmentReader};
 use super::context::{Context, Named, UsageError, runtime, words};
 use super::inputs::{self, Contents, Input, InputError, PageBytes};
 use super::output::{self, Paint};
 use super::templates::read_exported;
 use crate::config::{Config, read_weights};
 use crate::daemon::{self, now_ms};
+use taojin_attachments::Unreadable;
 use taojin_crawl::fetch::{Fetcher, Request};
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract::page::{self, Hints, Page};
@@ -23,7 +27,10 @@ use taojin_uri::CrawlUri;
 /// Arguments of `extract`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// HTML files (also .gz), WARC or ARC files, folders of them, http(s) URLs, or - for standard input
+    /// HTML files (also .gz), WARC or ARC files, attachments, folders of them, http(s) URLs, or - for standard input
+    ///
+    /// Attachments are PDF, OFD, Word, Excel, PowerPoint, OpenDocument, RTF, EPUB, CSV, mail and archives of these, recognised by their
+    /// content. One of which no honest text can be had (a scan, a password) is named with the reason.
     ///
     /// Folders are read with their subfolders; links in them are skipped. An input that cannot be read is named, and the others are still
     /// extracted; the exit code is then 1.
@@ -129,6 +136,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         explain: args.explain,
         format: args.format(),
         named: args.inputs.len() > 1,
+        attachments: None,
         failed: 0,
     };
     let mut missing = 0;
@@ -173,6 +181,8 @@ struct Reading<'a> {
     named: bool,
     /// Templates that pages are laid on.
     templates: Library,
+    /// Started for the first attachment.
+    attachments: Option<AttachmentReader>,
     /// Inputs that gave no document or not all of theirs.
     failed: usize,
 }
@@ -182,7 +192,13 @@ impl Reading<'_> {
     fn show(&mut self, input: &Input) -> anyhow::Result<()> {
         let name = input.name();
         let read = match input {
-            Input::Url(url) => self.fetch(url),
+            Input::Url(url) => match self.fetch(url) {
+                Err(why) if is_foreign(&why) => {
+                    let bytes = self.fetch_attachment(url);
+                    return self.attachment(&name, bytes, &why);
+                }
+                fetched => fetched,
+            },
             Input::Standard => inputs::read_standard(self.config)
                 .map(|page| self.page(page))
                 .map_err(Into::into),
@@ -194,7 +210,14 @@ impl Reading<'_> {
                     Err(anyhow::anyhow!("--templates takes pages, not archives"))
                 }
                 Ok(Contents::Archive) => return self.archive(path, &name),
-                Ok(Contents::Page(page)) => Ok(self.page(page)),
+                Ok(Contents::Page(page)) if !attachment::is_named(path) => Ok(self.page(page)),
+                Ok(Contents::Page(_)) => {
+                    let why = anyhow::anyhow!("is neither a page nor an attachment");
+                    return self.attachment(&name, read_attachment(path), &why);
+                }
+                Err(error) if error.is_foreign() => {
+                    return self.attachment(&name, read_attachment(path), &error.into());
+                }
                 Err(error) => Err(error.into()),
             },
         };
@@ -210,6 +233,36 @@ impl Reading<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// Prints what is read of an attachment, or says why nothing is: `why_no_page` if its kind is not read.
+    fn attachment(
+        &mut self,
+        name: &str,
+        bytes: anyhow::Result<Vec<u8>>,
+        why_no_page: &anyhow::Error,
+    ) -> anyhow::Result<()> {
+        let reader = match &self.attachments {
+            Some(reader) => reader,
+            None => self.attachments.insert(AttachmentReader::new()?),
+        };
+        let read = bytes.map(|bytes| reader.read(&bytes, name));
+        match (read, self.format) {
+            (Err(error), _) => self.refuse(name, &format!("{error:#}")),
+            (Ok(Err(Unreadable::NotRead(_))), _) => self.refuse(name, &format!("{why_no_page:#}")),
+            (Ok(Err(why)), _) => self.refuse(name, &why),
+            (Ok(Ok(_)), _) if self.explain => {
+                self.refuse(name, &"--explain takes pages, not attachments");
+            }
+            (Ok(Ok(_)), Format::Xml) => {
+                self.refuse(name, &"attachments are printed as text or JSON, not as XML");
+            }
+            (Ok(Ok(found)), Format::Json) => attachment::print_json(name, &found)?,
+            (Ok(Ok(found)), Format::Text) => {
+                attachment::print_text(self.named.then_some(name), &found)?;
+            }
+        }
+        Ok(())
     }
 
     fn refuse(&mut self, name: &str, why: &impl std::fmt::Display) {
@@ -307,8 +360,9 @@ impl Reading<'_> {
                 anyhow::bail!("is larger than {too_large}: not read")
             }
             Some(Failure::ContentType) => {
-                let named = fetched.head.content_type.as_deref();
-                anyhow::bail!("is {}, not a page", named.unwrap_or("of another type"))
+                let named = fetched.head.content_type;
+                let named = named.unwrap_or_else(|| "of another type".to_owned());
+                return Err(InputError::ContentType(named).into());
             }
             Some(Failure::Bomb) => {
                 return Err(InputError::Bomb(limits.max_ratio).into());
@@ -323,6 +377,23 @@ impl Reading<'_> {
         }
         let extracted = self.extract(&body, Some(uri), fetched.head.charset(), Some(now_ms()));
         Ok(Extracted { note, ..extracted })
+    }
+
+    /// Fetches what is no page, whole.
+    fn fetch_attachment(&self, url: &str) -> anyhow::Result<Vec<u8>> {
+        let fetcher = Fetcher::new(self.config.fetch.clone())?;
+        let request = Request {
+            max_body_bytes: Some(AttachmentReader::max_file_bytes()),
+            ..Request::any(CrawlUri::parse(url)?, now_ms())
+        };
+        let mut body: Vec<u8> = Vec::new();
+        let fetched = runtime()?.block_on(fetcher.fetch(&request, &mut body));
+        match fetched.failure {
+            None if !body.is_empty() => Ok(body),
+            None => Err(InputError::Empty.into()),
+            Some(Failure::TooLarge) => anyhow::bail!("{}", Unreadable::TooLarge),
+            Some(_) => anyhow::bail!("{}", fetched.describe()),
+        }
     }
 
     /// `fetched_ms`: when the page came, Unix milliseconds, if that is known.
@@ -368,6 +439,20 @@ impl Reading<'_> {
             note: None,
         }
     }
+}
+
+/// Whether an input was refused as something else than a page.
+fn is_foreign(error: &anyhow::Error) -> bool {
+    error.downcast_ref().is_some_and(InputError::is_foreign)
+}
+
+/// Reads a file as far as attachments are read.
+fn read_attachment(path: &Path) -> anyhow::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = File::open(path).map_err(InputError::from)?;
+    let mut file = file.take(AttachmentReader::max_file_bytes() + 1);
+    file.read_to_end(&mut bytes).map_err(InputError::from)?;
+    Ok(bytes)
 }
 
 /// Bytes as a person reads them.

@@ -10,6 +10,7 @@ use anyhow::Context as _;
 use flate2::bufread::MultiGzDecoder;
 use serde::Deserialize;
 
+use super::attachment;
 use super::context::UsageError;
 use super::output;
 use crate::config::Config;
@@ -83,6 +84,9 @@ pub(super) enum InputError {
     /// By its first bytes it is something else.
     #[error("is {0}, not a page")]
     Foreign(&'static str),
+    /// By its server it is something else.
+    #[error("is {0}, not a page")]
+    ContentType(String),
     /// An archive where only a page can be read.
     #[error("is an archive; give the name of its file")]
     Archive,
@@ -123,7 +127,8 @@ impl Input {
             CrawlUri::parse(argument).map_err(|error| InputError::Address(error.to_string()))?;
             return Ok(vec![Self::Url(argument.to_owned())]);
         }
-        let files = files(Path::new(argument)).map_err(|error| match error {
+        let is_input = |name: &str| is_taken(name) || attachment::is_named(Path::new(name));
+        let files = find_files(Path::new(argument), &is_input).map_err(|error| match error {
             InputError::Missing if argument.contains("://") => InputError::Scheme,
             InputError::Missing if is_like_host(argument) => InputError::NoScheme,
             error => error,
@@ -155,6 +160,11 @@ fn is_like_host(name: &str) -> bool {
 }
 
 impl InputError {
+    /// Whether it is no page but may be an attachment.
+    pub(super) fn is_foreign(&self) -> bool {
+        matches!(self, Self::Foreign(_) | Self::ContentType(_))
+    }
+
     /// Whether the argument was wrong, rather than what it names.
     pub(super) fn is_mistake(&self) -> bool {
         use InputError::{Address, Missing, NoName, NoScheme, Scheme};
@@ -164,11 +174,16 @@ impl InputError {
 
 /// The file of this name, or the pages and archives of the directory in the order of their names.
 pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, InputError> {
+    find_files(path, &is_taken)
+}
+
+/// The file of this name, or those in the directory whose names are taken.
+fn find_files(path: &Path, is_taken: &dyn Fn(&str) -> bool) -> Result<Vec<PathBuf>, InputError> {
     if !fs::metadata(path)?.is_dir() {
         return Ok(vec![path.to_owned()]);
     }
     let mut files = Vec::new();
-    add_folder(path, 0, &mut files)?;
+    add_folder(path, 0, is_taken, &mut files)?;
     if files.is_empty() {
         return Err(InputError::NoPages);
     }
@@ -176,13 +191,18 @@ pub(super) fn files(path: &Path) -> Result<Vec<PathBuf>, InputError> {
     Ok(files)
 }
 
-/// Adds what has the name of a page or an archive. Links are left out: they lead out of the directory or in circles.
-fn add_folder(dir: &Path, depth: usize, files: &mut Vec<PathBuf>) -> Result<(), InputError> {
+/// Adds what has a name that is taken. Links are left out: they lead out of the directory or in circles.
+fn add_folder(
+    dir: &Path,
+    depth: usize,
+    is_taken: &dyn Fn(&str) -> bool,
+    files: &mut Vec<PathBuf>,
+) -> Result<(), InputError> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let kind = entry.file_type()?;
         if kind.is_dir() && depth < MAX_FOLDER_DEPTH {
-            add_folder(&entry.path(), depth + 1, files)?;
+            add_folder(&entry.path(), depth + 1, is_taken, files)?;
         } else if kind.is_file() && is_taken(&entry.file_name().to_string_lossy()) {
             files.push(entry.path());
         }

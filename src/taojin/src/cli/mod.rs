@@ -4,6 +4,7 @@
 //! Each sub-command has a file of its own; none holds an algorithm.
 
 mod arguments;
+mod attachment;
 mod backup;
 mod catalog;
 mod changes;
