@@ -143,7 +143,9 @@ fn unreadable(error: &ZipError) -> Unreadable {
         ZipError::InvalidPassword | ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => {
             Unreadable::Password
         }
-        ZipError::UnsupportedArchive(_) => Unreadable::NotRead("packed in a way".to_owned()),
+        ZipError::UnsupportedArchive(_) => {
+            Unreadable::NotRead("packed in an unknown way".to_owned())
+        }
         _ => Unreadable::Damaged,
     }
 }
