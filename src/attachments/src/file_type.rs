@@ -70,58 +70,35 @@ const PDF_HEAD_BYTES: usize = 1024;
 const TABLE_LINES: usize = 5;
 
 impl FileType {
-    /// Every kind, in the order of their declaration.
-    pub const ALL: [Self; 22] = [
-        Self::Pdf,
-        Self::Ofd,
-        Self::Docx,
-        Self::Doc,
-        Self::Xlsx,
-        Self::Xls,
-        Self::Pptx,
-        Self::Ppt,
-        Self::Odt,
-        Self::Ods,
-        Self::Odp,
-        Self::Rtf,
-        Self::Wps,
-        Self::Epub,
-        Self::Csv,
-        Self::Txt,
-        Self::Html,
-        Self::Eml,
-        Self::Msg,
-        Self::Zip,
-        Self::Rar,
-        Self::SevenZ,
+    /// Every kind with its usual suffix, in the order of their declaration.
+    pub const ALL: [(Self, &'static str); 22] = [
+        (Self::Pdf, "pdf"),
+        (Self::Ofd, "ofd"),
+        (Self::Docx, "docx"),
+        (Self::Doc, "doc"),
+        (Self::Xlsx, "xlsx"),
+        (Self::Xls, "xls"),
+        (Self::Pptx, "pptx"),
+        (Self::Ppt, "ppt"),
+        (Self::Odt, "odt"),
+        (Self::Ods, "ods"),
+        (Self::Odp, "odp"),
+        (Self::Rtf, "rtf"),
+        (Self::Wps, "wps"),
+        (Self::Epub, "epub"),
+        (Self::Csv, "csv"),
+        (Self::Txt, "txt"),
+        (Self::Html, "html"),
+        (Self::Eml, "eml"),
+        (Self::Msg, "msg"),
+        (Self::Zip, "zip"),
+        (Self::Rar, "rar"),
+        (Self::SevenZ, "7z"),
     ];
 
     /// Returns its usual suffix, as in `filetype:pdf`.
     pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Pdf => "pdf",
-            Self::Ofd => "ofd",
-            Self::Docx => "docx",
-            Self::Doc => "doc",
-            Self::Xlsx => "xlsx",
-            Self::Xls => "xls",
-            Self::Pptx => "pptx",
-            Self::Ppt => "ppt",
-            Self::Odt => "odt",
-            Self::Ods => "ods",
-            Self::Odp => "odp",
-            Self::Rtf => "rtf",
-            Self::Wps => "wps",
-            Self::Epub => "epub",
-            Self::Csv => "csv",
-            Self::Txt => "txt",
-            Self::Html => "html",
-            Self::Eml => "eml",
-            Self::Msg => "msg",
-            Self::Zip => "zip",
-            Self::Rar => "rar",
-            Self::SevenZ => "7z",
-        }
+        Self::ALL[self as usize].1
     }
 
     /// Recognises a file.
@@ -255,9 +232,8 @@ impl FromStr for FileType {
     type Err = String;
 
     fn from_str(word: &str) -> Result<Self, String> {
-        let found = Self::ALL
-            .into_iter()
-            .find(|file_type| file_type.as_str() == word);
+        let mut all = Self::ALL.into_iter();
+        let found = all.find_map(|(file_type, suffix)| (suffix == word).then_some(file_type));
         found.ok_or_else(|| format!("`{word}` is not a kind of file that is read"))
     }
 }

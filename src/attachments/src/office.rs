@@ -9,6 +9,8 @@ use crate::{Place, Unreadable, package};
 
 /// Paragraphs and tables among which the title is looked for.
 const TITLE_BLOCKS: usize = 12;
+/// Length of a title that nothing marks as one, in characters.
+const TITLE_CHARS: std::ops::RangeInclusive<usize> = 4..=50;
 /// Tables in cells of tables.
 const MAX_TABLE_DEPTH: usize = 8;
 
@@ -123,20 +125,24 @@ fn push_table(table: &Table, depth: usize, text: &mut String) {
     }
 }
 
-/// Returns what is shown as the title: headings and centred lines at the beginning, a first row of one cell, titles of the first slide.
+/// Returns what is shown as the title: headings, centred lines and a short line without a mark at the beginning, a first row of one cell, titles of the first slide.
 fn find_headings(document: &Document) -> Vec<String> {
     let mut headings = Vec::new();
     let blocks = document
         .sections
         .first()
         .map_or(&[][..], |section| &section.content);
+    let mut is_first = true;
     for block in blocks.iter().take(TITLE_BLOCKS) {
         match block {
-            Block::Paragraph(paragraph)
-                if paragraph.heading.is_heading()
-                    || paragraph.alignment == TextAlignment::Center =>
-            {
-                headings.push(paragraph.plain_text());
+            Block::Paragraph(paragraph) if !paragraph.is_empty() => {
+                let text = paragraph.plain_text();
+                let is_marked =
+                    paragraph.heading.is_heading() || paragraph.alignment == TextAlignment::Center;
+                if is_marked || (is_first && is_title_like(&text)) {
+                    headings.push(text);
+                }
+                is_first = false;
             }
             Block::Table(table)
                 if matches!(document.format, FormatType::Xlsx | FormatType::Xls) =>
@@ -153,4 +159,11 @@ fn find_headings(document: &Document) -> Vec<String> {
         }
     }
     headings
+}
+
+/// Whether a first line may be a title though nothing marks it: it is short, and neither a sentence nor a labelled value.
+fn is_title_like(text: &str) -> bool {
+    let text = text.trim();
+    TITLE_CHARS.contains(&text.chars().count())
+        && !text.contains(['。', '，', '；', '：', ':', '!', '！', '\n'])
 }

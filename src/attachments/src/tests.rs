@@ -148,8 +148,11 @@ fn file_type_is_of_content() {
     }
     let png = FileType::detect(b"\x89PNG\r\n\x1a\n", "a.pdf");
     assert_eq!(png, Err(Unreadable::NotRead("a PNG picture".to_owned())));
-    for file_type in FileType::ALL {
-        assert_eq!(file_type.as_str().parse(), Ok(file_type));
+    for (file_type, suffix) in FileType::ALL {
+        assert_eq!(
+            (file_type.as_str(), suffix.parse()),
+            (suffix, Ok(file_type))
+        );
         let json = serde_json::to_string(&file_type).expect("written");
         assert_eq!(json, format!("\"{}\"", file_type.as_str()));
     }
@@ -397,6 +400,41 @@ fn bombs_are_bounded() {
         ("content.xml", bomb.as_bytes()),
     ];
     assert_eq!(read_ok(&zip(odt), "a.odt").text(), "one");
+}
+
+#[test]
+fn damaged_files_are_read_or_told() {
+    let text = format!("{}BT /G 9 Tf <00410042> Tj ET", column(40, "Left"));
+    let files = [
+        pdf(&text),
+        ofd("<ofd:TextObject Boundary='0 0 9 9'><ofd:TextCode DeltaX='g 3 4'>文字</ofd:TextCode></ofd:TextObject>"),
+        docx("<w:p><w:r><w:t>文字</w:t></w:r></w:p>"),
+        zip(&[("a.pdf", &pdf(&text)), ("b.txt", b"text")]),
+        br"{\rtf1\ansicpg936{\fonttbl{\f0\fcharset134 a;}}\f0\u20013?\'d6\'d0\par}".to_vec(),
+        b"From: a@example.com\nSubject: a\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\ntext\n--b--".to_vec(),
+    ];
+    let mut state: u64 = 0x7461_6f6a_696e;
+    let mut below = |end: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state as usize % end
+    };
+    for file in files {
+        assert!(read(&file, "a").is_ok());
+        for round in 0..60 {
+            let mut copy = file.clone();
+            for _ in 0..=round / 4 {
+                let at = below(copy.len());
+                copy[at] = below(256) as u8;
+            }
+            if round % 3 == 0 {
+                copy.truncate(below(file.len()));
+            }
+            // Panics of the libraries are caught, and told.
+            assert_ne!(read(&copy, "a"), Err(Unreadable::TimedOut));
+        }
+    }
 }
 
 #[test]

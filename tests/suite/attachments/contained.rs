@@ -225,10 +225,9 @@ fn extract_prints_attachments() {
     assert_eq!(lines[2]["members"][0]["content"]["Ok"]["title"], "通知");
     let output = at.run(&["extract", "saved/c.zip"]).good();
     let texts = [
-        "type       zip",
-        "input      d.rtf",
-        "title      通知",
-        "正文",
+        "type       zip\n",
+        "input      d.rtf\ntitle      通知\n",
+        "\n[text]\n通知\n正文\n",
     ];
     assert_has(&output.out, &texts);
 }
