@@ -10,7 +10,7 @@ use taojin_attachments::{Attachment, Unreadable};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
-use super::{block_on, reader};
+use super::{block_on, patient, reader};
 use crate::support::folder::{Folder, assert_has};
 use crate::support::wait_until;
 
@@ -125,7 +125,7 @@ fn assert_reads(read: Result<Attachment, Unreadable>) {
 
 #[test]
 fn hostile_files_cost_their_child_only() {
-    let reader = reader(Limits::default());
+    let reader = reader(patient());
     for (name, bytes) in hostile() {
         let read = block_on(reader.read(&bytes, name));
         if let Ok(attachment) = &read {
@@ -144,7 +144,7 @@ fn child_ends_at_each_limit() {
         (
             Limits {
                 time: Duration::ZERO,
-                ..Limits::default()
+                ..patient()
             },
             Unreadable::TimedOut,
             "time",
@@ -152,7 +152,7 @@ fn child_ends_at_each_limit() {
         (
             Limits {
                 memory_bytes: 200 << 20,
-                ..Limits::default()
+                ..patient()
             },
             Unreadable::Crashed,
             "memory",
@@ -160,7 +160,7 @@ fn child_ends_at_each_limit() {
         (
             Limits {
                 file_bytes: 1000,
-                ..Limits::default()
+                ..patient()
             },
             Unreadable::TooLarge,
             "size",

@@ -14,7 +14,7 @@ use taojin_attachments::contained::Limits;
 use taojin_attachments::{Attachment, FileType, Unreadable};
 use unicode_normalization::UnicodeNormalization as _;
 
-use super::{block_on, reader};
+use super::{block_on, patient, reader};
 use crate::suites::suite;
 use crate::support::{say, scaled};
 
@@ -108,7 +108,7 @@ impl Expectation {
 
 #[test]
 fn foreign_files_are_read_or_told() {
-    let reader = reader(Limits::default());
+    let reader = reader(patient());
     let is_verbose = std::env::var_os("TAOJIN_SUITES_VERBOSE").is_some();
     let report = |line: String| {
         if is_verbose {
@@ -246,7 +246,7 @@ const PARALLEL: usize = 3;
 fn damaged_files_cost_their_child_only() {
     let limits = Limits {
         parallel: PARALLEL,
-        ..Limits::default()
+        ..patient()
     };
     let reader = reader(limits);
     let files = cases();

@@ -9,6 +9,16 @@ use std::path::PathBuf;
 
 use taojin_attachments::contained::{Limits, Reader};
 
+use crate::support::PATIENCE;
+
+/// Limits with so much time that a busy machine does not reach it.
+fn patient() -> Limits {
+    Limits {
+        time: PATIENCE,
+        ..Limits::default()
+    }
+}
+
 /// A reader whose children are the program, in a number that suits tests.
 fn reader(limits: Limits) -> Reader {
     Reader::with_program(PathBuf::from(env!("CARGO_BIN_EXE_taojin")), limits)
