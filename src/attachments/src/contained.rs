@@ -36,7 +36,8 @@ const MAX_NAME_BYTES: usize = 1024;
 /// What a child may take.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
-    /// Address space. Most files need 30 MB, the worst of those that were tried some 520.
+    /// Address space. Most files need 30 MB, the worst of those that were tried some 520. All children together must fit beside the
+    /// daemon into the memory that its service may take.
     pub memory_bytes: u64,
     /// Time until the child is ended, and its processor time.
     pub time: Duration,
@@ -49,7 +50,7 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self {
-            memory_bytes: 1536 << 20,
+            memory_bytes: 768 << 20,
             time: Duration::from_secs(20),
             file_bytes: 64 << 20,
             parallel: 2,
@@ -184,6 +185,8 @@ fn serve(memory_bytes: u64, seconds: u64) -> io::Result<()> {
 }
 
 fn limit(memory_bytes: u64, seconds: u64) -> io::Result<()> {
+    // Where memory runs out all the same, the child is ended and not its parent. It may always say so of itself.
+    let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
     for (resource, most) in [
         (Resource::As, memory_bytes),
         (Resource::Cpu, seconds),

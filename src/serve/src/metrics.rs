@@ -10,6 +10,8 @@ use crate::status::{Activity, ClusterStatus, Level, SiteStatus, Status};
 
 /// Counter, label `outcome`: fetches by how they ended (the words of the crawl log).
 pub const FETCHES_TOTAL: &str = "taojin_fetches_total";
+/// Counter, label `outcome`: files that pages offer, by what came of reading them: `read`, or why there is no text.
+pub const ATTACHMENTS_TOTAL: &str = "taojin_attachments_total";
 /// Counter: bytes received over the network, before decompression.
 pub const FETCH_BYTES_TOTAL: &str = "taojin_fetch_bytes_total";
 /// Histogram: seconds from the first byte requested to the last received.
@@ -34,8 +36,9 @@ const SECONDS_BUCKETS: [f64; 14] = [
 ];
 
 /// Values of the label `outcome` that are there from the start; others join when they occur.
-const OUTCOMES: [(&str, &[&str]); 3] = [
+const OUTCOMES: [(&str, &[&str]); 4] = [
     (FETCHES_TOTAL, &["ok", "not_modified", "error"]),
+    (ATTACHMENTS_TOTAL, &["read", "damaged", "crashed"]),
     (SEARCHES_TOTAL, &["ok", "refused", "timeout", "error"]),
     (WEBHOOKS_TOTAL, &["ok", "failed", "given_up"]),
 ];
@@ -62,6 +65,11 @@ pub fn install() -> Result<PrometheusHandle, BuildError> {
 pub fn describe() {
     for (name, unit, text) in [
         (FETCHES_TOTAL, Unit::Count, "fetches by outcome"),
+        (
+            ATTACHMENTS_TOTAL,
+            Unit::Count,
+            "files that pages offer, by what came of reading them",
+        ),
         (
             FETCH_BYTES_TOTAL,
             Unit::Bytes,

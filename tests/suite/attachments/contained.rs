@@ -5,6 +5,7 @@ use std::io::{Cursor, Write as _};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use serde_json::json;
 use taojin_attachments::contained::{ARGUMENT, Limits};
 use taojin_attachments::{Attachment, Unreadable};
 use zip::ZipWriter;
@@ -219,15 +220,12 @@ fn extract_prints_attachments() {
     let lines = output.lines();
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert_eq!(lines[0]["kind"], "attachment");
-    assert_eq!(lines[0]["file_type"], "rtf");
+    assert_eq!(lines[0]["file"]["format"], "rtf");
     assert_eq!(lines[0]["title"], "通知");
-    assert_eq!(lines[1]["parts"][0]["text"], "名称,数量\n甲,1\n乙,2");
-    assert_eq!(lines[2]["members"][0]["content"]["Ok"]["title"], "通知");
+    assert_eq!(lines[1]["text"], "名称,数量\n甲,1\n乙,2");
+    let part = json!({ "name": "d.rtf", "after": 1 });
+    assert_eq!(lines[2]["file"]["parts"], json!([part]), "{lines:?}");
     let output = at.run(&["extract", "saved/c.zip"]).good();
-    let texts = [
-        "type       zip\n",
-        "input      d.rtf\ntitle      通知\n",
-        "\n[text]\n通知\n正文\n",
-    ];
+    let texts = ["title      c\n", "file       zip, ", "\n通知\n正文\n"];
     assert_has(&output.out, &texts);
 }

@@ -1,5 +1,6 @@
 //! What a crawl finds, what it asks for and what it keeps.
 
+mod attachments;
 mod duplicates;
 mod failing_pages;
 mod foreign_sites;

@@ -37,6 +37,8 @@ pub struct Config {
     pub max_body_bytes: u64,
     /// Largest sitemap read, after decompression, in bytes; of a larger one the links up to there are taken.
     pub max_sitemap_bytes: u64,
+    /// Largest attachment taken, in bytes; a larger one is not read at all.
+    pub max_attachment_bytes: u64,
     /// Largest decompressed size for one byte received; more is a decompression bomb.
     pub max_ratio: u64,
     /// How many redirects in a row are followed for one page.
@@ -73,6 +75,8 @@ impl Default for Config {
             max_body_bytes: 4 << 20,
             // The sitemap protocol allows 50 MB for one file, after decompression (sitemaps.org). They are read while they arrive.
             max_sitemap_bytes: 50 << 20,
+            // The longest yearly reports have some 20 MB.
+            max_attachment_bytes: 32 << 20,
             // Text seldom compresses better than 20:1; bombs reach 1,000:1.
             max_ratio: 100,
             // RFC 9309 §2.3.1.2 for robots.txt; browsers follow 20, honest pages need two.

@@ -10,7 +10,7 @@ use taojin_uri::CrawlUri;
 
 use super::decode::{BodyLimits, Decoder};
 use super::limits::Config;
-use super::request::{Fetched, Head, HeadContext, Request, Sink, Want, encoding};
+use super::request::{ContentClass, Fetched, Head, HeadContext, Request, Sink, Want, encoding};
 use crate::outcome::{Failure, VisitOutcome};
 
 /// The longest line of a record's header that is read, in bytes; tracking URLs run to 8 KiB.
@@ -258,6 +258,7 @@ impl<R: BufRead> Read for Members<R> {
 pub fn replay(
     record: &Record,
     config: &Config,
+    want: Want,
     sink: &mut dyn Sink,
 ) -> Option<(CrawlUri, Fetched)> {
     let uri = CrawlUri::parse(record.target.as_deref()?).ok()?;
@@ -273,7 +274,7 @@ pub fn replay(
         max_retry_after_ms: config.max_retry_after_ms,
     };
     let request = Request {
-        want: Want::Page,
+        want,
         ..Request::page(uri.clone(), 0)
     };
     let mut fetched = Fetched::of_head(Head::read(status, &headers, &asked), &request);
@@ -299,7 +300,10 @@ fn deliver(
     fetched: &mut Fetched,
 ) {
     let limits = BodyLimits {
-        max_bytes: config.max_body_bytes,
+        max_bytes: match fetched.head.class {
+            ContentClass::Other => config.max_attachment_bytes,
+            _ => config.max_body_bytes,
+        },
         max_ratio: config.max_ratio,
     };
     // some archives keep the header of a coding that they took off the body

@@ -849,6 +849,9 @@ impl Frontier {
         if self.taken_down.contains(&link.uri.fingerprint()) {
             return Err(Refusal::TakenDown);
         }
+        if link.class == UrlClass::Attachment {
+            return site.scope.check_attachment(&link.uri, link.redirects);
+        }
         let hops = if link.class == UrlClass::Seed {
             0
         } else {

@@ -410,7 +410,9 @@ pub(super) fn rank(class: UrlClass, hops: u16, on_hub: bool) -> u8 {
     match class {
         UrlClass::Seed | UrlClass::Feed | UrlClass::Sitemap => HUB_RANK,
         UrlClass::Hub => 2 + depth,
-        UrlClass::Article | UrlClass::Unknown => 1 + depth + u8::from(!on_hub),
+        UrlClass::Article | UrlClass::Unknown | UrlClass::Attachment => {
+            1 + depth + u8::from(!on_hub)
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use chrono::Datelike as _;
 use regex::Regex;
-use taojin_uri::CrawlUri;
+use taojin_uri::{CrawlUri, registrable_domain};
 use url::form_urlencoded;
 
 use crate::schedule::Site;
@@ -186,6 +186,28 @@ impl Scope {
             return Ok(());
         };
         Err(refusal)
+    }
+
+    /// Whether an attachment that a page of the site offers belongs to it. The page is what the patterns of `include` are for, and
+    /// files often lie on a host of their own: any of the registrable domains of the site's hosts will do.
+    pub fn check_attachment(&self, uri: &CrawlUri, redirects: u8) -> Result<(), Refusal> {
+        let rules = &self.rules.scope;
+        let is_near = |host: &String| {
+            let host = host.strip_prefix("*.").unwrap_or(host);
+            let host = host.split(':').next().unwrap_or_default();
+            registrable_domain(host) == Some(uri.registrable_domain())
+        };
+        if !self.has_authority(uri.authority()) && !self.hosts.iter().any(is_near) {
+            Err(Refusal::Host)
+        } else if uri.as_str().len() > rules.max_url_bytes {
+            Err(Refusal::Length)
+        } else if redirects > rules.max_redirects {
+            Err(Refusal::Redirects)
+        } else if self.exclude.match_any(uri) {
+            Err(Refusal::Excluded)
+        } else {
+            Ok(())
+        }
     }
 
     /// Whether a host, `host` or `host:port`, is one of the site's.

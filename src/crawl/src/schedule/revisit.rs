@@ -329,7 +329,7 @@ fn put_off(config: &Config, next: &mut Revisit, answer: u64, now_ms: i64) {
 /// Seeds, feeds and sitemaps are what they were named; others follow what was found.
 fn class_after(before: UrlClass, kind: PageKind) -> UrlClass {
     match (before, kind) {
-        (UrlClass::Seed, _) => UrlClass::Seed,
+        (UrlClass::Seed | UrlClass::Attachment, _) => before,
         (_, PageKind::Feed) => UrlClass::Feed,
         (_, PageKind::Sitemap) => UrlClass::Sitemap,
         (_, PageKind::Hub) => UrlClass::Hub,

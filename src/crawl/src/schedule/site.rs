@@ -35,6 +35,10 @@ pub struct Site {
     pub time_zone: String,
     /// Which pages belong to the site.
     pub scope: Scope,
+    /// Read the files that its pages offer: PDF, Word, tables.
+    pub attachments: bool,
+    /// Largest attachment taken, in bytes, in the place of `fetch.max_attachment_bytes`.
+    pub max_attachment_bytes: Option<u64>,
     /// Lexicons that its pages are cut with, by name; files in the lexicon directory.
     pub lexicons: Vec<String>,
     /// Synonyms that searches find as well, by name; files next to the configuration.
@@ -89,6 +93,8 @@ impl Default for Site {
             // The sites that this program was made for.
             time_zone: "Asia/Shanghai".to_owned(),
             scope: Scope::default(),
+            attachments: true,
+            max_attachment_bytes: None,
             lexicons: Vec::new(),
             synonyms: Vec::new(),
             max_pages_per_cycle: None,

@@ -15,12 +15,14 @@ use serde::Serialize;
 use taojin_uri::CrawlUri;
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::commit::announced_text;
 use super::error::{Result, StoreError};
 use super::keys::{meta, set_meta};
 use super::open::Reader;
 use super::place::StorePlace;
 use super::record::{Batch, NewUrl, UrlClass, UrlId, UrlState};
 use super::sql::{self, Connection, Gained, NONE, NOW_MS, Row, list, params};
+use super::urls::announced;
 
 /// In the data directory: the name of this node, by which it knows the place that it had before a crash as its own.
 const FILE: &str = "node";
@@ -255,7 +257,7 @@ impl Cluster<'_> {
             return Ok(Vec::new());
         }
         let sql = format!(
-            "SELECT hash, url, site, class, hops, redirects, via, due_ms FROM inbox WHERE part IN ({}) LIMIT {limit}",
+            "SELECT hash, url, site, class, hops, redirects, via, due_ms, announced FROM inbox WHERE part IN ({}) LIMIT {limit}",
             list(parts.iter())
         );
         self.0.conn.query_once(&sql, read)
@@ -264,7 +266,7 @@ impl Cluster<'_> {
     /// The same of all partitions, in the order of their fingerprints, behind one of them.
     pub(super) fn sent_after(&self, hash: i64, limit: u64) -> Result<Vec<(u64, Option<NewUrl>)>> {
         let sql = format!(
-            "SELECT hash, url, site, class, hops, redirects, via, due_ms FROM inbox \
+            "SELECT hash, url, site, class, hops, redirects, via, due_ms, announced FROM inbox \
              WHERE hash > {hash} ORDER BY hash LIMIT {limit}"
         );
         self.0.conn.query_once(&sql, read)
@@ -577,8 +579,8 @@ pub(super) fn write(conn: &Connection, batch: &Batch, now_ms: i64) -> Result<()>
     }
     let mut sent: Vec<&NewUrl> = batch.foreign.iter().collect();
     sent.sort_unstable_by_key(|url| url.uri.fingerprint());
-    let sql = "INSERT INTO inbox (hash, part, url, site, class, hops, redirects, via, due_ms, sent_ms) \
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10) ON CONFLICT DO NOTHING";
+    let sql = "INSERT INTO inbox (hash, part, url, site, class, hops, redirects, via, due_ms, sent_ms, announced) \
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING";
     for url in sent {
         let values = params![
             url.uri.fingerprint().cast_signed(),
@@ -591,6 +593,7 @@ pub(super) fn write(conn: &Connection, batch: &Batch, now_ms: i64) -> Result<()>
             url.via,
             url.due_ms,
             now_ms,
+            announced_text(url),
         ];
         conn.put(sql, values)?;
     }
@@ -608,6 +611,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<(u64, Option<NewUrl>)> {
         redirects: row.get(5)?,
         via: row.get(6)?,
         due_ms: row.get(7)?,
+        announced: announced(row, 8)?,
         ..NewUrl::link(uri, &site, row.get(4)?)
     };
     Ok((hash, Some(url)))

@@ -481,7 +481,13 @@ impl PreviousVisit {
     }
 }
 
-const INSERT_URL: &str = "INSERT INTO url (id, host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, first_seen_ms)";
+const INSERT_URL: &str = "INSERT INTO url (id, host_id, hash, url, site_id, class, state, rank, due_ms, hops, redirects, via, announced, first_seen_ms)";
+
+/// What is said of an attachment as the tables keep it.
+pub(super) fn announced_text(url: &NewUrl) -> Option<String> {
+    let announced = url.announced.as_ref()?;
+    serde_json::to_string(announced).ok()
+}
 
 /// Where a URL belongs. The next one mostly belongs there as well.
 struct Home {
@@ -495,7 +501,7 @@ struct Home {
 pub(super) struct NewUrls<'a> {
     conn: &'a Connection,
     keys: &'a mut Keys,
-    rows: Vec<[Value; 13]>,
+    rows: Vec<[Value; 14]>,
     home: Option<Home>,
     numbers: &'a mut Numbers,
     now_ms: i64,
@@ -562,6 +568,7 @@ impl<'a> NewUrls<'a> {
             url.hops.into(),
             url.redirects.into(),
             via.into(),
+            announced_text(url).into(),
             self.now_ms.into(),
         ]);
         self.keys.add(hash, id);

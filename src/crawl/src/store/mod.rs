@@ -50,8 +50,8 @@ pub use open::{Reader, Store};
 pub use place::{DatabaseFacts, Duties, StorePlace};
 pub use purge::{Purge, Purged};
 pub use record::{
-    Batch, Cause, Committed, DueUrl, FinishedPage, HELD_MS, HostId, HostRecord, Inserted, NewUrl,
-    Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState, Visit,
+    Announcement, Batch, Cause, Committed, DueUrl, FinishedPage, HELD_MS, HostId, HostRecord,
+    Inserted, NewUrl, Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState, Visit,
 };
 pub use sites::{Counts, SiteCounts};
 pub use sql::{Gained, NodeLease};

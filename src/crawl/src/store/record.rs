@@ -38,6 +38,8 @@ pub enum UrlClass {
     /// Not fetched yet, or none of these.
     #[default]
     Unknown => "unknown",
+    /// A file that a page offers.
+    Attachment => "attachment",
 }
 }
 
@@ -66,6 +68,19 @@ pub enum UrlState {
     /// Not allowed: robots.txt, address guard, scope.
     Refused => "refused",
 }
+}
+
+/// What the page that offers an attachment says of it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
+pub struct Announcement {
+    /// What the page calls it.
+    pub name: String,
+    /// Address of the page.
+    pub page_url: String,
+    /// Headline of the page.
+    pub page_title: Option<String>,
+    /// When the page was published, ISO 8601.
+    pub published: Option<String>,
 }
 
 /// How long the history of documents is kept. The present version of a document always is.
@@ -165,6 +180,8 @@ pub struct UrlRecord {
     pub redirects: u8,
     /// The page that it was found on.
     pub via: Option<UrlId>,
+    /// What was said of an attachment where it was found.
+    pub announced: Option<Box<Announcement>>,
     /// When it was found.
     pub first_seen_ms: i64,
     /// Unclean stops of the program during which it was being fetched, since its last finished visit.
@@ -298,6 +315,8 @@ pub struct NewUrl {
     pub redirects: u8,
     /// The page that it was found on; filled in from the finished page that carries it.
     pub via: Option<UrlId>,
+    /// What the page says of it, of an attachment.
+    pub announced: Option<Box<Announcement>>,
     /// When to fetch it; `None`: at once.
     pub due_ms: Option<i64>,
     /// Place among the due URLs of its host, set by the frontier.
@@ -316,6 +335,7 @@ impl NewUrl {
             hops,
             redirects: 0,
             via: None,
+            announced: None,
             due_ms: None,
             rank: 0,
             is_new: false,

@@ -43,6 +43,8 @@ CREATE TABLE inbox (
   hops BIGINT NOT NULL,
   redirects BIGINT NOT NULL,
   via BIGINT,
+  -- What the page that offers an attachment says of it, as JSON.
+  announced TEXT,
   due_ms BIGINT,
   sent_ms BIGINT NOT NULL
 );
@@ -98,6 +100,8 @@ CREATE TABLE url (
   hops BIGINT NOT NULL,
   redirects BIGINT NOT NULL,
   via BIGINT,
+  -- What the page that offers an attachment says of it, as JSON.
+  announced TEXT,
   first_seen_ms BIGINT NOT NULL,
   crashes BIGINT NOT NULL DEFAULT 0,
   interval_ms BIGINT NOT NULL DEFAULT 0,

@@ -99,10 +99,10 @@ fn check_version(found: i64, known: i64, path: &Path) -> Result<i64> {
     Ok(found)
 }
 
-/// Makes the tables if they are missing.
+/// Makes the tables if they are missing, and the columns that tables of before are without.
 pub(super) fn create(conn: &Connection) -> Result<()> {
     if version(conn)? == VERSION {
-        return Ok(());
+        return add_columns(conn);
     }
     if let Some(file) = conn.sqlite() {
         return STORE.create(file, conn.path());
@@ -113,6 +113,27 @@ pub(super) fn create(conn: &Connection) -> Result<()> {
         conn.run_script(&format!("BEGIN; {POSTGRES} COMMIT"))?;
     }
     conn.run_script(NEXT_ONE)
+}
+
+/// What is said of attachments was not kept at first.
+fn add_columns(conn: &Connection) -> Result<()> {
+    let is_file = conn.sqlite().is_some();
+    let (known, add) = if is_file {
+        (
+            "SELECT count(*) FROM pragma_table_info('url') WHERE name = 'announced'",
+            "ALTER TABLE url ADD COLUMN announced TEXT",
+        )
+    } else {
+        (
+            "SELECT count(*) FROM pg_attribute WHERE attrelid = 'url'::regclass AND attname = 'announced'",
+            "ALTER TABLE url ADD COLUMN IF NOT EXISTS announced TEXT; \
+             ALTER TABLE inbox ADD COLUMN IF NOT EXISTS announced TEXT",
+        )
+    };
+    if conn.query_row(known, NONE, |row| row.get::<i64>(0))? > 0 {
+        return Ok(());
+    }
+    conn.run_script(add)
 }
 
 fn read_version(conn: &Connection) -> Result<i64> {

@@ -49,6 +49,8 @@ CREATE TABLE url (
   hops INTEGER NOT NULL,
   redirects INTEGER NOT NULL,
   via BIGINT,
+  -- What the page that offers an attachment says of it, as JSON.
+  announced TEXT,
   first_seen_ms BIGINT NOT NULL,
   crashes INTEGER NOT NULL DEFAULT 0,
   interval_ms BIGINT NOT NULL DEFAULT 0,

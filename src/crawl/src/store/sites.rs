@@ -87,9 +87,15 @@ impl Store {
         let site = self.add_site(name)?;
         self.write(|tx| {
             let due = tx.execute(
-                "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class = ?4 AND due_ms > ?2 \
+                "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class IN (?4, ?5) AND due_ms > ?2 \
                  AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
-                params![site, now_ms, rank, UrlClass::Article],
+                params![
+                    site,
+                    now_ms,
+                    rank,
+                    UrlClass::Article,
+                    UrlClass::Attachment
+                ],
             )?;
             wake_hosts(tx, site, &Partitions::ALL, now_ms)?;
             Ok(due)

@@ -17,7 +17,9 @@ use super::commit::PreviousVisit;
 use super::error::Result;
 use super::keys::{find_beside, watermark};
 use super::open::Reader;
-use super::record::{Cause, DueUrl, HELD_MS, HostId, HostRecord, SiteId, UrlId, UrlRecord, Visit};
+use super::record::{
+    Announcement, Cause, DueUrl, HELD_MS, HostId, HostRecord, SiteId, UrlId, UrlRecord, Visit,
+};
 use super::runs;
 use super::sql::{self, Connection, NONE, Row, ToSql, list, params};
 
@@ -30,7 +32,7 @@ const EACH_RANK: &str = "WITH RECURSIVE ranks (rank) AS \
 
 const URL_COLUMNS: &str = "id, host_id, url, coalesce((SELECT name FROM site WHERE site.id = site_id), ''), class, state, rank, due_ms, hops, redirects, via, first_seen_ms, crashes, \
      interval_ms, status, etag, last_modified, digest, fetched_ms, changed_ms, not_found_since_ms, unchanged, errors, \
-     documented, target, error, content, alias_of, confirmed_ms, answer, cut_failure, cut_bytes";
+     documented, target, error, content, alias_of, confirmed_ms, answer, cut_failure, cut_bytes, announced";
 
 /// The first so many due URLs of a rank of a host.
 const DUE: &str = "SELECT due_ms, id FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 \
@@ -243,6 +245,7 @@ fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
         hops: row.get(8)?,
         redirects: row.get(9)?,
         via: row.get(10)?,
+        announced: announced(row, 32)?,
         first_seen_ms: row.get(11)?,
         crashes: row.get(12)?,
         visit: Visit {
@@ -270,6 +273,15 @@ fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
             truncation: truncation(row)?,
         },
     }))
+}
+
+/// What is said of an attachment; a text that cannot be read says nothing.
+pub(super) fn announced(
+    row: &Row<'_>,
+    column: usize,
+) -> rusqlite::Result<Option<Box<Announcement>>> {
+    let text = row.get::<Option<String>>(column)?;
+    Ok(text.and_then(|text| serde_json::from_str(&text).ok()))
 }
 
 fn truncation(row: &Row<'_>) -> rusqlite::Result<Option<Truncation>> {

@@ -410,7 +410,7 @@ fn has_page_number(parameter: &str) -> bool {
 }
 
 /// Most attachments of a page.
-const MAX_ATTACHMENTS: usize = 64;
+const MAX_ATTACHMENTS: usize = 256;
 /// Longest name, in characters.
 const MAX_NAME: usize = 200;
 /// Endings of files that are documents or hold some.

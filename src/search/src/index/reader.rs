@@ -106,6 +106,11 @@ impl Reader {
         }
     }
 
+    /// Whether the index has a document with this fingerprint.
+    pub fn has(&self, fingerprint: u64) -> Result<bool, IndexError> {
+        Ok(self.view()?.find(fingerprint)?.is_some())
+    }
+
     /// Fingerprints of all documents of a site; the site of a document that came from none is its host.
     pub fn fingerprints_of_site(&self, site: &str) -> Result<Vec<u64>, IndexError> {
         let view = self.view()?;

@@ -1,7 +1,7 @@
 //! The page of a document: its text as it was crawled, the comments or the posts of a thread below it, and how to cite it in the
 //! manner of GB/T 7714-2015. What is not known is left out, never made up.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use askama::Template;
 use axum::extract::Path;
@@ -38,6 +38,8 @@ struct AttachmentView {
     format: String,
     /// None for an address that no reader should follow.
     url: Option<String>,
+    /// Its text, where it is a document.
+    text: Option<String>,
 }
 
 /// The file that a document was read from.
@@ -210,8 +212,22 @@ impl DocumentPage {
             },
             pieces: body.pieces,
             fields: document.meta.iter().map(field).collect(),
-            file: document.file.as_ref().map(|file| FileView::new(&c, file)),
-            attachments: document.attachments.into_iter().map(attachment).collect(),
+            file: document.file.as_ref().map(|file| {
+                let mut view = FileView::new(&c, file);
+                let own = file
+                    .page_url
+                    .as_ref()
+                    .and_then(|url| related.linked.get(url));
+                if let (Some((_, href)), Some(id)) = (&mut view.page, own) {
+                    *href = c.document(id);
+                }
+                view
+            }),
+            attachments: document
+                .attachments
+                .into_iter()
+                .map(|file| attachment(&c, file, &related.linked))
+                .collect(),
             comments: body.comments,
             citation,
             reprints: others(related.reprints),
@@ -258,8 +274,9 @@ impl DocumentPage {
     }
 }
 
-fn attachment(file: Attachment) -> AttachmentView {
+fn attachment(c: &Chrome, file: Attachment, known: &BTreeMap<String, String>) -> AttachmentView {
     AttachmentView {
+        text: known.get(&file.url).map(|id| c.document(id)),
         url: outward(&file.url),
         name: if file.name.is_empty() {
             address(&file.url)

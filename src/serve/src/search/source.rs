@@ -3,6 +3,7 @@
 //! A [`SearchSource`] takes a [`SearchRequest`] or the id of a document, and returns hits and texts with their matches
 //! marked. It can only be read. `Reader`, the index, is one.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use crate::pages::view::Html;
@@ -18,6 +19,7 @@ use taojin_search::index::{
 use taojin_search::query::dates::Calendar;
 use taojin_search::query::highlight::Highlighter;
 use taojin_search::query::{Note, Parsed, parse, without_dates, without_quotes};
+use taojin_uri::CrawlUri;
 use utoipa::ToSchema;
 
 use crate::search::field_offers::{FieldOffer, field_offers};
@@ -163,6 +165,8 @@ pub struct Related {
     pub reprints: Vec<DocumentHit>,
     /// Documents on the same topic, best first.
     pub similar: Vec<DocumentHit>,
+    /// The ids of the documents, by their addresses, of the files that it offers, or of the page that offers it.
+    pub linked: BTreeMap<String, String>,
 }
 
 /// A hit as it came in.
@@ -607,7 +611,19 @@ fn related(reader: &Reader, id: &str, limit: usize) -> Result<Related, IndexErro
     }
     let unmarked = Highlighter::new(&Query::default(), &reader.analyzer().dictionary());
     let similar = reader.similar(&stored, limit)?;
+    let page = stored.document.file.as_ref();
+    let files = stored.document.attachments.iter().map(|file| &file.url);
+    let mut linked = BTreeMap::new();
+    for url in files.chain(page.and_then(|file| file.page_url.as_ref())) {
+        let Ok(uri) = CrawlUri::parse(url) else {
+            continue;
+        };
+        if reader.has(uri.fingerprint())? {
+            linked.insert(url.clone(), format!("{:016x}", uri.fingerprint()));
+        }
+    }
     Ok(Related {
+        linked,
         reprints,
         similar: similar.into_iter().map(|f| to_hit(f, &unmarked)).collect(),
     })

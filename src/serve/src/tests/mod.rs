@@ -342,7 +342,17 @@ impl SearchSource for Fake {
             .into_iter()
             .partition(|hit| hit.id.as_str() < "0000000000000002");
         assert!(self.document(id)?.is_some());
-        Ok(Related { reprints, similar })
+        let linked = [
+            ("https://oil7.example/notice", "0000000000000001"),
+            ("https://oil.example/1.docx", "0000000000000007"),
+        ];
+        Ok(Related {
+            reprints,
+            similar,
+            linked: linked
+                .map(|(url, id)| (url.to_owned(), id.to_owned()))
+                .into(),
+        })
     }
 
     fn mark(&self, query: &str, texts: &[&str]) -> Vec<Marked> {

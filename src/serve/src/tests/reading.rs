@@ -197,7 +197,7 @@ async fn document_of_file_shows_its_parts() {
         "PDF",
         "共 12 页 · 1.2 MB",
         "附件所在网页",
-        "href=\"https://oil7.example/notice\"",
+        "href=\"/doc/0000000000000001?lang=zh\">关于",
         "关于&#60;i&#62;油价",
         "id=\"part-0\">第 1 页</h2>",
         "id=\"part-1\">附表</h2>",
@@ -208,7 +208,10 @@ async fn document_of_file_shows_its_parts() {
     let second = page.find("第二段").unwrap();
     let heading = page.find(">附表</h2>").unwrap();
     assert!(first < heading && heading < second);
-    assert!(!visit("/doc/0000000000000001").await.body.contains("part-0"));
+    let other = visit("/doc/0000000000000001?lang=zh").await.body;
+    assert!(!other.contains("part-0"));
+    // The page leads to what was read of its file.
+    assert!(other.contains("href=\"/doc/0000000000000007?lang=zh\">文本快照</a>"));
 }
 
 #[tokio::test]

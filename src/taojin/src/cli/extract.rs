@@ -16,6 +16,7 @@ use super::output::{self, Paint};
 use super::templates::read_exported;
 use crate::config::{Config, read_weights};
 use crate::daemon::{self, now_ms};
+use crate::documents::attachment::{Origin, of_attachment};
 use taojin_attachments::Unreadable;
 use taojin_crawl::fetch::{Fetcher, Request};
 use taojin_crawl::{Failure, VisitOutcome};
@@ -246,20 +247,34 @@ impl Reading<'_> {
             Some(reader) => reader,
             None => self.attachments.insert(AttachmentReader::new()?),
         };
+        let size = bytes.as_ref().map_or(0, |bytes| bytes.len() as u64);
         let read = bytes.map(|bytes| reader.read(&bytes, name));
-        match (read, self.format) {
-            (Err(error), _) => self.refuse(name, &format!("{error:#}")),
-            (Ok(Err(Unreadable::NotRead(_))), _) => self.refuse(name, &format!("{why_no_page:#}")),
-            (Ok(Err(why)), _) => self.refuse(name, &why),
-            (Ok(Ok(_)), _) if self.explain => {
+        match read {
+            Err(error) => self.refuse(name, &format!("{error:#}")),
+            Ok(Err(Unreadable::NotRead(_))) => self.refuse(name, &format!("{why_no_page:#}")),
+            Ok(Err(why)) => self.refuse(name, &why),
+            Ok(Ok(_)) if self.explain => {
                 self.refuse(name, &"--explain takes pages, not attachments");
             }
-            (Ok(Ok(_)), Format::Xml) => {
-                self.refuse(name, &"attachments are printed as text or JSON, not as XML");
-            }
-            (Ok(Ok(found)), Format::Json) => attachment::print_json(name, &found)?,
-            (Ok(Ok(found)), Format::Text) => {
-                attachment::print_text(self.named.then_some(name), &found)?;
+            Ok(Ok(found)) => {
+                if found.is_cut {
+                    output::note(&output::printable(&format!("{name}: too long, cut short")));
+                }
+                if found.garbled_pages > 0 {
+                    let pages = found.garbled_pages;
+                    let note = format!("{name}: {pages} pages left out, their text is garbled");
+                    output::note(&output::printable(&note));
+                }
+                let origin = Origin {
+                    url: if name.contains("://") { name } else { "" },
+                    name,
+                    bytes: size,
+                    at_ms: now_ms(),
+                    offset_min: self.config.index.utc_offset_minutes,
+                    ..Origin::default()
+                };
+                let document = of_attachment(found, &origin);
+                return self.print(name, &document, None);
             }
         }
         Ok(())

@@ -20,6 +20,7 @@ pub use read::{
 };
 
 use crate::serve;
+use taojin_attachments::FileType;
 use taojin_crawl::fetch;
 use taojin_crawl::frontier;
 use taojin_crawl::schedule;
@@ -227,6 +228,10 @@ pub struct CrawlConfig {
     /// Documents are taken out of pages and indexed. Without, the crawl only fetches and follows links: for archives
     /// (`[warc]`) that are read later.
     pub documents: bool,
+    /// Files that pages offer are fetched and read; a site's file may switch it off for the site.
+    pub attachments: bool,
+    /// Kinds of files that are read, by their content.
+    pub attachment_types: Vec<FileType>,
     /// Pages of one article that become one document, the first included; 1 switches this off.
     pub article_pages: usize,
     /// Documents that may wait for the index; above it no new page is fetched until the index has caught up.
@@ -250,6 +255,8 @@ impl Default for CrawlConfig {
         Self {
             max_connections: MAX_CONNECTIONS,
             documents: true,
+            attachments: true,
+            attachment_types: FileType::ALL.map(|(kind, _)| kind).to_vec(),
             article_pages: ARTICLE_PAGES,
             max_outbox: MAX_OUTBOX,
             crawl_log_bytes: CRAWL_LOG_BYTES,

@@ -133,6 +133,7 @@ pub fn parse_site(path: &Path, text: &str) -> (Option<Site>, Vec<ConfigProblem>)
 pub(super) fn site_defaults() -> Table {
     let site = Site {
         delay_ms: Some(2000),
+        max_attachment_bytes: Some(100 << 20),
         max_pages_per_cycle: Some(5000),
         ..Site::default()
     };

@@ -369,6 +369,7 @@ const CONFIG: &[Limit] = &[
     ("fetch.dns_timeout_ms", 1.0, LONGEST_MS),
     ("fetch.max_body_bytes", 1.0, MANY),
     ("fetch.max_sitemap_bytes", 1.0, MANY),
+    ("fetch.max_attachment_bytes", 1.0, MANY),
     ("fetch.max_ratio", 1.0, MANY),
     ("fetch.max_redirects", 0.0, 100.0),
     ("fetch.max_retry_after_ms", 0.0, LONGEST_MS),
@@ -416,6 +417,7 @@ const CONFIG: &[Limit] = &[
 
 /// Numbers of a site's file.
 const SITE: &[Limit] = &[
+    ("max_attachment_bytes", 1.0, MANY),
     ("max_pages_per_cycle", 1.0, MANY),
     ("delay_ms", 0.0, LONGEST_MS),
     ("queues", 1.0, 64.0),

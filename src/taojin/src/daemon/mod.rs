@@ -22,6 +22,7 @@ mod watchdog;
 mod crawl {
     pub(crate) mod archive;
     pub(crate) mod article;
+    pub(crate) mod attachment;
     pub(crate) mod crawl_log;
     pub(crate) mod crawl_loop;
     pub(crate) mod disk;

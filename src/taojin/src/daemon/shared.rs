@@ -29,6 +29,9 @@ pub(super) struct SiteRules {
     pub(super) utc_offset_min: Option<i32>,
     /// Whether the sitemaps that robots.txt names are read.
     pub(super) robots_sitemaps: bool,
+    /// Whether files that its pages offer are read, and up to which size, where that is not the usual one.
+    pub(super) attachments: bool,
+    pub(super) max_attachment_bytes: Option<u64>,
 }
 
 /// What the threads tell each other beside the channels.

@@ -1,6 +1,7 @@
 //! Documents between the store, which keeps them, and the index, which finds them. In: documents and rows of the log. Out:
 //! each in the form that the other side takes.
 
+pub(crate) mod attachment;
 mod encoded;
 mod history;
 mod index_at;

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::client::{CAME, End, end_of, failed};
 use super::server::{Server, http, uri};
 use crate::fetch::{
-    Archive, Config, Exchange, Fetched, Record, Request, Sink, WarcError, WarcReader, replay,
+    Archive, Config, Exchange, Fetched, Record, Request, Sink, Want, WarcError, WarcReader, replay,
 };
 use crate::outcome::{Failure, VisitOutcome};
 
@@ -105,15 +105,16 @@ async fn warc_replay_equals_fetch() {
     ids.dedup();
     assert_eq!(ids.len(), records.len());
     let mut page = Vec::new();
-    let (target, fetched) = replay(response, &Config::default(), &mut page).unwrap();
+    let (target, fetched) = replay(response, &Config::default(), Want::Page, &mut page).unwrap();
     assert_eq!((target.as_str(), end_of(&fetched)), (PAGE, CAME));
     assert_eq!(String::from_utf8(page).unwrap(), "石油");
     assert_eq!(
         (fetched.head.charset(), fetched.whole),
         (Some("utf-8"), true)
     );
-    assert!(replay(&records[3], &Config::default(), &mut Vec::new()).is_none());
-    let (_, fetched) = replay(&records[5], &Config::default(), &mut Vec::new()).unwrap();
+    assert!(replay(&records[3], &Config::default(), Want::Page, &mut Vec::new()).is_none());
+    let (_, fetched) =
+        replay(&records[5], &Config::default(), Want::Page, &mut Vec::new()).unwrap();
     assert_eq!(fetched.outcome, VisitOutcome::Redirect);
 }
 
@@ -191,7 +192,7 @@ fn warc(kind: &str, target: &str, block: &str) -> String {
 fn replayed(file: &[u8]) -> Option<(String, End, String)> {
     let record = records(file).remove(0);
     let mut page = Vec::new();
-    let (uri, fetched) = replay(&record, &Config::default(), &mut page)?;
+    let (uri, fetched) = replay(&record, &Config::default(), Want::Page, &mut page)?;
     Some((
         uri.to_string(),
         end_of(&fetched),
@@ -297,7 +298,7 @@ proptest! {
             let at = at % file.len();
             file[at] ^= flip;
             for record in records(&file) {
-                replay(&record, &Config::default(), &mut Vec::new());
+                replay(&record, &Config::default(), Want::Page, &mut Vec::new());
             }
         }
     }

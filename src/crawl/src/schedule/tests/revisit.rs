@@ -18,6 +18,7 @@ fn record(class: UrlClass) -> UrlRecord {
         hops: 1,
         redirects: 0,
         via: None,
+        announced: None,
         first_seen_ms: NOW,
         crashes: 0,
         visit: Visit {

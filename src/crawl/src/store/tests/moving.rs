@@ -3,6 +3,7 @@
 use rusqlite::types::Value;
 
 use super::on_postgres::{in_schema, server};
+use super::records::offered;
 use super::*;
 use crate::store::backup::TABLES;
 
@@ -129,7 +130,7 @@ fn move_round_trip() {
     );
     // An address that was sent to another node and not taken up.
     let sent = Batch {
-        foreign: vec![link("http://else.example.net/sent")],
+        foreign: vec![offered("http://else.example.net/sent")],
         ..Batch::default()
     };
     store.commit(&sent, NOW).unwrap();
@@ -148,6 +149,9 @@ fn move_round_trip() {
     for new in ["http://www.oil.com.cn/new", "http://else.example.net/sent"] {
         assert!(store.lookup(&uri(new)).unwrap().is_some(), "{new}");
     }
+    let sent = store.lookup(&uri("http://else.example.net/sent")).unwrap();
+    let announced = sent.unwrap().announced.unwrap();
+    assert_eq!(announced.name, "附件1", "it was kept on the way");
     let mut after = rows(&store);
     after.retain(|row| !row.contains("oil.com.cn/new") && !row.contains("else.example.net"));
     let is_count =

@@ -23,6 +23,44 @@ fn record_round_trip() {
     assert_eq!(store.host("b.cn").unwrap().unwrap().next_due_ms, Some(NOW));
 }
 
+pub(super) fn offered(text: &str) -> NewUrl {
+    NewUrl {
+        class: UrlClass::Attachment,
+        announced: Some(Box::new(Announcement {
+            name: "附件1".to_owned(),
+            page_url: "http://a.cn/1".to_owned(),
+            page_title: Some("通知".to_owned()),
+            published: None,
+        })),
+        ..link(text)
+    }
+}
+
+#[test]
+fn attachment_keeps_what_its_page_says() {
+    let (dir, mut store) = new_store();
+    let file = offered("http://a.cn/1.pdf");
+    let batch = Batch {
+        urls: vec![file.clone()],
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap();
+    assert_eq!(known(&store, "http://a.cn/1.pdf").announced, file.announced);
+    // A store of before has no place for it, and gains one.
+    let sql = "ALTER TABLE url DROP COLUMN announced";
+    store.conn.run_script(sql).unwrap();
+    drop(store);
+    let mut store = Store::open(dir.path()).unwrap();
+    assert_eq!(known(&store, "http://a.cn/1.pdf").announced, None);
+    let file = offered("http://a.cn/2.pdf");
+    let batch = Batch {
+        urls: vec![file.clone()],
+        ..Batch::default()
+    };
+    store.commit(&batch, NOW).unwrap();
+    assert_eq!(known(&store, "http://a.cn/2.pdf").announced, file.announced);
+}
+
 #[test]
 fn commit_adds_urls_once() {
     let (_dir, mut store) = new_store();

@@ -16,7 +16,9 @@ use super::visit::{ArchivedResponse, FinishedVisit, VisitTask};
 use crate::config::Config;
 use crate::daemon::now_ms;
 use crate::daemon::shared::lock;
-use taojin_crawl::fetch::{self, Archive, Exchange, Fetched, Head, Record, WarcError, WarcReader};
+use taojin_crawl::fetch::{
+    self, Archive, Exchange, Fetched, Head, Record, Want, WarcError, WarcReader,
+};
 use taojin_crawl::frontier::{Lease, Scope};
 use taojin_crawl::store::{UrlClass, UrlRecord, Visit};
 use taojin_extract as extract;
@@ -171,7 +173,7 @@ pub(crate) fn pages_of_archive(
 fn page_of(record: &Record, config: &Config) -> Option<(Page, Head)> {
     let uri = target(record)?;
     let mut body = PageBody::new(&config.page, uri, UrlClass::Unknown);
-    let (_, fetched) = fetch::replay(record, &config.fetch, &mut body)?;
+    let (_, fetched) = fetch::replay(record, &config.fetch, Want::Page, &mut body)?;
     match body.form {
         BodyForm::Html(builder) if fetched.is_page_or_beginning() => {
             Some((builder.finish(), fetched.head))
@@ -215,6 +217,7 @@ fn unknown(uri: CrawlUri, site: Arc<str>) -> UrlRecord {
         hops: 1,
         redirects: 0,
         via: None,
+        announced: None,
         first_seen_ms: 0,
         crashes: 0,
         visit: Visit::default(),

@@ -32,11 +32,17 @@ pub(crate) struct OpenArticle {
     first: Fetched,
     /// Addresses of those that follow.
     left: Vec<String>,
+    /// The files that it offers are to be read.
+    attachments: bool,
 }
 
 impl OpenArticle {
     /// The article that begins with this page, if it continues on others.
-    pub(crate) fn start(mut document: Document, first: Fetched) -> Option<Box<Self>> {
+    pub(crate) fn start(
+        mut document: Document,
+        first: Fetched,
+        attachments: bool,
+    ) -> Option<Box<Self>> {
         let left = std::mem::take(&mut document.pages);
         document.links.retain(|link| !left.contains(&link.url));
         (!left.is_empty()).then(|| {
@@ -44,6 +50,7 @@ impl OpenArticle {
                 document,
                 first,
                 left,
+                attachments,
             })
         })
     }
@@ -81,6 +88,7 @@ impl OpenArticle {
             head: &first.head,
             cut: false,
             joins: false,
+            attachments: self.attachments,
         };
         let mut visited = read_page(&answer, self.document.clone());
         visited.reason = left_out;

@@ -3,7 +3,10 @@
 //! [`PageBody`] takes the bytes and parses them as they arrive, [`read`] makes of it what the crawl loop needs. Neither
 //! touches the network or the store.
 
+use std::fs::File;
+use std::io::Write as _;
 use std::ops::ControlFlow;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::visit::{VisitContext, VisitResult};
@@ -11,7 +14,7 @@ use crate::documents::EncodedDocument;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{ContentClass, Head, Sink};
 use taojin_crawl::schedule::{self, Cut, DatedLink, Sitemap, SitemapReader};
-use taojin_crawl::store::{NewUrl, UrlClass, UrlRecord};
+use taojin_crawl::store::{Announcement, NewUrl, UrlClass, UrlRecord};
 use taojin_extract as extract;
 use taojin_extract::page::{self, Attr, LinkRole, Page, Tag};
 use taojin_extract::{Document, Kind, LinkKind};
@@ -35,6 +38,10 @@ pub(crate) struct PageBody {
     /// No document is wanted.
     links_only: bool,
     max_sitemap_bytes: u64,
+    /// Where files are kept while they are read; none where they are not wanted.
+    files: Option<PathBuf>,
+    /// Its declared type is that of no page.
+    is_file: bool,
     /// No byte has come yet.
     is_first: bool,
     pub(crate) form: BodyForm,
@@ -50,6 +57,8 @@ pub(crate) enum BodyForm {
     List(Vec<u8>),
     /// A sitemap, read as it comes.
     Sitemap(Box<SitemapReader>),
+    /// A file that a page may offer, kept in one without a name.
+    File(File),
     /// No text by its first bytes: not read on.
     Binary,
 }
@@ -62,6 +71,8 @@ impl PageBody {
             class,
             max_sitemap_bytes: u64::MAX,
             links_only: false,
+            files: None,
+            is_file: false,
             is_first: true,
             form: BodyForm::Open,
         }
@@ -73,6 +84,25 @@ impl PageBody {
             max_sitemap_bytes,
             ..self
         }
+    }
+
+    /// Keeps files that pages may offer in this folder, without a name: nothing is left of them after a crash.
+    pub(crate) fn keep_files(self, folder: PathBuf) -> Self {
+        Self {
+            files: Some(folder),
+            ..self
+        }
+    }
+
+    /// A file whose first bytes say that it is one; none where files are not wanted or there is no place for it.
+    fn file(&self, bytes: &[u8]) -> Option<BodyForm> {
+        let is_file = match self.class {
+            UrlClass::Sitemap | UrlClass::Feed => false,
+            UrlClass::Attachment => !looks_like_html(bytes),
+            _ => FILES.iter().any(|begin| bytes.starts_with(begin)),
+        };
+        let folder = self.files.as_ref().filter(|_| is_file)?;
+        tempfile::tempfile_in(folder).map(BodyForm::File).ok()
     }
 
     fn sitemap(&self) -> BodyForm {
@@ -107,16 +137,27 @@ impl Sink for PageBody {
         self.form = match head.class {
             _ if self.class == UrlClass::Sitemap => self.sitemap(),
             _ if self.class == UrlClass::Feed => BodyForm::List(Vec::new()),
+            _ if self.class == UrlClass::Attachment => BodyForm::Open,
             ContentClass::Html => self.html(head.charset()),
             ContentClass::Feed => BodyForm::List(Vec::new()),
+            // A file, or nothing that is read.
+            ContentClass::Other => {
+                self.is_file = true;
+                BodyForm::Open
+            }
             // Decided by the first bytes; these types seldom come with a charset worth keeping.
             _ => BodyForm::Open,
         };
     }
 
     fn chunk(&mut self, bytes: &[u8]) -> ControlFlow<()> {
-        if matches!(self.form, BodyForm::Open) {
+        // Servers call a file anything, HTML too.
+        let file = self.is_first.then(|| self.file(bytes)).flatten();
+        if let Some(file) = file {
+            self.form = file;
+        } else if matches!(self.form, BodyForm::Open) {
             self.form = match bytes {
+                _ if self.is_file => BodyForm::Binary,
                 sitemap if begins_with(sitemap, &[b"<urlset", b"<sitemapindex"]) => self.sitemap(),
                 list if looks_like_list(list) => BodyForm::List(Vec::new()),
                 binary if looks_binary(binary) => BodyForm::Binary,
@@ -138,10 +179,34 @@ impl Sink for PageBody {
                 }
             }
             BodyForm::Open => {}
+            BodyForm::File(file) => {
+                if file.write_all(bytes).is_err() {
+                    // The disk is full: there is no file.
+                    self.form = BodyForm::Binary;
+                    return ControlFlow::Break(());
+                }
+            }
             BodyForm::Binary => return ControlFlow::Break(()),
         }
         ControlFlow::Continue(())
     }
+}
+
+/// First bytes of files that pages offer: PDF, archives and what is packed like one, Office of before 2007, RTF.
+const FILES: [&[u8]; 6] = [
+    b"%PDF-",
+    b"PK\x03\x04",
+    b"\xd0\xcf\x11\xe0",
+    b"Rar!\x1a\x07",
+    b"7z\xbc\xaf",
+    b"{\\rtf",
+];
+
+/// Whether an answer to the address of a file begins like a page.
+fn looks_like_html(bytes: &[u8]) -> bool {
+    let head = bytes.get(..bytes.len().min(512)).unwrap_or_default();
+    let head = head.trim_ascii_start().to_ascii_lowercase();
+    head.starts_with(b"<!") || begins_with(&head, &[b"<html", b"<head", b"<body", b"<script"])
 }
 
 /// Whether a body of undeclared type begins like a feed, or a packed list.
@@ -184,6 +249,7 @@ pub(crate) fn redirect(record: &UrlRecord, to: &CrawlUri) -> VisitResult {
     visited.outlinks.push(NewUrl {
         redirects: record.redirects.saturating_add(1),
         hops: record.hops,
+        announced: record.announced.clone(),
         ..child(record, to.clone(), class)
     });
     visited.target = Some(to.clone());
@@ -199,6 +265,8 @@ pub(crate) struct FetchedPage<'a> {
     pub(crate) cut: bool,
     /// The pages of an article become one document.
     pub(crate) joins: bool,
+    /// The files that it offers are to be read.
+    pub(crate) attachments: bool,
 }
 
 /// A body that came whole (or whose beginning is enough). Where no documents are wanted, only its links.
@@ -228,7 +296,8 @@ pub(crate) fn read(
             list(answer.record, found)
         }
         BodyForm::Open => VisitResult::nothing(VisitOutcome::Page, Some("empty body".to_owned())),
-        BodyForm::Binary => {
+        // A file is read by a child process, which is waited for elsewhere.
+        BodyForm::File(_) | BodyForm::Binary => {
             let reason = "content-type: no text".to_owned();
             VisitResult::nothing(VisitOutcome::Unwanted, Some(reason))
         }
@@ -284,6 +353,7 @@ pub(crate) fn read_page(answer: &FetchedPage<'_>, mut document: Document) -> Vis
         head,
         cut,
         joins,
+        attachments,
     } = *answer;
     document.noindex |= head.noindex;
     document.nofollow |= head.nofollow;
@@ -308,10 +378,19 @@ pub(crate) fn read_page(answer: &FetchedPage<'_>, mut document: Document) -> Vis
                 && document.part_of.is_some()
                 && (l.continues_list() || document.pages.contains(&l.url))
         };
-        let followed = links.iter().filter(|l| !l.nofollow && !is_pager(l));
+        let offered = if attachments {
+            offered(record, &document, &links)
+        } else {
+            Vec::new()
+        };
+        let is_offered = |l: &&extract::Link| offered.iter().any(|file| file.uri.as_str() == l.url);
+        let followed = links
+            .iter()
+            .filter(|l| !l.nofollow && !is_pager(l) && !is_offered(l));
         visited
             .outlinks
             .extend(followed.filter_map(|l| outlink(record, l, is_list)));
+        visited.outlinks.extend(offered);
     }
     note_canonical(record, &document, &mut visited);
     // Pictures in the page leave an article short; a text as long as this is a list without an end.
@@ -325,6 +404,26 @@ pub(crate) fn read_page(answer: &FetchedPage<'_>, mut document: Document) -> Vis
         visited.document = Some(EncodedDocument::new(&document));
     }
     visited
+}
+
+/// The files that a page offers, with what it says of them.
+fn offered(record: &UrlRecord, document: &Document, links: &[extract::Link]) -> Vec<NewUrl> {
+    let files = document.attachments.iter();
+    let may_follow = |url: &str| !links.iter().any(|link| link.nofollow && link.url == url);
+    let files = files.filter(|file| may_follow(&file.url));
+    let file = |file: &extract::Attachment| {
+        let uri = CrawlUri::parse(&file.url).ok()?;
+        Some(NewUrl {
+            announced: Some(Box::new(Announcement {
+                name: file.name.clone(),
+                page_url: document.url.clone(),
+                page_title: document.title.clone(),
+                published: document.published.clone(),
+            })),
+            ..child(record, uri, UrlClass::Attachment)
+        })
+    };
+    files.filter_map(file).collect()
 }
 
 /// Digest of what would make the page a changed one.
@@ -517,7 +616,7 @@ fn outline(document: &Document, links: &[extract::Link], is_article: bool) -> u6
 }
 
 /// 64-bit digest of texts in order.
-fn digest<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
+pub(super) fn digest<'a>(parts: impl IntoIterator<Item = &'a str>) -> u64 {
     let mut hasher = xxhash_rust::xxh3::Xxh3::new();
     for part in parts {
         hasher.update(part.as_bytes());

@@ -139,6 +139,8 @@ pub(crate) fn rules(site: &Site, now_ms: i64) -> SiteRules {
         documents: Arc::new(documents),
         utc_offset_min: offset.map(|o| o.local_minus_utc() / 60),
         robots_sitemaps: site.robots_sitemaps,
+        attachments: site.attachments,
+        max_attachment_bytes: site.max_attachment_bytes,
     }
 }
 

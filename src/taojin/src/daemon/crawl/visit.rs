@@ -5,9 +5,10 @@
 //! [`start`] runs one task for each lease, on threads of their own: a page that takes seconds to extract holds up no reader of the
 //! same process. They end with the crawl loop. [`VisitContext`] is what all of them need.
 
+use std::fs::File;
 use std::net::IpAddr;
 use std::panic::{AssertUnwindSafe, resume_unwind};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::thread;
@@ -21,6 +22,7 @@ use tokio::task::{JoinSet, spawn_blocking};
 
 use super::archive::WarcSink;
 use super::article::{self, OpenArticle};
+use super::attachment::{self, AttachmentReader};
 use super::crawl_loop::Event;
 use super::reading::{BodyForm, FetchedPage, PageBody, child, read, redirect};
 use crate::config::LoadedConfig;
@@ -179,6 +181,10 @@ pub(crate) struct VisitContext {
     pub(crate) extract: Option<extract::Config>,
     /// Pages of an article that become one document, at most.
     pub(crate) article_pages: usize,
+    /// Reads attachments, each in a child process; none where they are not wanted.
+    pub(crate) attachments: Option<AttachmentReader>,
+    /// The data folder.
+    pub(crate) folder: PathBuf,
     pub(crate) shared: Arc<Shared>,
     /// Templates of the sites.
     pub(crate) templates: Templates,
@@ -208,6 +214,14 @@ impl VisitContext {
         } else {
             None
         }
+    }
+
+    /// Up to which size the attachments of a site are read; none where they are not.
+    pub(crate) fn max_attachment_bytes(&self, site: &str) -> Option<u64> {
+        let rules = self.shared.rules(site)?;
+        let wanted = self.attachments.is_some() && rules.attachments;
+        let usual = self.fetcher.config().max_attachment_bytes;
+        wanted.then(|| rules.max_attachment_bytes.unwrap_or(usual))
     }
 
     /// Does work on `bytes` of a page. What may take long is done beside the fetch tasks, so that their time limits stay true.
@@ -257,6 +271,8 @@ pub(crate) fn tools(
         page: config.page.clone(),
         extract: config.crawl.documents.then(|| config.extract.clone()),
         article_pages: config.crawl.article_pages,
+        attachments: AttachmentReader::open(config)?,
+        folder: config.data_dir.clone(),
         shared: Arc::clone(shared),
         templates,
         archive: archived.then(open).transpose()?.map(Arc::new),
@@ -379,14 +395,32 @@ pub(crate) async fn visit(
     let record = &lease.record;
     if let Some(archived) = archived {
         let (beside, record) = (Arc::clone(tools), record.clone());
-        let bytes = archived.record.block.len() as u64;
-        let read = move || visit_archived(&beside, &record, &archived);
-        let visited = tools.compute(bytes, read).await;
+        let (bytes, at_ms) = (archived.record.block.len() as u64, archived.at_ms);
+        let read = {
+            let record = record.clone();
+            move || visit_archived(&beside, &record, &archived)
+        };
+        let visited = match tools.compute(bytes, read).await {
+            Ok(visited) => visited,
+            Err(file) => attachment::visit(tools, &record, file.fetched, file.file, at_ms).await,
+        };
+        let visited = VisitResult {
+            archived_ms: Some(at_ms),
+            named_ms: tools.templates.registry.named_ms(&record.site),
+            ..visited
+        };
         let report = FetchReport::new(visited.outcome, 0);
         return (visited, report);
     }
     if let Some(open) = open {
         return article::go_on(tools, record, open).await;
+    }
+    if record.visit.class == UrlClass::Attachment
+        && tools.max_attachment_bytes(&record.site).is_none()
+    {
+        let reason = "attachments are switched off (crawl.attachments, attachments of the site)";
+        let visited = VisitResult::nothing(VisitOutcome::Unwanted, Some(reason.to_owned()));
+        return (visited, FetchReport::new(VisitOutcome::Disallowed, 0));
     }
     let verdict = check_robots(tools, &record.uri).await;
     let crawl_delay_ms = verdict.crawl_delay_ms;
@@ -481,13 +515,22 @@ pub(super) fn report_fetch(fetched: &Fetched, outcome: VisitOutcome) -> FetchRep
 
 async fn fetch(tools: &Arc<VisitContext>, record: &UrlRecord) -> VisitResult {
     let (fetched, form) = ask(tools, record, &record.uri, record.visit.class).await;
+    let is_attachment = record.visit.class == UrlClass::Attachment;
+    if is_attachment && fetched.failure == Some(Failure::TooLarge) {
+        return attachment::too_large(fetched);
+    }
+    if let BodyForm::File(file) = form {
+        return attachment::visit(tools, record, fetched, file, tools.shared.now_ms()).await;
+    }
     let (beside, record) = (Arc::clone(tools), record.clone());
     let at_ms = tools.shared.now_ms();
     let joins = tools.article_pages > 1;
     let bytes = match &form {
         // A few bytes may unfold into many entries.
         BodyForm::List(_) | BodyForm::Sitemap(_) => u64::MAX,
-        BodyForm::Open | BodyForm::Html(_) | BodyForm::Binary => fetched.body_bytes,
+        BodyForm::Open | BodyForm::Html(_) | BodyForm::File(_) | BodyForm::Binary => {
+            fetched.body_bytes
+        }
     };
     let read = move || process_response(&beside, &record, fetched, form, at_ms, joins);
     tools.compute(bytes, read).await
@@ -501,9 +544,11 @@ pub(super) async fn ask(
     class: UrlClass,
 ) -> (Fetched, BodyForm) {
     let limits = tools.fetcher.config();
+    let max_attachment_bytes = tools.max_attachment_bytes(&record.site);
     let max_body_bytes = match class {
         UrlClass::Sitemap => Some(limits.max_sitemap_bytes),
         UrlClass::Feed => Some(limits.max_body_bytes.min(MAX_FEED_BYTES)),
+        UrlClass::Attachment => max_attachment_bytes,
         _ => None,
     };
     // A page that an operator has called a document, or named a field of, since it was fetched comes whole once more.
@@ -531,10 +576,14 @@ pub(super) async fn ask(
     if tools.extract.is_none() {
         body = body.links_only();
     }
+    if max_attachment_bytes.is_some() {
+        body = body.keep_files(tools.folder.clone());
+    }
+    let most_bytes = request.max_body_bytes.unwrap_or(limits.max_body_bytes);
     let fetched = match &tools.archive {
         None => tools.fetcher.fetch(&request, &mut body).await,
         Some(archive) => {
-            let mut exchange = Exchange::new(&mut body, limits.max_body_bytes);
+            let mut exchange = Exchange::new(&mut body, most_bytes);
             let fetched = tools.fetcher.fetch(&request, &mut exchange).await;
             archive.write(uri, &exchange, &fetched, tools.shared.now_ms());
             fetched
@@ -548,21 +597,35 @@ fn visit_archived(
     tools: &VisitContext,
     record: &UrlRecord,
     archived: &ArchivedResponse,
-) -> VisitResult {
-    let mut body = PageBody::new(&tools.page, record.uri.clone(), UrlClass::Unknown);
-    let replayed = fetch::replay(&archived.record, tools.fetcher.config(), &mut body);
-    let mut visited = match replayed {
-        Some((_, fetched)) => {
-            process_response(tools, record, fetched, body.form, archived.at_ms, false)
-        }
-        None => VisitResult::nothing(
-            VisitOutcome::Unwanted,
-            Some("archive: no answer of a server".to_owned()),
-        ),
+) -> Result<VisitResult, Box<FetchedFile>> {
+    let mut body = PageBody::new(&tools.page, record.uri.clone(), record.visit.class);
+    let mut want = Want::Page;
+    if tools.max_attachment_bytes(&record.site).is_some() {
+        want = Want::Any;
+        body = body.keep_files(tools.folder.clone());
+    }
+    let replayed = fetch::replay(&archived.record, tools.fetcher.config(), want, &mut body);
+    let Some((_, fetched)) = replayed else {
+        let reason = "archive: no answer of a server".to_owned();
+        return Ok(VisitResult::nothing(VisitOutcome::Unwanted, Some(reason)));
     };
-    visited.archived_ms = Some(archived.at_ms);
-    visited.named_ms = tools.templates.registry.named_ms(&record.site);
-    visited
+    match body.form {
+        BodyForm::File(file) => Err(Box::new(FetchedFile { fetched, file })),
+        form => Ok(process_response(
+            tools,
+            record,
+            fetched,
+            form,
+            archived.at_ms,
+            false,
+        )),
+    }
+}
+
+/// An answer that is a file, and no page.
+struct FetchedFile {
+    fetched: Fetched,
+    file: File,
 }
 
 /// What extraction is told of a page that came at `at_ms`.
@@ -591,6 +654,7 @@ fn process_response(
     joins: bool,
 ) -> VisitResult {
     let context = context(tools, record, at_ms);
+    let attachments = tools.max_attachment_bytes(&record.site).is_some();
     // A page over the limit is still worth its beginning, and so is one that always breaks off at the same byte;
     // anything else that broke off is not to be used.
     let cut = fetched.failure == Some(Failure::TooLarge);
@@ -602,7 +666,7 @@ fn process_response(
         BodyForm::List(_) => is_whole || short,
         // What was read of it before the limit is as good as ever.
         BodyForm::Sitemap(_) => is_whole || cut || short,
-        BodyForm::Open | BodyForm::Binary => is_whole,
+        BodyForm::Open | BodyForm::File(_) | BodyForm::Binary => is_whole,
     };
     let mut visited = match fetched.redirect_target() {
         Some(to) => redirect(record, to),
@@ -612,6 +676,7 @@ fn process_response(
                 head: &fetched.head,
                 cut,
                 joins,
+                attachments,
             };
             read(tools, &answer, form, &context)
         }
@@ -637,7 +702,7 @@ fn process_response(
     visited.open = visited
         .goes_on
         .take()
-        .and_then(|document| OpenArticle::start(*document, fetched.clone()));
+        .and_then(|document| OpenArticle::start(*document, fetched.clone(), attachments));
     visited.fetched = Some(fetched);
     visited
 }

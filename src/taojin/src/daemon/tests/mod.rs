@@ -30,6 +30,7 @@ fn record(text: &str, visit: Visit) -> UrlRecord {
         hops: 2,
         redirects: 0,
         via: Some(1),
+        announced: None,
         first_seen_ms: NOW - DAY,
         crashes: 0,
         visit,

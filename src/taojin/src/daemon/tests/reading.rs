@@ -48,6 +48,7 @@ fn document(kind: Kind) -> Document {
 
 fn read_whole(document: Document, head: &Head) -> VisitResult {
     let answer = FetchedPage {
+        attachments: true,
         record: &record("http://a.cn/1.html", Visit::default()),
         head,
         cut: false,

@@ -1,0 +1,156 @@
+//! Visits a file that a page offers: it is read in a child process and becomes a document. A file without an honest text has none,
+//! and the record of its address says why.
+
+use std::fs::File;
+use std::io::{Read as _, Seek as _};
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+
+use super::reading::digest;
+use super::visit::{VisitContext, VisitResult};
+use crate::config::Config;
+use crate::documents::EncodedDocument;
+use crate::documents::attachment::{Origin, of_attachment};
+use crate::serve::metrics;
+use taojin_attachments::contained::{Limits, Reader};
+use taojin_attachments::{Attachment, FileType, Unreadable};
+use taojin_crawl::VisitOutcome;
+use taojin_crawl::fetch::Fetched;
+use taojin_crawl::store::UrlRecord;
+use taojin_extract::Kind;
+use taojin_uri::CrawlUri;
+
+/// Reads attachments as the configuration has it.
+pub(crate) struct AttachmentReader {
+    reader: Reader,
+    types: Vec<FileType>,
+    turns: Semaphore,
+}
+
+impl AttachmentReader {
+    /// None where attachments are not wanted.
+    pub(crate) fn open(config: &Config) -> std::io::Result<Option<Self>> {
+        let crawl = &config.crawl;
+        if !crawl.attachments || !crawl.documents {
+            return Ok(None);
+        }
+        let limits = Limits {
+            // The limits of sites decide what is fetched.
+            file_bytes: usize::MAX,
+            ..Limits::default()
+        };
+        Ok(Some(Self {
+            turns: Semaphore::new(limits.parallel),
+            reader: Reader::new(limits)?,
+            types: crawl.attachment_types.clone(),
+        }))
+    }
+}
+
+/// What came of a visit that brought a file.
+pub(super) async fn visit(
+    tools: &Arc<VisitContext>,
+    record: &UrlRecord,
+    fetched: Fetched,
+    file: File,
+    at_ms: i64,
+) -> VisitResult {
+    let mut visited = VisitResult::nothing(fetched.outcome, None);
+    if fetched.outcome == VisitOutcome::Page {
+        visited.kind = Some(Kind::Attachment);
+        let read = read(tools, record, file).await;
+        let outcome = read.as_ref().map_or_else(Unreadable::as_str, |_| "read");
+        ::metrics::counter!(metrics::ATTACHMENTS_TOTAL, "outcome" => outcome).increment(1);
+        match read {
+            Ok(read) => {
+                let rules = tools.shared.rules(&record.site);
+                let mut document = of_attachment(
+                    read,
+                    &Origin {
+                        url: record.uri.as_str(),
+                        name: &file_name(&record.uri),
+                        site: Some(&record.site),
+                        announced: record.announced.as_deref(),
+                        bytes: fetched.body_bytes,
+                        at_ms,
+                        offset_min: rules.and_then(|rules| rules.utc_offset_min).unwrap_or(0),
+                    },
+                );
+                document.noindex = fetched.head.noindex;
+                let title = document.title.as_deref().unwrap_or_default();
+                visited.digest = Some(digest([title, document.text.as_str()]));
+                let encoded = EncodedDocument::new(&document);
+                if document.noindex {
+                    visited.unindexed =
+                        Some("asks not to be indexed (X-Robots-Tag: noindex)".to_owned());
+                    visited.withheld = Some(encoded);
+                } else {
+                    visited.document = Some(encoded);
+                }
+            }
+            Err(why) => {
+                visited.digest = Some(digest([why.as_str()]));
+                visited.unindexed = Some(format!("{}: the file {why}", why.as_str()));
+            }
+        }
+    } else {
+        visited.reason = Some(super::visit::reason(&fetched));
+    }
+    visited.fetched = Some(fetched);
+    visited
+}
+
+/// What is said of a file over the limit, of which nothing is read.
+pub(super) fn too_large(fetched: Fetched) -> VisitResult {
+    let reason = "larger than fetch.max_attachment_bytes, or than max_attachment_bytes of its site";
+    VisitResult {
+        fetched: Some(fetched),
+        ..VisitResult::nothing(VisitOutcome::Unwanted, Some(reason.to_owned()))
+    }
+}
+
+async fn read(
+    tools: &Arc<VisitContext>,
+    record: &UrlRecord,
+    mut file: File,
+) -> Result<Attachment, Unreadable> {
+    let Some(attachments) = &tools.attachments else {
+        return Err(Unreadable::NotRead("an attachment".to_owned()));
+    };
+    // So many files are in memory as are read.
+    let _turn = attachments.turns.acquire().await;
+    let mut bytes = Vec::new();
+    let whole = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
+    drop(file);
+    if whole.is_err() {
+        return Err(Unreadable::Crashed);
+    }
+    let read = attachments
+        .reader
+        .read(&bytes, &file_name(&record.uri))
+        .await?;
+    if attachments.types.contains(&read.file_type) {
+        Ok(read)
+    } else {
+        let kind = read.file_type.as_str();
+        Err(Unreadable::NotRead(format!(
+            "{kind} (crawl.attachment_types)"
+        )))
+    }
+}
+
+/// The last part of the path, or a value of the query that looks like the name of a file.
+fn file_name(uri: &CrawlUri) -> String {
+    let query = uri.query().unwrap_or_default();
+    let values = url::form_urlencoded::parse(query.as_bytes()).map(|(_, value)| value.into_owned());
+    let path = uri.path().rsplit('/').next().unwrap_or_default();
+    let path = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
+    let mut names = std::iter::once(path.into_owned()).chain(values);
+    names
+        .find(|name| {
+            name.rsplit_once('.')
+                .is_some_and(|(_, end)| (2..=4).contains(&end.len()))
+        })
+        .unwrap_or_default()
+}

@@ -1,0 +1,353 @@
+//! Makes a document of what was read of a file.
+
+use chrono::{DateTime, Duration, FixedOffset};
+
+use taojin_attachments::{Attachment, FileType, Member, Part, Place};
+use taojin_crawl::store::Announcement;
+use taojin_extract::{Document, FilePart, Kind, SourceFile};
+
+/// Parts of a document whose places are kept.
+const MOST_PARTS: usize = 2_000;
+/// Characters of a title or of the name of a part.
+const TITLE_CHARS: usize = 200;
+/// Lines of a page that must be full for paragraphs to be made of them.
+const FULL_LINES: usize = 3;
+/// How far before the page that offers it a file may have been made: a form is older than what is written into it.
+const OLDEST_DAYS: i64 = 366;
+/// How far after the page: its time may be that of a day, and clocks differ.
+const NEWEST_DAYS: i64 = 2;
+
+/// What is known of a file beside its bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Origin<'a> {
+    /// Its address; empty where it has none.
+    pub(crate) url: &'a str,
+    /// What it is called where it lies.
+    pub(crate) name: &'a str,
+    /// Name of its site in the configuration.
+    pub(crate) site: Option<&'a str>,
+    /// What the page that offers it says of it.
+    pub(crate) announced: Option<&'a Announcement>,
+    /// Its size in bytes.
+    pub(crate) bytes: u64,
+    /// When it came, Unix milliseconds.
+    pub(crate) at_ms: i64,
+    /// Minutes east of UTC of the days that it names.
+    pub(crate) offset_min: i32,
+}
+
+/// The document of a file. What it does not say itself of its title and its date, the page that offers it says.
+pub(crate) fn of_attachment(read: Attachment, origin: &Origin<'_>) -> Document {
+    let mut text = Text::default();
+    let published = published(&read, origin);
+    let title = title(&read, origin);
+    let author = Some(read.authors.join(" ")).filter(|names| !names.is_empty());
+    text.add(read.parts, read.file_type, None);
+    text.add_members(read.members, "");
+    let page = origin.announced;
+    let mut document = Document {
+        url: origin.url.to_owned(),
+        site: origin.site.map(str::to_owned),
+        title,
+        published,
+        author,
+        text: text.lines.join("\n"),
+        kind: Kind::Attachment,
+        method: "file".to_owned(),
+        confidence: 1.0,
+        file: Some(SourceFile {
+            format: read.file_type.as_str().to_owned(),
+            bytes: origin.bytes,
+            pages: read.pages,
+            page_url: page.map(|page| page.page_url.clone()),
+            page_title: page.and_then(|page| page.page_title.clone()),
+            parts: text.parts,
+        }),
+        ..Document::default()
+    };
+    document.drop_controls();
+    document
+}
+
+/// Paragraphs, and where parts begin among them.
+#[derive(Default)]
+struct Text {
+    lines: Vec<String>,
+    parts: Vec<FilePart>,
+}
+
+impl Text {
+    fn add(&mut self, parts: Vec<Part>, file_type: FileType, member: Option<&str>) {
+        for part in parts {
+            let name = match (&part.place, member) {
+                (Place::Whole, None) => None,
+                (Place::Whole, Some(member)) => Some(member.to_owned()),
+                (place, member) => {
+                    let place = match place {
+                        Place::Page(n) | Place::Slide(n) | Place::Chapter(n) => n.to_string(),
+                        Place::Sheet(name) => name.clone(),
+                        Place::Whole => String::new(),
+                    };
+                    let place =
+                        member.map_or(place.clone(), |member| format!("{member} · {place}"));
+                    Some(place)
+                }
+            };
+            let is_laid_out = matches!(file_type, FileType::Pdf | FileType::Ofd);
+            let lines = paragraphs(&part.text, is_laid_out);
+            if lines.is_empty() {
+                continue;
+            }
+            if let Some(name) = name.filter(|_| self.parts.len() < MOST_PARTS) {
+                self.parts.push(FilePart {
+                    name: name.chars().take(TITLE_CHARS).collect(),
+                    after: u32::try_from(self.lines.len()).unwrap_or(u32::MAX),
+                });
+            }
+            self.lines.extend(lines);
+        }
+    }
+
+    /// Members under their names; those that cannot be read are named only.
+    fn add_members(&mut self, members: Vec<Member>, above: &str) {
+        for member in members {
+            let name = format!("{above}{}", member.name);
+            match member.content {
+                Ok(read) => {
+                    self.add(read.parts, read.file_type, Some(&name));
+                    self.add_members(read.members, &format!("{name}/"));
+                }
+                Err(_) => self.lines.extend(paragraphs(&name, false)),
+            }
+        }
+    }
+}
+
+/// The paragraphs of a text. The lines of a page that is laid out end where the page does: one that is full and ends no sentence
+/// goes on in the next.
+fn paragraphs(text: &str, is_laid_out: bool) -> Vec<String> {
+    let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    if !is_laid_out {
+        return lines.map(str::to_owned).collect();
+    }
+    let width = |line: &str| {
+        line.chars()
+            .map(|c| if c.is_ascii() { 1 } else { 2 })
+            .sum::<usize>()
+    };
+    let widest = lines.clone().map(width).max().unwrap_or_default();
+    let is_full = |line: &str| width(line) * 5 >= widest * 4;
+    // A page of headings alone has no paragraphs.
+    let has_paragraphs = lines.clone().filter(|line| is_full(line)).count() >= FULL_LINES;
+    let mut out: Vec<String> = Vec::new();
+    let mut goes_on = false;
+    for line in lines {
+        match out.last_mut().filter(|_| goes_on) {
+            Some(before) => {
+                let ends_word = before.ends_with(|c: char| c.is_ascii_alphanumeric() || c == ',');
+                if ends_word && line.starts_with(|c: char| c.is_ascii_alphanumeric()) {
+                    before.push(' ');
+                }
+                before.push_str(line);
+            }
+            None => out.push(line.to_owned()),
+        }
+        let ends = |c: char| "。！？；：.!?;:…”」』".contains(c);
+        goes_on = has_paragraphs && is_full(line) && !line.ends_with(ends) && !line.contains('\t');
+    }
+    out
+}
+
+/// Its own title, what the page calls it, or the name of the file.
+fn title(read: &Attachment, origin: &Origin<'_>) -> Option<String> {
+    let names = [
+        read.title.clone(),
+        origin.announced.map(|page| without_suffix(&page.name)),
+        origin.name.rsplit('/').next().map(without_suffix),
+    ];
+    let mut names = names.into_iter().flatten();
+    let name = names.find(|name| name.chars().any(char::is_alphanumeric))?;
+    Some(name.chars().take(TITLE_CHARS).collect())
+}
+
+/// The name of a file without its ending and what follows that, its size mostly.
+fn without_suffix(name: &str) -> String {
+    let name = name.trim();
+    let ending = |(_, end): &(&str, &str)| {
+        let end: String = end
+            .chars()
+            .take_while(char::is_ascii_alphanumeric)
+            .collect();
+        (2..=4).contains(&end.len())
+    };
+    let bare = name.rsplit_once('.').filter(ending).map(|(bare, _)| bare);
+    bare.unwrap_or(name).trim().to_owned()
+}
+
+/// When it was made, by itself where that can be true beside the page that offers it; else when the page was published.
+fn published(read: &Attachment, origin: &Origin<'_>) -> Option<String> {
+    let of_page = origin.announced.and_then(|page| page.published.clone());
+    // A file that was changed long after it was made was made of another one, or of an office's form.
+    let is_old = |made: &i64| {
+        read.modified
+            .is_some_and(|at| at - made > OLDEST_DAYS * 86_400)
+    };
+    let own = read.created.filter(|made| !is_old(made)).or(read.modified);
+    let zone = FixedOffset::east_opt(origin.offset_min * 60);
+    let own = own.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
+    let own = own.zip(zone).map(|(own, zone)| own.with_timezone(&zone));
+    let Some(own) = own.filter(|own| own.timestamp_millis() <= origin.at_ms) else {
+        return of_page;
+    };
+    let day = of_page.as_deref().and_then(|text| text.get(..10));
+    let day = day.and_then(|text| text.parse::<chrono::NaiveDate>().ok());
+    let can_be_true = day.is_none_or(|day| {
+        let own = own.date_naive();
+        own >= day - Duration::days(OLDEST_DAYS) && own <= day + Duration::days(NEWEST_DAYS)
+    });
+    if !can_be_true {
+        return of_page;
+    }
+    Some(own.format("%Y-%m-%d").to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use taojin_attachments::Unreadable;
+
+    use super::*;
+
+    fn file(title: Option<&str>, created: Option<&str>, modified: Option<&str>) -> Attachment {
+        let seconds = |day: &str| {
+            let time = DateTime::parse_from_rfc3339(&format!("{day}T20:00:00Z"));
+            time.expect("a day").timestamp()
+        };
+        Attachment {
+            file_type: FileType::Pdf,
+            title: title.map(str::to_owned),
+            authors: Vec::new(),
+            created: created.map(seconds),
+            modified: modified.map(seconds),
+            pages: Some(2),
+            parts: Vec::new(),
+            members: Vec::new(),
+            garbled_pages: 0,
+            is_cut: false,
+        }
+    }
+
+    #[test]
+    fn page_fills_what_file_leaves_open() {
+        let announced = Announcement {
+            name: "附件2：价格表.pdf（238KB）".to_owned(),
+            page_url: "https://a.example/notice".to_owned(),
+            page_title: Some("通知".to_owned()),
+            published: Some("2026-05-06".to_owned()),
+        };
+        let origin = Origin {
+            name: "P0202605.pdf",
+            announced: Some(&announced),
+            at_ms: 1_800_000_000_000,
+            offset_min: 480,
+            ..Origin::default()
+        };
+        for (own, created, modified, title, day) in [
+            (None, None, None, "附件2：价格表", "2026-05-06"),
+            // Eight in the evening is the next day in Beijing.
+            (
+                Some("运价表"),
+                Some("2026-05-03"),
+                None,
+                "运价表",
+                "2026-05-04",
+            ),
+            // Of a year before, of a year to come, and of a form that was filled in later.
+            (
+                None,
+                Some("2019-01-01"),
+                None,
+                "附件2：价格表",
+                "2026-05-06",
+            ),
+            (
+                None,
+                Some("2026-08-01"),
+                None,
+                "附件2：价格表",
+                "2026-05-06",
+            ),
+            (
+                None,
+                Some("1996-12-17"),
+                Some("2026-04-30"),
+                "附件2：价格表",
+                "2026-05-01",
+            ),
+        ] {
+            let document = of_attachment(file(own, created, modified), &origin);
+            assert_eq!(document.title.as_deref(), Some(title));
+            assert_eq!(document.published.as_deref(), Some(day), "{created:?}");
+            let read = document.file.expect("a file");
+            assert_eq!(read.page_url.as_deref(), Some("https://a.example/notice"));
+        }
+        // Where nobody says anything, the name of the file is left.
+        let alone = Origin {
+            announced: None,
+            ..origin
+        };
+        let document = of_attachment(file(None, None, None), &alone);
+        assert_eq!(document.title.as_deref(), Some("P0202605"));
+        assert_eq!(document.published, None);
+    }
+
+    #[test]
+    fn lines_of_a_page_become_paragraphs() {
+        let page = "关于价格的通知\n根据管道运输价格管理办法经成本监审现将核定的\n\
+            管道运输价格印发给你们请认真执行具体价格见附件并于\n本月底前上报。\n\
+            各企业应当按照核定的价格与用户签订合同不得擅自\n提高价格。";
+        let joined = paragraphs(page, true);
+        assert_eq!(joined.len(), 3, "{joined:?}");
+        assert!(joined[1].ends_with("并于本月底前上报。"));
+        assert_eq!(paragraphs(page, false).len(), 6);
+        let words = "Gas prices are set by the commission every year and\n\
+            published with the notice, which every company must\nread before it signs a contract with any customer of\nits own.";
+        let joined = paragraphs(words, true);
+        assert!(joined[0].contains("year and published"), "{joined:?}");
+    }
+
+    #[test]
+    fn parts_know_their_places() {
+        let part = |place: Place, text: &str| Part {
+            place,
+            text: text.to_owned(),
+        };
+        let mut whole = file(None, None, None);
+        whole.parts = vec![
+            part(Place::Page(1), "第一页\n第二段"),
+            part(Place::Page(2), " \n"),
+            part(Place::Page(3), "第三页"),
+        ];
+        let mut inner = file(None, None, None);
+        inner.parts = vec![part(Place::Sheet("明细".to_owned()), "金额")];
+        whole.members = vec![
+            Member {
+                name: "表.xlsx".to_owned(),
+                content: Ok(inner),
+            },
+            Member {
+                name: "图.pdf".to_owned(),
+                content: Err(Unreadable::Scanned),
+            },
+        ];
+        let document = of_attachment(whole, &Origin::default());
+        assert_eq!(document.text, "第一页\n第二段\n第三页\n金额\n图.pdf");
+        let file = document.file.expect("a file");
+        let parts = file
+            .parts
+            .iter()
+            .map(|part| (part.name.as_str(), part.after));
+        let expected = [("1", 0), ("3", 2), ("表.xlsx · 明细", 3)];
+        assert_eq!(parts.collect::<Vec<_>>(), expected);
+        assert_eq!(file.part_of(1).map(|part| part.name.as_str()), Some("1"));
+    }
+}
