@@ -9,7 +9,8 @@
 //! nor a program be loaded, but a bare `fork` can.
 
 use std::ffi::OsString;
-use std::io::{self, Read as _, Write as _};
+use std::fs::File;
+use std::io::{self, Read as _, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
 use std::time::Duration;
@@ -102,11 +103,33 @@ impl Reader {
         if bytes.len() > self.limits.file_bytes {
             return Err(Unreadable::TooLarge);
         }
-        let _turn = self
-            .turns
-            .acquire()
-            .await
-            .map_err(|_| Unreadable::Crashed)?;
+        let _turn = self.turns.acquire().await;
+        self.read_in_turn(bytes, name).await
+    }
+
+    /// The same of a file on disk, from its beginning. It is in memory only while it is its turn.
+    ///
+    /// # Errors
+    ///
+    /// As [`Reader::read`], and [`Unreadable::Crashed`] if the disk does not give it.
+    pub async fn read_file(&self, mut file: File, name: &str) -> Result<Attachment, Unreadable> {
+        let _turn = self.turns.acquire().await;
+        let mut bytes = Vec::new();
+        let most = self.limits.file_bytes as u64;
+        let mut read = || {
+            file.rewind()?;
+            (&mut file)
+                .take(most.saturating_add(1))
+                .read_to_end(&mut bytes)
+        };
+        match read() {
+            Err(_) => Err(Unreadable::Crashed),
+            Ok(length) if length as u64 > most => Err(Unreadable::TooLarge),
+            Ok(_) => self.read_in_turn(&bytes, name).await,
+        }
+    }
+
+    async fn read_in_turn(&self, bytes: &[u8], name: &str) -> Result<Attachment, Unreadable> {
         let seconds = self.limits.time.as_secs().max(1);
         let mut child = Command::new(&self.program)
             .arg(ARGUMENT)

@@ -42,15 +42,18 @@ pub(crate) const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 /// Longest wait for anything: far above what it takes, so that only a hang fails.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(90);
 
-/// Looks again and again until there is something; none if there is nothing for so long.
+/// Looks again and again until there is something; none if there is nothing for so long. A look that takes long, such as a run of
+/// the program, is made less often: it takes the processor from what is waited for.
 pub(crate) fn poll<T>(limit: Duration, mut look: impl FnMut() -> Option<T>) -> Option<T> {
     let until = Instant::now() + limit;
     loop {
+        let began = Instant::now();
         let found = look();
         if found.is_some() || Instant::now() > until {
             return found;
         }
-        thread::sleep(Duration::from_millis(20));
+        let pause = began.elapsed() * 2;
+        thread::sleep(pause.clamp(Duration::from_millis(20), Duration::from_millis(500)));
     }
 }
 

@@ -79,26 +79,19 @@ struct Text {
 impl Text {
     fn add(&mut self, parts: Vec<Part>, file_type: FileType, member: Option<&str>) {
         for part in parts {
-            let name = match (&part.place, member) {
-                (Place::Whole, None) => None,
-                (Place::Whole, Some(member)) => Some(member.to_owned()),
-                (place, member) => {
-                    let place = match place {
-                        Place::Page(n) | Place::Slide(n) | Place::Chapter(n) => n.to_string(),
-                        Place::Sheet(name) => name.clone(),
-                        Place::Whole => String::new(),
-                    };
-                    let place =
-                        member.map_or(place.clone(), |member| format!("{member} · {place}"));
-                    Some(place)
-                }
+            let place = match part.place {
+                Place::Whole => None,
+                Place::Page(n) | Place::Slide(n) | Place::Chapter(n) => Some(n.to_string()),
+                Place::Sheet(name) => Some(name),
             };
+            let names = member.map(str::to_owned).into_iter().chain(place);
+            let name = names.collect::<Vec<String>>().join(" · ");
             let is_laid_out = matches!(file_type, FileType::Pdf | FileType::Ofd);
             let lines = paragraphs(&part.text, is_laid_out);
             if lines.is_empty() {
                 continue;
             }
-            if let Some(name) = name.filter(|_| self.parts.len() < MOST_PARTS) {
+            if !name.is_empty() && self.parts.len() < MOST_PARTS {
                 self.parts.push(FilePart {
                     name: name.chars().take(TITLE_CHARS).collect(),
                     after: u32::try_from(self.lines.len()).unwrap_or(u32::MAX),

@@ -2,10 +2,7 @@
 //! and the record of its address says why.
 
 use std::fs::File;
-use std::io::{Read as _, Seek as _};
 use std::sync::Arc;
-
-use tokio::sync::Semaphore;
 
 use super::reading::digest;
 use super::visit::{VisitContext, VisitResult};
@@ -25,7 +22,6 @@ use taojin_uri::CrawlUri;
 pub(crate) struct AttachmentReader {
     reader: Reader,
     types: Vec<FileType>,
-    turns: Semaphore,
 }
 
 impl AttachmentReader {
@@ -41,7 +37,6 @@ impl AttachmentReader {
             ..Limits::default()
         };
         Ok(Some(Self {
-            turns: Semaphore::new(limits.parallel),
             reader: Reader::new(limits)?,
             types: crawl.attachment_types.clone(),
         }))
@@ -113,23 +108,13 @@ pub(super) fn too_large(fetched: Fetched) -> VisitResult {
 async fn read(
     tools: &Arc<VisitContext>,
     record: &UrlRecord,
-    mut file: File,
+    file: File,
 ) -> Result<Attachment, Unreadable> {
     let Some(attachments) = &tools.attachments else {
         return Err(Unreadable::NotRead("an attachment".to_owned()));
     };
-    // So many files are in memory as are read.
-    let _turn = attachments.turns.acquire().await;
-    let mut bytes = Vec::new();
-    let whole = file.rewind().and_then(|()| file.read_to_end(&mut bytes));
-    drop(file);
-    if whole.is_err() {
-        return Err(Unreadable::Crashed);
-    }
-    let read = attachments
-        .reader
-        .read(&bytes, &file_name(&record.uri))
-        .await?;
+    let name = file_name(&record.uri);
+    let read = attachments.reader.read_file(file, &name).await?;
     if attachments.types.contains(&read.file_type) {
         Ok(read)
     } else {
