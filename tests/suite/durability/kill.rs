@@ -15,7 +15,7 @@ use crate::support::trial::{SITE, Trial, fetched_again};
 use crate::support::{say, scaled};
 
 /// Kills in one crawl; short and long.
-const KILLS: [u32; 2] = [20, 100];
+const KILLS: [u32; 2] = [12, 100];
 /// Pages of the web.
 const PAGES: [u32; 2] = [400, 2_000];
 /// Articles of a host; its lists come on top.

@@ -26,7 +26,7 @@ use crate::support::trial::{SITE, Trial};
 use crate::support::{say, scaled};
 
 /// Cuts in each workload; short and long.
-const CUTS: [usize; 2] = [16, 200];
+const CUTS: [usize; 2] = [10, 200];
 /// After every so many cuts of a crawl, the crawl goes on to its end.
 const CRAWL_ON: usize = 6;
 const SEED: u64 = 0x00f0_ff00;

@@ -27,7 +27,7 @@ const NODES: [u32; 2] = [3, 4];
 /// Nodes that are killed, one after the other.
 const KILLS: [u32; 2] = [1, 6];
 /// Pages of the web.
-const PAGES: [u32; 2] = [1_200, 3_600];
+const PAGES: [u32; 2] = [700, 3_600];
 /// Rest of each host, in milliseconds.
 pub(crate) const DELAY_MS: u64 = 1_500;
 /// A node that is paused for longer than its lease loses its partitions.

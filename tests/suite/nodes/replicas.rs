@@ -17,7 +17,7 @@ use crate::support::{say, scaled, wait_until};
 
 const REPLICAS: usize = 3;
 /// Kills; short and long.
-const KILLS: [u32; 2] = [6, 30];
+const KILLS: [u32; 2] = [4, 30];
 /// Pages of the web.
 const PAGES: [u32; 2] = [360, 2_400];
 /// Everything is crawled by then.
