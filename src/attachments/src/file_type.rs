@@ -64,6 +64,12 @@ pub enum FileType {
 
 /// First bytes of compound files: Office before 2007, Outlook.
 const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
+/// First bytes of ZIP archives and what is packed as one; the second of empty ones.
+const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
+const RAR: &[u8] = b"Rar!\x1a\x07";
+const SEVEN_Z: &[u8] = b"7z\xbc\xaf\x27\x1c";
+const PDF: &[u8] = b"%PDF-";
+const RTF: &[u8] = b"{\\rtf";
 /// A PDF may have other bytes before its own; readers search so many.
 const PDF_HEAD_BYTES: usize = 1024;
 /// Lines that must have the same number of commas or tabs in a table without a name.
@@ -101,6 +107,12 @@ impl FileType {
         Self::ALL[self as usize].1
     }
 
+    /// Whether the first bytes of a body are those of a file and of no page. A file of text has none that tell.
+    pub fn is_begun_by(head: &[u8]) -> bool {
+        let begins = [COMPOUND, RAR, SEVEN_Z, PDF, RTF].into_iter().chain(ZIP);
+        begins.into_iter().any(|begin| head.starts_with(begin))
+    }
+
     /// Recognises a file.
     ///
     /// # Errors
@@ -111,19 +123,19 @@ impl FileType {
         if bytes.starts_with(COMPOUND) {
             return detect_compound(bytes);
         }
-        if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"PK\x05\x06") {
+        if ZIP.iter().any(|begin| bytes.starts_with(begin)) {
             return detect_package(bytes);
         }
-        if bytes.starts_with(b"Rar!\x1a\x07") {
+        if bytes.starts_with(RAR) {
             return Ok(Self::Rar);
         }
-        if bytes.starts_with(b"7z\xbc\xaf\x27\x1c") {
+        if bytes.starts_with(SEVEN_Z) {
             return Ok(Self::SevenZ);
         }
-        if head.windows(5).any(|window| window == b"%PDF-") {
+        if head.windows(PDF.len()).any(|window| window == PDF) {
             return Ok(Self::Pdf);
         }
-        if bytes.trim_ascii_start().starts_with(b"{\\rtf") {
+        if bytes.trim_ascii_start().starts_with(RTF) {
             return Ok(Self::Rtf);
         }
         if mail::is_mail(bytes) {

@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use super::visit::{VisitContext, VisitResult};
 use crate::documents::EncodedDocument;
+use taojin_attachments::FileType;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{ContentClass, Head, Sink};
 use taojin_crawl::schedule::{self, Cut, DatedLink, Sitemap, SitemapReader};
@@ -99,7 +100,7 @@ impl PageBody {
         let is_file = match self.class {
             UrlClass::Sitemap | UrlClass::Feed => false,
             UrlClass::Attachment => !looks_like_html(bytes),
-            _ => FILES.iter().any(|begin| bytes.starts_with(begin)),
+            _ => FileType::is_begun_by(bytes),
         };
         let folder = self.files.as_ref().filter(|_| is_file)?;
         tempfile::tempfile_in(folder).map(BodyForm::File).ok()
@@ -191,16 +192,6 @@ impl Sink for PageBody {
         ControlFlow::Continue(())
     }
 }
-
-/// First bytes of files that pages offer: PDF, archives and what is packed like one, Office of before 2007, RTF.
-const FILES: [&[u8]; 6] = [
-    b"%PDF-",
-    b"PK\x03\x04",
-    b"\xd0\xcf\x11\xe0",
-    b"Rar!\x1a\x07",
-    b"7z\xbc\xaf",
-    b"{\\rtf",
-];
 
 /// Whether an answer to the address of a file begins like a page.
 fn looks_like_html(bytes: &[u8]) -> bool {
