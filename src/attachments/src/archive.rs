@@ -131,7 +131,7 @@ fn unreadable(error: &rars::Error) -> Unreadable {
         ErrorKind::PasswordRequired | ErrorKind::BadPassword => Unreadable::Password,
         ErrorKind::ResourceLimit => Unreadable::TooLarge,
         ErrorKind::UnsupportedFormat | ErrorKind::UnsupportedFeature => {
-            Unreadable::NotRead("packed in an unknown way".to_owned())
+            Unreadable::unknown_packing()
         }
         _ => Unreadable::Damaged,
     }
@@ -177,7 +177,7 @@ fn packed(error: &sevenz_rust2::Error) -> Unreadable {
         Error::UnsupportedCompressionMethod(name) if name.contains("AES") => Unreadable::Password,
         Error::MaxMemLimited { .. } => Unreadable::TooLarge,
         Error::UnsupportedCompressionMethod(_) | Error::ExternalUnsupported => {
-            Unreadable::NotRead("packed in an unknown way".to_owned())
+            Unreadable::unknown_packing()
         }
         _ => Unreadable::Damaged,
     }

@@ -32,7 +32,6 @@ mod text;
 mod works;
 mod xml;
 
-use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
@@ -108,18 +107,6 @@ pub enum Place {
     Sheet(String),
 }
 
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Whole => f.write_str("text"),
-            Self::Page(number) => write!(f, "page {number}"),
-            Self::Slide(number) => write!(f, "slide {number}"),
-            Self::Chapter(number) => write!(f, "chapter {number}"),
-            Self::Sheet(name) => write!(f, "sheet {name}"),
-        }
-    }
-}
-
 /// A file inside a file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Member {
@@ -163,6 +150,11 @@ pub enum Unreadable {
 }
 
 impl Unreadable {
+    /// Of an archive whose method is not known.
+    pub(crate) fn unknown_packing() -> Self {
+        Self::NotRead("packed in an unknown way".to_owned())
+    }
+
     /// Returns the word for machines, as in JSON and metrics.
     pub fn as_str(&self) -> &'static str {
         match self {

@@ -143,9 +143,7 @@ fn unreadable(error: &ZipError) -> Unreadable {
         ZipError::InvalidPassword | ZipError::UnsupportedArchive(ZipError::PASSWORD_REQUIRED) => {
             Unreadable::Password
         }
-        ZipError::UnsupportedArchive(_) => {
-            Unreadable::NotRead("packed in an unknown way".to_owned())
-        }
+        ZipError::UnsupportedArchive(_) => Unreadable::unknown_packing(),
         _ => Unreadable::Damaged,
     }
 }

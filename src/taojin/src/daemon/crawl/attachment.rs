@@ -54,7 +54,8 @@ pub(super) async fn visit(
     let mut visited = VisitResult::nothing(fetched.outcome, None);
     if fetched.outcome == VisitOutcome::Page {
         visited.kind = Some(Kind::Attachment);
-        let read = read(tools, record, file).await;
+        let name = file_name(&record.uri);
+        let read = read(tools, &name, file).await;
         let outcome = read.as_ref().map_or_else(Unreadable::as_str, |_| "read");
         ::metrics::counter!(metrics::ATTACHMENTS_TOTAL, "outcome" => outcome).increment(1);
         match read {
@@ -64,7 +65,7 @@ pub(super) async fn visit(
                     read,
                     &Origin {
                         url: record.uri.as_str(),
-                        name: &file_name(&record.uri),
+                        name: &name,
                         site: Some(&record.site),
                         announced: record.announced.as_deref(),
                         bytes: fetched.body_bytes,
@@ -105,16 +106,11 @@ pub(super) fn too_large(fetched: Fetched) -> VisitResult {
     }
 }
 
-async fn read(
-    tools: &Arc<VisitContext>,
-    record: &UrlRecord,
-    file: File,
-) -> Result<Attachment, Unreadable> {
+async fn read(tools: &Arc<VisitContext>, name: &str, file: File) -> Result<Attachment, Unreadable> {
     let Some(attachments) = &tools.attachments else {
         return Err(Unreadable::NotRead("an attachment".to_owned()));
     };
-    let name = file_name(&record.uri);
-    let read = attachments.reader.read_file(file, &name).await?;
+    let read = attachments.reader.read_file(file, name).await?;
     if attachments.types.contains(&read.file_type) {
         Ok(read)
     } else {
