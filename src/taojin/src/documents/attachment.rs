@@ -146,9 +146,17 @@ fn paragraphs(text: &str, is_laid_out: bool) -> Vec<String> {
             None => out.push(line.to_owned()),
         }
         let ends = |c: char| "。！？；：.!?;:…”」』".contains(c);
-        goes_on = has_paragraphs && is_full(line) && !line.ends_with(ends) && !line.contains('\t');
+        let ends = line.ends_with(ends) || line.contains('\t') || ends_in_figure(line);
+        goes_on = has_paragraphs && is_full(line) && !ends;
     }
     out
+}
+
+/// Whether a line ends as a row of a table does: in a figure with its marks, `14,038.38` or `5 %`.
+fn ends_in_figure(line: &str) -> bool {
+    let last = line.rsplit(' ').next().unwrap_or_default();
+    let is_figure = |c: char| c.is_ascii_digit() || ",.-%".contains(c);
+    last.contains([',', '.', '%']) && last.chars().all(is_figure)
 }
 
 /// Its own title, what the page calls it, or the name of the file.
@@ -302,6 +310,10 @@ mod tests {
         assert_eq!(joined.len(), 3, "{joined:?}");
         assert!(joined[1].ends_with("并于本月底前上报。"));
         assert_eq!(paragraphs(page, false).len(), 6);
+        // Rows of a table are full as well.
+        let table = "经营活动产生的现金流量净额 -4,194,229.68\n投资活动产生的现金流量净额 -14,038.38\n\
+            筹资活动产生的现金流量净额 2,035,170.22\n现金及现金等价物净增加额为 12.55%\n合计";
+        assert_eq!(paragraphs(table, true).len(), 5);
         let words = "Gas prices are set by the commission every year and\n\
             published with the notice, which every company must\nread before it signs a contract with any customer of\nits own.";
         let joined = paragraphs(words, true);
