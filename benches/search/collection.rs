@@ -7,7 +7,7 @@ use taojin::documents::{StoreDocuments, encode, engine_index, open_folder};
 use taojin_crawl::store::{Batch, DocOp, Store};
 use taojin_extract::Document;
 use taojin_search::analyze::{Analyzer, Lexicon};
-use taojin_search::index::remote::{RemoteIndex, RemoteWriter};
+use taojin_search::index::remote::{Layout, RemoteIndex, RemoteWriter};
 use taojin_search::index::{Config, IndexWriter, Reader, StoredDocument, Writer};
 
 use crate::corpus::{self, Text};
@@ -64,8 +64,12 @@ impl Collection {
                 Kept::Embedded(writer.expect("an index"))
             }
             Some(index) => {
+                let layout = Layout {
+                    shards: 1,
+                    replicas: 0,
+                };
                 let writer =
-                    RemoteWriter::open(index, &analyzer(), &config, (1, 0), documents, id, "bench");
+                    RemoteWriter::open(index, &analyzer(), &config, layout, documents, id, "bench");
                 Kept::Engine(writer.expect("an index"))
             }
         };

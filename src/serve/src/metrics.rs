@@ -26,6 +26,8 @@ pub const SEARCH_SECONDS: &str = "taojin_search_seconds";
 pub const SEARCHES_TOTAL: &str = "taojin_searches_total";
 /// Histogram: seconds of one index commit.
 pub const COMMIT_SECONDS: &str = "taojin_commit_seconds";
+/// Counter: documents that the audit of an index on OpenSearch sent again or took out.
+pub const INDEX_REPAIRED_TOTAL: &str = "taojin_index_repaired_documents_total";
 
 /// Counter, label `outcome`: tries to send new hits to a webhook (`ok`, `failed`, `given_up`).
 pub const WEBHOOKS_TOTAL: &str = "taojin_webhooks_total";
@@ -87,6 +89,11 @@ pub fn describe() {
         ),
         (SEARCHES_TOTAL, Unit::Count, "searches by outcome"),
         (
+            INDEX_REPAIRED_TOTAL,
+            Unit::Count,
+            "documents by which index and store differed",
+        ),
+        (
             WEBHOOKS_TOTAL,
             Unit::Count,
             "tries to send new hits to a webhook",
@@ -103,7 +110,12 @@ pub fn describe() {
         // Named, it is shown, empty.
         drop(histogram!(name));
     }
-    for name in [FETCH_BYTES_TOTAL, DOCUMENTS_TOTAL, OUTLINKS_TOTAL] {
+    for name in [
+        FETCH_BYTES_TOTAL,
+        DOCUMENTS_TOTAL,
+        OUTLINKS_TOTAL,
+        INDEX_REPAIRED_TOTAL,
+    ] {
         counter!(name).increment(0);
     }
     for (name, outcomes) in OUTCOMES {

@@ -447,7 +447,7 @@ impl Readiness {
                     .to_owned(),
             ),
             Readiness::Filling { indexed } => Some(format!(
-                "the index of this machine is not complete yet, it has the changes up to {indexed}"
+                "the index is not complete yet, it has the changes up to {indexed}"
             )),
         }
     }

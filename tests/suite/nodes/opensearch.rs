@@ -11,7 +11,7 @@ use taojin_demo::trial::TrialPlan;
 
 use super::cluster::{Cluster, assert_polite, is_even};
 use crate::support::folder::{Ran, RunExt as _, assert_has, taojin_in};
-use crate::support::http::{free_port, get};
+use crate::support::http::{free_port, get, send};
 use crate::support::opensearch::Engine;
 use crate::support::poll;
 use crate::support::postgres::server;
@@ -273,4 +273,90 @@ fn index_writer_fails_over() {
     });
     assert_eq!(engine.documents() as i64, cluster.documents());
     assert_polite(&cluster.trial.hits(), 0);
+}
+
+/// What the engine answers to a request that changes something there.
+fn change(engine: &Engine, method: &str, target: &str, body: &str) -> Value {
+    let url = engine.url();
+    let port = url.rsplit(':').next().and_then(|port| port.parse().ok());
+    let json = "Content-Type: application/json";
+    let answer = send(port.expect("a port"), method, target, &[json], body).expect("an answer");
+    let is_taken = (200..300).contains(&answer.status);
+    assert!(is_taken, "{target}: {}", answer.body);
+    serde_json::from_str(&answer.body).expect("JSON")
+}
+
+/// Name of the index that is searched.
+fn served(engine: &Engine) -> Option<String> {
+    let aliases = engine.get("/_alias")?;
+    let of = |(name, index): (&String, &Value)| {
+        let aliases = index["aliases"].as_object()?;
+        let is_served = aliases.keys().any(|alias| !alias.ends_with("-fresh"));
+        is_served.then(|| name.clone())
+    };
+    aliases.as_object()?.iter().find_map(of)
+}
+
+#[test]
+fn lost_and_altered_index_is_repaired() {
+    let Some(engine) = Engine::start("lost_and_altered_index_is_repaired") else {
+        return;
+    };
+    let port = free_port();
+    let serve = format!("[serve]\nlisten = \"127.0.0.1:{port}\"\n");
+    let trial = web(&(serve + &engine.settings()));
+    let articles = trial.articles().len() as u64;
+    let daemon = trial.taojin(&["run"]).started();
+    let is_complete = |engine: &Engine| {
+        let ready = get(port, "/readyz").is_some_and(|(code, _)| code == 200);
+        ready && engine.documents() == articles
+    };
+    wait_until("all documents", || is_complete(&engine));
+
+    // Deleted there: it is made again, under the next number.
+    let first = served(&engine).expect("an index");
+    change(&engine, "DELETE", &format!("/{first}"), "");
+    wait_until("a new index", || {
+        served(&engine).is_some_and(|name| name != first) && is_complete(&engine)
+    });
+
+    // Made again beside the one that is searched: no search lacks a document meanwhile.
+    let second = served(&engine).expect("an index");
+    trial.done(&["reindex"]);
+    wait_until("the new index is in place", || {
+        let (code, body) = get(port, "/api/search?q=").expect("an answer");
+        let answer: Value = serde_json::from_str(&body).expect("JSON");
+        assert_eq!((code, answer["total"].as_u64()), (200, Some(articles)));
+        served(&engine).is_some_and(|name| name != second)
+    });
+    assert_eq!(engine.documents(), articles, "the old one is gone");
+
+    // Altered by somebody while no daemon runs: some documents are gone, and one is there that the store does not know.
+    drop(daemon);
+    let third = served(&engine).expect("an index");
+    let some = r#"{"max_docs":5,"query":{"match_all":{}}}"#;
+    let refreshed = |what: &str| format!("/{third}/{what}?refresh=true");
+    // That they were deleted is remembered for a minute there, and outweighs that they are sent again.
+    let forgetful = r#"{"index.gc_deletes":"0s"}"#;
+    change(&engine, "PUT", &format!("/{third}/_settings"), forgetful);
+    let deleted = change(&engine, "POST", &refreshed("_delete_by_query"), some);
+    assert_eq!(deleted["deleted"], 5);
+    let stray = r#"{"fingerprint":"00000000000000ff","seq":7,"site":"stray"}"#;
+    change(
+        &engine,
+        "POST",
+        &refreshed("_update/00000000000000ff"),
+        &format!("{{\"doc_as_upsert\":true,\"doc\":{stray}}}"),
+    );
+    assert_eq!(engine.documents(), articles - 4);
+    let _daemon = trial.taojin(&["run"]).started();
+    wait_until("the index is repaired", || {
+        let stray = engine.get(&format!("/{third}/_doc/00000000000000ff"));
+        stray.is_none() && is_complete(&engine)
+    });
+    assert_eq!(served(&engine), Some(third));
+    wait_until("the repair is counted", || {
+        let (_, metrics) = get(port, "/metrics").expect("an answer");
+        metrics.contains("taojin_index_repaired_documents_total 6\n")
+    });
 }

@@ -173,6 +173,29 @@ impl Reader {
         Ok(waiting.unwrap_or_default())
     }
 
+    /// How many documents there are.
+    pub fn present_documents(&self) -> Result<u64> {
+        // Both parts are answered by an index alone; a count of the present rows would read all bodies.
+        let sql = format!(
+            "SELECT (SELECT count(*) FROM document WHERE state <> {REPLACED}) \
+             - (SELECT count(*) FROM document WHERE state = {GONE} AND ended_ms IS NOT NULL)"
+        );
+        let count: Option<i64> = self.row(&sql, NONE, |row| row.get(0))?;
+        Ok(count.unwrap_or_default().unsigned_abs())
+    }
+
+    /// Fingerprint and number of each document whose last change is after number `after` and not after `until`, in order.
+    pub fn present_between(&self, after: u64, until: u64) -> Result<Vec<(u64, u64)>> {
+        let sql = format!(
+            "SELECT fingerprint, seq FROM document WHERE seq > ?1 AND seq <= ?2 AND state = {PRESENT} ORDER BY seq"
+        );
+        let number = |seq: u64| i64::try_from(seq).unwrap_or(i64::MAX);
+        self.rows(&sql, [number(after), number(until)], |row| {
+            let (fingerprint, seq): (i64, i64) = (row.get(0)?, row.get(1)?);
+            Ok((fingerprint.cast_unsigned(), seq.unsigned_abs()))
+        })
+    }
+
     /// A number that no other store has: what is derived from this one carries it too.
     pub fn store_id(&self) -> Result<i64> {
         meta(&self.conn, "store_id")

@@ -145,7 +145,8 @@ fn warnings(loaded: &LoadedConfig) -> Vec<String> {
         ));
     }
     let search = &loaded.config.search;
-    if search.engine.is_remote() && search.url.starts_with("http://") && !search.user.is_empty() {
+    let is_open = search.addresses().any(|url| url.starts_with("http://"));
+    if search.engine.is_remote() && is_open && !search.user.is_empty() {
         found.push(format!(
             "search.url = \"{}\": the password of search.user is sent unencrypted; use https",
             search.url
@@ -341,12 +342,12 @@ async fn engine_answers(index: RemoteIndex) -> NetworkCheck {
     let question = async {
         let state = spawn_blocking(move || index.state()).await;
         match state.map_err(|e| e.to_string())? {
-            Ok(state) if state.seq == 0 => {
+            Ok(state) if state.served.seq == 0 => {
                 Ok((Level::Ok, "answers; it has no documents yet".to_owned()))
             }
             Ok(state) => Ok((
                 Level::Ok,
-                format!("answers; has all changes up to {}", state.seq),
+                format!("answers; has all changes up to {}", state.served.seq),
             )),
             Err(error) => Err(error.to_string()),
         }

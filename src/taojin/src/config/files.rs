@@ -219,6 +219,7 @@ impl LoadedConfig {
             &self.config.serve.token_file,
             &self.config.store.password_file,
             &self.config.search.password_file,
+            &self.config.search.client_key_file,
         ];
         let all = own.into_iter().chain(follows);
         all.map(PathBuf::as_path)

@@ -169,7 +169,8 @@ pub struct SearchConfig {
     /// What keeps the search index: `embedded` (this program, in the data folder) or `opensearch` (OpenSearch or
     /// Elasticsearch, at `url`).
     pub engine: Engine,
-    /// Address of the engine, for example `https://search1.example.org:9200`.
+    /// Address of the engine, for example `https://search1.example.org:9200`; of several machines, with commas between
+    /// them, the first that answers is asked.
     pub url: String,
     /// Name of the index there; another installation needs another name.
     pub index: String,
@@ -179,6 +180,10 @@ pub struct SearchConfig {
     pub password_file: PathBuf,
     /// PEM file of the authorities that may vouch for the engine; empty: those that the system trusts.
     pub ca_file: PathBuf,
+    /// PEM file of the certificate that the engine knows this machine by; empty: none.
+    pub client_certificate_file: PathBuf,
+    /// PEM file of the key of that certificate.
+    pub client_key_file: PathBuf,
     /// Number of shards: one for each machine that shall search. Cannot be changed later.
     pub shards: u32,
     /// Number of replicas: with 1 the loss of a machine loses nothing.
@@ -194,6 +199,8 @@ impl Default for SearchConfig {
             user: String::new(),
             password_file: PathBuf::new(),
             ca_file: PathBuf::new(),
+            client_certificate_file: PathBuf::new(),
+            client_key_file: PathBuf::new(),
             shards: 1,
             replicas: 1,
         }

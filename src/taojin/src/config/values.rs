@@ -254,11 +254,22 @@ impl LoadedConfig {
 
 impl SearchConfig {
     /// The files that it names, each with its key.
-    fn files(&self) -> [(&'static str, &Path); 2] {
+    fn files(&self) -> [(&'static str, &Path); 4] {
         [
             ("search.password_file", &self.password_file),
             ("search.ca_file", &self.ca_file),
+            (
+                "search.client_certificate_file",
+                &self.client_certificate_file,
+            ),
+            ("search.client_key_file", &self.client_key_file),
         ]
+    }
+
+    /// The addresses of the machines of the engine.
+    pub fn addresses(&self) -> impl Iterator<Item = &str> {
+        let addresses = self.url.split(',').map(str::trim);
+        addresses.map(|address| address.trim_end_matches('/'))
     }
 
     /// What is wrong with the engine's address or the name of the index.
@@ -266,14 +277,24 @@ impl SearchConfig {
         if !self.engine.is_remote() {
             return None;
         }
-        let address = url::Url::parse(&self.url).ok();
-        let address = address.filter(|url| matches!(url.scheme(), "http" | "https"));
-        if address.is_none_or(|url| url.host_str().is_none() || !url.username().is_empty()) {
+        let is_address = |address: &str| {
+            let url = url::Url::parse(address).ok();
+            let url = url.filter(|url| matches!(url.scheme(), "http" | "https"));
+            url.is_some_and(|url| url.host_str().is_some() && url.username().is_empty())
+        };
+        if let Some(wrong) = self.addresses().find(|address| !is_address(address)) {
             return Some(format!(
                 "search.url = \"{}\": with search.engine = \"opensearch\" it is the engine's address, for example \
                  https://search1.example.org:9200; a user goes into search.user, a password into search.password_file",
-                without_password(&self.url)
+                without_password(wrong)
             ));
+        }
+        let [certificate, key] = [&self.client_certificate_file, &self.client_key_file];
+        if certificate.as_os_str().is_empty() != key.as_os_str().is_empty() {
+            return Some(
+                "search.client_certificate_file and search.client_key_file go together: set both or neither"
+                    .to_owned(),
+            );
         }
         let fits = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '-' | '_' | '.');
         let named = !self.index.is_empty() && self.index.len() <= INDEX_NAME_MAX;
@@ -368,5 +389,14 @@ mod tests {
         assert_eq!(said(url), "");
         assert!(said(&format!("{url}index = \"Öl\"")).contains("search.index"));
         assert!(said(&format!("{url}ca_file = \"none.pem\"")).contains("there is no such file"));
+        let several = "url = \"https://search1:9200, https://search2:9200\"\n";
+        assert_eq!(said(several), "");
+        let one_wrong = said("url = \"https://search1:9200,search2:9200\"");
+        assert!(
+            one_wrong.contains("search.url = \"search2:9200\""),
+            "{one_wrong}"
+        );
+        let lone = said(&format!("{url}client_key_file = \"taojin.key\""));
+        assert!(lone.contains("search.client_certificate_file"), "{lone}");
     }
 }

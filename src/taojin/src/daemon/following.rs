@@ -375,7 +375,7 @@ pub(crate) struct Undelivered {
 
 /// Builds the client of all webhooks.
 pub(crate) fn client() -> reqwest::Result<reqwest::Client> {
-    http_client(CONNECT_TIMEOUT, WHOLE_TIMEOUT, None)
+    http_client(CONNECT_TIMEOUT, WHOLE_TIMEOUT, None, None)
 }
 
 /// Sends one delivery; any 2xx means that it arrived. What is signed holds the time of this very try, so that a receiver can

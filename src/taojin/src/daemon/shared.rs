@@ -64,7 +64,7 @@ pub struct Shared {
     node: NodeLease,
     /// The documents are copied from a database and not all of them are yet.
     copying: AtomicBool,
-    /// The index had all documents once since the start.
+    /// The index has all documents that were there at the start, or when it was lost.
     caught_up: AtomicBool,
 }
 
@@ -154,9 +154,9 @@ impl Shared {
         self.copying.load(Ordering::SeqCst)
     }
 
-    /// The index has had all documents: what comes now is new to everybody.
-    pub(super) fn set_caught_up(&self) {
-        self.caught_up.store(true, Ordering::SeqCst);
+    /// Whether the index has all documents but for those that come now.
+    pub(super) fn set_caught_up(&self, caught_up: bool) {
+        self.caught_up.store(caught_up, Ordering::SeqCst);
     }
 
     /// Whether searches are answered, and how well.

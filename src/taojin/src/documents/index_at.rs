@@ -5,12 +5,13 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, Read as _};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use reqwest::redirect::Policy;
-use reqwest::{Certificate, Client, Method, header};
+use reqwest::{Certificate, Client, Identity, Method, header};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -18,7 +19,7 @@ use super::StoreDocuments;
 use crate::config::LoadedConfig;
 use taojin_crawl::store::StorePlace;
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::remote::{Body, RemoteIndex, Transport};
+use taojin_search::index::remote::{Body, Layout, RemoteIndex, Transport};
 use taojin_search::index::{
     self, CancellationToken, CommitPayload, IndexError, Reader, SkippedDocuments,
 };
@@ -27,8 +28,7 @@ use taojin_search::index::{
 #[derive(Clone)]
 pub(crate) struct RemoteAt {
     pub(crate) index: RemoteIndex,
-    pub(crate) shards: u32,
-    pub(crate) replicas: u32,
+    pub(crate) layout: Layout,
 }
 
 /// Where the search index is.
@@ -104,14 +104,19 @@ fn remote(loaded: &LoadedConfig) -> Option<RemoteAt> {
         user: search.user.clone(),
         password_file: loaded.placed(&search.password_file),
         ca_file: loaded.placed(&search.ca_file),
+        certificate: loaded
+            .placed(&search.client_certificate_file)
+            .zip(loaded.placed(&search.client_key_file)),
     };
     search.engine.is_remote().then(|| RemoteAt {
         index: RemoteIndex::new(
-            Arc::new(HttpTransport::new(&search.url, account)),
+            Arc::new(HttpTransport::new(search.addresses(), account)),
             &search.index,
         ),
-        shards: search.shards,
-        replicas: search.replicas,
+        layout: Layout {
+            shards: search.shards,
+            replicas: search.replicas,
+        },
     })
 }
 
@@ -135,35 +140,46 @@ pub(crate) struct Account {
     pub(crate) password_file: Option<PathBuf>,
     /// Authorities that may vouch for the server, in PEM; none: those that the system trusts.
     pub(crate) ca_file: Option<PathBuf>,
+    /// Certificate that the server knows this machine by, and its key, in PEM.
+    pub(crate) certificate: Option<(PathBuf, PathBuf)>,
 }
 
 /// The way to one engine.
 pub(crate) struct HttpTransport {
-    address: String,
+    /// Of its machines: each can be asked for everything.
+    addresses: Vec<String>,
+    /// All of them, for messages.
+    shown: String,
+    /// The one that is asked: the last that answered.
+    current: AtomicUsize,
     account: Account,
     /// Or why there is none.
     client: Result<Client, String>,
 }
 
 impl HttpTransport {
-    /// To the server at `address`. What is wrong with the account is said by each request.
-    pub(crate) fn new(address: &str, account: Account) -> Self {
+    /// To the machines at `addresses`, at least one. What is wrong with the account is said by each request.
+    pub(crate) fn new<'a>(addresses: impl Iterator<Item = &'a str>, account: Account) -> Self {
+        let addresses: Vec<String> = addresses.map(str::to_owned).collect();
         Self {
-            address: address.trim_end_matches('/').to_owned(),
-            client: client(account.ca_file.as_deref()),
+            shown: addresses.join(","),
+            addresses,
+            current: AtomicUsize::new(0),
+            client: client(&account),
             account,
         }
     }
 
     fn request(
         &self,
+        address: &str,
         method: &str,
         path: &str,
         body: Body<'_>,
     ) -> Result<reqwest::RequestBuilder, String> {
         let client = self.client.as_ref().map_err(Clone::clone)?;
         let method = Method::from_bytes(method.as_bytes()).map_err(|e| e.to_string())?;
-        let request = client.request(method, format!("{}{path}", self.address));
+        let request = client.request(method, format!("{address}{path}"));
         let request = match &self.account.password_file {
             _ if self.account.user.is_empty() => request,
             None => request.basic_auth(&self.account.user, None::<&str>),
@@ -187,15 +203,13 @@ impl HttpTransport {
     }
 }
 
-impl Transport for HttpTransport {
-    fn send(
+impl HttpTransport {
+    /// Asks one machine.
+    fn ask(
         &self,
-        method: &str,
-        path: &str,
-        body: Body<'_>,
+        request: reqwest::RequestBuilder,
         stop: &CancellationToken,
     ) -> Result<(u16, Value), String> {
-        let request = self.request(method, path, body)?;
         let (answered, answer) = channel();
         let task = runtime()?.spawn(async move {
             // Whoever asked may be gone.
@@ -216,9 +230,40 @@ impl Transport for HttpTransport {
             }
         }
     }
+}
+
+impl Transport for HttpTransport {
+    /// Where a machine cannot be reached or is on its way down, the next one is asked. A request may therefore be carried out
+    /// twice: those of an index are made for that.
+    fn send(
+        &self,
+        method: &str,
+        path: &str,
+        body: Body<'_>,
+        stop: &CancellationToken,
+    ) -> Result<(u16, Value), String> {
+        let mut answer = Err("no address".to_owned());
+        for _ in 0..self.addresses.len() {
+            let current = self.current.load(Ordering::Relaxed);
+            let address = &self.addresses[current % self.addresses.len()];
+            answer = self.ask(self.request(address, method, path, body)?, stop);
+            let is_away = !matches!(answer, Ok((status, _)) if !matches!(status, 502..=504));
+            if !is_away {
+                break;
+            }
+            // Another request may have found that out as well.
+            let next = current.wrapping_add(1);
+            let (set, get) = (Ordering::Relaxed, Ordering::Relaxed);
+            let _ = self.current.compare_exchange(current, next, set, get);
+            if stop.is_stopped() {
+                break;
+            }
+        }
+        answer
+    }
 
     fn address(&self) -> &str {
-        &self.address
+        &self.shown
     }
 }
 
@@ -261,37 +306,52 @@ fn causes(error: &reqwest::Error) -> String {
     text
 }
 
-fn client(ca_file: Option<&Path>) -> Result<Client, String> {
-    let authorities = match ca_file {
+fn client(account: &Account) -> Result<Client, String> {
+    let no_pem = |key: &str, file: &Path, error: &dyn std::fmt::Display| {
+        format!("{key} = \"{}\": no PEM: {error}", file.display())
+    };
+    let authorities = match &account.ca_file {
         Some(file) => {
-            let pem = text_of("search.ca_file", file)?;
+            let key = "search.ca_file";
+            let pem = text_of(key, file)?;
             let authorities = Certificate::from_pem_bundle(pem.as_bytes());
-            Some(
-                authorities
-                    .map_err(|e| format!("search.ca_file = \"{}\": no PEM: {e}", file.display()))?,
-            )
+            Some(authorities.map_err(|e| no_pem(key, file, &e))?)
         }
         None => None,
     };
-    http_client(CONNECT_TIMEOUT, WHOLE_TIMEOUT, authorities).map_err(|e| e.to_string())
+    let identity = match &account.certificate {
+        Some((certificate, key)) => {
+            let name = "search.client_certificate_file";
+            let pem = text_of(name, certificate)? + &text_of("search.client_key_file", key)?;
+            let identity = Identity::from_pem(pem.as_bytes());
+            Some(identity.map_err(|e| no_pem(name, certificate, &e))?)
+        }
+        None => None,
+    };
+    http_client(CONNECT_TIMEOUT, WHOLE_TIMEOUT, authorities, identity).map_err(|e| e.to_string())
 }
 
 /// Builds a client for servers of the operator: it uses no proxy and follows no redirect. Without `authorities` those of the
-/// system count; where it has none, https cannot be used, http can.
+/// system count; where it has none, https cannot be used, http can. A server that asks who calls is shown `identity`.
 pub(crate) fn http_client(
     connect_timeout: Duration,
     timeout: Duration,
     authorities: Option<Vec<Certificate>>,
+    identity: Option<Identity>,
 ) -> reqwest::Result<Client> {
     // An error means that another client was first.
     let _ = rustls::crypto::ring::default_provider().install_default();
     let builder = || {
-        Client::builder()
+        let builder = Client::builder()
             .connect_timeout(connect_timeout)
             .timeout(timeout)
             .redirect(Policy::none())
             .no_proxy()
-            .user_agent(concat!("taojin/", env!("CARGO_PKG_VERSION")))
+            .user_agent(concat!("taojin/", env!("CARGO_PKG_VERSION")));
+        match &identity {
+            Some(identity) => builder.identity(identity.clone()),
+            None => builder,
+        }
     };
     if let Some(authorities) = authorities {
         return builder().tls_certs_only(authorities).build();
@@ -316,4 +376,63 @@ fn runtime() -> Result<&'static Runtime, String> {
         builder.build().map_err(|e| e.to_string())
     });
     started.as_ref().map_err(Clone::clone)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{Read as _, Write as _};
+    use std::net::TcpListener;
+    use std::thread;
+
+    use super::*;
+
+    /// A machine that answers each request with this status; its address.
+    fn machine(status: u16) -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        thread::spawn(move || {
+            for mut stream in listener.incoming().flatten() {
+                let mut request = [0; 4_096];
+                let _ = stream.read(&mut request);
+                let answer = format!(
+                    "HTTP/1.1 {status} x\r\nConnection: close\r\nContent-Length: 3\r\n\r\n{status}"
+                );
+                let _ = stream.write_all(answer.as_bytes());
+            }
+        });
+        format!("http://{address}")
+    }
+
+    /// An address at which nothing listens.
+    fn nobody() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        format!("http://{}", listener.local_addr().expect("an address"))
+    }
+
+    fn asked(addresses: &[String]) -> (HttpTransport, Result<(u16, Value), String>) {
+        let addresses = addresses.iter().map(String::as_str);
+        let transport = HttpTransport::new(addresses, Account::default());
+        let stop = CancellationToken::default();
+        let answer = transport.send("GET", "/", Body::Empty, &stop);
+        (transport, answer)
+    }
+
+    #[test]
+    fn next_machine_is_asked() {
+        let (up, away) = (machine(200), machine(503));
+        for addresses in [
+            [nobody(), up.clone()],
+            [away.clone(), up.clone()],
+            [up.clone(), nobody()],
+        ] {
+            let (transport, answer) = asked(&addresses);
+            assert_eq!(answer, Ok((200, Value::from(200))), "{addresses:?}");
+            assert_eq!(transport.address(), addresses.join(","));
+        }
+        // What each of them says is the answer, an answer that says no included.
+        assert_eq!(asked(&[machine(403), up]).1, Ok((403, Value::from(403))));
+        assert_eq!(asked(&[nobody(), away]).1, Ok((503, Value::from(503))));
+        let refused = asked(&[nobody(), nobody()]).1.unwrap_err();
+        assert!(refused.contains("no connection"), "{refused}");
+    }
 }

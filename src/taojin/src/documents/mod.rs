@@ -51,7 +51,8 @@ pub fn open_index(loaded: &LoadedConfig, analyzer: &Analyzer) -> anyhow::Result<
 
 /// The index `name` in the OpenSearch or Elasticsearch at `address`, without a configuration and without an account.
 pub fn engine_index(address: &str, name: &str) -> RemoteIndex {
-    let transport = index_at::HttpTransport::new(address, index_at::Account::default());
+    let transport =
+        index_at::HttpTransport::new([address].into_iter(), index_at::Account::default());
     RemoteIndex::new(Arc::new(transport), name)
 }
 

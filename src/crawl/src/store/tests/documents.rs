@@ -67,6 +67,9 @@ fn log_lists_latest_change() {
     assert_eq!(changes(2), [Change::Changed, Change::New, Change::Deleted]);
     assert_eq!(store.documents_after(0, 2).unwrap().len(), 2);
     assert_eq!(store.documents_waiting(3).unwrap(), 2);
+    assert_eq!(store.present_documents().unwrap(), 2);
+    assert_eq!(store.present_between(0, 5).unwrap(), [(1, 3), (3, 4)]);
+    assert_eq!(store.present_between(3, 4).unwrap(), [(3, 4)]);
 }
 
 #[test]

@@ -9,7 +9,7 @@ use tantivy::schema::{Document as _, OwnedValue, Value as _};
 
 use super::super::duplicates::reprints::Placed;
 use super::super::schema::{Column, FORMAT, Type};
-use super::hex;
+use super::{Layout, hex};
 use crate::analyze::gram_terms;
 
 /// Stands for a place without a term.
@@ -139,7 +139,7 @@ const REFRESH: &str = "30s";
 /// Of the index of documents. Texts are terms with spaces between them; a [`GAP`] moves the place on, and [`SAME_PLACE`]
 /// joins terms that stand at one place. The score is that of the embedded index: BM25 with k1 1.2, b .75 and the factor
 /// k1 + 1, over all terms of a field.
-pub(super) fn of_documents(similarity: &str, shards: u32, replicas: u32) -> Value {
+pub(super) fn of_documents(similarity: &str, layout: Layout) -> Value {
     let text = |options: &str| json!({"type": "text", "analyzer": "taojin", "similarity": "taojin", "index_options": options});
     let property = |column: &Column| match column.kind() {
         Type::Key | Type::CountedName | Type::Name => json!({"type": "keyword"}),
@@ -154,8 +154,8 @@ pub(super) fn of_documents(similarity: &str, shards: u32, replicas: u32) -> Valu
     let properties: Map<String, Value> = Column::ALL.iter().map(named).collect();
     json!({
         "settings": {
-            "number_of_shards": shards,
-            "number_of_replicas": replicas,
+            "number_of_shards": layout.shards,
+            "number_of_replicas": layout.replicas,
             "refresh_interval": REFRESH,
             "similarity": {"taojin": {"type": similarity, "k1": 1.2, "b": 0.75, "discount_overlaps": false}},
             "analysis": {
@@ -192,43 +192,10 @@ pub(super) fn kept() -> Vec<&'static str> {
     fast.map(|column| column.name()).collect()
 }
 
-/// Name of BM25 with the factor k1 + 1. OpenSearch has given the plain name to the one without it since version 3; other
-/// engines and versions have one only.
-pub(super) fn similarity(engine: &Value) -> &'static str {
-    let version = &engine["version"];
-    let major = version["number"]
-        .as_str()
-        .and_then(|number| number.split('.').next());
-    let major: u32 = major.and_then(|major| major.parse().ok()).unwrap_or(0);
-    if version["distribution"] == "opensearch" && major >= 3 {
-        "LegacyBM25"
-    } else {
-        "BM25"
-    }
-}
-
 /// Of the index that says how far the other one is.
 pub(super) fn of_state(replicas: u32) -> Value {
     json!({
         "settings": {"number_of_shards": 1, "number_of_replicas": replicas},
         "mappings": {"dynamic": false},
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn remote_score_factor() {
-        let opensearch =
-            |number| json!({"version": {"distribution": "opensearch", "number": number}});
-        assert_eq!(similarity(&opensearch("2.19.1")), "BM25");
-        assert_eq!(similarity(&opensearch("3.0.0")), "LegacyBM25");
-        assert_eq!(similarity(&opensearch("10.1.0")), "LegacyBM25");
-        assert_eq!(
-            similarity(&json!({"version": {"number": "8.11.4"}})),
-            "BM25"
-        );
-    }
 }

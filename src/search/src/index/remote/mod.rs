@@ -9,7 +9,9 @@ mod tests;
 mod view;
 mod writer;
 
+use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -21,12 +23,15 @@ use super::stop::CancellationToken;
 use super::storage::left_out::SkippedDocuments;
 
 pub(super) use view::RemoteView;
-pub use writer::RemoteWriter;
+pub use writer::{Layout, RemoteWriter};
 
-/// Identifier of the document that says how its texts were cut, beside the state.
-const CUT_STATE_ID: &str = "words";
 /// Identifier of the one document that says how far the index is.
 const STATE_ID: &str = "state";
+/// A search is asked so often where a part of the index does not answer: that of a machine which just went away is answered
+/// by another copy the next time.
+const SEARCH_ATTEMPTS: u32 = 3;
+/// Pause before it is asked again.
+const PAUSE_BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
 /// Characters of an engine's message that are kept.
 const MESSAGE_CHARS: usize = 400;
 
@@ -57,62 +62,114 @@ pub trait Transport: Send + Sync {
     fn address(&self) -> &str;
 }
 
+/// Which of the two indexes that a name may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Role {
+    /// The one that is searched.
+    Served,
+    /// The one that is being made, and takes its place once it has everything.
+    Fresh,
+}
+
 /// An index in an engine that is reached over the network.
 #[derive(Clone)]
 pub struct RemoteIndex {
     transport: Arc<dyn Transport>,
     name: String,
+    role: Role,
 }
 
-/// How far an index is, as its state document says.
+/// How far an index is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct RemoteState {
-    /// Number of the last change that the index holds.
-    pub seq: u64,
-    /// Identity of the store that its documents are in.
-    pub store: i64,
-    /// Version of the program that wrote it.
-    pub program: String,
-    /// The engine's own name for the index.
-    #[serde(default)]
+pub struct Progress {
+    /// Counts the indexes that were made under this name.
+    pub number: u64,
+    /// The engine's own name for the index; empty while it is being created.
     pub uuid: String,
-    /// Who writes it; empty: nobody at present.
-    #[serde(default)]
-    pub holder: String,
-    /// Counts up while its holder is there.
-    #[serde(default)]
-    pub beat: u64,
+    /// Number of the last change that it holds.
+    pub seq: u64,
     /// Documents that could not be indexed.
     #[serde(default)]
     pub left_out: SkippedDocuments,
 }
 
+/// An index as the engine has it.
+struct Found {
+    number: u64,
+    uuid: String,
+}
+
+/// What the state document says.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct RemoteState {
+    /// Identity of the store that the documents are in.
+    pub store: i64,
+    /// Version of the program that wrote it.
+    pub program: String,
+    /// Who writes it; empty: nobody at present.
+    pub holder: String,
+    /// Counts up while its holder is there.
+    pub beat: u64,
+    /// The index that is searched.
+    pub served: Progress,
+    /// The index that is being made, if one is.
+    #[serde(default)]
+    pub fresh: Option<Progress>,
+}
+
+impl RemoteState {
+    fn of(&mut self, role: Role) -> &mut Progress {
+        match role {
+            Role::Served => &mut self.served,
+            Role::Fresh => self.fresh.get_or_insert_default(),
+        }
+    }
+
+    /// The progress of an index that is to be created.
+    fn next(&self) -> Progress {
+        let fresh = self.fresh.as_ref().map_or(0, |fresh| fresh.number);
+        Progress {
+            number: self.served.number.max(fresh) + 1,
+            ..Progress::default()
+        }
+    }
+}
+
 impl From<RemoteState> for CommitPayload {
     fn from(state: RemoteState) -> Self {
         Self {
-            seq: state.seq,
+            seq: state.served.seq,
             format: FORMAT,
             store: state.store,
             program: state.program,
-            left_out: state.left_out,
+            left_out: state.served.left_out,
         }
     }
 }
 
 impl RemoteIndex {
-    /// The index `name`. Its documents are kept in `NAME-vFORMAT`, so that a version that cuts text in another way fills an
-    /// index of its own next to the old one; how far it is stands in
-    /// `NAME-vFORMAT-state`.
+    /// The index `name`. Its documents are in an index `NAME-vFORMAT-NUMBER`, which the alias `NAME-vFORMAT` leads to, so
+    /// that another one can take its place at once, and so that a version that cuts text in another way fills an index of its
+    /// own. How far it is stands in `NAME-vFORMAT-state`.
     pub fn new(transport: Arc<dyn Transport>, name: &str) -> Self {
         Self {
             transport,
             name: name.to_owned(),
+            role: Role::Served,
+        }
+    }
+
+    /// The index that is to take the place of this one.
+    fn fresh(&self) -> Self {
+        Self {
+            role: Role::Fresh,
+            ..self.clone()
         }
     }
 
     /// Where the engine is, and the name of the index.
     pub fn place(&self) -> String {
-        format!("{}/{}", self.transport.address(), self.documents())
+        format!("{}/{}", self.transport.address(), self.alias())
     }
 
     /// How far the index is; the default where there is none yet.
@@ -120,17 +177,42 @@ impl RemoteIndex {
         Ok(self.state_with_turn()?.0)
     }
 
-    fn documents(&self) -> String {
-        format!("{}-v{FORMAT}", self.name)
+    /// Which engine answers, and its version. An error where it is none that this program can use.
+    pub fn engine_version(&self) -> Result<EngineVersion, IndexError> {
+        let (status, answer) = self.ask("GET", "/", Body::Empty)?;
+        self.accepted(status, &answer)?;
+        EngineVersion::new(&answer).map_err(|cause| self.failed(cause))
+    }
+
+    /// The alias that documents are written and searched by.
+    fn alias(&self) -> String {
+        let served = format!("{}-v{FORMAT}", self.name);
+        match self.role {
+            Role::Served => served,
+            Role::Fresh => served + "-fresh",
+        }
+    }
+
+    fn numbered(&self, number: u64) -> String {
+        format!("{}{number}", self.numbered_prefix())
+    }
+
+    fn numbered_prefix(&self) -> String {
+        format!("{}-v{FORMAT}-", self.name)
+    }
+
+    fn state_index(&self) -> String {
+        format!("{}-v{FORMAT}-state", self.name)
     }
 
     fn state_path(&self, id: &str) -> String {
-        format!("/{}-v{FORMAT}-state/_doc/{id}", self.name)
+        format!("/{}/_doc/{id}", self.state_index())
     }
 
-    /// How the texts were cut; none where that is not known.
-    fn cut_state(&self) -> Result<Option<CutState>, IndexError> {
-        let (status, found) = self.ask("GET", &self.state_path(CUT_STATE_ID), Body::Empty)?;
+    /// How the texts of an index were cut; none where that is not known.
+    fn cut_state(&self, uuid: &str) -> Result<Option<CutState>, IndexError> {
+        let (status, found) =
+            self.ask("GET", &self.state_path(&cut_state_id(uuid)), Body::Empty)?;
         if status == 404 {
             return Ok(None);
         }
@@ -138,8 +220,8 @@ impl RemoteIndex {
         Ok(serde_json::from_value(found["_source"].clone()).ok())
     }
 
-    fn set_cut_state(&self, state: &CutState) -> Result<(), IndexError> {
-        let path = self.state_path(CUT_STATE_ID);
+    fn set_cut_state(&self, uuid: &str, state: &CutState) -> Result<(), IndexError> {
+        let path = self.state_path(&cut_state_id(uuid));
         let (status, answer) = self.ask("PUT", &path, Body::Json(&json!(state)))?;
         self.accepted(status, &answer)
     }
@@ -152,8 +234,12 @@ impl RemoteIndex {
             return Ok((RemoteState::default(), None));
         }
         self.accepted(status, &found)?;
-        let state = serde_json::from_value(found["_source"].clone())
-            .map_err(|e| self.failed(format!("its state cannot be read: {e}")))?;
+        let state = serde_json::from_value(found["_source"].clone()).map_err(|e| {
+            self.failed(format!(
+                "the state in {} cannot be read ({e}): delete this index there, and the index is made again",
+                self.state_index()
+            ))
+        })?;
         let number = |name: &str| found[name].as_u64().unwrap_or_default();
         Ok((state, Some((number("_seq_no"), number("_primary_term")))))
     }
@@ -179,48 +265,94 @@ impl RemoteIndex {
         Ok(Some((number("_seq_no"), number("_primary_term"))))
     }
 
-    /// Makes the index where there is none. Gives the name that the engine has for it: that of one made again is another.
-    fn ensure(&self, shards: u32, replicas: u32) -> Result<String, IndexError> {
-        if let Some(uuid) = self.uuid()? {
-            return Ok(uuid);
-        }
-        let (status, engine) = self.ask("GET", "/", Body::Empty)?;
-        self.accepted(status, &engine)?;
-        let body = document::of_documents(document::similarity(&engine), shards, replicas);
-        self.create(&format!("/{}", self.documents()), &body)?;
-        let path = format!("/{}-v{FORMAT}-state", self.name);
-        self.create(&path, &document::of_state(replicas))?;
-        let uuid = self.uuid()?;
-        uuid.ok_or_else(|| self.failed("it was made and is not there".to_owned()))
+    /// Makes the index that holds the state, where there is none.
+    fn create_state_index(&self, replicas: u32) -> Result<(), IndexError> {
+        self.create(&self.state_index(), &document::of_state(replicas))
     }
 
-    /// The engine's own name for the index; none where there is no index. One that the engine made by itself, for a document
-    /// that came after the index was deleted there, cuts texts in its own way and is refused.
-    fn uuid(&self) -> Result<Option<String>, IndexError> {
-        let name = self.documents();
-        let (status, found) = self.ask("GET", &format!("/{name}"), Body::Empty)?;
+    /// Makes the index with this number, which the alias then leads to. Gives the name that the engine has for it.
+    fn create_numbered(
+        &self,
+        number: u64,
+        version: &EngineVersion,
+        layout: Layout,
+    ) -> Result<String, IndexError> {
+        let mut body = document::of_documents(version.similarity(), layout);
+        body["aliases"] = json!({ self.alias(): {} });
+        self.create(&self.numbered(number), &body)?;
+        let found = self.found()?.map(|found| found.uuid);
+        found.ok_or_else(|| self.failed("it was made and is not there".to_owned()))
+    }
+
+    /// The index that the alias leads to; none where it leads nowhere.
+    fn found(&self) -> Result<Option<Found>, IndexError> {
+        let alias = self.alias();
+        let (status, found) = self.ask("GET", &format!("/{alias}"), Body::Empty)?;
         if status == 404 {
             return Ok(None);
         }
         self.accepted(status, &found)?;
-        let found = &found[&name];
-        if found["mappings"]["_meta"]["format"] != FORMAT {
+        let indexes = found.as_object().into_iter().flatten();
+        let [(name, found)] = indexes.collect::<Vec<_>>()[..] else {
             return Err(self.failed(
-                "this index was not made by taojin; delete it there, and taojin makes it again"
-                    .to_owned(),
+                "this alias leads to several indexes; let it lead to one of them".to_owned(),
             ));
+        };
+        let number = name.strip_prefix(&self.numbered_prefix());
+        let number = number.and_then(|number| number.parse().ok());
+        match number {
+            Some(number) if found["mappings"]["_meta"]["format"] == FORMAT => Ok(Some(Found {
+                number,
+                uuid: found["settings"]["index"]["uuid"]
+                    .as_str()
+                    .unwrap_or_default()
+                    .to_owned(),
+            })),
+            _ => Err(self.failed(format!(
+                "the index {name} was not made by this version of taojin; delete it there, and it is made again"
+            ))),
         }
-        let uuid = found["settings"]["index"]["uuid"].as_str();
-        Ok(Some(uuid.unwrap_or_default().to_owned()))
     }
 
-    fn create(&self, path: &str, body: &Value) -> Result<(), IndexError> {
-        let (status, answer) = self.ask("PUT", path, Body::Json(body))?;
+    /// Lets the alias of this index lead to the fresh one, and deletes the one that it led to, in one step.
+    fn put_in_place(&self, served: &Progress, fresh: &Progress) -> Result<(), IndexError> {
+        let (old, new) = (self.numbered(served.number), self.numbered(fresh.number));
+        let actions = json!({"actions": [
+            {"remove_index": {"index": old}},
+            {"add": {"index": new, "alias": self.alias()}},
+            {"remove": {"index": new, "alias": self.fresh().alias()}},
+        ]});
+        let (status, answer) = self.ask("POST", "/_aliases", Body::Json(&actions))?;
+        self.accepted(status, &answer)?;
+        // Nothing reads it any more.
+        let words = self.state_path(&cut_state_id(&served.uuid));
+        self.ask("DELETE", &words, Body::Empty).map(drop)
+    }
+
+    /// Deletes what the alias leads to.
+    fn remove(&self) -> Result<(), IndexError> {
+        let alias = self.alias();
+        let (status, found) = self.ask("GET", &format!("/_alias/{alias}"), Body::Empty)?;
+        self.accepted(status, &found)?;
+        for name in found
+            .as_object()
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name)
+        {
+            let (status, answer) = self.ask("DELETE", &format!("/{name}"), Body::Empty)?;
+            self.accepted(status, &answer)?;
+        }
+        Ok(())
+    }
+
+    fn create(&self, name: &str, body: &Value) -> Result<(), IndexError> {
+        let (status, answer) = self.ask("PUT", &format!("/{name}"), Body::Json(body))?;
         let exists = answer["error"]["type"] == "resource_already_exists_exception";
         if exists {
             Ok(())
         } else {
-            self.accepted(status, &answer).map(drop)
+            self.accepted(status, &answer)
         }
     }
 
@@ -231,17 +363,29 @@ impl RemoteIndex {
         body: &Value,
         stop: &CancellationToken,
     ) -> Result<Value, IndexError> {
-        let path = format!("/{}/_search?{parameters}", self.documents());
-        let (status, answer) = self.ask_until("POST", &path, Body::Json(body), stop)?;
-        if status == 404 && answer["error"]["type"] == "index_not_found_exception" {
-            return Err(IndexError::RemoteMissing(self.place()));
+        let path = format!("/{}/_search?{parameters}", self.alias());
+        let mut attempt = 1;
+        loop {
+            let (status, answer) = self.ask_until("POST", &path, Body::Json(body), stop)?;
+            if status == 404 && answer["error"]["type"] == "index_not_found_exception" {
+                return Err(IndexError::RemoteMissing(self.place()));
+            }
+            // An answer of some shards looks whole and is not.
+            let is_partial =
+                answer["timed_out"] == true || answer["_shards"]["failed"].as_u64() > Some(0);
+            let has_lost_part = is_partial || matches!(status, 502..=504);
+            if has_lost_part && attempt < SEARCH_ATTEMPTS && !stop.is_stopped() {
+                attempt += 1;
+                std::thread::sleep(PAUSE_BETWEEN_ATTEMPTS);
+                continue;
+            }
+            self.accepted(status, &answer)?;
+            if is_partial {
+                let cause = format!("a part of it did not answer: {}", message(&answer));
+                return Err(self.failed(cause));
+            }
+            return Ok(answer);
         }
-        self.accepted(status, &answer)?;
-        // An answer of some shards looks whole and is not.
-        if answer["timed_out"] == true || answer["_shards"]["failed"].as_u64() > Some(0) {
-            return Err(self.failed(format!("a part of it did not answer: {}", message(&answer))));
-        }
-        Ok(answer)
     }
 
     fn ask(&self, method: &str, path: &str, body: Body<'_>) -> Result<(u16, Value), IndexError> {
@@ -285,6 +429,75 @@ impl RemoteIndex {
             cause,
         }
     }
+}
+
+/// The engine behind an address.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct EngineVersion {
+    is_opensearch: bool,
+    major: u32,
+    number: String,
+}
+
+impl EngineVersion {
+    /// The least versions that know all that is asked of them: an alias that a write requires came with 7.10, OpenSearch 2
+    /// is the oldest that is tested.
+    const LEAST: [((bool, u32), &'static str); 2] =
+        [((true, 2), "OpenSearch 2"), ((false, 8), "Elasticsearch 8")];
+
+    /// From what an engine says of itself; an error says why it is of no use.
+    fn new(answer: &Value) -> Result<Self, String> {
+        let version = &answer["version"];
+        let number = version["number"].as_str().unwrap_or_default();
+        let major = number
+            .split('.')
+            .next()
+            .and_then(|major| major.parse().ok());
+        let Some(major) = major else {
+            return Err(
+                "what answers there is neither OpenSearch nor Elasticsearch: set search.url"
+                    .to_owned(),
+            );
+        };
+        let engine = Self {
+            is_opensearch: version["distribution"] == "opensearch",
+            major,
+            number: number.to_owned(),
+        };
+        let wanted = Self::LEAST.iter().find(|((is_opensearch, least), _)| {
+            *is_opensearch == engine.is_opensearch && major < *least
+        });
+        match wanted {
+            Some((_, least)) => Err(format!("{engine} is too old: {least} or later is needed")),
+            None => Ok(engine),
+        }
+    }
+
+    /// Name of BM25 with the factor k1 + 1. OpenSearch has given the plain name to the one without it since version 3; other
+    /// engines and versions have one only.
+    fn similarity(&self) -> &'static str {
+        if self.is_opensearch && self.major >= 3 {
+            "LegacyBM25"
+        } else {
+            "BM25"
+        }
+    }
+}
+
+impl fmt::Display for EngineVersion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let name = if self.is_opensearch {
+            "OpenSearch"
+        } else {
+            "Elasticsearch"
+        };
+        write!(f, "{name} {}", self.number)
+    }
+}
+
+/// Identifier of the document that says how the texts of an index were cut, beside the state.
+fn cut_state_id(uuid: &str) -> String {
+    format!("words-{uuid}")
 }
 
 /// Whether the engine refuses a change because of a block on the cluster or the index, and not because of who asks.

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::document::{placed, written};
 use super::json::query;
-use super::{Body, CancellationToken, RemoteIndex, RemoteWriter, Transport};
+use super::{Body, CancellationToken, EngineVersion, Layout, RemoteIndex, RemoteWriter, Transport};
 use crate::analyze::Analyzer;
 use crate::index::rank::plan::Plan;
 use crate::index::recut::CutState;
@@ -64,31 +64,47 @@ impl Transport for Script {
     }
 }
 
+/// What an engine says of itself.
+fn engine() -> Value {
+    json!({"version": {"distribution": "opensearch", "number": "3.9.0"}})
+}
+
 fn state(seq: u64, store: i64) -> Value {
     json!({"_seq_no": 4, "_primary_term": 1, "_source": {
-        "seq": seq, "store": store, "program": env!("CARGO_PKG_VERSION"), "uuid": "u1", "holder": "", "beat": 3,
+        "store": store, "program": env!("CARGO_PKG_VERSION"), "holder": "", "beat": 3,
+        "served": {"number": 1, "uuid": "u1", "seq": seq},
     }})
 }
 
 /// The index as the engine describes it.
-fn description(uuid: &str) -> Value {
+fn description(number: u64, uuid: &str) -> Value {
     let index = json!({
         "mappings": {"_meta": {"format": FORMAT}}, "settings": {"index": {"uuid": uuid}},
     });
-    json!({ format!("oil-v{FORMAT}"): index })
+    json!({ format!("oil-v{FORMAT}-{number}"): index })
+}
+
+fn missing() -> (u16, Value) {
+    let error = json!({"error": {"type": "index_not_found_exception", "reason": "no such index"}});
+    (404, error)
 }
 
 fn hits(hits: &[Value]) -> Value {
     json!({"hits": {"total": {"value": hits.len()}, "hits": hits}, "_shards": {"failed": 0}})
 }
 
+/// The answer to a state that was written.
+fn state_written(number: u64) -> (u16, Value) {
+    (200, json!({"_seq_no": number, "_primary_term": 1}))
+}
+
 /// Answers to the opening of an index that is there.
 fn opening(seq: u64, store: i64) -> Vec<(u16, Value)> {
-    let written = json!({"_seq_no": 5, "_primary_term": 1});
     vec![
-        (200, description("u1")),
+        (200, engine()),
         (200, state(seq, store)),
-        (200, written),
+        (200, description(1, "u1")),
+        state_written(5),
         (200, json!({"_source": CutState::default()})),
         (200, hits(&[])),
     ]
@@ -100,7 +116,10 @@ fn writer(script: &Arc<Script>) -> Result<RemoteWriter, IndexError> {
         script.index(),
         &Analyzer::new(&[]),
         &Config::default(),
-        (1, 0),
+        Layout {
+            shards: 1,
+            replicas: 0,
+        },
         documents,
         STORE,
         "a",
@@ -167,7 +186,7 @@ fn remote_star_is_literal() {
 
 #[test]
 fn remote_refuses_other_store() {
-    let script = Script::new([(200, description("u1")), (200, state(5, STORE + 1))]);
+    let script = Script::new([(200, engine()), (200, state(5, STORE + 1))]);
     let said = said(writer(&script));
     assert!(said.contains("search.index"), "{said}");
 }
@@ -175,11 +194,9 @@ fn remote_refuses_other_store() {
 #[test]
 fn remote_writer_is_fenced() {
     let conflict = json!({"error": {"type": "version_conflict_engine_exception"}});
-    let script = Script::new([
-        (200, description("u1")),
-        (200, state(5, STORE)),
-        (409, conflict.clone()),
-    ]);
+    let mut answers = opening(5, STORE);
+    answers[3] = (409, conflict.clone());
+    let script = Script::new(answers);
     let refused = said(writer(&script));
     assert!(refused.contains("another taojin writes it"), "{refused}");
 
@@ -188,7 +205,7 @@ fn remote_writer_is_fenced() {
     let mut writer = writer(&script).unwrap();
     assert_eq!(writer.last_seq(), 5);
     script.and(200, json!({}));
-    script.and(200, description("u1"));
+    script.and(200, description(1, "u1"));
     script.and(409, conflict);
     let refused = said(writer.commit(9));
     assert!(refused.contains("another taojin writes it"), "{refused}");
@@ -222,7 +239,7 @@ fn remote_rejected_document_is_skipped() {
     let bad = json!({"error": {"type": "mapper_parsing_exception", "reason": "immense term"}});
     script.and(200, item(400, bad));
     script.and(200, json!({}));
-    script.and(200, description("u1"));
+    script.and(200, description(1, "u1"));
     script.and(200, json!({"_seq_no": 6, "_primary_term": 1}));
     writer.commit(9).unwrap();
     let left: Vec<SkippedDocument> = writer.left_out().listed;
@@ -238,7 +255,7 @@ fn remote_newer_version_is_kept() {
         add(&mut writer);
         script.and(200, item(status, json!({})));
         script.and(200, json!({}));
-        script.and(200, description("u1"));
+        script.and(200, description(1, "u1"));
         script.and(200, json!({"_seq_no": 6, "_primary_term": 1}));
         writer.commit(9).unwrap();
         assert_eq!(writer.left_out().count(), 0);
@@ -246,50 +263,106 @@ fn remote_newer_version_is_kept() {
 }
 
 #[test]
-fn remote_deleted_index_is_refilled() {
-    let mut answers = opening(5, STORE);
-    answers[0] = (200, description("u2"));
-    // It is empty: how texts were cut is written anew.
-    answers[3] = (200, hits(&[]));
-    answers[4] = (200, json!({}));
+fn remote_deleted_index_is_made_again() {
+    let created = || (200, json!({"acknowledged": true}));
+    let answers = [
+        (200, engine()),
+        (200, state(5, STORE)),
+        missing(),
+        state_written(5),
+        created(),
+        (200, description(2, "u2")),
+        state_written(6),
+        (200, hits(&[])),
+        created(),
+    ];
     let script = Script::new(answers);
     assert_eq!(writer(&script).unwrap().last_seq(), 0);
+    let asked = script.asked.lock().unwrap().join("\n");
+    assert!(
+        asked.contains(&format!("PUT /oil-v{FORMAT}-2\n")),
+        "{asked}"
+    );
 
-    // While it is written: what came since has gone into an index that the engine made by itself.
+    // While it is written: what was sent is nowhere, and the number of the last commit stays.
     let script = Script::new(opening(5, STORE));
     let mut writing = writer(&script).unwrap();
-    script.and(200, json!({}));
-    script.and(200, description("u2"));
-    assert!(said(writing.commit(9)).contains("was deleted there"));
+    add(&mut writing);
+    let (status, error) = missing();
+    let lost = json!({"items": [{"index": {"status": status, "error": error["error"]}}]});
+    script.and(200, lost);
+    assert!(said(writing.commit(9)).contains("no such index"));
+    assert_eq!(writing.last_seq(), 5);
+
+    // While nothing comes in.
+    let script = Script::new(opening(5, STORE));
+    let mut writing = writer(&script).unwrap();
+    let (status, error) = missing();
+    script.and(status, error);
+    assert!(said(writing.record_heartbeat()).contains("was deleted there"));
+
     let foreign = json!({ format!("oil-v{FORMAT}"): {"mappings": {}} });
-    let script = Script::new([(200, foreign)]);
-    assert!(said(writer(&script)).contains("delete it there"));
+    let mut answers = opening(5, STORE);
+    answers[2] = (200, foreign);
+    assert!(said(writer(&Script::new(answers))).contains("delete it there"));
+}
+
+#[test]
+fn remote_swap_that_was_not_noted_is_noted() {
+    let mut answers = opening(5, STORE);
+    answers[1].1["_source"]["fresh"] = json!({"number": 2, "uuid": "u2", "seq": 8});
+    answers[2] = (200, description(2, "u2"));
+    let writer = writer(&Script::new(answers)).unwrap();
+    assert_eq!(writer.last_seq(), 8);
+    assert!(!writer.has_fresh());
+}
+
+#[test]
+fn unusable_engines_are_refused() {
+    let version = |distribution: Option<&str>, number: &str| {
+        EngineVersion::new(&json!({"version": {"distribution": distribution, "number": number}}))
+    };
+    let opensearch = |number| version(Some("opensearch"), number).unwrap();
+    assert_eq!(opensearch("2.19.1").similarity(), "BM25");
+    assert_eq!(opensearch("3.0.0").similarity(), "LegacyBM25");
+    assert_eq!(opensearch("10.1.0").similarity(), "LegacyBM25");
+    assert_eq!(version(None, "8.11.4").unwrap().similarity(), "BM25");
+    assert_eq!(
+        version(Some("opensearch"), "1.3.20").unwrap_err(),
+        "OpenSearch 1.3.20 is too old: OpenSearch 2 or later is needed"
+    );
+    assert_eq!(
+        version(None, "7.17.0").unwrap_err(),
+        "Elasticsearch 7.17.0 is too old: Elasticsearch 8 or later is needed"
+    );
+    for answer in [json!("<html>"), json!({}), Value::Null] {
+        let refused = EngineVersion::new(&answer).unwrap_err();
+        assert!(refused.contains("set search.url"), "{refused}");
+    }
 }
 
 #[test]
 fn remote_partial_shards_is_error() {
     let some = json!({"hits": {"total": {"value": 1}, "hits": []}, "_shards": {"failed": 1}});
     let late = json!({"timed_out": true, "hits": {"total": {"value": 1}, "hits": []}});
+    let search = |script: &Arc<Script>| {
+        let index = script.index();
+        index.search("", &json!({}), &CancellationToken::default())
+    };
     for answer in [some, late] {
-        let script = Script::new([(200, answer)]);
-        let asked = script
-            .index()
-            .search("", &json!({}), &CancellationToken::default());
-        assert!(said(asked).contains("a part of it did not answer"));
+        let again = || (200, answer.clone());
+        let refused = said(search(&Script::new([again(), again(), again()])));
+        assert!(refused.contains("a part of it did not answer"), "{refused}");
+        // By another copy the next time.
+        assert!(search(&Script::new([again(), (200, hits(&[]))])).is_ok());
     }
 }
 
 #[test]
 fn refusals_name_what_mends_them() {
-    let missing =
-        json!({"error": {"type": "index_not_found_exception", "reason": "no such index"}});
     let blocked = json!({"error": {"root_cause": [
         {"type": "index_create_block_exception", "reason": "blocked by: cluster create-index blocked (api)"}]}});
-    let answers = [
-        (404, missing),
-        (403, json!({"error": "denied"})),
-        (403, blocked),
-    ];
+    let answers = [missing(), (403, json!({"error": "denied"})), (403, blocked)];
     let script = Script::new(answers);
     let index = script.index();
     let search = |index: &RemoteIndex| index.search("", &json!({}), &CancellationToken::default());

@@ -339,7 +339,7 @@ impl View for RemoteView<'_> {
     }
 
     fn size_bytes(&self) -> Result<u64, IndexError> {
-        let path = format!("/{}/_stats/store", self.index.documents());
+        let path = format!("/{}/_stats/store", self.index.alias());
         let (status, answer) = self.index.ask("GET", &path, Body::Empty)?;
         self.index.accepted(status, &answer)?;
         let bytes = &answer["_all"]["primaries"]["store"]["size_in_bytes"];
@@ -347,7 +347,7 @@ impl View for RemoteView<'_> {
     }
 
     fn last_seq(&self) -> Result<u64, IndexError> {
-        Ok(self.index.state()?.seq)
+        Ok(self.index.state()?.served.seq)
     }
 }
 

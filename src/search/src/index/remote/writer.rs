@@ -2,6 +2,8 @@
 //! the index holds everything. A document carries the number of its change as version: what comes late, or again, never
 //! replaces what is newer.
 
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
@@ -14,17 +16,21 @@ use super::super::stop::CancellationToken;
 use super::super::storage::left_out::{SkippedDocument, SkippedDocuments};
 use super::super::storage::writer::IndexWriter;
 use super::super::stored::{Cutter, DocumentSource, StoredDocument};
+use super::super::view::reckoned;
 use super::super::{Config, IndexError};
 use super::document::fields;
 use super::json::query;
 use super::view::{RemoteView, sketch_of};
-use super::{Body, RemoteIndex, RemoteState, hex, unhex};
+use super::{Body, Progress, RemoteIndex, RemoteState, Role, hex, unhex};
 use crate::analyze::Analyzer;
 
 /// Bytes of one bulk request, at least; engines take 100 MB.
 const BULK_BYTES: usize = 4 << 20;
 /// Documents that are recalled at once.
 const RECALLED: usize = 5_000;
+
+/// Documents whose numbers are asked for at once: what an engine gives with one answer at most.
+const LISTED: u64 = 10_000;
 
 /// A change that is on its way.
 struct Sent {
@@ -33,67 +39,240 @@ struct Sent {
     url: String,
 }
 
-/// The one writer of an index in an engine.
-pub struct RemoteWriter {
+/// The right to write the indexes of one name, and what their state document says. Whoever writes the state without having
+/// read the last one fails.
+struct Lease {
     index: RemoteIndex,
+    state: RemoteState,
+    turn: Option<(u64, u64)>,
+}
+
+impl Lease {
+    fn write(&mut self) -> Result<(), IndexError> {
+        self.state.beat += 1;
+        self.turn = self.index.set_state(&self.state, self.turn)?;
+        Ok(())
+    }
+}
+
+/// How an index is made in an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Layout {
+    /// Number of shards.
+    pub shards: u32,
+    /// Copies of each shard beside the first.
+    pub replicas: u32,
+}
+
+/// The one writer of an index in an engine, or of the one that is to take its place.
+pub struct RemoteWriter {
+    lease: Rc<RefCell<Lease>>,
+    index: RemoteIndex,
+    /// Of the last commit, but for the documents that were left out since.
+    progress: Progress,
     documents: Arc<dyn DocumentSource>,
     reprints: Reprints,
     cutter: Cutter,
     recut: Recut,
     lines: Vec<u8>,
     sent: Vec<Sent>,
-    state: RemoteState,
-    turn: Option<(u64, u64)>,
+    is_of_other_version: bool,
 }
 
 impl RemoteWriter {
-    /// Opens the index for `holder`, or makes it with so many shards and copies of each. `documents` are those of the store
-    /// whose identity is `store`: an index of another store is refused. Whoever wrote it before fails from now on.
+    /// Opens the index for `holder`, or makes it in this layout; one that is lost is made again. `documents` are those of the
+    /// store whose identity is `store`: an index of another store is refused. Whoever wrote it before fails from now on.
     pub fn open(
         index: RemoteIndex,
         analyzer: &Analyzer,
         config: &Config,
-        (shards, replicas): (u32, u32),
+        layout: Layout,
         documents: Arc<dyn DocumentSource>,
         store: i64,
         holder: &str,
     ) -> Result<Self, IndexError> {
-        let uuid = index.ensure(shards, replicas)?;
+        let version = index.engine_version()?;
         let (mut state, turn) = index.state_with_turn()?;
         if turn.is_some() && state.store != store {
             return Err(IndexError::RemoteOtherStore(index.place()));
         }
-        // This version may be able to take what another one could not; an index that was deleted there has nothing.
-        let can_take_more = state.program != PROGRAM && !state.left_out.is_empty();
-        if can_take_more || state.uuid != uuid {
-            (state.seq, state.left_out) = (0, SkippedDocuments::default());
+        if turn.is_none() {
+            index.create_state_index(layout.replicas)?;
         }
-        state.uuid = uuid;
-        state.store = store;
-        state.program = PROGRAM.to_owned();
+        let found = index.found()?;
+        let is_found = |known: &Progress| found.as_ref().is_some_and(|f| f.uuid == known.uuid);
+        if let Some(fresh) = state.fresh.take_if(|fresh| is_found(fresh)) {
+            // Its alias was moved, and whoever did that ended before it could say so.
+            state.served = fresh;
+        }
+        let is_of_other_version = state.program != PROGRAM;
+        let is_lost = !is_found(&state.served);
+        if is_lost {
+            state.served = match &found {
+                // Another one, put there by hand, or the state is lost: what it has is sent again.
+                Some(found) => Progress {
+                    number: found.number,
+                    uuid: found.uuid.clone(),
+                    ..Progress::default()
+                },
+                None => state.next(),
+            };
+        }
+        (state.store, state.program) = (store, PROGRAM.to_owned());
         state.holder = holder.to_owned();
-        state.beat += 1;
-        let turn = index.set_state(&state, turn)?;
+        let mut lease = Lease { index, state, turn };
+        lease.write()?;
+        if found.is_none() {
+            let number = lease.state.served.number;
+            let uuid = lease.index.create_numbered(number, &version, layout)?;
+            lease.state.served.uuid = uuid;
+            lease.write()?;
+        }
+        let lease = Rc::new(RefCell::new(lease));
         let cutter = Cutter::new(analyzer, config.utc_offset_minutes);
-        let recut = match state.seq {
+        let writer = Self::over(lease, Role::Served, cutter, documents)?;
+        Ok(Self {
+            is_of_other_version,
+            ..writer
+        })
+    }
+
+    /// Whether the last one to open it was another version of the program, which may have failed where this one does not.
+    pub fn is_of_other_version(&self) -> bool {
+        self.is_of_other_version
+    }
+
+    /// A writer of an index of its own, empty or as far as it came before, that [`Self::put_in_place`] lets take the place of
+    /// this one. Both may be written in turn.
+    pub fn fresh(&self, layout: Layout) -> Result<Self, IndexError> {
+        {
+            let mut lease = self.lease.borrow_mut();
+            let index = lease.index.fresh();
+            let found = index.found()?;
+            let is_known = |fresh: &Progress| found.as_ref().is_some_and(|f| f.uuid == fresh.uuid);
+            if !lease.state.fresh.as_ref().is_some_and(is_known) {
+                let next = lease.state.next();
+                let number = next.number;
+                lease.state.fresh = Some(next);
+                lease.write()?;
+                if found.is_some() {
+                    // Of an attempt that nobody remembers.
+                    index.remove()?;
+                }
+                let version = index.engine_version()?;
+                let uuid = index.create_numbered(number, &version, layout)?;
+                lease.state.of(Role::Fresh).uuid = uuid;
+                lease.write()?;
+            }
+        }
+        let cutter = self.cutter.for_another();
+        let documents = Arc::clone(&self.documents);
+        Self::over(Rc::clone(&self.lease), Role::Fresh, cutter, documents)
+    }
+
+    fn over(
+        lease: Rc<RefCell<Lease>>,
+        role: Role,
+        cutter: Cutter,
+        documents: Arc<dyn DocumentSource>,
+    ) -> Result<Self, IndexError> {
+        let (index, progress) = {
+            let mut lease = lease.borrow_mut();
+            let index = match role {
+                Role::Served => lease.index.clone(),
+                Role::Fresh => lease.index.fresh(),
+            };
+            (index, lease.state.of(role).clone())
+        };
+        let recut = match progress.seq {
             0 => Recut::new(cutter.dictionary()),
-            _ => Recut::resume(index.cut_state()?, cutter.dictionary()),
+            _ => Recut::resume(index.cut_state(&progress.uuid)?, cutter.dictionary()),
         };
         let mut reprints = Reprints::new(Arc::clone(&documents));
         recall(&index, &mut reprints)?;
         let mut writer = Self {
+            lease,
+            index,
+            progress,
             documents,
             reprints,
             cutter,
             recut,
             lines: Vec::new(),
             sent: Vec::new(),
-            state,
-            turn,
-            index,
+            is_of_other_version: false,
         };
         writer.save_cut_state()?;
         Ok(writer)
+    }
+
+    /// Lets `fresh`, which has everything, take the place of this index, which is deleted.
+    pub fn put_in_place(self, mut fresh: Self) -> Result<Self, IndexError> {
+        fresh.commit(fresh.last_seq())?;
+        let mut lease = self.lease.borrow_mut();
+        lease.index.put_in_place(&self.progress, &fresh.progress)?;
+        lease.state.served = fresh.progress.clone();
+        lease.state.fresh = None;
+        lease.write()?;
+        fresh.index = lease.index.clone();
+        drop(lease);
+        Ok(fresh)
+    }
+
+    /// Whether an index that was to take the place of this one was not finished.
+    pub fn has_fresh(&self) -> bool {
+        self.lease.borrow().state.fresh.is_some()
+    }
+
+    /// Documents that the index has.
+    pub fn num_docs(&self) -> Result<u64, IndexError> {
+        reckoned(&RemoteView::new(&self.index), |statistics| {
+            statistics.documents()
+        })
+    }
+
+    /// Fingerprint and number of each document whose last change is after number `after`, by number, and up to which number
+    /// these are all.
+    pub fn listed_after(&self, after: u64) -> Result<(Vec<(u64, u64)>, u64), IndexError> {
+        let until = after.saturating_add(LISTED);
+        let body = json!({
+            "query": {"range": {"seq": {"gt": after, "lte": until}}},
+            "size": LISTED,
+            "sort": [{"seq": "asc"}],
+            "_source": ["fingerprint", "seq"],
+        });
+        let answer = self
+            .index
+            .search("", &body, &CancellationToken::default())?;
+        let hits = answer["hits"]["hits"].as_array();
+        let known = hits.into_iter().flatten().filter_map(|hit| {
+            let source = &hit["_source"];
+            Some((unhex(&source["fingerprint"])?, source["seq"].as_u64()?))
+        });
+        Ok((known.collect(), until))
+    }
+
+    /// Says that the holder is still there; fails where another one has taken its place, or where the index is gone.
+    pub fn record_heartbeat(&mut self) -> Result<(), IndexError> {
+        self.require_index()?;
+        self.lease.borrow_mut().write()
+    }
+
+    /// An error where the index is another one than before.
+    fn require_index(&self) -> Result<(), IndexError> {
+        let found = self.index.found()?;
+        if found.is_some_and(|found| found.uuid == self.progress.uuid) {
+            return Ok(());
+        }
+        let cause = "the index was deleted there; it is made again from the store";
+        Err(self.index.failed(cause.to_owned()))
+    }
+
+    /// Lets another one take its place at once.
+    pub fn release(self) -> Result<(), IndexError> {
+        let mut lease = self.lease.borrow_mut();
+        lease.state.holder.clear();
+        lease.write()
     }
 
     /// Sends a document with its place among the reprints.
@@ -110,30 +289,6 @@ impl RemoteWriter {
             url: stored.document.url.clone(),
         };
         self.push("index", sent, Some(&document))
-    }
-
-    /// Goes through the log from its beginning again: what the index has is sent once more, what it lacks comes in.
-    pub fn begin_again(&mut self) -> Result<(), IndexError> {
-        self.state.seq = 0;
-        self.state.left_out = SkippedDocuments::default();
-        self.write_state()
-    }
-
-    /// Says that the holder is still there; fails where another one has taken its place.
-    pub fn record_heartbeat(&mut self) -> Result<(), IndexError> {
-        self.write_state()
-    }
-
-    /// Lets another one take its place at once.
-    pub fn release(mut self) -> Result<(), IndexError> {
-        self.state.holder.clear();
-        self.write_state()
-    }
-
-    fn write_state(&mut self) -> Result<(), IndexError> {
-        self.state.beat += 1;
-        self.turn = self.index.set_state(&self.state, self.turn)?;
-        Ok(())
     }
 
     fn push(
@@ -162,7 +317,8 @@ impl RemoteWriter {
         if self.sent.is_empty() {
             return Ok(());
         }
-        let path = format!("/{}/_bulk", self.index.documents());
+        // Without it the engine would make an index of its own where this one was deleted.
+        let path = format!("/{}/_bulk?require_alias=true", self.index.alias());
         let (status, answer) = self.index.ask("POST", &path, Body::Lines(&self.lines))?;
         self.index.accepted(status, &answer)?;
         let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
@@ -177,9 +333,11 @@ impl RemoteWriter {
             let item = item.as_object().and_then(|item| item.values().next());
             let item = item.unwrap_or(&Value::Null);
             match item["status"].as_u64().unwrap_or(500) {
-                // 404: it was deleted before; 409: something newer is there.
-                200..300 | 404 | 409 => {}
-                400 => self.state.left_out.put(SkippedDocument {
+                // 409: something newer is there.
+                200..300 | 409 => {}
+                // It was deleted before.
+                404 if item["error"].is_null() => {}
+                400 => self.progress.left_out.put(SkippedDocument {
                     fingerprint: sent.fingerprint,
                     seq: sent.seq,
                     url: sent.url,
@@ -197,14 +355,14 @@ impl RemoteWriter {
 
 impl IndexWriter for RemoteWriter {
     fn last_seq(&self) -> u64 {
-        self.state.seq
+        self.progress.seq
     }
 
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
         take_dictionary(self)?;
         let body = stored.body();
         let placed = self.reprints.place(stored, &body);
-        self.state.left_out.forget(stored.fingerprint);
+        self.progress.left_out.forget(stored.fingerprint);
         self.put(stored, &body, placed)
     }
 
@@ -216,16 +374,16 @@ impl IndexWriter for RemoteWriter {
 
     fn skip_document(&mut self, left: SkippedDocument) -> Result<(), IndexError> {
         self.delete(left.fingerprint, left.seq)?;
-        self.state.left_out.put(left);
+        self.progress.left_out.put(left);
         Ok(())
     }
 
     fn left_out(&self) -> SkippedDocuments {
-        self.state.left_out.clone()
+        self.progress.left_out.clone()
     }
 
     fn delete(&mut self, fingerprint: u64, seq: u64) -> Result<(), IndexError> {
-        self.state.left_out.forget(fingerprint);
+        self.progress.left_out.forget(fingerprint);
         self.reprints.forget(fingerprint);
         let sent = Sent {
             fingerprint,
@@ -237,15 +395,18 @@ impl IndexWriter for RemoteWriter {
 
     fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
         self.send()?;
-        let path = format!("/{}/_refresh", self.index.documents());
+        let path = format!("/{}/_refresh", self.index.alias());
         let (status, answer) = self.index.ask("POST", &path, Body::Empty)?;
-        self.index.accepted(status, &answer)?;
-        if self.index.uuid()?.as_ref() != Some(&self.state.uuid) {
-            let cause = "the index was deleted there; it is made again from the store";
-            return Err(self.index.failed(cause.to_owned()));
+        // 404: it was deleted there.
+        if status != 404 {
+            self.index.accepted(status, &answer)?;
         }
-        self.state.seq = seq;
-        self.write_state()?;
+        self.require_index()?;
+        self.progress.seq = seq;
+        let mut lease = self.lease.borrow_mut();
+        *lease.state.of(self.index.role) = self.progress.clone();
+        lease.write()?;
+        drop(lease);
         self.save_cut_state()
     }
 
@@ -281,7 +442,7 @@ impl RecutEngine for RemoteWriter {
 
     fn save_cut_state(&mut self) -> Result<(), IndexError> {
         if let Some(state) = self.recut.unsaved() {
-            self.index.set_cut_state(state)?;
+            self.index.set_cut_state(&self.progress.uuid, state)?;
             self.recut.set_saved();
         }
         Ok(())

@@ -104,7 +104,7 @@ pub(crate) async fn wait_for_store(
 ) -> anyhow::Result<Option<Store>> {
     tokio::pin!(shutdown);
     tracing::error!("{error:#}; what this machine has is served meanwhile");
-    shared.set_caught_up();
+    shared.set_caught_up(true);
     systemd::ready("serving what this machine has: the database does not answer");
     loop {
         shared.node().set_silent(true);

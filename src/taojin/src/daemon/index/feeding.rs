@@ -13,7 +13,7 @@ use taojin_crawl::store::{self, DocumentRow, StoreError};
 use taojin_search::index::{IndexError, IndexWriter, SkippedDocument, caught};
 
 /// Stands for documents that cannot be named, since their rows cannot be read.
-pub(super) const UNKNOWN: u64 = 0;
+const UNKNOWN: u64 = 0;
 
 /// What failures have taught about the rows to come.
 #[derive(Debug, Default)]
@@ -107,6 +107,41 @@ pub(super) fn add(
             bail!(why)
         }
     }
+}
+
+/// Tries documents again that another version of the program put aside. Gives whether all of the log must be gone through for
+/// that, since it is not known which ones they are.
+pub(super) fn try_left_out_again(
+    reader: &store::Reader,
+    writer: &mut dyn IndexWriter,
+    caution: &mut SuspectRows,
+) -> anyhow::Result<bool> {
+    let left_out = writer.left_out();
+    if left_out.is_empty() {
+        return Ok(false);
+    }
+    if left_out.unlisted > 0 {
+        writer.commit(writer.last_seq())?;
+        return Ok(true);
+    }
+    for left in left_out.listed.iter().filter(|l| l.fingerprint != UNKNOWN) {
+        caution.suspect(left.seq);
+        match reader.document(left.fingerprint) {
+            Ok(Some(row)) => add(reader, &row, writer, caution)?,
+            Ok(None) => writer.delete(left.fingerprint, left.seq)?,
+            // It stays aside.
+            Err(StoreError::Damaged { .. }) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+    writer.commit(writer.last_seq())?;
+    let rest = writer.left_out().count();
+    tracing::info!(
+        tried = left_out.listed.len(),
+        left_out = rest,
+        "documents that an earlier version could not index were tried again"
+    );
+    Ok(false)
 }
 
 fn add_one_by_one(

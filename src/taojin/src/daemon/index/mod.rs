@@ -29,7 +29,7 @@ use super::watchdog::Worker;
 use crate::config::LoadedConfig;
 use crate::documents::{IndexAt, StoreDocuments};
 use crate::serve::metrics;
-use feeding::{SuspectRows, UNKNOWN, add, add_rows};
+use feeding::{SuspectRows, add_rows, try_left_out_again};
 use taojin_crawl::store::{self, Store, StoreError};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, DocumentSource, IndexError, IndexWriter, Writer, caught};
@@ -243,13 +243,11 @@ impl Indexer {
         let problem = match self.writer_in(&self.dir) {
             Ok(writer) => {
                 self.shared.set_indexed(writer.last_seq());
-                let again = writer.is_of_other_version() && !writer.left_out().is_empty();
-                self.writer = Some(writer);
-                if again {
-                    self.try_left_out_again()?;
-                }
+                let again = writer.is_of_other_version();
+                let writer = self.writer.insert(writer);
+                let all = again && try_left_out_again(&self.reader, writer, &mut self.caution)?;
                 // What was begun before continues.
-                if self.rebuild.is_none() && index::fresh_dir(&self.dir).exists() {
+                if all || index::fresh_dir(&self.dir).exists() {
                     self.start_rebuild()?;
                 }
                 return Ok(());
@@ -357,7 +355,7 @@ impl Indexer {
             let last = stopping && (added < ROWS || late);
             let has_all = is_whole_log && !has_more && self.writer.is_some();
             if has_all && waiting_since.is_none() {
-                self.shared.set_caught_up();
+                self.shared.set_caught_up(true);
             }
             let is_idle = added == 0 && !stopping && room && self.rebuild.is_none();
             rest = match &mut self.writer {
@@ -431,35 +429,6 @@ impl Indexer {
     fn add_rows(&mut self, seq: &mut u64) -> anyhow::Result<usize> {
         let writer = self.writer.as_mut().context("the index is not open")?;
         add_rows(&self.reader, writer, seq, &mut self.caution)
-    }
-
-    /// Another version of the program put documents aside: this one may be able to take them.
-    fn try_left_out_again(&mut self) -> anyhow::Result<()> {
-        let writer = self.writer.as_mut().context("the index is not open")?;
-        let left_out = writer.left_out();
-        if left_out.unlisted > 0 {
-            // Which ones they are is not known: all of the log is gone through again.
-            writer.commit(writer.last_seq())?;
-            return self.start_rebuild();
-        }
-        for left in left_out.listed.iter().filter(|l| l.fingerprint != UNKNOWN) {
-            self.caution.suspect(left.seq);
-            match self.reader.document(left.fingerprint) {
-                Ok(Some(row)) => add(&self.reader, &row, writer, &mut self.caution)?,
-                Ok(None) => writer.delete(left.fingerprint, left.seq)?,
-                // It stays aside.
-                Err(StoreError::Damaged { .. }) => {}
-                Err(error) => return Err(error.into()),
-            }
-        }
-        writer.commit(writer.last_seq())?;
-        let rest = writer.left_out().count();
-        tracing::info!(
-            tried = left_out.listed.len(),
-            left_out = rest,
-            "documents that an earlier version could not index were tried again"
-        );
-        Ok(())
     }
 
     fn commit(&mut self, seq: u64) -> anyhow::Result<()> {

@@ -3,22 +3,24 @@
 //! One node of a cluster does this for all; another takes over when it is silent. While the engine is away documents wait in
 //! the log, and nothing is lost.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use super::feeding::{SuspectRows, add_rows};
+use super::feeding::{SuspectRows, add, add_rows, try_left_out_again};
 use super::{DRAIN, RECUT, ROWS, RebuildProgress, commit, is_over, recut, recut_within};
 use crate::config::LoadedConfig;
 use crate::daemon::Shared;
 use crate::daemon::watchdog::Worker;
 use crate::documents::{IndexAt, RemoteAt, StoreDocuments};
+use crate::serve::metrics;
 use taojin_crawl::store;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::remote::{RemoteState, RemoteWriter};
-use taojin_search::index::{self, IndexError, IndexWriter, caught};
+use taojin_search::index::{self, IndexWriter as _, caught};
 
 /// A document is searchable this long after it came in, plus the time of a commit: three requests.
 const COMMIT_AFTER: Duration = Duration::from_secs(1);
@@ -31,6 +33,12 @@ const RETRY_AFTER: Duration = Duration::from_secs(5);
 /// Changes between two commits while the index catches up.
 const COMMIT_ROWS: usize = 4_096;
 
+/// How often the documents of index and store are counted, beside the first time.
+const AUDIT_EVERY: Duration = Duration::from_secs(3_600);
+/// The same after they differed: an engine remembers for a minute that somebody deleted a document there, and takes it from
+/// nobody meanwhile.
+const AUDIT_AGAIN: Duration = Duration::from_secs(120);
+
 /// The thread that feeds an engine.
 pub(in crate::daemon) struct RemoteIndexer {
     at: RemoteAt,
@@ -40,15 +48,28 @@ pub(in crate::daemon) struct RemoteIndexer {
     reader: store::Reader,
     documents: Arc<StoreDocuments>,
     shared: Arc<Shared>,
+    /// What failures have taught, for the index that is searched and the one that is being made.
     caution: SuspectRows,
+    fresh_caution: SuspectRows,
     /// Name of this one among those that could write.
     holder: String,
     /// Whether no other one can be there: the store is a file of this machine, which this program has locked.
     alone: bool,
     /// The state that was seen last, and since when it is the same.
     seen: Option<(RemoteState, Instant)>,
-    /// Where the log ends that an index made again must reach.
-    anew_until: Option<u64>,
+    /// The last change that the index was seen to have.
+    indexed: u64,
+    /// Searches lack documents until the index has this change: the end of the log when it was seen first, or lost.
+    goal: Option<u64>,
+}
+
+/// An index that is to take the place of the one that is searched.
+struct FreshIndex {
+    writer: RemoteWriter,
+    /// The last change that was added.
+    seq: u64,
+    /// Changes added since the last commit.
+    uncommitted: usize,
 }
 
 impl RemoteIndexer {
@@ -70,9 +91,11 @@ impl RemoteIndexer {
             documents: Arc::new(StoreDocuments::new(place)),
             shared,
             caution: SuspectRows::default(),
+            fresh_caution: SuspectRows::default(),
             holder: some_name(),
             seen: None,
-            anew_until: None,
+            indexed: 0,
+            goal: None,
         })
     }
 
@@ -90,6 +113,7 @@ impl RemoteIndexer {
                 "the search index cannot be written; documents wait in the store"
             );
             self.caution.failed();
+            self.fresh_caution.failed();
             self.shared.waits(Worker::Indexer, &failed);
             if is_over(wake, RETRY_AFTER) {
                 return;
@@ -99,8 +123,6 @@ impl RemoteIndexer {
 
     /// Waits for its turn and feeds the engine. Gives whether the daemon stops; an error is tried again.
     fn turn(&mut self, wake: &Receiver<()>) -> anyhow::Result<bool> {
-        // The engine is searched by all nodes, however far it is.
-        self.shared.set_caught_up();
         self.shared.record_heartbeat(Worker::Indexer);
         if !self.is_free()? {
             if self.shared.take_reindex_request() {
@@ -110,11 +132,9 @@ impl RemoteIndexer {
             }
             return Ok(is_over(wake, BEAT_EVERY));
         }
-        let mut writer = self.open()?;
+        let writer = self.open()?;
         tracing::info!(index = %self.at.index.place(), from = writer.last_seq(), "this node writes the search index");
-        self.shared.set_indexed(writer.last_seq());
-        self.follow(&mut writer, wake)?;
-        writer.release()?;
+        self.follow(writer, wake)?.release()?;
         Ok(true)
     }
 
@@ -124,7 +144,7 @@ impl RemoteIndexer {
         if self.alone || state.holder.is_empty() || state.holder == self.holder {
             return Ok(true);
         }
-        self.shared.set_indexed(state.seq);
+        self.note_progress(state.served.seq)?;
         match &self.seen {
             Some((seen, since)) if *seen == state => Ok(since.elapsed() >= SILENT),
             _ => {
@@ -134,17 +154,36 @@ impl RemoteIndexer {
         }
     }
 
-    fn open(&self) -> anyhow::Result<RemoteWriter> {
-        let writer = RemoteWriter::open(
+    /// The number of the last change in the log.
+    fn last_seq(&self) -> anyhow::Result<u64> {
+        let last = self.reader.last_document_seq()?;
+        Ok(u64::try_from(last).unwrap_or_default())
+    }
+
+    /// Tells how far the index is, and whether searches lack documents.
+    fn note_progress(&mut self, seq: u64) -> anyhow::Result<()> {
+        let was_lost = seq < self.indexed;
+        self.indexed = seq;
+        let goal = match self.goal {
+            Some(goal) if !was_lost => goal,
+            _ => *self.goal.insert(self.last_seq()?),
+        };
+        self.shared.set_indexed(seq);
+        self.shared.set_caught_up(seq >= goal);
+        Ok(())
+    }
+
+    fn open(&mut self) -> anyhow::Result<RemoteWriter> {
+        let mut writer = RemoteWriter::open(
             self.at.index.clone(),
             &self.analyzer,
             &self.config,
-            (self.at.shards, self.at.replicas),
+            self.at.layout,
             self.documents.clone(),
             self.store_id,
             &self.holder,
         )?;
-        let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
+        let last = self.last_seq()?;
         if writer.last_seq() > last {
             bail!(
                 "the search index knows changes up to {}, the store up to {last}: was the store restored from a backup? \
@@ -152,44 +191,70 @@ impl RemoteIndexer {
                 writer.last_seq()
             );
         }
+        if writer.is_of_other_version() {
+            try_left_out_again(&self.reader, &mut writer, &mut self.caution)?;
+        }
+        self.note_progress(writer.last_seq())?;
         Ok(writer)
     }
 
     /// Feeds the engine until the other end is gone.
-    fn follow(&mut self, writer: &mut RemoteWriter, wake: &Receiver<()>) -> anyhow::Result<()> {
+    fn follow(
+        &mut self,
+        mut writer: RemoteWriter,
+        wake: &Receiver<()>,
+    ) -> anyhow::Result<RemoteWriter> {
         let mut seq = writer.last_seq();
         let (mut waiting, mut committed) = (0, Instant::now());
         let mut deadline: Option<Instant> = None;
+        let mut next_audit = Instant::now();
+        let mut fresh = None;
+        if writer.has_fresh() {
+            fresh = Some(self.start_fresh(&writer)?);
+        }
         loop {
             self.shared.record_heartbeat(Worker::Indexer);
-            if self.shared.take_reindex_request() {
-                self.begin_again(writer)?;
-                seq = 0;
+            if self.shared.take_reindex_request() && fresh.is_none() {
+                fresh = Some(self.start_fresh(&writer)?);
             }
-            let added = add_rows(&self.reader, writer, &mut seq, &mut self.caution)?;
+            let added = add_rows(&self.reader, &mut writer, &mut seq, &mut self.caution)?;
             waiting += added;
             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let last = deadline.is_some() && (added < ROWS || late);
             let due = committed.elapsed() >= COMMIT_AFTER || waiting >= COMMIT_ROWS || last;
             if (waiting > 0 || self.shared.recut().is_some()) && due {
-                self.commit(writer, seq)?;
+                commit(&mut writer, seq, &self.shared)?;
+                self.note_progress(seq)?;
                 (waiting, committed) = (0, Instant::now());
             } else if committed.elapsed() >= BEAT_EVERY {
                 writer.record_heartbeat()?;
                 committed = Instant::now();
             }
             if last {
-                return Ok(());
+                if let Some(mut fresh) = fresh {
+                    fresh.writer.commit(fresh.seq)?;
+                }
+                return Ok(writer);
             }
             if added == ROWS {
                 continue;
             }
             let mut wait = COMMIT_AFTER;
-            if waiting == 0 {
-                self.end_anew(seq);
-                if deadline.is_none()
-                    && let Some(taken) = recut(writer, &self.shared)?
-                {
+            if let Some(mut making) = fresh.take() {
+                wait = Duration::ZERO;
+                if self.advance(&mut making)? {
+                    commit(&mut writer, seq, &self.shared)?;
+                    writer = self.finish_fresh(writer, making)?;
+                    (seq, waiting, committed) = (writer.last_seq(), 0, Instant::now());
+                } else {
+                    fresh = Some(making);
+                }
+            } else if waiting == 0 && deadline.is_none() {
+                if Instant::now() >= next_audit {
+                    let differed = self.audit(&mut writer)?;
+                    next_audit = Instant::now() + if differed { AUDIT_AGAIN } else { AUDIT_EVERY };
+                }
+                if let Some(taken) = recut(&mut writer, &self.shared)? {
                     // Half of the time is left.
                     wait = taken.min(COMMIT_AFTER);
                 }
@@ -200,33 +265,101 @@ impl RemoteIndexer {
         }
     }
 
-    fn commit(&self, writer: &mut RemoteWriter, seq: u64) -> Result<(), IndexError> {
-        commit(writer, seq, &self.shared)?;
-        if let Some(last) = self.anew_until {
-            self.shared
-                .set_reindexing(Some(RebuildProgress { seq, last }));
-        }
-        Ok(())
-    }
-
-    /// Goes through the log again, from its beginning. What is found meanwhile is what was there and what came since.
-    fn begin_again(&mut self, writer: &mut RemoteWriter) -> anyhow::Result<()> {
-        let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
+    /// Begins to make the index again beside the one that is searched, or goes on with that.
+    fn start_fresh(&mut self, writer: &RemoteWriter) -> anyhow::Result<FreshIndex> {
+        let fresh = writer.fresh(self.at.layout)?;
+        let (seq, last) = (fresh.last_seq(), self.last_seq()?);
         tracing::info!(
+            from = seq,
             to = last,
-            "all documents are sent to the search index again"
+            "the search index is rebuilt from the store"
         );
-        writer.begin_again()?;
-        self.anew_until = Some(last);
         self.shared
-            .set_reindexing(Some(RebuildProgress { seq: 0, last }));
-        Ok(())
+            .set_reindexing(Some(RebuildProgress { seq, last }));
+        Ok(FreshIndex {
+            writer: fresh,
+            seq,
+            uncommitted: 0,
+        })
     }
 
-    fn end_anew(&mut self, seq: u64) {
-        if self.anew_until.take_if(|until| seq >= *until).is_some() {
-            self.shared.set_reindexing(None);
+    /// Takes some more changes into the new index. Gives whether it has all.
+    fn advance(&mut self, fresh: &mut FreshIndex) -> anyhow::Result<bool> {
+        let added = add_rows(
+            &self.reader,
+            &mut fresh.writer,
+            &mut fresh.seq,
+            &mut self.fresh_caution,
+        )?;
+        fresh.uncommitted += added;
+        if fresh.uncommitted >= COMMIT_ROWS {
+            fresh.writer.commit(fresh.seq)?;
+            fresh.uncommitted = 0;
         }
+        let (seq, last) = (fresh.seq, self.last_seq()?);
+        self.shared
+            .set_reindexing(Some(RebuildProgress { seq, last }));
+        Ok(added == 0)
+    }
+
+    /// Lets the new index take the place of the old one.
+    fn finish_fresh(
+        &mut self,
+        writer: RemoteWriter,
+        mut fresh: FreshIndex,
+    ) -> anyhow::Result<RemoteWriter> {
+        fresh.writer.commit(fresh.seq)?;
+        let writer = writer.put_in_place(fresh.writer)?;
+        tracing::info!(changes = fresh.seq, "the new search index is in place");
+        self.shared.set_reindexing(None);
+        self.note_progress(writer.last_seq())?;
+        Ok(writer)
+    }
+
+    /// Mends the index where it has another number of documents than the store: somebody changed it there, or what it had
+    /// confirmed was lost. Gives whether it had.
+    fn audit(&mut self, writer: &mut RemoteWriter) -> anyhow::Result<bool> {
+        let seq = writer.last_seq();
+        let number = i64::try_from(seq).unwrap_or(i64::MAX);
+        let store = self.reader.present_documents()?;
+        let waiting = u64::try_from(self.reader.documents_waiting(number)?).unwrap_or_default();
+        let index = writer.num_docs()? + writer.left_out().count();
+        if index.abs_diff(store) <= waiting {
+            tracing::debug!(index, store, "index and store have the same documents");
+            return Ok(false);
+        }
+        tracing::warn!(
+            index,
+            store,
+            "index and store have different numbers of documents; they are compared"
+        );
+        let mut repaired = 0;
+        let mut after = 0;
+        while after < seq {
+            self.shared.record_heartbeat(Worker::Indexer);
+            writer.record_heartbeat()?;
+            let (listed, until) = writer.listed_after(after)?;
+            let stored = self.reader.present_between(after, until)?;
+            let [there, wanted] = [&listed, &stored].map(|of| of.iter().collect::<HashSet<_>>());
+            for (fingerprint, version) in there.symmetric_difference(&wanted) {
+                let row = self.reader.document(*fingerprint)?;
+                match row {
+                    // The log brings it.
+                    Some(row) if row.seq > number => continue,
+                    Some(row) => add(&self.reader, &row, writer, &mut self.caution)?,
+                    None => writer.delete(*fingerprint, *version)?,
+                }
+                repaired += 1;
+            }
+            after = until;
+        }
+        writer.commit(seq)?;
+        ::metrics::counter!(metrics::INDEX_REPAIRED_TOTAL).increment(repaired);
+        tracing::warn!(
+            documents = repaired,
+            "the search index was repaired from the store"
+        );
+        Ok(true)
     }
 }
 
@@ -251,9 +384,7 @@ pub(super) fn take_all(
         std::thread::sleep(BEAT_EVERY);
     }
     let mut writer = indexer.open()?;
-    if anew {
-        writer.begin_again()?;
-    }
+    let was_empty = writer.last_seq() == 0;
     let mut seq = writer.last_seq();
     let mut waiting = 0;
     loop {
@@ -262,12 +393,20 @@ pub(super) fn take_all(
         if added == 0 || waiting >= COMMIT_ROWS {
             writer.commit(seq)?;
             waiting = 0;
-            let last = u64::try_from(indexer.reader.last_document_seq()?).unwrap_or_default();
+            let last = indexer.last_seq()?;
             each(RebuildProgress { seq, last });
         }
         if added == 0 {
             break;
         }
+    }
+    if anew && !was_empty {
+        let mut fresh = indexer.start_fresh(&writer)?;
+        while !indexer.advance(&mut fresh)? {
+            let (seq, last) = (fresh.seq, indexer.last_seq()?);
+            each(RebuildProgress { seq, last });
+        }
+        writer = indexer.finish_fresh(writer, fresh)?;
     }
     recut_within(&mut writer, RECUT)?;
     writer.release()?;
