@@ -139,7 +139,7 @@ fn engine_equals_embedded_index() {
     assert_eq!(all, exported("opensearch"));
     // The demo's sites are not there any more; the engine is.
     let check = demo.run("opensearch", &["check", "--online"]);
-    assert_has(&check.out, &["answers; has all changes up to"]);
+    assert_has(&check.out, &["answers; it has all changes up to"]);
     a_new_term_acts_at_once(&mut demo);
     what_is_gone_is_gone(&demo);
     another_store_is_refused(&demo);

@@ -20,6 +20,7 @@ use crate::daemon::now_ms;
 use crate::documents::IndexAt;
 use taojin_crawl::fetch::{Access, Fetcher, RobotsCache};
 use taojin_crawl::schedule::Site;
+use taojin_search::index::IndexError;
 use taojin_search::index::remote::RemoteIndex;
 use taojin_uri::CrawlUri;
 
@@ -340,17 +341,15 @@ async fn proxy_answers(proxy: &str) -> NetworkCheck {
 async fn engine_answers(index: RemoteIndex) -> NetworkCheck {
     let place = index.place();
     let question = async {
-        let state = spawn_blocking(move || index.state()).await;
-        match state.map_err(|e| e.to_string())? {
-            Ok(state) if state.served.seq == 0 => {
-                Ok((Level::Ok, "answers; it has no documents yet".to_owned()))
-            }
-            Ok(state) => Ok((
-                Level::Ok,
-                format!("answers; has all changes up to {}", state.served.seq),
-            )),
-            Err(error) => Err(error.to_string()),
-        }
+        let asked =
+            spawn_blocking(move || Ok((index.engine_version()?, index.state()?.served.seq)));
+        let asked: Result<_, IndexError> = asked.await.map_err(|e| e.to_string())?;
+        let (version, seq) = asked.map_err(|e| e.to_string())?;
+        let text = match seq {
+            0 => format!("{version} answers; it has no documents yet"),
+            seq => format!("{version} answers; it has all changes up to {seq}"),
+        };
+        Ok((Level::Ok, text))
     };
     ask("search", &place, question).await
 }

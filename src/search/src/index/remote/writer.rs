@@ -344,8 +344,8 @@ impl RemoteWriter {
                     reason: super::message(item),
                 }),
                 status => {
-                    let cause = format!("{}: status {status}: {}", sent.url, super::message(item));
-                    return Err(self.index.failed(cause));
+                    let status = u16::try_from(status).unwrap_or(500);
+                    return self.index.accepted(status, item);
                 }
             }
         }
