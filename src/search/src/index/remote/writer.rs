@@ -5,6 +5,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
 
@@ -32,8 +33,8 @@ const RECALLED: usize = 5_000;
 /// Documents whose numbers are asked for at once: what an engine gives with one answer at most.
 const LISTED: u64 = 10_000;
 
-/// A change that is on its way.
-struct Sent {
+/// A change that the engine is told.
+struct Change {
     fingerprint: u64,
     seq: u64,
     url: String,
@@ -74,9 +75,18 @@ pub struct RemoteWriter {
     reprints: Reprints,
     cutter: Cutter,
     recut: Recut,
+    /// What is to be sent next: the lines of a bulk request, and the changes in it.
     lines: Vec<u8>,
-    sent: Vec<Sent>,
+    changes: Vec<Change>,
+    /// The request that is under way: the engine works while the next texts are cut.
+    under_way: Option<UnderWay>,
     is_of_other_version: bool,
+}
+
+/// A bulk request that is not answered yet.
+struct UnderWay {
+    changes: Vec<Change>,
+    answer: JoinHandle<Result<(u16, Value), IndexError>>,
 }
 
 impl RemoteWriter {
@@ -199,7 +209,8 @@ impl RemoteWriter {
             cutter,
             recut,
             lines: Vec::new(),
-            sent: Vec::new(),
+            changes: Vec::new(),
+            under_way: None,
             is_of_other_version: false,
         };
         writer.save_cut_state()?;
@@ -283,28 +294,28 @@ impl RemoteWriter {
         placed: Option<Placed>,
     ) -> Result<(), IndexError> {
         let document = fields(&self.cutter.fields(stored, body), placed);
-        let sent = Sent {
+        let change = Change {
             fingerprint: stored.fingerprint,
             seq: stored.seq,
             url: stored.document.url.clone(),
         };
-        self.push("index", sent, Some(&document))
+        self.push("index", change, Some(&document))
     }
 
     fn push(
         &mut self,
         action: &str,
-        sent: Sent,
+        change: Change,
         document: Option<&Value>,
     ) -> Result<(), IndexError> {
         let action = json!({action: {
-            "_id": hex(sent.fingerprint), "version": sent.seq, "version_type": "external_gte",
+            "_id": hex(change.fingerprint), "version": change.seq, "version_type": "external_gte",
         }});
         for line in [Some(&action), document].into_iter().flatten() {
             self.lines.extend_from_slice(line.to_string().as_bytes());
             self.lines.push(b'\n');
         }
-        self.sent.push(sent);
+        self.changes.push(change);
         if self.lines.len() >= BULK_BYTES {
             self.send()
         } else {
@@ -312,24 +323,40 @@ impl RemoteWriter {
         }
     }
 
-    /// Sends what waits. A document that the engine cannot take is put aside; that it is too busy is an error.
+    /// Sends what waits, once the request before it is answered.
     fn send(&mut self) -> Result<(), IndexError> {
-        if self.sent.is_empty() {
+        self.receive()?;
+        if self.changes.is_empty() {
             return Ok(());
         }
         // Without it the engine would make an index of its own where this one was deleted.
         let path = format!("/{}/_bulk?require_alias=true", self.index.alias());
-        let (status, answer) = self.index.ask("POST", &path, Body::Lines(&self.lines))?;
+        let (index, lines) = (self.index.clone(), std::mem::take(&mut self.lines));
+        let answer = thread::spawn(move || index.ask("POST", &path, Body::Lines(&lines)));
+        self.under_way = Some(UnderWay {
+            changes: std::mem::take(&mut self.changes),
+            answer,
+        });
+        Ok(())
+    }
+
+    /// Waits for the answer to the request that is under way. A document that the engine cannot take is put aside; that it is
+    /// too busy is an error.
+    fn receive(&mut self) -> Result<(), IndexError> {
+        let Some(UnderWay { changes, answer }) = self.under_way.take() else {
+            return Ok(());
+        };
+        let answer = answer.join();
+        let (status, answer) =
+            answer.map_err(|_| self.index.failed("a request broke off".to_owned()))??;
         self.index.accepted(status, &answer)?;
         let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
-        if items.len() != self.sent.len() {
-            let (got, asked) = (items.len(), self.sent.len());
+        if items.len() != changes.len() {
+            let (got, asked) = (items.len(), changes.len());
             let cause = format!("{got} answers to {asked} changes");
             return Err(self.index.failed(cause));
         }
-        let sent = std::mem::take(&mut self.sent);
-        self.lines.clear();
-        for (sent, item) in sent.into_iter().zip(items) {
+        for (change, item) in changes.into_iter().zip(items) {
             let item = item.as_object().and_then(|item| item.values().next());
             let item = item.unwrap_or(&Value::Null);
             match item["status"].as_u64().unwrap_or(500) {
@@ -338,9 +365,9 @@ impl RemoteWriter {
                 // It was deleted before.
                 404 if item["error"].is_null() => {}
                 400 => self.progress.left_out.put(SkippedDocument {
-                    fingerprint: sent.fingerprint,
-                    seq: sent.seq,
-                    url: sent.url,
+                    fingerprint: change.fingerprint,
+                    seq: change.seq,
+                    url: change.url,
                     reason: super::message(item),
                 }),
                 status => {
@@ -385,16 +412,17 @@ impl IndexWriter for RemoteWriter {
     fn delete(&mut self, fingerprint: u64, seq: u64) -> Result<(), IndexError> {
         self.progress.left_out.forget(fingerprint);
         self.reprints.forget(fingerprint);
-        let sent = Sent {
+        let change = Change {
             fingerprint,
             seq,
             url: String::new(),
         };
-        self.push("delete", sent, None)
+        self.push("delete", change, None)
     }
 
     fn commit(&mut self, seq: u64) -> Result<(), IndexError> {
         self.send()?;
+        self.receive()?;
         let path = format!("/{}/_refresh", self.index.alias());
         let (status, answer) = self.index.ask("POST", &path, Body::Empty)?;
         // 404: it was deleted there.
