@@ -6,12 +6,12 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use taojin_demo::trial::TrialPlan;
 
 use super::cluster::{Cluster, assert_polite, is_even};
-use crate::support::folder::{Ran, RunExt as _, assert_has, taojin_in};
-use crate::support::http::{free_port, get, send};
+use crate::support::folder::{Ran, RunExt as _, assert_has, taojin_in, text};
+use crate::support::http::{free_port, get};
 use crate::support::opensearch::Engine;
 use crate::support::poll;
 use crate::support::postgres::server;
@@ -113,7 +113,7 @@ const QUERIES: [&[&str]; 34] = [
 
 #[test]
 fn engine_equals_embedded_index() {
-    let Some(engine) = Engine::start("engine_equals_embedded_index") else {
+    let Some(engine) = Engine::start("engine_equals_embedded_index", 1) else {
         return;
     };
     let mut demo = Demo::new(&engine);
@@ -213,7 +213,7 @@ fn web(more: &str) -> Trial {
 
 #[test]
 fn documents_wait_for_engine() {
-    let Some(mut engine) = Engine::start("documents_wait_for_engine") else {
+    let Some(mut engine) = Engine::start("documents_wait_for_engine", 1) else {
         return;
     };
     let port = free_port();
@@ -257,7 +257,7 @@ fn documents_wait_for_engine() {
 #[test]
 fn index_writer_fails_over() {
     let test = "index_writer_fails_over";
-    let (Some(engine), Some(server)) = (Engine::start(test), server(test)) else {
+    let (Some(engine), Some(server)) = (Engine::start(test, 1), server(test)) else {
         return;
     };
     let mut cluster = Cluster::with(server.url(), 96, 24, &engine.settings());
@@ -275,17 +275,6 @@ fn index_writer_fails_over() {
     assert_polite(&cluster.trial.hits(), 0);
 }
 
-/// What the engine answers to a request that changes something there.
-fn change(engine: &Engine, method: &str, target: &str, body: &str) -> Value {
-    let url = engine.url();
-    let port = url.rsplit(':').next().and_then(|port| port.parse().ok());
-    let json = "Content-Type: application/json";
-    let answer = send(port.expect("a port"), method, target, &[json], body).expect("an answer");
-    let is_taken = (200..300).contains(&answer.status);
-    assert!(is_taken, "{target}: {}", answer.body);
-    serde_json::from_str(&answer.body).expect("JSON")
-}
-
 /// Name of the index that is searched.
 fn served(engine: &Engine) -> Option<String> {
     let aliases = engine.get("/_alias")?;
@@ -299,7 +288,7 @@ fn served(engine: &Engine) -> Option<String> {
 
 #[test]
 fn lost_and_altered_index_is_repaired() {
-    let Some(engine) = Engine::start("lost_and_altered_index_is_repaired") else {
+    let Some(engine) = Engine::start("lost_and_altered_index_is_repaired", 1) else {
         return;
     };
     let port = free_port();
@@ -315,7 +304,7 @@ fn lost_and_altered_index_is_repaired() {
 
     // Deleted there: it is made again, under the next number.
     let first = served(&engine).expect("an index");
-    change(&engine, "DELETE", &format!("/{first}"), "");
+    engine.change("DELETE", &format!("/{first}"), &Value::Null);
     wait_until("a new index", || {
         served(&engine).is_some_and(|name| name != first) && is_complete(&engine)
     });
@@ -334,20 +323,20 @@ fn lost_and_altered_index_is_repaired() {
     // Altered by somebody while no daemon runs: some documents are gone, and one is there that the store does not know.
     drop(daemon);
     let third = served(&engine).expect("an index");
-    let some = r#"{"max_docs":5,"query":{"match_all":{}}}"#;
-    let refreshed = |what: &str| format!("/{third}/{what}?refresh=true");
     // That they were deleted is remembered for a minute there, and outweighs that they are sent again.
-    let forgetful = r#"{"index.gc_deletes":"0s"}"#;
-    change(&engine, "PUT", &format!("/{third}/_settings"), forgetful);
-    let deleted = change(&engine, "POST", &refreshed("_delete_by_query"), some);
-    assert_eq!(deleted["deleted"], 5);
-    let stray = r#"{"fingerprint":"00000000000000ff","seq":7,"site":"stray"}"#;
-    change(
-        &engine,
-        "POST",
-        &refreshed("_update/00000000000000ff"),
-        &format!("{{\"doc_as_upsert\":true,\"doc\":{stray}}}"),
-    );
+    let forgetful = json!({"index.gc_deletes": "0s"});
+    engine.change("PUT", &format!("/{third}/_settings"), &forgetful);
+    let some = engine
+        .get(&format!("/{third}/_search?size=5"))
+        .expect("documents");
+    for hit in some["hits"]["hits"].as_array().expect("hits") {
+        let target = format!("/{third}/_doc/{}", text(&hit["_id"]));
+        engine.change("DELETE", &target, &Value::Null);
+    }
+    let stray = json!({"fingerprint": "00000000000000ff", "seq": 7, "site": "stray"});
+    let target = format!("/{third}/_doc/00000000000000ff?refresh=true");
+    engine.change("PUT", &target, &stray);
+    engine.change("POST", &format!("/{third}/_refresh"), &Value::Null);
     assert_eq!(engine.documents(), articles - 4);
     let _daemon = trial.taojin(&["run"]).started();
     wait_until("the index is repaired", || {
