@@ -1,5 +1,5 @@
 //! The index of an engine, as a search sees it. What it was told of documents is remembered for as long as the search
-//! takes: a [`DocAddress`] is a place in that list.
+//! takes: a [`DocAddress`] is the fingerprint of a document, so that it is the same in each answer.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -54,7 +54,7 @@ impl Statistics for Frequencies {
 /// An index as one search sees it.
 pub(in super::super) struct RemoteView<'a> {
     index: &'a RemoteIndex,
-    known: RefCell<Vec<Known>>,
+    known: RefCell<HashMap<DocAddress, Known>>,
 }
 
 impl<'a> RemoteView<'a> {
@@ -70,19 +70,16 @@ impl<'a> RemoteView<'a> {
     }
 
     /// Remembers a document.
-    fn place(&self, known: Known) -> DocAddress {
-        let mut all = self.known.borrow_mut();
-        all.push(known);
-        DocAddress::new(0, u32::try_from(all.len() - 1).unwrap_or(u32::MAX))
-    }
-
     fn placed(&self, hit: &Value) -> Option<DocAddress> {
-        Some(self.place(Known::from_hit(hit)?))
+        let known = Known::from_hit(hit)?;
+        let at = address_of(known.fingerprint);
+        self.known.borrow_mut().insert(at, known);
+        Some(at)
     }
 
     fn with<T>(&self, at: DocAddress, take: impl Fn(&Known) -> T) -> T {
         let known = self.known.borrow();
-        match known.get(at.doc_id as usize) {
+        match known.get(&at) {
             Some(known) => take(known),
             None => take(&Known::default()),
         }
@@ -101,20 +98,19 @@ impl<'a> RemoteView<'a> {
         mut answer: Value,
         each: &mut dyn FnMut(DocAddress) -> Result<bool, IndexError>,
     ) -> Result<bool, IndexError> {
-        let before = self.known.borrow().len();
         loop {
             let hits = hits(&answer);
             if hits.is_empty() {
                 return Ok(true);
             }
             for hit in hits {
-                if let Some(at) = self.placed(hit)
-                    && !each(at)?
-                {
+                let Some(at) = self.placed(hit) else { continue };
+                let goes_on = each(at)?;
+                self.known.borrow_mut().remove(&at);
+                if !goes_on {
                     return Ok(false);
                 }
             }
-            self.known.borrow_mut().truncate(before);
             let next = json!({"scroll": KEEP, "scroll_id": answer["_scroll_id"]});
             let (status, found) = self
                 .index
@@ -123,6 +119,11 @@ impl<'a> RemoteView<'a> {
             answer = found;
         }
     }
+}
+
+/// The place of a document: its fingerprint.
+fn address_of(fingerprint: u64) -> DocAddress {
+    DocAddress::new((fingerprint >> 32) as u32, fingerprint as u32)
 }
 
 fn hits(answer: &Value) -> &[Value] {
