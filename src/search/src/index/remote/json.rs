@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::super::rank::plain::TIER;
 use super::super::rank::plan::{Chain, Plan};
-use super::super::schema::Column;
+use super::super::schema::{Column, Type};
 use super::super::storage::queries::ROUNDING;
 use super::super::view::Order;
 use super::document::{placed, written};
@@ -79,9 +79,12 @@ fn constant(plan: &Plan, score: f32) -> Value {
     json!({"constant_score": {"filter": query(plan), "boost": score}})
 }
 
-/// A term.
+/// A term. A name stands there as it is, whatever is in it.
 pub(super) fn term(column: Column, text: &str) -> Value {
-    json!({"term": {column.name(): written(text)}})
+    match column.kind() {
+        Type::Name | Type::CountedName => json!({"term": {column.name(): text}}),
+        _ => json!({"term": {column.name(): written(text)}}),
+    }
 }
 
 fn escaped(text: &str) -> String {
