@@ -1,5 +1,5 @@
 //! What an engine may answer, and what becomes of it. The answers are those that OpenSearch gives; the real one is asked by
-//! the tests of the program (`suite/opensearch`).
+//! the tests that run on each engine (`index/tests`) and by those of the program (`suite/nodes/opensearch`).
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};

@@ -2,9 +2,10 @@
 
 use super::*;
 
-#[test]
-fn filter_changed_range() {
-    let (_dir, mut writer, reader) = new_index();
+on_each_engine!(filter_changed_range,);
+
+fn filter_changed_range(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     for n in 1..=4 {
         let document = dated(n, "甲", Some("2020-01-01"));
         let stored = StoredDocument {

@@ -3,6 +3,8 @@
 use super::*;
 use taojin_extract::Comment;
 
+on_each_engine!(comments_have_own_field,);
+
 fn commented(url: &str, text: &str, comments: &[&str]) -> Document {
     let comment = |text: &&str| Comment {
         text: (*text).to_owned(),
@@ -28,9 +30,8 @@ fn said(text: &str, occur: Occur, literal: bool) -> Query {
     }
 }
 
-#[test]
-fn comments_have_own_field() {
-    let (_dir, mut writer, reader) = new_index();
+fn comments_have_own_field(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     let angry = commented(
         "https://a.example/1",
         "国内成品油价格下调。",

@@ -2,11 +2,28 @@
 
 use super::*;
 
+on_each_engine!(
+    facets_count_whole_result,
+    facet_dates_pass_over_strays,
+    facets_choose_date_unit,
+    sort_both_halves_score,
+    first_page_shares_sites,
+    related_terms_of_result,
+    related_terms_share_sentence,
+    suggest_by_prefix_and_pinyin,
+    correction_of_unknown_text,
+    correction_offers_words_only,
+    correction_offers_what_outnumbers,
+    suggest_frequent_words,
+    suggest_marks_typed_part,
+    similar_share_rare_words,
+);
+
 const DAY_MS: i64 = 86_400_000;
 
 /// An index of documents: site, day, title, text.
-fn index(documents: &[(&str, Option<&str>, &str, &str)]) -> (tempfile::TempDir, Reader) {
-    let (dir, mut writer, reader) = new_index();
+fn index(engine: Engine, documents: &[(&str, Option<&str>, &str, &str)]) -> (TestIndex, Reader) {
+    let (index, mut writer, reader) = engine.new_index();
     for (n, (site, published, title, text)) in (1..).zip(documents) {
         let url = format!("https://a.example/{n}");
         let document = Document {
@@ -17,18 +34,20 @@ fn index(documents: &[(&str, Option<&str>, &str, &str)]) -> (tempfile::TempDir, 
         add(&mut writer, n, &document);
     }
     writer.commit(1).unwrap();
-    (dir, reader)
+    (index, reader)
 }
 
-#[test]
-fn facets_count_whole_result() {
-    let (_dir, reader) = index(&[
-        ("甲", Some("2026-11-01"), "油价", "油价上涨"),
-        ("甲", Some("2026-11-01T23:30:00+08:00"), "油价", "油价下跌"),
-        ("乙", Some("2026-11-03"), "油价", "油价持平"),
-        ("丙", None, "油价", "油价未定"),
-        ("丙", Some("2026-11-02"), "煤价", "煤炭"),
-    ]);
+fn facets_count_whole_result(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("甲", Some("2026-11-01"), "油价", "油价上涨"),
+            ("甲", Some("2026-11-01T23:30:00+08:00"), "油价", "油价下跌"),
+            ("乙", Some("2026-11-03"), "油价", "油价持平"),
+            ("丙", None, "油价", "油价未定"),
+            ("丙", Some("2026-11-02"), "煤价", "煤炭"),
+        ],
+    );
     let mut query = Query {
         facets: true,
         limit: 1,
@@ -56,15 +75,14 @@ fn facets_count_whole_result() {
     assert_eq!(counts, expected.map(|(day, n)| (day.to_owned(), n)));
 }
 
-#[test]
-fn facet_dates_pass_over_strays() {
+fn facet_dates_pass_over_strays(engine: Engine) {
     let mut documents = vec![("甲", Some("1998-02-03"), "油价", "油价上涨")];
     let days: Vec<String> = (1..=12).map(|day| format!("2026-11-{day:02}")).collect();
     documents.extend(
         days.iter()
             .map(|day| ("甲", Some(day.as_str()), "油价", "油价下跌")),
     );
-    let (_dir, reader) = index(&documents);
+    let (_index, reader) = index(engine, &documents);
     let query = Query {
         facets: true,
         ..Query::plain("油价")
@@ -75,13 +93,15 @@ fn facet_dates_pass_over_strays() {
     assert_eq!(dates.outside, 2);
 }
 
-#[test]
-fn facets_choose_date_unit() {
+fn facets_choose_date_unit(engine: Engine) {
     let unit = |first: &str, last: &str| {
-        let (_dir, reader) = index(&[
-            ("甲", Some(first), "油价", "油价上涨"),
-            ("甲", Some(last), "油价", "油价下跌"),
-        ]);
+        let (_index, reader) = index(
+            engine,
+            &[
+                ("甲", Some(first), "油价", "油价上涨"),
+                ("甲", Some(last), "油价", "油价下跌"),
+            ],
+        );
         let query = Query {
             facets: true,
             ..Query::plain("油价")
@@ -98,13 +118,15 @@ fn facets_choose_date_unit() {
     assert_eq!(unit("1066-10-14", "2026-01-01"), (DateUnit::Year, 60, 1));
 }
 
-#[test]
-fn sort_both_halves_score() {
-    let (_dir, reader) = index(&[
-        ("甲", Some("2026-10-01"), "油价", "油价油价"),
-        ("甲", Some("2026-11-05"), "快讯", "今日国内油价小幅波动"),
-        ("甲", None, "油价", "油价油价"),
-    ]);
+fn sort_both_halves_score(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("甲", Some("2026-10-01"), "油价", "油价油价"),
+            ("甲", Some("2026-11-05"), "快讯", "今日国内油价小幅波动"),
+            ("甲", None, "油价", "油价油价"),
+        ],
+    );
     let now_ms = parse_published("2026-11-05", 480).unwrap();
     let mut query = Query {
         now_ms,
@@ -128,14 +150,13 @@ fn sort_both_halves_score() {
     assert_eq!(order(&reader, &query), [2, 3, 1]);
 }
 
-#[test]
-fn first_page_shares_sites() {
+fn first_page_shares_sites(engine: Engine) {
     let mut documents = vec![("甲", None, "油价", "油价上涨"); 12];
     documents.extend([
         ("乙", None, "油价", "油价上涨了"),
         ("丙", None, "简讯", "煤价上涨，油价不变"),
     ]);
-    let (_dir, reader) = index(&documents);
+    let (_index, reader) = index(engine, &documents);
     let mut query = Query {
         limit: 20,
         ..Query::plain("油价")
@@ -153,8 +174,7 @@ fn first_page_shares_sites() {
     assert_eq!(a, b);
 }
 
-#[test]
-fn related_terms_of_result() {
+fn related_terms_of_result(engine: Engine) {
     let mut documents = Vec::new();
     for _ in 0..5 {
         documents.push((
@@ -165,7 +185,7 @@ fn related_terms_of_result() {
         ));
         documents.push(("甲", None, "快讯", "国际油价今日产量上升"));
     }
-    let (_dir, reader) = index(&documents);
+    let (_index, reader) = index(engine, &documents);
     let query = Query {
         facets: true,
         ..Query::plain("页岩气")
@@ -183,12 +203,11 @@ fn related_terms_of_result() {
     );
 }
 
-#[test]
-fn related_terms_share_sentence() {
+fn related_terms_share_sentence(engine: Engine) {
     let text = "涪陵页岩气田采用水平井和水力压裂技术。井场噪声降到45分贝。施工车辆改烧柴油。";
     let mut documents = vec![("甲", None, "页岩气产量", text); 6];
     documents.extend([("甲", None, "快讯", "国际油价今日产量上升"); 20]);
-    let (_dir, reader) = index(&documents);
+    let (_index, reader) = index(engine, &documents);
     let query = Query {
         facets: true,
         ..Query::plain("页岩气")
@@ -206,18 +225,20 @@ fn related_terms_share_sentence() {
     }
 }
 
-#[test]
-fn suggest_by_prefix_and_pinyin() {
-    let (_dir, reader) = index(&[
-        (
-            "甲",
-            Some("2026-11-01"),
-            "页岩气产量创新高",
-            "页岩气与页岩油",
-        ),
-        ("甲", Some("2026-11-02"), "页岩气产量创新高", "页岩气"),
-        ("甲", Some("2026-11-03"), "油价上涨", "页岩气"),
-    ]);
+fn suggest_by_prefix_and_pinyin(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            (
+                "甲",
+                Some("2026-11-01"),
+                "页岩气产量创新高",
+                "页岩气与页岩油",
+            ),
+            ("甲", Some("2026-11-02"), "页岩气产量创新高", "页岩气"),
+            ("甲", Some("2026-11-03"), "油价上涨", "页岩气"),
+        ],
+    );
     let suggested = |typed: &str| -> Vec<(String, u64)> {
         let all = reader.suggest(typed, 8).unwrap();
         all.into_iter().map(|s| (s.text, s.documents)).collect()
@@ -239,18 +260,20 @@ fn suggest_by_prefix_and_pinyin() {
     }
 }
 
-#[test]
-fn correction_of_unknown_text() {
-    let (_dir, reader) = index(&[
-        ("甲", None, "页岩气开发", "页岩气产量上升"),
-        (
-            "甲",
-            None,
-            "新能源汽车",
-            "新能源汽车销量上升，Brent原油下跌",
-        ),
-        ("甲", None, "快讯", "大庆油田投产"),
-    ]);
+fn correction_of_unknown_text(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("甲", None, "页岩气开发", "页岩气产量上升"),
+            (
+                "甲",
+                None,
+                "新能源汽车",
+                "新能源汽车销量上升，Brent原油下跌",
+            ),
+            ("甲", None, "快讯", "大庆油田投产"),
+        ],
+    );
     let corrected = |query: &Query| {
         let found = reader.search(query).unwrap();
         reader.correction(query, &found).unwrap().map(|c| c.text)
@@ -283,18 +306,20 @@ fn correction_of_unknown_text() {
     }
 }
 
-#[test]
-fn correction_offers_words_only() {
-    let (_dir, reader) = index(&[
-        (
-            "甲",
-            None,
-            "铁岭燃气集团年报",
-            "铁岭燃气集团与铁岭燃气公司的管道",
-        ),
-        ("乙", None, "铁岭燃气集团公告", "铁岭燃气集团供气"),
-        ("乙", None, "燃气", "铁岭燃气集团检修，管道更换"),
-    ]);
+fn correction_offers_words_only(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            (
+                "甲",
+                None,
+                "铁岭燃气集团年报",
+                "铁岭燃气集团与铁岭燃气公司的管道",
+            ),
+            ("乙", None, "铁岭燃气集团公告", "铁岭燃气集团供气"),
+            ("乙", None, "燃气", "铁岭燃气集团检修，管道更换"),
+        ],
+    );
     let correction = |reader: &Reader, typed: &str| {
         let query = Query::plain(typed);
         let found = reader.search(&query).unwrap();
@@ -302,17 +327,20 @@ fn correction_offers_words_only() {
     };
     // What stands there is a piece of a name.
     assert_eq!(correction(&reader, "天燃气"), None);
-    let (_dir, reader) = index(&[
-        ("甲", None, "铁岭燃气集团年报", "铁岭燃气集团与铁岭燃气公司"),
-        ("乙", None, "铁岭燃气集团公告", "铁岭燃气集团供气"),
-        (
-            "丙",
-            None,
-            "管道",
-            "王建国说，天然气管道投产，副产品外销，页岩气增产。",
-        ),
-        ("丙", None, "管道", "王建国说，天然气管道检修。"),
-    ]);
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("甲", None, "铁岭燃气集团年报", "铁岭燃气集团与铁岭燃气公司"),
+            ("乙", None, "铁岭燃气集团公告", "铁岭燃气集团供气"),
+            (
+                "丙",
+                None,
+                "管道",
+                "王建国说，天然气管道投产，副产品外销，页岩气增产。",
+            ),
+            ("丙", None, "管道", "王建国说，天然气管道检修。"),
+        ],
+    );
     let sure = |text: &str| {
         let (text, is_sure) = (text.to_owned(), true);
         Some(Correction { text, is_sure })
@@ -338,11 +366,10 @@ fn correction_offers_words_only() {
     assert_eq!((offered.text.as_str(), offered.is_sure), ("页岩气", false));
 }
 
-#[test]
-fn correction_offers_what_outnumbers() {
+fn correction_offers_what_outnumbers(engine: Engine) {
     let mut documents = vec![("甲", None, "简讯", "天然气管道投产，王健到会"); 30];
     documents.push(("甲", None, "简讯", "天燃气补贴，望见"));
-    let (_dir, reader) = index(&documents);
+    let (_index, reader) = index(engine, &documents);
     let corrected = |typed: &str| {
         let query = Query::plain(typed);
         let found = reader.search(&query).unwrap();
@@ -356,13 +383,15 @@ fn correction_offers_what_outnumbers() {
     }
 }
 
-#[test]
-fn suggest_frequent_words() {
-    let (_dir, reader) = index(&[
-        ("甲", None, "简讯", "天然气管道投产"),
-        ("甲", None, "简讯", "管道巡检，天然气增产"),
-        ("甲", None, "简讯", "管理办法"),
-    ]);
+fn suggest_frequent_words(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("甲", None, "简讯", "天然气管道投产"),
+            ("甲", None, "简讯", "管道巡检，天然气增产"),
+            ("甲", None, "简讯", "管理办法"),
+        ],
+    );
     let suggested = |typed: &str| -> Vec<(String, u64)> {
         let all = reader.suggest(typed, 8).unwrap();
         all.into_iter().map(|s| (s.text, s.documents)).collect()
@@ -390,17 +419,19 @@ fn correction_stays_in_sentence() {
     );
 }
 
-#[test]
-fn suggest_marks_typed_part() {
-    let (_dir, reader) = index(&[
-        (
-            "甲",
-            Some("2026-11-01"),
-            "頁岩氣與 LNG 产量",
-            "页岩气与页岩油",
-        ),
-        ("甲", Some("2026-11-02"), "油价上涨", "页岩气"),
-    ]);
+fn suggest_marks_typed_part(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            (
+                "甲",
+                Some("2026-11-01"),
+                "頁岩氣與 LNG 产量",
+                "页岩气与页岩油",
+            ),
+            ("甲", Some("2026-11-02"), "油价上涨", "页岩气"),
+        ],
+    );
     let marked = |typed: &str, text: &str| -> Vec<String> {
         let all = reader.suggest(typed, 8).unwrap();
         let found = all.iter().find(|s| s.text == text);
@@ -420,8 +451,7 @@ fn suggest_marks_typed_part() {
     assert_eq!(marked("lng", "頁岩氣與 LNG 产量"), ["LNG"]);
 }
 
-#[test]
-fn similar_share_rare_words() {
+fn similar_share_rare_words(engine: Engine) {
     let common = "记者今天获悉，公司有关负责人表示，项目进展顺利。";
     let text = |about: &str| format!("{about}{common}");
     let documents = [
@@ -455,7 +485,7 @@ fn similar_share_rare_words() {
         .iter()
         .map(|(site, day, title, text)| (*site, *day, *title, text.as_str()))
         .collect();
-    let (_dir, reader) = index(&rows);
+    let (_index, reader) = index(engine, &rows);
     let similar = |title: &str| -> Vec<String> {
         let of = reader.search(&literal(title)).unwrap().documents.remove(0);
         let found = reader.similar(&of.stored, 5).unwrap();

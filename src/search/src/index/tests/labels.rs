@@ -5,6 +5,13 @@ use crate::query::dates::Calendar;
 use crate::query::parse;
 use taojin_extract::SourceFile;
 
+on_each_engine!(
+    label_finds_own_value,
+    label_compares_numbers,
+    facets_count_values_of_fields,
+    filetype_finds_what_was_read_from_files,
+);
+
 fn notice(url: &str, fields: &[(&str, &str)]) -> Document {
     let mut found = document(url, "关于做好供暖保障工作的通知", "现将有关事项通知如下。");
     for (label, value) in fields {
@@ -23,9 +30,8 @@ fn asked(text: &str, occur: Occur) -> Query {
     }
 }
 
-#[test]
-fn label_finds_own_value() {
-    let (_dir, mut writer, reader) = new_index();
+fn label_finds_own_value(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     let first = [
         ("发文字号", "国发〔2026〕12号"),
         ("发布机构", "国家能源局综合司"),
@@ -64,9 +70,8 @@ fn label_finds_own_value() {
     );
 }
 
-#[test]
-fn label_compares_numbers() {
-    let (_dir, mut writer, reader) = new_index();
+fn label_compares_numbers(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     let films = [
         [
             ("片长", "95 分钟"),
@@ -110,9 +115,8 @@ fn label_compares_numbers() {
     }
 }
 
-#[test]
-fn facets_count_values_of_fields() {
-    let (_dir, mut writer, reader) = new_index();
+fn facets_count_values_of_fields(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     for at in 1..=4u64 {
         let number = format!("国发〔2026〕{at}号");
         let office = if at < 4 {
@@ -164,9 +168,8 @@ fn facets_count_values_of_fields() {
     assert_eq!(ids(&reader, &of_kind("Article")).len(), 3);
 }
 
-#[test]
-fn filetype_finds_what_was_read_from_files() {
-    let (_dir, mut writer, reader) = new_index();
+fn filetype_finds_what_was_read_from_files(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     for (at, format) in (1..).zip([None, Some("pdf"), Some("xlsx"), Some("pdf")]) {
         let mut found = notice(&format!("https://a.example/{at}"), &[]);
         found.file = format.map(|format| SourceFile {

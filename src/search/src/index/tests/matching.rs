@@ -4,6 +4,20 @@ use super::*;
 use crate::query::dates::Calendar;
 use crate::query::parse;
 
+on_each_engine!(
+    rank_exact_text_first,
+    correction_keeps_numbers,
+    rank_drawn_strings_first,
+    total_excludes_weaker_hits,
+    question_matches_other_words,
+    match_mode_decides_hits,
+    operators_select_hits,
+    has_site_of_unknown,
+    reasons_explain_hits,
+    numbers_match_whole,
+    days_match_in_each_form,
+);
+
 const CALENDAR: Calendar = Calendar {
     utc_offset_minutes: 480,
     now_ms: 0,
@@ -17,15 +31,15 @@ fn asked(text: &str) -> Query {
 }
 
 /// An index of titles and texts; the first has fingerprint 1.
-fn index(texts: &[(&str, &str)]) -> (tempfile::TempDir, Reader) {
-    let (dir, mut writer, reader) = new_index();
+fn index(engine: Engine, texts: &[(&str, &str)]) -> (TestIndex, Reader) {
+    let (index, mut writer, reader) = engine.new_index();
     for (at, (title, text)) in (1..).zip(texts) {
         let url = format!("https://a.example/{at}");
         add(&mut writer, at, &document(&url, title, text));
     }
     writer.commit(texts.len() as u64).unwrap();
     writer.close().unwrap();
-    (dir, reader)
+    (index, reader)
 }
 
 /// Hits in their order, and the weaker ones.
@@ -73,9 +87,8 @@ const REPORTS: [(&str, &str); 9] = [
     ("项目清单", "共有11个、21个和1口，个个落实，一个也不少。"),
 ];
 
-#[test]
-fn rank_exact_text_first() {
-    let (_dir, reader) = index(&REPORTS);
+fn rank_exact_text_first(engine: Engine) {
+    let (_index, reader) = index(engine, &REPORTS);
     for (typed, first) in [
         ("袁浩然", 2),
         ("6口", 4),
@@ -89,20 +102,25 @@ fn rank_exact_text_first() {
         assert!(reader.search(&asked(typed)).unwrap().total <= 2, "{typed}");
     }
     // In the title before the text, however often the text says it.
-    let (_dir, reader) = index(&[
-        ("油价", "天然气天然气天然气天然气，天然气。"),
-        ("一篇题目很长的报道：天然气与其他能源在冬季的供应", "内容"),
-        ("气", "天然的气"),
-    ]);
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("油价", "天然气天然气天然气天然气，天然气。"),
+            ("一篇题目很长的报道：天然气与其他能源在冬季的供应", "内容"),
+            ("气", "天然的气"),
+        ],
+    );
     assert_eq!(found(&reader, &asked("天然气")), (vec![2, 1], vec![3]));
 }
 
-#[test]
-fn correction_keeps_numbers() {
-    let (_dir, reader) = index(&[
-        ("公告", "关于第77号区块的公告，第77号。"),
-        ("简报", "管道巡检简报第76期，第76期。"),
-    ]);
+fn correction_keeps_numbers(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("公告", "关于第77号区块的公告，第77号。"),
+            ("简报", "管道巡检简报第76期，第76期。"),
+        ],
+    );
     for typed in ["第77期", "第78期", "第78号"] {
         let query = asked(typed);
         let found = reader.search(&query).unwrap();
@@ -112,8 +130,7 @@ fn correction_keeps_numbers() {
 }
 
 /// 200 strings of 1 to 12 characters, drawn from the documents: names, numbers, dates, codes and terms as they come.
-#[test]
-fn rank_drawn_strings_first() {
+fn rank_drawn_strings_first(engine: Engine) {
     let parts = [
         "渤海",
         "6口",
@@ -139,19 +156,12 @@ fn rank_drawn_strings_first() {
         "增产",
         "海油",
     ];
-    // A generator of fixed seed: the test draws the same strings every time.
-    let mut state: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut next = |below: usize| {
-        state = state
-            .wrapping_mul(6_364_136_223_846_793_005)
-            .wrapping_add(1);
-        usize::try_from(state >> 33).unwrap() % below
-    };
+    let mut next = drawing();
     let texts: Vec<String> = (0..120)
         .map(|_| (0..12).map(|_| parts[next(parts.len())]).collect())
         .collect();
     let documents: Vec<(&str, &str)> = texts.iter().map(|text| ("简报", text.as_str())).collect();
-    let (_dir, reader) = index(&documents);
+    let (_index, reader) = index(engine, &documents);
     let (mut drawn, mut right) = (0, 0);
     while drawn < 200 {
         let chars: Vec<char> = texts[next(texts.len())].chars().collect();
@@ -183,16 +193,18 @@ fn rank_drawn_strings_first() {
     assert!(right >= 198, "{right} of 200");
 }
 
-#[test]
-fn total_excludes_weaker_hits() {
+fn total_excludes_weaker_hits(engine: Engine) {
     let title = "国家能源局关于加强电力安全生产监督管理工作的通知";
-    let (_dir, reader) = index(&[
-        (title, "各单位：现将有关事项通知如下。"),
-        ("关于印发某办法的通知", "现将办法印发给你们，请遵照执行。"),
-        ("电网投资增长", "前十个月电网投资增长，国家能源局加强管理。"),
-        ("油价", "国际油价上涨。"),
-        ("转发", "国家能源局要求加强电力安全生产工作的监督和管理。"),
-    ]);
+    let (_index, reader) = index(
+        engine,
+        &[
+            (title, "各单位：现将有关事项通知如下。"),
+            ("关于印发某办法的通知", "现将办法印发给你们，请遵照执行。"),
+            ("电网投资增长", "前十个月电网投资增长，国家能源局加强管理。"),
+            ("油价", "国际油价上涨。"),
+            ("转发", "国家能源局要求加强电力安全生产工作的监督和管理。"),
+        ],
+    );
     let (hits, weaker) = found(&reader, &asked(title));
     assert_eq!(hits[0], 1);
     assert!(hits.iter().all(|hit| [1, 5].contains(hit)), "{hits:?}");
@@ -224,30 +236,34 @@ fn total_excludes_weaker_hits() {
     assert_eq!(sorted(scanned), sorted(hits));
 }
 
-#[test]
-fn question_matches_other_words() {
-    let (_dir, reader) = index(&[
-        (
-            "羊城新区",
-            "羊城新区的东边有邮政大楼，西边有气象台，都是高层建筑。",
-        ),
-        ("通知", "四周的建筑已经拆除。"),
-        ("其他", "四周没有人。"),
-    ]);
+fn question_matches_other_words(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            (
+                "羊城新区",
+                "羊城新区的东边有邮政大楼，西边有气象台，都是高层建筑。",
+            ),
+            ("通知", "四周的建筑已经拆除。"),
+            ("其他", "四周没有人。"),
+        ],
+    );
     let asked_for = |typed: &str| found(&reader, &asked(typed));
     assert_eq!(asked_for("羊城四周有什么建筑？").0, [1, 2]);
     // The same as a list of words: all of them.
     assert_eq!(asked_for("羊城 四周 建筑").0, [0; 0]);
 }
 
-#[test]
-fn match_mode_decides_hits() {
-    let (_dir, reader) = index(&[
-        ("一", "电网投资和风电装机都在增长"),
-        ("二", "电网投资"),
-        ("三", "风电与光伏"),
-        ("四", "煤炭"),
-    ]);
+fn match_mode_decides_hits(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("一", "电网投资和风电装机都在增长"),
+            ("二", "电网投资"),
+            ("三", "风电与光伏"),
+            ("四", "煤炭"),
+        ],
+    );
     let matching = |matching| {
         let query = Query {
             matching,
@@ -272,17 +288,19 @@ fn match_mode_decides_hits() {
     assert_eq!(reader.search(&behind).unwrap().weaker, None);
 }
 
-#[test]
-fn operators_select_hits() {
-    let (_dir, reader) = index(&[
-        ("电网建设", "张掖的电网，SU7 发布，油价三日内上涨"),
-        (
-            "电网规划",
-            "兰州的电网，LNG 进口，油价平稳，过了很多很多天以后终于有一次上涨",
-        ),
-        ("张掖", "风电，CNG 与 LNG，SUV，上涨的是油价"),
-        ("其他", "管道，产量"),
-    ]);
+fn operators_select_hits(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("电网建设", "张掖的电网，SU7 发布，油价三日内上涨"),
+            (
+                "电网规划",
+                "兰州的电网，LNG 进口，油价平稳，过了很多很多天以后终于有一次上涨",
+            ),
+            ("张掖", "风电，CNG 与 LNG，SUV，上涨的是油价"),
+            ("其他", "管道，产量"),
+        ],
+    );
     for (typed, expected) in [
         ("电网 NOT 张掖", vec![2]),
         ("电网 -张掖", vec![2]),
@@ -308,21 +326,22 @@ fn operators_select_hits() {
     }
 }
 
-#[test]
-fn has_site_of_unknown() {
-    let (_dir, reader) = index(&[("一", "油价")]);
+fn has_site_of_unknown(engine: Engine) {
+    let (_index, reader) = index(engine, &[("一", "油价")]);
     assert!(
         reader.has_site("a.example").unwrap() && reader.has_site("https://a.example/x").unwrap()
     );
     assert!(!reader.has_site("b.example").unwrap() && !reader.has_site(" ").unwrap());
 }
 
-#[test]
-fn reasons_explain_hits() {
-    let (_dir, reader) = index(&[
-        ("页岩气开发", "页岩气开发提速，页岩气增产"),
-        ("二", "页岩气"),
-    ]);
+fn reasons_explain_hits(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("页岩气开发", "页岩气开发提速，页岩气增产"),
+            ("二", "页岩气"),
+        ],
+    );
     let query = asked("页岩气开发");
     let dictionary = reader.analyzer().dictionary();
     let said = |found: &FoundDocument| -> Vec<String> {
@@ -347,22 +366,24 @@ fn reasons_explain_hits() {
     );
 }
 
-#[test]
-fn numbers_match_whole() {
-    let (_dir, reader) = index(&[
-        ("一", "产量同比增长10.3%，好于预期。"),
-        ("二", "产量同比增长10%，其中3个项目投产。"),
-        ("三", "产量同比下降40.28%。"),
-        ("四", "占比达到28 %，创新高。"),
-        ("五", "NY-3097井获得高产。"),
-        ("六", "NY公司的3097号文件提到一口井。"),
-        ("七", "锦州9-1油田投产。"),
-        ("八", "9月1日，油田投产。"),
-        ("九", "处理能力500 万吨，比前年提高，含7 口井。"),
-        ("十", "投资500万元，年产万吨。"),
-        ("十一", "NY-13井开钻，井号登记完毕。"),
-        ("十二", "登记井号NY-3，下周开钻。"),
-    ]);
+fn numbers_match_whole(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("一", "产量同比增长10.3%，好于预期。"),
+            ("二", "产量同比增长10%，其中3个项目投产。"),
+            ("三", "产量同比下降40.28%。"),
+            ("四", "占比达到28 %，创新高。"),
+            ("五", "NY-3097井获得高产。"),
+            ("六", "NY公司的3097号文件提到一口井。"),
+            ("七", "锦州9-1油田投产。"),
+            ("八", "9月1日，油田投产。"),
+            ("九", "处理能力500 万吨，比前年提高，含7 口井。"),
+            ("十", "投资500万元，年产万吨。"),
+            ("十一", "NY-13井开钻，井号登记完毕。"),
+            ("十二", "登记井号NY-3，下周开钻。"),
+        ],
+    );
     for (typed, expected) in [
         ("10.3 %", vec![1]),
         ("10.3%", vec![1]),
@@ -386,9 +407,8 @@ fn numbers_match_whole() {
     }
 }
 
-#[test]
-fn days_match_in_each_form() {
-    let (_dir, mut writer, reader) = new_index();
+fn days_match_in_each_form(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     for (n, published, text) in [
         (1, None, "会议于2026年11月10日召开。"),
         (2, None, "会议日期：2026-11-10，地点待定。"),

@@ -18,6 +18,15 @@ impl MemoryDocuments {
             .unwrap_or_else(PoisonError::into_inner);
         all.insert(stored.fingerprint, stored);
     }
+
+    /// Drops a document.
+    pub(in crate::index) fn remove(&self, fingerprint: u64) {
+        let mut all = self
+            .by_fingerprint
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        all.remove(&fingerprint);
+    }
 }
 
 impl DocumentSource for MemoryDocuments {

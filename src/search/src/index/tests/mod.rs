@@ -1,5 +1,6 @@
 mod changed;
 mod comments;
+mod engine;
 mod guidance;
 mod labels;
 mod matching;
@@ -13,14 +14,24 @@ mod stop;
 mod synonyms;
 
 use std::collections::HashMap;
-use std::ops::{Deref, DerefMut};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, LazyLock, Mutex};
 
 use super::*;
 use crate::analyze::{Analyzer, Lexicon, normalize};
+use engine::{Engine, Keeping, TestIndex, on_each_engine};
 use memory::MemoryDocuments;
 use taojin_extract::{Document, Kind};
+
+on_each_engine!(
+    commit_makes_searchable,
+    phrase_marks_count,
+    upsert_replaces_document,
+    filters_fields_and_order,
+    rank_all_words_first,
+    new_term_finds_old_documents,
+    literal_finds_every_part,
+);
 
 static ANALYZER: LazyLock<Analyzer> =
     LazyLock::new(|| Analyzer::new(&[Lexicon::builtin("oil-gas").unwrap()]));
@@ -46,63 +57,12 @@ fn documents_of(dir: &Path) -> Arc<MemoryDocuments> {
     Arc::clone(all.entry(dir.to_owned()).or_default())
 }
 
-/// A writer that keeps what it indexes.
-struct Keeping {
-    inner: Writer,
-    documents: Arc<MemoryDocuments>,
-}
-
-impl Keeping {
-    fn upsert(&mut self, stored: StoredDocument) -> Result<(), IndexError> {
-        self.documents.put(stored.clone());
-        self.inner.upsert(&stored)
-    }
-
-    fn close(self) -> Result<(), IndexError> {
-        self.inner.close()
-    }
-}
-
-impl Deref for Keeping {
-    type Target = Writer;
-
-    fn deref(&self) -> &Writer {
-        &self.inner
-    }
-}
-
-impl DerefMut for Keeping {
-    fn deref_mut(&mut self) -> &mut Writer {
-        &mut self.inner
-    }
-}
-
 fn open_writer(dir: &Path, config: &Config) -> Result<Keeping, IndexError> {
-    open_writer_with(dir, &ANALYZER, config)
-}
-
-fn open_writer_with(
-    dir: &Path,
-    analyzer: &Analyzer,
-    config: &Config,
-) -> Result<Keeping, IndexError> {
-    let documents = documents_of(dir);
-    let source = Arc::clone(&documents) as Arc<dyn DocumentSource>;
-    let inner = Writer::open(dir, analyzer, config, source, STORE)?;
-    Ok(Keeping { inner, documents })
+    Keeping::open(dir, &ANALYZER, config)
 }
 
 fn open_reader(dir: &Path, analyzer: &Analyzer, config: &Config) -> Result<Reader, IndexError> {
     Reader::open(dir, analyzer, config, documents_of(dir))
-}
-
-/// An empty index in a directory of its own, open for both.
-fn new_index() -> (tempfile::TempDir, Keeping, Reader) {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let writer = open_writer(dir.path(), &config).unwrap();
-    let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
-    (dir, writer, reader)
 }
 
 fn add(writer: &mut Keeping, fingerprint: u64, document: &Document) {
@@ -127,6 +87,17 @@ fn literal(text: &str) -> Query {
     }
 }
 
+/// A generator of fixed seed: numbers below what it is given, the same in every run.
+fn drawing() -> impl FnMut(usize) -> usize {
+    let mut state: u64 = 0x9E37_79B9_7F4A_7C15;
+    move |below| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        usize::try_from(state >> 33).unwrap() % below
+    }
+}
+
 /// Fingerprints of the hits, best first.
 fn order(reader: &Reader, query: &Query) -> Vec<u64> {
     let found = reader.search(query).unwrap().documents;
@@ -145,9 +116,8 @@ fn ids(reader: &Reader, query: &Query) -> Vec<u64> {
     ids
 }
 
-#[test]
-fn commit_makes_searchable() {
-    let (_dir, mut writer, reader) = new_index();
+fn commit_makes_searchable(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     add(
         &mut writer,
         1,
@@ -179,9 +149,8 @@ fn commit_makes_searchable() {
     assert!(ids(&reader, &literal("产气")).is_empty());
 }
 
-#[test]
-fn phrase_marks_count() {
-    let (_dir, mut writer, reader) = new_index();
+fn phrase_marks_count(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     let texts = [
         "油价上涨３．５％，库存",
         "收于3-5%之间",
@@ -210,9 +179,8 @@ fn phrase_marks_count() {
     }
 }
 
-#[test]
-fn upsert_replaces_document() {
-    let (_dir, mut writer, reader) = new_index();
+fn upsert_replaces_document(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     for text in ["原油期货下跌", "天然气价格上涨", "天然气价格回落"] {
         add(
             &mut writer,
@@ -244,9 +212,8 @@ fn dated(n: u64, site: &str, published: Option<&str>) -> Document {
     }
 }
 
-#[test]
-fn filters_fields_and_order() {
-    let (_dir, mut writer, reader) = new_index();
+fn filters_fields_and_order(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     add(&mut writer, 1, &dated(1, "甲", Some("2026-11-03")));
     add(
         &mut writer,
@@ -298,9 +265,8 @@ fn filters_fields_and_order() {
     assert!(reader.search(&page).unwrap().documents.is_empty());
 }
 
-#[test]
-fn rank_all_words_first() {
-    let (_dir, mut writer, reader) = new_index();
+fn rank_all_words_first(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     for (n, title, text) in [
         (1, "简讯", "海上风电装机增长，风电，风电，风电，海上风电"),
         (2, "简讯", "页岩气开发提速，海上风电也在增长"),
@@ -329,19 +295,17 @@ fn rank_all_words_first() {
     assert_eq!(reader.search(&Query::plain("  ")).unwrap().total, 4);
 }
 
-#[test]
-fn new_term_finds_old_documents() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
+fn new_term_finds_old_documents(engine: Engine) {
+    let index = engine.new_place();
     let analyzer = Analyzer::new(&[]);
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let mut writer = index.open_writer(&ANALYZER);
     add(
         &mut writer,
         1,
         &document("https://a.example/1", "简讯", "顺北八十四斜井获高产油气流"),
     );
     writer.commit(1).unwrap();
-    let reader = open_reader(dir.path(), &analyzer, &config).unwrap();
+    let reader = index.open_reader(&analyzer);
     let term = "北八十四斜井";
     analyzer.replace(crate::analyze::Dictionary::new(&[Lexicon::parse(
         "t", term,
@@ -351,42 +315,49 @@ fn new_term_finds_old_documents() {
     assert_eq!(ids(&reader, &literal(term)), [1]);
 }
 
-proptest::proptest! {
-    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(24))]
-    #[test]
-    fn literal_finds_every_part(
-        texts in proptest::collection::vec("[石油氣田頁岩開發，。 \\-A-Cxy0-3Ａ１é]{1,40}", 1..8),
+fn literal_finds_every_part(engine: Engine) {
+    // An index costs OpenSearch a quarter of a second.
+    let cases = match engine {
+        Engine::Embedded => 24,
+        Engine::OpenSearch(_) => 6,
+    };
+    let config = proptest::prelude::ProptestConfig::with_cases(cases);
+    let text = "[石油氣田頁岩開發，。 \\-A-Cxy0-3Ａ１é]{1,40}";
+    proptest::proptest!(config, |(
+        texts in proptest::collection::vec(text, 1..8),
         cuts in proptest::collection::vec((0usize..40, 1usize..12), 12),
-    ) {
-        let dir = tempfile::tempdir().unwrap();
-        let config = Config { memory_mb: 16, ..Config::default() };
-        let mut writer = open_writer(dir.path(), &config).unwrap();
+    )| {
+        let (_index, mut writer, reader) = engine.new_index();
         for (n, text) in (0..).zip(&texts) {
             add(&mut writer, n, &document("https://a.example/", "", text));
         }
         writer.commit(1).unwrap();
-        let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
         for (n, text) in (0..).zip(&texts) {
-            let normal: Vec<char> = normalize(text).chars().collect();
-            for &(from, length) in &cuts {
-                let from = from % normal.len().max(1);
-                let to = (from + length).min(normal.len());
-                // Letters and digits are found by whole words and numbers.
-                let inside = |at: usize| {
-                    let class = |c: char| (c.is_alphabetic() && !crate::analyze::is_cjk(c), c.is_numeric());
-                    let joined = class(normal[at - 1]) == class(normal[at]) && class(normal[at]) != (false, false);
-                    at > 0 && at < normal.len() && joined
-                };
-                if (from > 0 && inside(from)) || (to < normal.len() && inside(to)) {
-                    continue;
-                }
-                let part: String = normal[from..to].iter().collect();
-                if part.chars().any(char::is_alphanumeric) {
-                    let mut query = literal(&part);
-                    query.limit = Query::MAX_LIMIT;
-                    proptest::prop_assert!(ids(&reader, &query).contains(&n), "{part:?} in {text:?}");
-                }
+            for part in cuts.iter().filter_map(|cut| searchable_part(text, *cut)) {
+                let mut query = literal(&part);
+                query.limit = Query::MAX_LIMIT;
+                proptest::prop_assert!(ids(&reader, &query).contains(&n), "{part:?} in {text:?}");
             }
         }
-    }
+    });
+}
+
+/// A part of a text that is found as typed: letters and digits are found by whole words and numbers.
+fn searchable_part(text: &str, (from, length): (usize, usize)) -> Option<String> {
+    let normal: Vec<char> = normalize(text).chars().collect();
+    let from = from % normal.len().max(1);
+    let to = (from + length).min(normal.len());
+    let cuts_run = |at: usize| {
+        let class = |c: char| {
+            let is_letter = c.is_alphabetic() && !crate::analyze::is_cjk(c);
+            (is_letter, c.is_numeric())
+        };
+        let is_inside = 0 < at && at < normal.len();
+        is_inside
+            && class(normal[at - 1]) == class(normal[at])
+            && class(normal[at]) != (false, false)
+    };
+    let part: String = normal[from..to].iter().collect();
+    let is_whole = !cuts_run(from) && !cuts_run(to);
+    (is_whole && part.chars().any(char::is_alphanumeric)).then_some(part)
 }

@@ -58,7 +58,7 @@ fn replay_adds_uncommitted_tail() {
     add(&mut writer, 2, &text);
     writer.commit(2).unwrap();
     assert_eq!(writer.last_seq(), 2);
-    assert!(writer.tidy().unwrap());
+    assert!(writer.embedded().tidy().unwrap());
     writer.close().unwrap();
     let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     assert_eq!(reader.num_docs().unwrap(), 2);
@@ -340,7 +340,7 @@ fn open_refuses_newer_format() {
 fn merges_stop_without_space() {
     let dir = tempfile::tempdir().unwrap();
     let mut writer = open_writer(dir.path(), &Config::default()).unwrap();
-    let segments = |writer: &Keeping| writer.segments().unwrap();
+    let segments = |writer: &mut Keeping| writer.embedded().segments().unwrap();
     let text = document("https://a.example/1", "日报", "日产原油");
     let fill = |writer: &mut Keeping, from: u64| {
         for seq in from..from + 20 {
@@ -348,14 +348,14 @@ fn merges_stop_without_space() {
             writer.commit(seq).unwrap();
         }
     };
-    writer.allow_merges(false);
+    writer.embedded().allow_merges(false);
     fill(&mut writer, 1);
-    assert!(!writer.tidy().unwrap());
-    assert_eq!(segments(&writer), 20);
+    assert!(!writer.embedded().tidy().unwrap());
+    assert_eq!(segments(&mut writer), 20);
     // There is room again.
-    writer.allow_merges(true);
-    assert!(writer.tidy().unwrap());
+    writer.embedded().allow_merges(true);
+    assert!(writer.embedded().tidy().unwrap());
     writer.close().unwrap();
-    let writer = open_writer(dir.path(), &Config::default()).unwrap();
-    assert_eq!(segments(&writer), 1);
+    let mut writer = open_writer(dir.path(), &Config::default()).unwrap();
+    assert_eq!(segments(&mut writer), 1);
 }

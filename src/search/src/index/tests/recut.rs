@@ -6,6 +6,8 @@ use crate::index::RecutProgress;
 use crate::index::schema::{BODY, Column, TITLE};
 use crate::index::view::reckoned;
 
+on_each_engine!(recut_follows_terms, recut_remembers_terms_between,);
+
 /// A word that no dictionary has.
 const TERM: &str = "顺北斜井";
 
@@ -23,7 +25,7 @@ fn with_word(reader: &Reader, column: Column, word: &str) -> u64 {
 }
 
 /// Cuts one document at a time until all are done.
-fn cut_all(writer: &mut Writer) -> Vec<RecutProgress> {
+fn cut_all(writer: &mut Keeping) -> Vec<RecutProgress> {
     let mut all = Vec::new();
     while let Some(progress) = writer.recut(1).unwrap() {
         all.push(progress);
@@ -37,18 +39,17 @@ fn article(n: u64) -> Document {
     document(&format!("https://a.example/{n}"), "日报", &text)
 }
 
-#[test]
-fn recut_follows_terms() {
-    let dir = tempfile::tempdir().unwrap();
+fn recut_follows_terms(engine: Engine) {
+    let index = engine.new_place();
     let analyzer = Analyzer::new(&[]);
-    let open = || open_writer_with(dir.path(), &analyzer, &Config::default()).unwrap();
+    let open = || index.open_writer(&analyzer);
     let mut writer = open();
     for n in 1..=3 {
         add(&mut writer, n, &article(n));
     }
     writer.commit(3).unwrap();
     assert_eq!(writer.recut(10).unwrap(), None, "nothing has changed");
-    let reader = open_reader(dir.path(), &analyzer, &Config::default()).unwrap();
+    let reader = index.open_reader(&analyzer);
     let words = || with_word(&reader, BODY.words, TERM);
     let groups = |reader: &Reader| {
         let view = reader.view().unwrap();
@@ -86,11 +87,10 @@ fn recut_follows_terms() {
 }
 
 /// What came and went again before anything was cut was in documents in between.
-#[test]
-fn recut_remembers_terms_between() {
-    let dir = tempfile::tempdir().unwrap();
+fn recut_remembers_terms_between(engine: Engine) {
+    let index = engine.new_place();
     let analyzer = Analyzer::new(&[]);
-    let mut writer = open_writer_with(dir.path(), &analyzer, &Config::default()).unwrap();
+    let mut writer = index.open_writer(&analyzer);
     add(&mut writer, 1, &article(1));
     analyzer.replace(dictionary(TERM));
     add(&mut writer, 2, &article(2));
@@ -100,7 +100,7 @@ fn recut_remembers_terms_between() {
     writer.commit(3).unwrap();
     let mut newer = article(2);
     newer.title = Some(format!("{TERM}停产"));
-    let reader = open_reader(dir.path(), &analyzer, &Config::default()).unwrap();
+    let reader = index.open_reader(&analyzer);
     assert_eq!(with_word(&reader, BODY.words, TERM), 1);
     assert!(writer.recut(1).unwrap().is_some());
     writer
@@ -123,17 +123,20 @@ fn recut_remembers_terms_between() {
 /// A state that cannot be read: every document is cut again.
 #[test]
 fn recut_without_state() {
-    let (dir, mut writer, reader) = new_index();
+    let dir = tempfile::tempdir().unwrap();
+    let open = || open_writer(dir.path(), &Config::default()).unwrap();
+    let mut writer = open();
+    let reader = open_reader(dir.path(), &ANALYZER, &Config::default()).unwrap();
     for n in 1..=3 {
         add(&mut writer, n, &article(n));
     }
     writer.commit(3).unwrap();
     drop(writer);
     std::fs::write(dir.path().join("words.json"), "{").unwrap();
-    let mut writer = open_writer(dir.path(), &Config::default()).unwrap();
+    let mut writer = open();
     let steps = cut_all(&mut writer);
     assert_eq!((steps.len(), reader.num_docs().unwrap()), (2, 3));
     drop(writer);
-    let mut writer = open_writer(dir.path(), &Config::default()).unwrap();
+    let mut writer = open();
     assert_eq!(writer.recut(1).unwrap(), None, "it is known again");
 }

@@ -5,6 +5,14 @@ use proptest::prelude::*;
 use super::*;
 use crate::index::duplicates::reprints::Sketch;
 
+on_each_engine!(
+    reprints_of_edited_text,
+    reprints_exclude_forms,
+    reprints_survive_restart,
+    reprints_form_no_chain,
+    reprints_show_best_hit,
+);
+
 /// Sentences that share no run of five letters with each other.
 const SENTENCES: [&str; 12] = [
     "涪陵页岩气田今年以来累计生产天然气超过六十亿立方米。",
@@ -26,16 +34,14 @@ fn article(sentences: impl IntoIterator<Item = usize>) -> String {
 }
 
 /// Writes texts under their numbers and gives their groups.
-fn groups(texts: &[&str]) -> Vec<Option<u64>> {
-    let (dir, reader) = index(texts);
+fn groups(engine: Engine, texts: &[&str]) -> Vec<Option<u64>> {
+    let (_index, reader) = index(engine, texts);
     let all = (1..=texts.len() as u64).map(|n| reader.group(n).unwrap());
-    let all = all.collect();
-    drop(dir);
-    all
+    all.collect()
 }
 
-fn index(texts: &[&str]) -> (tempfile::TempDir, Reader) {
-    let (dir, mut writer, reader) = new_index();
+fn index(engine: Engine, texts: &[&str]) -> (TestIndex, Reader) {
+    let (index, mut writer, reader) = engine.new_index();
     for (n, text) in (1..).zip(texts) {
         let url = format!("https://s{n}.example/{n}");
         let document = Document {
@@ -46,11 +52,10 @@ fn index(texts: &[&str]) -> (tempfile::TempDir, Reader) {
     }
     writer.commit(1).unwrap();
     writer.close().unwrap();
-    (dir, reader)
+    (index, reader)
 }
 
-#[test]
-fn reprints_of_edited_text() {
+fn reprints_of_edited_text(engine: Engine) {
     let whole = article(0..12);
     let shorter = format!("本报讯 {}", article([0, 1, 2, 4, 5, 6, 8, 9, 10, 11]));
     let respelt: String = whole
@@ -70,15 +75,18 @@ fn reprints_of_edited_text() {
          终于摸清了含水上升的规律。业内人士普遍看好后市，认为四季度需求仍有增长空间。",
         article([0, 8, 11])
     );
-    let found = groups(&[
-        &whole,
-        &shorter,
-        &respelt,
-        &moved,
-        &traditional,
-        &other,
-        "页岩气增产",
-    ]);
+    let found = groups(
+        engine,
+        &[
+            &whole,
+            &shorter,
+            &respelt,
+            &moved,
+            &traditional,
+            &other,
+            "页岩气增产",
+        ],
+    );
     assert!(found[0].is_some());
     assert_eq!(found[1..5], [found[0]; 4]);
     assert!(found[5].is_some());
@@ -86,8 +94,7 @@ fn reprints_of_edited_text() {
     assert_eq!(found[6], None, "too short to tell");
 }
 
-#[test]
-fn reprints_exclude_forms() {
+fn reprints_exclude_forms(engine: Engine) {
     let report = |numbers: [u32; 8]| {
         let [a, b, c, d, e, f, g, h] = numbers;
         format!(
@@ -99,32 +106,30 @@ fn reprints_exclude_forms() {
     let one = report([3110, 182, 4375, 13558, 4834, 7953, 3119, 90210]);
     let two = report([775, 102, 11060, 85276, 32534, 72482, 39939, 10417]);
     let reprint = one.replace("本文不构成任何建议", "转载请注明出处");
-    let found = groups(&[&one, &two, &reprint]);
+    let found = groups(engine, &[&one, &two, &reprint]);
     assert_eq!(found[0], found[2]);
     assert_ne!(found[0], found[1]);
 }
 
-#[test]
-fn reprints_survive_restart() {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
+fn reprints_survive_restart(engine: Engine) {
+    let index = engine.new_place();
     let whole = document("https://a.example/1", "页岩气", &article(0..12));
     let copy = document("https://b.example/2", "页岩气", &article(1..12));
     for n in [1, 2] {
         // Each in a process of its own.
-        let mut writer = open_writer(dir.path(), &config).unwrap();
+        let mut writer = index.open_writer(&ANALYZER);
         add(&mut writer, n, if n == 1 { &whole } else { &copy });
         writer.commit(n).unwrap();
         writer.close().unwrap();
     }
     let both = || {
-        let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
+        let reader = index.open_reader(&ANALYZER);
         [1, 2].map(|n| reader.group(n).unwrap())
     };
     assert_eq!(both()[0], both()[1]);
     assert!(both()[0].is_some());
     // What changes wholly leaves the group.
-    let mut writer = open_writer(dir.path(), &config).unwrap();
+    let mut writer = index.open_writer(&ANALYZER);
     add(
         &mut writer,
         1,
@@ -138,8 +143,7 @@ fn reprints_survive_restart() {
     assert_ne!(both()[0], both()[1]);
 }
 
-#[test]
-fn reprints_form_no_chain() {
+fn reprints_form_no_chain(engine: Engine) {
     // The one in the middle shares two thirds with each of the others, and those two half of each other.
     let (first, middle, last) = (article(0..8), article(1..11), article(4..12));
     for order in [
@@ -147,14 +151,13 @@ fn reprints_form_no_chain() {
         [&first, &last, &middle],
         [&last, &middle, &first],
     ] {
-        let found = groups(&order.map(String::as_str));
+        let found = groups(engine, &order.map(String::as_str));
         let at = |text: &String| found[order.iter().position(|t| *t == text).unwrap()];
         assert_ne!(at(&first), at(&last), "{found:?}");
     }
 }
 
-#[test]
-fn reprints_show_best_hit() {
+fn reprints_show_best_hit(engine: Engine) {
     let whole = article(0..12);
     let copies = [
         whole.as_str(),
@@ -162,7 +165,7 @@ fn reprints_show_best_hit() {
         &article(1..12),
         "焦石坝页岩气产量",
     ];
-    let (_dir, reader) = index(&copies);
+    let (_index, reader) = index(engine, &copies);
     let mut query = Query::plain("焦石坝");
     let plain = reader.search(&query).unwrap();
     assert_eq!((plain.total, plain.documents.len()), (4, 4));
@@ -214,4 +217,83 @@ proptest! {
         prop_assert!(Sketch::unpacked(sketch.packed().skip(1)).is_none());
         prop_assert!(sketch.shared(&sketch) > 0);
     }
+}
+
+/// The same documents in both engines: new ones, reprints, changed and deleted ones, through restarts of the writer.
+#[test]
+fn reprint_groups_are_equal_on_both_engines() {
+    let Some(opensearch) = Engine::opensearch() else {
+        return;
+    };
+    let engines = [Engine::Embedded, opensearch];
+    let places = engines.map(Engine::new_place);
+    let mut draw = drawing();
+    let mut texts: Vec<String> = Vec::new();
+    let mut live: Vec<u64> = Vec::new();
+    for round in 0..5 {
+        let mut writers = places.each_ref().map(|place| place.open_writer(&ANALYZER));
+        for step in 1..=80 {
+            let seq = round * 80 + step;
+            let kind = draw(100);
+            if kind < 8 && !live.is_empty() {
+                let gone = live.swap_remove(draw(live.len()));
+                for writer in &mut writers {
+                    writer.delete(gone, seq).unwrap();
+                }
+                continue;
+            }
+            let text = if kind < 50 || texts.is_empty() {
+                let new: String = (0..160).map(|_| drawn_character(draw(4_000))).collect();
+                texts.push(new.clone());
+                new
+            } else {
+                // A reprint lacks some of the beginning.
+                let whole = &texts[draw(texts.len())];
+                let cut = draw(30);
+                format!("本报讯 {}", whole.chars().skip(cut).collect::<String>())
+            };
+            let fingerprint = if kind >= 85 && !live.is_empty() {
+                live[draw(live.len())]
+            } else {
+                let new = seq.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                live.push(new);
+                new
+            };
+            for writer in &mut writers {
+                let url = format!("https://s{}.example/{fingerprint}", fingerprint % 7);
+                let stored = StoredDocument {
+                    fingerprint,
+                    seq,
+                    fetched_ms: 1,
+                    changed_ms: 1,
+                    document: document(&url, "页岩气", &text),
+                };
+                writer.upsert(stored).unwrap();
+            }
+        }
+        for mut writer in writers {
+            writer.commit((round + 1) * 80).unwrap();
+            writer.close().unwrap();
+        }
+    }
+    let readers = places.each_ref().map(|place| place.open_reader(&ANALYZER));
+    let [embedded, remote] = readers.each_ref().map(|reader| {
+        assert_eq!(reader.num_docs().unwrap(), live.len() as u64);
+        let groups = live.iter().map(|n| reader.group(*n).unwrap().unwrap());
+        groups.collect::<Vec<u64>>()
+    });
+    assert_eq!(embedded, remote);
+    let mut different = embedded;
+    different.sort_unstable();
+    different.dedup();
+    let members = live.len() - different.len();
+    assert!(
+        live.len() > 250 && members > 80,
+        "{members} of {}",
+        live.len()
+    );
+}
+
+fn drawn_character(number: usize) -> char {
+    char::from_u32(0x4E00 + u32::try_from(number).unwrap()).unwrap()
 }

@@ -1,5 +1,12 @@
 use super::*;
 
+on_each_engine!(
+    scan_continues_from_mark,
+    scan_interrupted_keeps_mark,
+    scan_loose_widens_words,
+    latest_newest_first,
+);
+
 fn put(writer: &mut Keeping, fingerprint: u64, seq: u64, fetched_ms: i64, text: &str) {
     let document = document("https://a.example/", "标题", text);
     writer
@@ -25,9 +32,8 @@ fn scanned(reader: &Reader, query: &Query, after: Watermark) -> (Vec<u64>, Water
     (found, reached)
 }
 
-#[test]
-fn scan_continues_from_mark() {
-    let (_dir, mut writer, reader) = new_index();
+fn scan_continues_from_mark(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     let all = Query::default();
     assert_eq!(
         scanned(&reader, &all, Watermark::default()),
@@ -59,9 +65,8 @@ fn scan_continues_from_mark() {
     assert_eq!(scanned(&reader, &all, later).0, [0; 0]);
 }
 
-#[test]
-fn scan_interrupted_keeps_mark() {
-    let (_dir, mut writer, reader) = new_index();
+fn scan_interrupted_keeps_mark(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     for at in 1..=5 {
         put(&mut writer, at, at, 1_000, "页岩气开发");
     }
@@ -78,9 +83,8 @@ fn scan_interrupted_keeps_mark() {
     assert_eq!((end.unwrap(), count), (start, 2));
 }
 
-#[test]
-fn scan_loose_widens_words() {
-    let (_dir, mut writer, reader) = new_index();
+fn scan_loose_widens_words(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     put(&mut writer, 1, 1, 1_000, "输气管道投产");
     put(&mut writer, 2, 2, 1_000, "管道工人");
     writer.commit(2).unwrap();
@@ -98,9 +102,8 @@ fn scan_loose_widens_words() {
     assert_eq!(scanned(&reader, &query, Watermark::default()).0, [1]);
 }
 
-#[test]
-fn latest_newest_first() {
-    let (_dir, mut writer, reader) = new_index();
+fn latest_newest_first(engine: Engine) {
+    let (_index, mut writer, reader) = engine.new_index();
     for at in 1..=30 {
         put(
             &mut writer,

@@ -3,13 +3,23 @@
 
 use super::*;
 
+on_each_engine!(
+    numbered_reports_are_apart,
+    series_numbers_differ,
+    series_policies_differ,
+    monthly_notices_are_apart,
+    series_people_differ,
+    series_frame_is_ignored,
+    reprints_ignore_order,
+);
+
 /// One paragraph that each paper of an office has.
 const FORM: &str = "各有关单位要高度重视，加强组织领导，明确责任分工，细化工作措施，确保各项任务落到实处。要加强监督检查，\
     对落实不力的单位予以通报批评，并将有关情况纳入年度考核。执行中遇有重大问题，请及时向本局报告，本局将适时组织评估。";
 
 /// Groups of documents that come in this order: site, title and text of each.
-fn groups(documents: &[(&str, &str, &str)]) -> Vec<Option<u64>> {
-    let (_dir, mut writer, reader) = new_index();
+fn groups(engine: Engine, documents: &[(&str, &str, &str)]) -> Vec<Option<u64>> {
+    let (_index, mut writer, reader) = engine.new_index();
     for (n, (site, title, text)) in (1..).zip(documents) {
         let document = document(&format!("https://{site}/{n}"), title, text);
         add(&mut writer, n, &document);
@@ -21,17 +31,17 @@ fn groups(documents: &[(&str, &str, &str)]) -> Vec<Option<u64>> {
 }
 
 /// None of these is a reprint of another, at one outlet and at several.
-fn apart(documents: &[(String, String)]) {
-    apart_at(["a.example"; 3], documents);
-    apart_at(["a.example", "b.example", "c.example"], documents);
+fn apart(engine: Engine, documents: &[(String, String)]) {
+    apart_at(engine, ["a.example"; 3], documents);
+    apart_at(engine, ["a.example", "b.example", "c.example"], documents);
 }
 
-fn apart_at(sites: [&str; 3], documents: &[(String, String)]) {
+fn apart_at(engine: Engine, sites: [&str; 3], documents: &[(String, String)]) {
     let given = documents.iter().enumerate();
     let given: Vec<(&str, &str, &str)> = given
         .map(|(at, (title, text))| (sites[at % 3], title.as_str(), text.as_str()))
         .collect();
-    let found = groups(&given);
+    let found = groups(engine, &given);
     assert!(found.iter().all(Option::is_some), "{documents:?}");
     let mut different = found.clone();
     different.sort_unstable();
@@ -39,8 +49,7 @@ fn apart_at(sites: [&str; 3], documents: &[(String, String)]) {
     assert_eq!(different.len(), found.len(), "{found:?} {documents:?}");
 }
 
-#[test]
-fn numbered_reports_are_apart() {
+fn numbered_reports_are_apart(engine: Engine) {
     let report = |number: &str, wells: u32, area: &str| {
         let text = format!(
             "油气勘查简报第{number}期。本期简报介绍{area}勘查工作的进展。截至目前，{area}共完钻探井{wells}口，\
@@ -49,16 +58,21 @@ fn numbered_reports_are_apart() {
         );
         (format!("油气勘查简报第{number}期"), text)
     };
-    apart(&[
-        report("76", 31, "川南"),
-        report("77", 45, "鄂西"),
-        report("78", 45, "鄂西"),
-    ]);
-    apart(&[report("七十六", 31, "川南"), report("七十七", 31, "川南")]);
+    apart(
+        engine,
+        &[
+            report("76", 31, "川南"),
+            report("77", 45, "鄂西"),
+            report("78", 45, "鄂西"),
+        ],
+    );
+    apart(
+        engine,
+        &[report("七十六", 31, "川南"), report("七十七", 31, "川南")],
+    );
 }
 
-#[test]
-fn series_numbers_differ() {
+fn series_numbers_differ(engine: Engine) {
     let bulletin = |day: u32, petrol: u32, diesel: u32| {
         let text = format!(
             "据市场监测，11月{day}日国内成品油市场运行平稳。当日全国92号汽油批发均价为{petrol}元/吨，0号柴油批发均价\
@@ -67,30 +81,34 @@ fn series_numbers_differ() {
         );
         ("国内成品油批发价格日报".to_owned(), text)
     };
-    apart(&[
-        bulletin(18, 8325, 7440),
-        bulletin(19, 8331, 7452),
-        bulletin(20, 8340, 7465),
-    ]);
+    apart(
+        engine,
+        &[
+            bulletin(18, 8325, 7440),
+            bulletin(19, 8331, 7452),
+            bulletin(20, 8340, 7465),
+        ],
+    );
 }
 
-#[test]
-fn series_policies_differ() {
+fn series_policies_differ(engine: Engine) {
     let policy = |subject: &str, own: &str| {
         let text = format!(
             "为进一步规范油气行业秩序，本局研究制定了《{subject}》，现印发给你们，请遵照执行。{own}{FORM}"
         );
         (format!("关于印发《{subject}》的通知"), text)
     };
-    apart(&[
-        policy("页岩气开发环境保护技术要求", "返排液应当回用或者达标处理。"),
-        policy("非常规油气资源评价规范", "资源量按照三级划分。"),
-        policy("天然气储备能力建设指标核算办法", "储气能力每年核算一次。"),
-    ]);
+    apart(
+        engine,
+        &[
+            policy("页岩气开发环境保护技术要求", "返排液应当回用或者达标处理。"),
+            policy("非常规油气资源评价规范", "资源量按照三级划分。"),
+            policy("天然气储备能力建设指标核算办法", "储气能力每年核算一次。"),
+        ],
+    );
 }
 
-#[test]
-fn monthly_notices_are_apart() {
+fn monthly_notices_are_apart(engine: Engine) {
     let notice = |month: u32, day: u32, hour: u32, street: &str| {
         let text = format!(
             "尊敬的用户：因燃气管道检修需要，公司定于{month}月{day}日{hour}时起对{street}片区暂停供气，预计当日恢复。停气\
@@ -99,15 +117,17 @@ fn monthly_notices_are_apart() {
         );
         ("停气通知".to_owned(), text)
     };
-    apart(&[
-        notice(9, 18, 8, "解放路"),
-        notice(10, 20, 9, "人民路"),
-        notice(11, 15, 22, "建设路"),
-    ]);
+    apart(
+        engine,
+        &[
+            notice(9, 18, 8, "解放路"),
+            notice(10, 20, 9, "人民路"),
+            notice(11, 15, 22, "建设路"),
+        ],
+    );
 }
 
-#[test]
-fn series_people_differ() {
+fn series_people_differ(engine: Engine) {
     let notice = |name: &str, office: &str| {
         let text = format!(
             "经上级批准，监督部门对{office}{name}严重违纪违法问题进行了立案审查调查。经查，{name}丧失理想信念，背弃初心\
@@ -117,17 +137,20 @@ fn series_people_differ() {
         );
         (format!("{office}{name}被开除"), text)
     };
-    apart(&[
-        notice("汲斌昌", "某市原主席"),
-        notice("李冬东", "某集团原副总经理"),
-        notice("江邱雄", "某县原书记"),
-    ]);
+    apart(
+        engine,
+        &[
+            notice("汲斌昌", "某市原主席"),
+            notice("李冬东", "某集团原副总经理"),
+            notice("江邱雄", "某县原书记"),
+        ],
+    );
 }
 
-#[test]
-fn series_frame_is_ignored() {
+fn series_frame_is_ignored(engine: Engine) {
     let text = |own: &str| format!("{own}{FORM}");
     apart_at(
+        engine,
         ["a.example"; 3],
         &[
             ("红色餐具有助减肥", "研究者请志愿者用不同颜色的盘子进食。"),
@@ -137,8 +160,7 @@ fn series_frame_is_ignored() {
     );
 }
 
-#[test]
-fn reprints_ignore_order() {
+fn reprints_ignore_order(engine: Engine) {
     let body = format!(
         "滨港接收站外输量11月22日升至3565万立方米，刷新投产以来的最高纪录，比去年同日增加31%。华渤石油目前手持的长协资源每年\
          约661万吨，现货采购比例下降。{FORM}"
@@ -172,7 +194,7 @@ fn reprints_ignore_order() {
             .map(|(site, title, text)| (*site, *title, text.as_str()))
             .collect();
         order.insert(turn, own_report);
-        let mut found = groups(&order);
+        let mut found = groups(engine, &order);
         let own = found.remove(turn);
         assert!(own.is_some() && found.iter().all(|group| *group != own));
         assert_eq!(found, vec![found[0]; copies.len()], "turn {turn}");

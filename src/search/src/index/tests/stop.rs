@@ -1,5 +1,7 @@
 use super::*;
 
+on_each_engine!(query_single_characters_bounded, cancelled_search_is_error,);
+
 /// `"油" OR "气" …` of so many characters.
 fn singles(number: usize) -> Query {
     let clause = |c: char| Clause::literal(Target::Anywhere, c.to_string());
@@ -13,30 +15,20 @@ fn singles(number: usize) -> Query {
     }
 }
 
-fn index_of(dir: &Path, number: usize) -> Reader {
-    let config = Config::default();
-    let mut writer = open_writer(dir, &config).unwrap();
-    for at in 0..number {
+fn index_of(engine: Engine, number: usize) -> (TestIndex, Reader) {
+    let (index, mut writer, reader) = engine.new_index();
+    for at in 1..=number as u64 {
         let url = format!("http://a.example/{at}");
         let document = document(&url, "页岩气", "页岩气 产量 创新高 油气田 勘探 开发");
-        let stored = StoredDocument {
-            fingerprint: at as u64 + 1,
-            seq: at as u64 + 1,
-            fetched_ms: 1,
-            changed_ms: 1,
-            document,
-        };
-        writer.upsert(stored).unwrap();
+        add(&mut writer, at, &document);
     }
     writer.commit(number as u64).unwrap();
     writer.close().unwrap();
-    open_reader(dir, &ANALYZER, &config).unwrap()
+    (index, reader)
 }
 
-#[test]
-fn query_single_characters_bounded() {
-    let dir = tempfile::tempdir().unwrap();
-    let reader = index_of(dir.path(), 3);
+fn query_single_characters_bounded(engine: Engine) {
+    let (_index, reader) = index_of(engine, 3);
     let found = reader.search(&singles(MAX_SINGLE_CHARACTERS)).unwrap();
     assert_eq!(found.total, 3);
     let error = reader.search(&singles(9)).unwrap_err();
@@ -49,10 +41,8 @@ fn query_single_characters_bounded() {
     assert!(scanned.is_err() && reader.latest(&singles(9), 1).is_err());
 }
 
-#[test]
-fn cancelled_search_is_error() {
-    let dir = tempfile::tempdir().unwrap();
-    let reader = index_of(dir.path(), 3);
+fn cancelled_search_is_error(engine: Engine) {
+    let (_index, reader) = index_of(engine, 3);
     for query in [Query::plain("页岩气"), singles(2), Query::default()] {
         let whole = reader.search(&query).unwrap();
         assert_eq!(whole.total, 3);
@@ -72,8 +62,10 @@ fn cancelled_search_ends_midway() {
     use tantivy::collector::{Collector as _, Count};
     use tantivy::query::{AllQuery, EnableScoring, Query as _};
 
-    let dir = tempfile::tempdir().unwrap();
-    drop(index_of(dir.path(), 200));
+    let (index, _) = index_of(Engine::Embedded, 200);
+    let TestIndex::Folder(dir) = &index else {
+        unreachable!("the embedded index is in a folder");
+    };
     let opened = super::super::storage::embedded::Opened::open(dir.path()).unwrap();
     let searcher = opened.newest().unwrap().searcher;
     let stop = CancellationToken::default();

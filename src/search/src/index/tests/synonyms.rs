@@ -3,16 +3,23 @@
 use super::*;
 use crate::analyze::{Dictionary, Lexicon, Synonyms};
 
+on_each_engine!(
+    synonym_ranks_below_word,
+    synonym_matches_whole_runs,
+    synonym_matches_between_word_borders,
+    synonym_arrow_is_one_way,
+    synonyms_replaced_live,
+);
+
 fn analyzer(synonyms: &str) -> Analyzer {
     let lexicon = Lexicon::builtin("oil-gas").unwrap();
     Analyzer::with_synonyms(&[lexicon], Synonyms::parse("test", synonyms).unwrap())
 }
 
 /// Documents under 1, 2, 3 …, cut with these synonyms, and a reader with them.
-fn index(texts: &[&str], analyzer: &Analyzer) -> (tempfile::TempDir, Reader) {
-    let dir = tempfile::tempdir().unwrap();
-    let config = Config::default();
-    let mut writer = open_writer_with(dir.path(), analyzer, &config).unwrap();
+fn index(engine: Engine, texts: &[&str], analyzer: &Analyzer) -> (TestIndex, Reader) {
+    let index = engine.new_place();
+    let mut writer = index.open_writer(analyzer);
     for (n, text) in (1..).zip(texts) {
         add(
             &mut writer,
@@ -22,18 +29,17 @@ fn index(texts: &[&str], analyzer: &Analyzer) -> (tempfile::TempDir, Reader) {
     }
     writer.commit(1).unwrap();
     writer.close().unwrap();
-    let reader = open_reader(dir.path(), analyzer, &config).unwrap();
-    (dir, reader)
+    let reader = index.open_reader(analyzer);
+    (index, reader)
 }
 
-#[test]
-fn synonym_ranks_below_word() {
+fn synonym_ranks_below_word(engine: Engine) {
     let texts = [
         "项目每年向地下注入二氧化碳六十万吨，效果良好。",
         "项目每年向地下注入CO2六十万吨，效果良好。",
         "项目每年向地下注入清水六十万吨，效果良好。",
     ];
-    let (_dir, reader) = index(&texts, &analyzer("二氧化碳, CO2, 碳酸气"));
+    let (_index, reader) = index(engine, &texts, &analyzer("二氧化碳, CO2, 碳酸气"));
     // Whichever is typed, however it is written.
     assert_eq!(order(&reader, &Query::plain("CO2")), [2, 1]);
     assert_eq!(order(&reader, &Query::plain("ＣＯ２")), [2, 1]);
@@ -61,8 +67,7 @@ fn synonym_ranks_below_word() {
     assert_eq!(order(&reader, &quoted), [2]);
 }
 
-#[test]
-fn synonym_matches_whole_runs() {
+fn synonym_matches_whole_runs(engine: Engine) {
     let texts = [
         "注入CO2六十万吨。",
         "减排六十万吨CO2e。",
@@ -71,15 +76,14 @@ fn synonym_matches_whole_runs() {
         "FLNG船到港。",
     ];
     let synonyms = "二氧化碳, CO2\n液化天然气, LNG";
-    let (_dir, reader) = index(&texts, &analyzer(synonyms));
+    let (_index, reader) = index(engine, &texts, &analyzer(synonyms));
     assert_eq!(order(&reader, &Query::plain("二氧化碳")), [4, 1]);
     assert_eq!(order(&reader, &Query::plain("液化天然气")), [0; 0]);
     // What was typed is found in longer runs, as ever.
     assert!(order(&reader, &Query::plain("CO2")).contains(&2));
 }
 
-#[test]
-fn synonym_matches_between_word_borders() {
+fn synonym_matches_between_word_borders(engine: Engine) {
     let texts = [
         "港口发生严重油污事件。",
         "重油价格上涨。",
@@ -87,7 +91,11 @@ fn synonym_matches_between_word_borders() {
         "重油催化裂化装置投产。",
         "燃料油到港。",
     ];
-    let (_dir, reader) = index(&texts, &analyzer("燃料油, 重油\n可燃气, 催化裂化装置"));
+    let (_index, reader) = index(
+        engine,
+        &texts,
+        &analyzer("燃料油, 重油\n可燃气, 催化裂化装置"),
+    );
     let mut found = order(&reader, &Query::plain("燃料油"));
     found.sort_unstable();
     assert_eq!(found, [2, 3, 4, 5]);
@@ -97,15 +105,14 @@ fn synonym_matches_between_word_borders() {
     assert!(order(&reader, &Query::plain("重油")).contains(&1));
 }
 
-#[test]
-fn synonym_arrow_is_one_way() {
+fn synonym_arrow_is_one_way(engine: Engine) {
     let texts = [
         "天然气水合物试采成功。",
         "可燃冰试采成功。",
         "Shale gas output rose.",
     ];
     let synonyms = "可燃冰 => 天然气水合物 # older name\nshale gas, 页岩气";
-    let (_dir, reader) = index(&texts, &analyzer(synonyms));
+    let (_index, reader) = index(engine, &texts, &analyzer(synonyms));
     assert_eq!(order(&reader, &Query::plain("可燃冰")), [2, 1]);
     assert_eq!(order(&reader, &Query::plain("天然气水合物")), [1]);
     assert_eq!(order(&reader, &Query::plain("页岩气")), [3]);
@@ -115,11 +122,10 @@ fn synonym_arrow_is_one_way() {
     );
 }
 
-#[test]
-fn synonyms_replaced_live() {
+fn synonyms_replaced_live(engine: Engine) {
     let texts = ["液化天然气船到港。", "LNG船到港。"];
     let analyzer = analyzer("");
-    let (_dir, reader) = index(&texts, &analyzer);
+    let (_index, reader) = index(engine, &texts, &analyzer);
     assert_eq!(order(&reader, &Query::plain("LNG")), [2]);
     let synonyms = Synonyms::builtin("oil-gas").unwrap();
     analyzer.replace(Dictionary::with_synonyms(&[], synonyms));
