@@ -4,12 +4,14 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
+use std::process::Command;
 use std::time::Duration;
 
 use serde_json::{Value, json};
 use taojin_demo::trial::TrialPlan;
 
 use super::cluster::{Cluster, assert_polite, is_even};
+use crate::support::daemon::Daemon;
 use crate::support::folder::{Ran, RunExt as _, assert_has, taojin_in, text};
 use crate::support::http::{free_port, get};
 use crate::support::opensearch::Engine;
@@ -53,19 +55,35 @@ impl Demo {
         }
     }
 
-    fn run(&self, engine: &str, args: &[&str]) -> Ran {
-        taojin_in(self.dir.path())
+    fn command(&self, engine: &str, args: &[&str]) -> Command {
+        let mut command = taojin_in(self.dir.path());
+        command
             .arg("--config")
             .arg(self.data.join("demo.toml"))
             .args(args)
             .env("TAOJIN_SEARCH_ENGINE", engine)
             .env("TAOJIN_SEARCH_URL", &self.url)
-            .env("TAOJIN_ANALYZE_LEXICONS", &self.lexicons)
-            .ran()
+            .env("TAOJIN_ANALYZE_LEXICONS", &self.lexicons);
+        command
+    }
+
+    fn run(&self, engine: &str, args: &[&str]) -> Ran {
+        self.command(engine, args).ran()
     }
 
     fn said(&self, engine: &str, args: &[&str]) -> String {
         self.run(engine, args).good().out
+    }
+
+    /// A server over this index.
+    fn serving(&self, engine: &str) -> Daemon {
+        let port = free_port();
+        let listen = format!("127.0.0.1:{port}");
+        let process = self
+            .command(engine, &["serve", "--listen", &listen])
+            .started();
+        wait_until("the server answers", || get(port, "/healthz").is_some());
+        Daemon::of(process, port)
     }
 
     fn answer(&self, engine: &str, args: &[&str]) -> Value {
@@ -130,13 +148,21 @@ fn engine_equals_embedded_index() {
         );
         assert_same(args, &embedded, &there);
     }
-    let exported = |place: &str| -> BTreeSet<String> {
-        let lines = demo.said(place, &["export"]);
-        lines.lines().map(str::to_owned).collect()
-    };
-    let all = exported("embedded");
-    assert!(all.len() > 100);
-    assert_eq!(all, exported("opensearch"));
+    for (args, least) in [
+        (&["export"][..], 100),
+        (&["export", "--query", "天然气"], 50),
+        (&["export", "--query", "储气库", "--since", "2026-11-01"], 5),
+        (&["export", "--query", "天然气", "--site", "west-oilgas"], 5),
+    ] {
+        let exported = |place: &str| -> BTreeSet<String> {
+            let lines = demo.said(place, args);
+            lines.lines().map(str::to_owned).collect()
+        };
+        let all = exported("embedded");
+        assert!(all.len() > least, "{args:?}: {}", all.len());
+        assert_eq!(all, exported("opensearch"), "{args:?}");
+    }
+    answers_are_equal(&demo);
     // The demo's sites are not there any more; the engine is.
     let check = demo.run("opensearch", &["check", "--online"]);
     assert_has(&check.out, &["answers; it has all changes up to"]);
@@ -164,6 +190,92 @@ fn assert_same(args: &[&str], embedded: &Value, there: &Value) {
         embedded["weaker"]["total"], there["weaker"]["total"],
         "{args:?}"
     );
+}
+
+/// What a server reads from the index to answer.
+const TARGETS: &[&str] = &[
+    "/api/search?q=天然气&facets=true",
+    "/api/search?q=天然气&facets=true&grouped=true",
+    "/api/search?q=储气库&facets=true&site=west-oilgas",
+    "/api/search?q=&facets=true&since=2026-11-01",
+    "/api/search?q=天然气&grouped=false&limit=50",
+    "/api/search?q=天然气&grouped=true&limit=5&offset=5",
+    "/api/search?q=天然气+管道&explain=true",
+    "/api/search?q=天然气&sort=both&half_life=7d&grouped=true",
+    "/api/search?q=天然气&sort=date&facets=true",
+    "/api/search?q=油价+上涨&match=any&facets=true",
+    "/api/search?q=天然气&changed=7d&facets=true",
+    "/api/search?q=LNG&synonyms=off",
+    "/api/search?q=LNG",
+    "/api/search?q=叶岩气",
+    "/api/search?q=天燃气",
+    "/api/search?q=天燃气&corrected=off",
+    "/api/search?q=tianranqi",
+    "/api/search?q=chuqiku",
+    "/api/search?q=储汽库",
+    "/api/suggest?q=天然",
+    "/api/suggest?q=tian",
+    "/api/suggest?q=yyq",
+    "/api/suggest?q=储",
+    "/api/suggest?q=LN",
+    "/api/suggest?q=价格",
+    "/api/trends?q=天然气&q=原油",
+    "/api/trends?q=LNG&q=储气库&q=页岩气&unit=day",
+    "/feed.json?q=天然气",
+    "/feed.json?q=",
+    "/feed.atom?q=储气库",
+    "/trends?q=天然气&q=原油",
+];
+
+fn answers_are_equal(demo: &Demo) {
+    let servers = ["embedded", "opensearch"].map(|engine| demo.serving(engine));
+    let found = servers[0].hits("q=%E5%82%A8%E6%B0%94%E5%BA%93");
+    let ids = found.iter().map(|hit| text(&hit["id"]));
+    let documents = ids.flat_map(|id| [format!("/api/docs/{id}"), format!("/doc/{id}")]);
+    let targets = TARGETS.iter().map(|target| encoded(target));
+    for target in targets.chain(documents) {
+        let answers = servers.each_ref().map(|server| server.get(&target));
+        let [embedded, there] = answers.map(|(status, body)| {
+            assert_eq!(status, 200, "{target}: {body}");
+            without_scores(&body)
+        });
+        assert_eq!(embedded.0, there.0, "{target}");
+        for (score, other) in embedded.1.iter().zip(&there.1) {
+            assert!((score - other).abs() < SCORE, "{target}: {score} {other}");
+        }
+    }
+}
+
+/// An answer without what may differ, and the scores of its hits.
+fn without_scores(body: &str) -> (Value, Vec<f64>) {
+    let mut scores = Vec::new();
+    let Ok(mut answer) = serde_json::from_str::<Value>(body) else {
+        // Around the main part of a page stands how many documents there are, once it is known.
+        let main = body.split("<main").nth(1);
+        return (main.unwrap_or(body).split("</main>").next().into(), scores);
+    };
+    if let Some(fields) = answer.as_object_mut() {
+        fields.remove("took_ms");
+    }
+    for hits in ["/hits", "/weaker/hits"] {
+        let hits = answer.pointer_mut(hits).and_then(Value::as_array_mut);
+        for hit in hits.into_iter().flatten() {
+            scores.extend(hit["score"].take().as_f64());
+        }
+    }
+    (answer, scores)
+}
+
+/// Characters that are not ASCII as a browser sends them.
+fn encoded(target: &str) -> String {
+    let byte = |byte: u8| {
+        if byte.is_ascii() {
+            char::from(byte).to_string()
+        } else {
+            format!("%{byte:02X}")
+        }
+    };
+    target.bytes().map(byte).collect()
 }
 
 /// Without a reindex: the index knows no words.
