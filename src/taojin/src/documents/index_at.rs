@@ -286,7 +286,7 @@ async fn answer_to(request: reqwest::RequestBuilder) -> Result<(u16, Value), Str
             let text: String = String::from_utf8_lossy(&bytes).chars().take(200).collect();
             Ok((status, Value::from(text)))
         }
-        Err(error) => Err(format!("its answer is no JSON: {error}")),
+        Err(_) => Err("its answer is no JSON: is search.url the address of OpenSearch?".to_owned()),
     }
 }
 
@@ -299,11 +299,31 @@ fn causes(error: &reqwest::Error) -> String {
         "no connection, or it broke off".to_owned()
     };
     let mut cause = std::error::Error::source(error);
+    let mut hint = "";
     while let Some(next) = cause {
         let _ = write!(text, ": {next}");
+        hint = certificate_hint(next).unwrap_or(hint);
         cause = next.source();
     }
-    text
+    text + hint
+}
+
+/// What mends a missing certificate, if that is the cause.
+fn certificate_hint(cause: &(dyn std::error::Error + 'static)) -> Option<&'static str> {
+    use rustls::{AlertDescription, CertificateError};
+    let mut inner = cause;
+    while let Some(wrapped) = inner.downcast_ref().and_then(io::Error::get_ref) {
+        inner = wrapped;
+    }
+    match inner.downcast_ref()? {
+        rustls::Error::InvalidCertificate(CertificateError::UnknownIssuer) => {
+            Some("; set search.ca_file")
+        }
+        rustls::Error::AlertReceived(AlertDescription::CertificateRequired) => {
+            Some("; set search.client_certificate_file and search.client_key_file")
+        }
+        _ => None,
+    }
 }
 
 fn client(account: &Account) -> Result<Client, String> {

@@ -86,7 +86,8 @@ pub(crate) fn catch_up(loaded: &LoadedConfig) -> anyhow::Result<()> {
     }
     let reader = copying::whole_log(loaded)?;
     if let Some(at) = IndexAt::new(loaded).remote() {
-        remote::take_all(loaded, at.clone(), reader, false, &mut |_| {})?;
+        remote::take_all(loaded, at.clone(), reader, false, &mut |_| {})
+            .context("what changed is in the store and waits there")?;
         return Ok(());
     }
     let mut indexer = Indexer::open(loaded, &loaded.analyzer()?, reader, Arc::default(), false)?;
@@ -162,12 +163,12 @@ pub(super) fn without_index(woken: &Receiver<()>, shared: &Shared) {
 }
 
 /// The last change that the index has, where it is of this store and the store does not know it (any more). That an engine
-/// does not answer is no reason not to crawl.
+/// does not answer is no reason not to crawl, and is said by what writes there.
 pub(super) fn is_ahead(at: &IndexAt, store: &Store) -> Result<Option<i64>, StoreError> {
     let noted = match at.noted() {
         Ok(noted) => noted,
         Err(error) => {
-            tracing::warn!("{error}; the crawl begins, documents wait in the store");
+            tracing::debug!("{error}");
             return Ok(None);
         }
     };
