@@ -1,6 +1,10 @@
 //! Several nodes on one database, and what becomes of them when it goes away.
 
 mod cluster;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod engine_faults;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod gate;
 mod moving;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod opensearch;

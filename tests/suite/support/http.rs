@@ -57,6 +57,7 @@ pub(crate) fn get(port: u16, target: &str) -> Option<(u16, String)> {
 /// What a server of a test was asked.
 #[derive(Debug, Default)]
 pub(crate) struct Request {
+    pub(crate) method: String,
     /// Without the port.
     pub(crate) host: String,
     pub(crate) path: String,
@@ -81,7 +82,10 @@ impl Request {
         let host = request.header("host").unwrap_or_default();
         request.host = host.split(':').next().unwrap_or_default().to_owned();
         let first = request.lines.first()?;
-        request.path = first.split(' ').nth(1).unwrap_or("/").to_owned();
+        let mut words = first.split(' ').map(str::to_owned);
+        let (method, path) = (words.next(), words.next());
+        request.method = method.unwrap_or_default();
+        request.path = path.unwrap_or_else(|| "/".to_owned());
         let length = request.header("content-length");
         let length = length.and_then(|n| n.parse().ok()).unwrap_or(0);
         let mut body = vec![0; length];
@@ -124,9 +128,13 @@ impl Reply {
     }
 
     pub(crate) fn status(status: u16) -> Self {
+        Self::refusal(status, "")
+    }
+
+    pub(crate) fn refusal(status: u16, body: &str) -> Self {
         Self {
             status,
-            ..Self::default()
+            ..Self::page(body)
         }
     }
 
@@ -141,7 +149,7 @@ impl Reply {
         self
     }
 
-    fn write(&self, stream: &mut TcpStream) -> std::io::Result<()> {
+    pub(crate) fn write(&self, stream: &mut impl Write) -> std::io::Result<()> {
         thread::sleep(self.delay);
         let text = format!(
             "HTTP/1.1 {} X\r\nContent-Type: text/html; charset=utf-8\r\n{}Content-Length: {}\r\n\r\n{}",
