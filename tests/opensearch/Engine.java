@@ -3,16 +3,17 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Scanner;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.opensearch.Version;
 import org.opensearch.common.settings.Settings;
 import org.opensearch.env.Environment;
 import org.opensearch.node.Node;
+import org.opensearch.node.NodeValidationException;
 import org.opensearch.plugins.PluginInfo;
 
 /**
@@ -25,7 +26,7 @@ public final class Engine {
     private final Path home;
     private final String cluster;
     private final List<String[]> ports = new ArrayList<>();
-    private final Map<Integer, Node> running = new ConcurrentHashMap<>();
+    private final Map<Integer, Node> running = new HashMap<>();
 
     private Engine(String[] args) {
         home = Path.of(args[0]);
@@ -37,7 +38,7 @@ public final class Engine {
         try {
             Engine engine = new Engine(args);
             Files.createDirectories(engine.home.resolve("config"));
-            IntStream.range(0, engine.ports.size()).parallel().forEach(engine::start);
+            engine.startAll();
             engine.obey(new Scanner(System.in));
             engine.remove();
         } catch (Throwable failure) {
@@ -52,20 +53,31 @@ public final class Engine {
             String command = commands.next();
             int number = commands.nextInt();
             switch (command) {
-                case "start" -> start(number);
+                case "start" -> start(make(number));
                 case "stop" -> running.remove(number).close();
                 default -> throw new IllegalArgumentException(command);
             }
         }
     }
 
-    private void start(int number) {
+    /** One waits for the other: together they choose the manager of the cluster. */
+    private void startAll() {
+        // Painless does not bear to be loaded by several threads.
+        List<Node> nodes = IntStream.range(0, ports.size()).mapToObj(this::make).toList();
+        nodes.parallelStream().forEach(Engine::start);
+    }
+
+    private Node make(int number) {
+        Node node = new LoopbackNode(settings(number), home.resolve("config"));
+        running.put(number, node);
+        return node;
+    }
+
+    private static void start(Node node) {
         try {
-            Node node = new LoopbackNode(settings(number), home.resolve("config"));
-            running.put(number, node);
             node.start();
-        } catch (Exception failure) {
-            throw new IllegalStateException("node " + number, failure);
+        } catch (NodeValidationException failure) {
+            throw new IllegalStateException(failure);
         }
     }
 

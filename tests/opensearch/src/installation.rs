@@ -24,7 +24,7 @@ impl Installation {
     /// Finds it, or fetches it.
     pub(crate) fn find() -> Result<Self, Unavailable> {
         let jdk = find_jdk().ok_or(Unavailable::NoJava)?;
-        let folder = cache_folder();
+        let folder = cache_folder()?;
         if !folder.exists() {
             install(&jdk, &folder)?;
         }
@@ -35,26 +35,19 @@ impl Installation {
     }
 }
 
-/// Where it is kept: a folder in `target/tmp` for each version of the starter and of the list of jars.
-fn cache_folder() -> PathBuf {
-    let program = env::current_exe().unwrap_or_default();
-    // Cargo marks the folder of the build so.
-    let target = program
-        .ancestors()
-        .find(|dir| dir.join("CACHEDIR.TAG").exists());
+/// Where it is kept: a folder beside `deps`, where the program of a test lies, for each version of the starter and of the list
+/// of jars.
+fn cache_folder() -> Result<PathBuf, Unavailable> {
+    let program = env::current_exe()?;
+    let build = program.ancestors().nth(2).unwrap_or(&program);
     let mut hasher = DefaultHasher::new();
     (STARTER, PROJECT).hash(&mut hasher);
-    let name = format!("opensearch-{:016x}", hasher.finish());
-    target
-        .map_or_else(env::temp_dir, |target| target.join("tmp"))
-        .join(name)
+    Ok(build.join(format!("opensearch-{:016x}", hasher.finish())))
 }
 
 /// Fetches and compiles in a folder beside it: other processes may be doing the same.
 fn install(jdk: &Path, folder: &Path) -> Result<(), Unavailable> {
-    let parent = folder.parent().unwrap_or(folder);
-    fs::create_dir_all(parent)?;
-    let draft = tempfile::tempdir_in(parent)?;
+    let draft = tempfile::tempdir_in(folder.parent().unwrap_or(folder))?;
     fs::write(draft.path().join("pom.xml"), PROJECT)?;
     fs::write(draft.path().join("Engine.java"), STARTER)?;
     let fetched = Command::new("mvn")
@@ -69,7 +62,7 @@ fn install(jdk: &Path, folder: &Path) -> Result<(), Unavailable> {
         .output();
     ensure_success("Maven", &fetched.map_err(|_| Unavailable::NoMaven)?)?;
     let compiled = Command::new(jdk.join("bin/javac"))
-        .args(["-cp", "jars/*", "Engine.java"])
+        .args(["--release", "21", "-cp", "jars/*", "Engine.java"])
         .current_dir(draft.path())
         .output()?;
     ensure_success("javac", &compiled)?;

@@ -200,14 +200,18 @@ impl OpenSearch {
         self.nodes[number].http
     }
 
-    /// The address of the first node.
-    pub fn url(&self) -> String {
-        format!("http://127.0.0.1:{}", self.port(0))
+    /// The addresses of all nodes.
+    pub fn urls(&self) -> Vec<String> {
+        let ports = self.nodes.iter().map(|ports| ports.http);
+        ports
+            .map(|port| format!("http://127.0.0.1:{port}"))
+            .collect()
     }
 
-    /// What the first node says to a question, if it answers well.
+    /// What the first node that is up says to a question, if it answers well.
     pub fn get(&self, target: &str) -> Option<Value> {
-        let (status, answer) = send(self.port(0), "GET", target, b"").ok()?;
+        let ask = |ports: &Ports| send(ports.http, "GET", target, b"").ok();
+        let (status, answer) = self.nodes.iter().find_map(ask)?;
         (status == 200).then_some(answer)
     }
 

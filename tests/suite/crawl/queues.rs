@@ -14,7 +14,7 @@ use taojin_uri::{CrawlUri, QueueHash};
 use super::{add_site, news, shipped};
 use crate::support::folder::{Folder, RunExt as _};
 use crate::support::http::serve;
-use crate::support::{PATIENCE, say, scaled, wait_until};
+use crate::support::{PATIENCE, is_long, say, scaled, wait_until};
 
 /// How long an answer takes.
 const PAGE: Duration = Duration::from_millis(100);
@@ -209,7 +209,6 @@ fn pages_per_minute_scale() {
             "{queues} queues: {rate:.0} pages a minute, {times:.2} times; {:.0} in all",
             a_minute(end)
         ));
-        let is_measured = std::env::var_os("TAOJIN_LONG").is_some();
-        assert!(!is_measured || times >= 0.9 * f64::from(queues));
+        assert!(!is_long() || times >= 0.9 * f64::from(queues));
     }
 }

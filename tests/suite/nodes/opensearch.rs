@@ -1,10 +1,15 @@
 //! The search index in OpenSearch: the same answers as from the embedded index, documents that wait while it is away, and
 //! another node that goes on where the one that wrote it was lost.
+//!
+//! `TAOJIN_LONG=1 cargo test -p taojin --test suite engine_loses_machines` stops one of three machines of the engine, and then all.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -15,9 +20,9 @@ use crate::support::daemon::Daemon;
 use crate::support::folder::{Ran, RunExt as _, assert_has, taojin_in, text};
 use crate::support::http::{free_port, get};
 use crate::support::opensearch::Engine;
-use crate::support::poll;
 use crate::support::postgres::server;
 use crate::support::trial::Trial;
+use crate::support::{is_long, poll, say};
 
 /// Scores may differ by that much: a field that a document lacks counts as one term in the engine, and few titles have single
 /// characters that are words.
@@ -50,7 +55,7 @@ impl Demo {
         Self {
             dir,
             data,
-            url: engine.url(),
+            url: engine.urls().remove(0),
             lexicons: "[\"oil-gas\"]".to_owned(),
         }
     }
@@ -313,10 +318,14 @@ fn another_store_is_refused(demo: &Demo) {
 
 /// A web that takes some ten seconds to crawl.
 fn web(more: &str) -> Trial {
+    web_of(60, more)
+}
+
+fn web_of(articles: u32, more: &str) -> Trial {
     let plan = TrialPlan {
         seed: 31,
         hosts: 4,
-        articles: 60,
+        articles,
         ..TrialPlan::default()
     };
     let frontier = "min_delay_ms = 100\nmax_delay_ms = 100\njitter = 0.0";
@@ -364,6 +373,93 @@ fn documents_wait_for_engine() {
     let found = trial.json(&["search", "--json", "--reprints", ""]);
     assert_eq!(found["total"], status()["documents"], "{found}");
     assert!(daemon.ended().is_none(), "the same daemon all the time");
+}
+
+/// A client that searches all the time until it is told to stop; what went wrong.
+fn searching(port: u16, is_over: Arc<AtomicBool>) -> JoinHandle<(usize, Vec<String>)> {
+    thread::spawn(move || {
+        let (mut answers, mut failures) = (0, Vec::new());
+        while !is_over.load(Ordering::Relaxed) {
+            for target in [
+                "/api/search?q=",
+                "/api/search?q=%E6%B2%B9&facets=true&grouped=true",
+            ] {
+                match get(port, target) {
+                    Some((200, _)) => answers += 1,
+                    other => failures.push(format!("{target}: {other:?}")),
+                }
+            }
+        }
+        (answers, failures)
+    })
+}
+
+#[test]
+fn engine_loses_machines() {
+    let test = "engine_loses_machines";
+    if !is_long() {
+        say(&format!("{test}: skipped, it is part of the long form"));
+        return;
+    }
+    let Some(mut engine) = Engine::start(test, 3) else {
+        return;
+    };
+    let port = free_port();
+    let serve = format!("[serve]\nlisten = \"127.0.0.1:{port}\"\n");
+    let trial = web_of(1_500, &(serve + &engine.settings()));
+    let articles = trial.articles().len() as u64;
+    let mut daemon = trial.taojin(&["run"]).started();
+    let wait_for_documents = |engine: &Engine, least: u64| {
+        wait_until("more documents", || engine.documents() >= least);
+    };
+    wait_for_documents(&engine, 100);
+    let is_whole = |engine: &Engine| {
+        engine.get("/_cluster/health?wait_for_nodes=3&wait_for_status=green&timeout=1s")
+    };
+    wait_until("a copy of each shard", || is_whole(&engine).is_some());
+
+    // The machine that this node asks first goes, and comes back: documents come in, and no search fails.
+    let is_over = Arc::new(AtomicBool::new(false));
+    let clients = [(); 2].map(|()| searching(port, Arc::clone(&is_over)));
+    engine.stop_node(0);
+    let before = engine.documents();
+    wait_for_documents(&engine, before + 100);
+    engine.start_node(0);
+    wait_until("the node has its shards", || is_whole(&engine).is_some());
+    is_over.store(true, Ordering::Relaxed);
+    for client in clients {
+        let (answers, failures) = client.join().expect("a client");
+        assert!(
+            failures.is_empty() && answers > 10,
+            "{answers}: {failures:?}"
+        );
+    }
+
+    // All machines are lost at once, in the middle of writing.
+    let before = engine.documents();
+    assert!(before < articles, "the crawl goes on");
+    engine.kill();
+    engine.run();
+    wait_for_documents(&engine, articles);
+    wait_until("the index is ready", || {
+        let ready = get(port, "/readyz").is_some_and(|(code, _)| code == 200);
+        ready && is_whole(&engine).is_some()
+    });
+    assert!(daemon.ended().is_none(), "the same daemon all the time");
+    let found = trial.json(&["search", "--json", "--reprints", ""]);
+    assert_eq!(found["total"], articles, "{found}");
+    let name = served(&engine).expect("an index");
+    engine.change("POST", &format!("/{name}/_refresh"), &Value::Null);
+    let counts = ["_primary", "_replica"].map(|copy| {
+        let count = |shard: usize| {
+            let target = format!("/{name}/_count?preference=_shards:{shard}%7C{copy}");
+            let count = engine.get(&target).expect("an answer");
+            count["count"].as_u64().expect("a number")
+        };
+        [0, 1, 2].map(count)
+    });
+    assert_eq!(counts[0], counts[1]);
+    assert_eq!(counts[0].iter().sum::<u64>(), articles);
 }
 
 #[test]

@@ -29,11 +29,12 @@ pub(crate) fn say(line: &str) {
 
 /// A size of a test: small in the check, and large where `TAOJIN_LONG` is set, for ten minutes at most.
 pub(crate) fn scaled<T>([short, long]: [T; 2]) -> T {
-    if std::env::var_os("TAOJIN_LONG").is_some() {
-        long
-    } else {
-        short
-    }
+    if is_long() { long } else { short }
+}
+
+/// Whether tests run that a check has no time for.
+pub(crate) fn is_long() -> bool {
+    std::env::var_os("TAOJIN_LONG").is_some()
 }
 
 /// The top of the repository.

@@ -38,10 +38,13 @@ impl Engine {
         count.map_or(0, |count| count["count"].as_u64().unwrap_or(0))
     }
 
+    /// An index of a shard for each node, with another copy where there are several.
     pub(crate) fn settings(&self) -> String {
+        let urls = self.urls();
+        let (shards, replicas) = (urls.len(), usize::from(urls.len() > 1));
         format!(
-            "[search]\nengine = \"opensearch\"\nurl = {:?}\nreplicas = 0\n",
-            self.url()
+            "[search]\nengine = \"opensearch\"\nurl = {:?}\nshards = {shards}\nreplicas = {replicas}\n",
+            urls.join(",")
         )
     }
 }

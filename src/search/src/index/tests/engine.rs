@@ -47,7 +47,7 @@ impl Engine {
     pub(super) fn opensearch() -> Option<Self> {
         static SERVER: LazyLock<Result<Server, &Unavailable>> = LazyLock::new(|| {
             let opensearch = OpenSearch::start(1)?;
-            let address = opensearch.url();
+            let address = opensearch.urls().remove(0);
             Ok(Server {
                 opensearch,
                 address,
