@@ -41,6 +41,7 @@ pub use storage::rebuild::{
     can_be_searched, clear_fresh, committed_seq, complete_swap, fresh_dir, noted, put_aside,
     put_in_place, remove,
 };
+pub use storage::threads::Parallelism;
 pub use storage::writer::{IndexWriter, Writer};
 pub use stored::{DocumentSource, SourceError, StoredDocument, parse_published};
 
@@ -182,6 +183,9 @@ pub struct Config {
     pub all_words_bonus: f32,
     /// In the order `both`, the age in days at which a score is halved.
     pub half_life_days: u32,
+    /// How a search is divided: from the section `[search]`.
+    #[serde(skip)]
+    pub parallelism: Parallelism,
 }
 
 impl Default for Config {
@@ -195,6 +199,7 @@ impl Default for Config {
             phrase_boost: DEFAULT_PHRASE_BOOST,
             all_words_bonus: DEFAULT_ALL_WORDS_BONUS,
             half_life_days: DEFAULT_HALF_LIFE_DAYS,
+            parallelism: Parallelism::default(),
         }
     }
 }

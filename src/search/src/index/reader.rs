@@ -45,7 +45,7 @@ impl Reader {
         config: &Config,
         documents: Arc<dyn DocumentSource>,
     ) -> Result<Self, IndexError> {
-        let engine = Engine::Embedded(Opened::open(dir)?);
+        let engine = Engine::Embedded(Opened::open(dir, config.parallelism)?);
         Ok(Self::over(engine, analyzer, config, documents))
     }
 

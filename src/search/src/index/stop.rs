@@ -46,8 +46,11 @@ impl CancellationToken {
     }
 
     /// A collector that obeys this.
-    pub(crate) fn with<C: Collector>(&self, inner: C) -> CancellableCollector<'_, C> {
-        CancellableCollector { inner, stop: self }
+    pub(crate) fn with<C: Collector>(&self, inner: C) -> CancellableCollector<C> {
+        CancellableCollector {
+            inner,
+            stop: self.clone(),
+        }
     }
 
     pub(crate) fn check(&self) -> tantivy::Result<()> {
@@ -74,12 +77,12 @@ impl Query {
 }
 
 /// A collector that ends with an error once its search is stopped.
-pub(crate) struct CancellableCollector<'a, C> {
+pub(crate) struct CancellableCollector<C> {
     inner: C,
-    stop: &'a CancellationToken,
+    stop: CancellationToken,
 }
 
-impl<C: Collector> Collector for CancellableCollector<'_, C> {
+impl<C: Collector> Collector for CancellableCollector<C> {
     type Fruit = C::Fruit;
     type Child = C::Child;
 
@@ -120,7 +123,7 @@ impl<C: Collector> Collector for CancellableCollector<'_, C> {
     }
 }
 
-impl<C: Collector> CancellableCollector<'_, C> {
+impl<C: Collector> CancellableCollector<C> {
     fn scored(
         &self,
         child: &mut C::Child,

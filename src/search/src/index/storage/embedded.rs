@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use tantivy::collector::sort_key::{SortBySimilarityScore, SortByStaticFastValue};
-use tantivy::collector::{Count, DocSetCollector, TopDocs};
-use tantivy::query::{BooleanQuery, EnableScoring, Query as _, TermQuery};
+use tantivy::collector::{Collector, Count, DocSetCollector, TopDocs};
+use tantivy::query::{BooleanQuery, EnableScoring, Query, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::{
     DocAddress, DocId, DocSet, Index, IndexReader, Order as By, ReloadPolicy, Score, Searcher,
@@ -18,6 +18,7 @@ use tantivy::{
 
 use super::compile::{Boxed, Compiler, group_query};
 use super::folder::{Folder, META};
+use super::threads::{Parallelism, SearchThreads, ThreadShare};
 use crate::analyze::tokenizers;
 use crate::index::IndexError;
 use crate::index::duplicates::reprints::{Placed, Sketch};
@@ -37,6 +38,8 @@ pub(crate) const UNDATED_HALF_LIVES: f32 = 4.0;
 pub(crate) struct Embedded<'a> {
     pub(crate) dir: &'a Path,
     pub(crate) searcher: Searcher,
+    /// Those that searches may use; none: only the one that asks.
+    pub(crate) threads: Option<ThreadShare<'a>>,
 }
 
 impl Statistics for Embedded<'_> {
@@ -52,6 +55,20 @@ impl Statistics for Embedded<'_> {
 impl Embedded<'_> {
     fn compiled(&self, plan: &Plan, stop: &CancellationToken) -> Boxed {
         Compiler(stop).query(plan)
+    }
+
+    /// Collects what a query fits in all segments, until that is stopped.
+    fn search<C: Collector + 'static>(
+        &self,
+        query: &dyn Query,
+        stop: &CancellationToken,
+        collector: C,
+    ) -> tantivy::Result<C::Fruit> {
+        let collector = stop.with(collector);
+        match &self.threads {
+            Some(threads) => threads.search(&self.searcher, query, collector),
+            None => self.searcher.search(query, &collector),
+        }
     }
 
     fn failed(&self, error: impl std::fmt::Display) -> IndexError {
@@ -75,7 +92,7 @@ impl Embedded<'_> {
     }
 
     fn ranked(&self, plan: &Plan, wanted: &Wanted<'_>) -> tantivy::Result<Ranking> {
-        let (searcher, stop) = (&self.searcher, wanted.stop);
+        let stop = wanted.stop;
         let built = self.compiled(plan, stop);
         let utc_offset_minutes = wanted.utc_offset_minutes;
         let names = |column, most| NameCounts { column, most };
@@ -87,7 +104,7 @@ impl Embedded<'_> {
         let counters = wanted.counts.then_some(counters);
         let limit = wanted.range.len();
         if limit == 0 {
-            let (total, counts) = searcher.search(&built, &stop.with((Count, counters)))?;
+            let (total, counts) = self.search(&built, stop, (Count, counters))?;
             return Ok(Ranking {
                 total,
                 documents: Vec::new(),
@@ -99,14 +116,14 @@ impl Embedded<'_> {
         let by_time = |top: TopDocs, column: Column| {
             let time = SortByStaticFastValue::<i64>::for_field(column.name());
             let top = top.order_by((time, by_number()));
-            let found = searcher.search(&built, &stop.with((top, Count, counters)));
+            let found = self.search(&built, stop, (top, Count, counters));
             found.map(|(ranked, total, counts)| (places(ranked, |_| 0.0), total, counts))
         };
         let (documents, total, counts) = match wanted.order {
             Order::Score => {
                 let top = top.order_by((SortBySimilarityScore, by_number()));
                 let collectors = (top, Count, counters);
-                let (ranked, total, counts) = searcher.search(&built, &stop.with(collectors))?;
+                let (ranked, total, counts) = self.search(&built, stop, collectors)?;
                 (places(ranked, |(score, _)| score), total, counts)
             }
             Order::Published => by_time(top, Column::Published)?,
@@ -128,7 +145,7 @@ impl Embedded<'_> {
                     }
                 });
                 let collectors = (both, Count, counters);
-                let (ranked, total, counts) = searcher.search(&built, &stop.with(collectors))?;
+                let (ranked, total, counts) = self.search(&built, stop, collectors)?;
                 (places(ranked, |(score, _)| score), total, counts)
             }
         };
@@ -150,7 +167,7 @@ impl Embedded<'_> {
         let any = groups.iter().map(|group| group_query(*group)).collect();
         let any = Box::new(BooleanQuery::union(any));
         let both = BooleanQuery::intersection(vec![any, self.compiled(plan, stop)]);
-        let found = self.searcher.search(&both, &stop.with(DocSetCollector))?;
+        let found = self.search(&both, stop, DocSetCollector)?;
         let mut members = Vec::with_capacity(found.len());
         for at in found.into_iter().filter(|at| !without.contains(at)) {
             if let Some(group) = self.group_at(at)? {
@@ -264,7 +281,7 @@ impl View for Embedded<'_> {
         stop: &CancellationToken,
     ) -> Result<Vec<(u64, u64)>, IndexError> {
         let built = self.compiled(plan, stop);
-        let counted = self.searcher.search(&built, &stop.with(GroupCounts));
+        let counted = self.search(&built, stop, GroupCounts);
         let counted = counted.map_err(|e| self.ended(stop, &e))?.into_iter();
         let mut groups: Vec<(u64, u64)> = counted.filter(|(_, documents)| *documents > 1).collect();
         groups.sort_unstable_by_key(|(group, documents)| (Reverse(*documents), *group));
@@ -279,7 +296,7 @@ impl View for Embedded<'_> {
         stop: &CancellationToken,
     ) -> Result<Vec<DocAddress>, IndexError> {
         let built = self.compiled(plan, stop);
-        let found = self.searcher.search(&built, &stop.with(DocSetCollector));
+        let found = self.search(&built, stop, DocSetCollector);
         let found = found.map_err(|e| self.ended(stop, &e))?;
         let mut found: Vec<DocAddress> = found.into_iter().collect();
         found.sort_unstable();
@@ -403,10 +420,11 @@ pub(crate) struct Opened {
     dir: PathBuf,
     inner: IndexReader,
     seen: Mutex<Stamp>,
+    threads: SearchThreads,
 }
 
 impl Opened {
-    pub(crate) fn open(dir: &Path) -> Result<Self, IndexError> {
+    pub(crate) fn open(dir: &Path, parallelism: Parallelism) -> Result<Self, IndexError> {
         let seen = stamp(dir)?;
         refuse_newer(dir)?;
         let directory = Folder::open(dir).map_err(|e| unreadable(dir, e))?;
@@ -422,6 +440,7 @@ impl Opened {
             dir: dir.to_owned(),
             inner,
             seen: Mutex::new(seen),
+            threads: SearchThreads::new(parallelism),
         })
     }
 
@@ -436,6 +455,7 @@ impl Opened {
         Ok(Embedded {
             dir: &self.dir,
             searcher: self.inner.searcher(),
+            threads: Some(self.threads.share()),
         })
     }
 

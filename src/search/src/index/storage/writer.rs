@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use tantivy::directory::error::LockError;
 use tantivy::directory::{Directory as _, RamDirectory};
-use tantivy::indexer::{IndexWriterOptions, LogMergePolicy, NoMergePolicy};
+use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{
-    DocAddress, Index, IndexReader, IndexSettings, ReloadPolicy, SegmentMeta, TantivyDocument,
-    TantivyError,
+    DocAddress, Index, IndexReader, IndexSettings, ReloadPolicy, TantivyDocument, TantivyError,
 };
 
 use super::embedded::Embedded;
 use super::folder::{Folder, remove_leftovers};
 use super::left_out::{SkippedDocument, SkippedDocuments};
+use super::merging::Merging;
 use crate::analyze::{Analyzer, tokenizers};
 use crate::index::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
 use crate::index::recut::{
@@ -35,17 +35,6 @@ const MIN_MEMORY_MB: usize = 16;
 const MAX_MEMORY_MB: usize = 4_000;
 /// Merges run next to indexing; more threads would take the crawl's processor.
 const MERGE_THREADS: usize = 1;
-/// A segment with this share of replaced documents is merged again.
-const REPLACED_SHARE: f32 = 0.25;
-/// Segments below this size count as equal. Commits come every second: with the library's 10,000 each eighth of
-/// them would write up to 10,000 documents again.
-const SMALL_SEGMENT_DOCS: u32 = 1_000;
-/// So many segments of a size become one: fewer make more merges, more make slower searches.
-const MERGED_SEGMENTS: usize = 6;
-
-/// Everything is merged into one when what stands outside the largest segment is more than one part in so many of
-/// it: each document is then written again a bounded number of times while an index grows.
-const WORTH_OF_REST: u64 = 8;
 
 /// The file of [`CutState`], beside the files of the index.
 const CUT_STATE: &str = "words.json";
@@ -63,16 +52,9 @@ pub struct Writer {
     tokenizers: TokenizerManager,
     aside: SkippedDocuments,
     is_of_other_version: bool,
+    merging: Merging,
     /// Segments may be merged.
     merges: bool,
-}
-
-fn merges() -> LogMergePolicy {
-    let mut merges = LogMergePolicy::default();
-    merges.set_del_docs_ratio_before_merge(REPLACED_SHARE);
-    merges.set_min_layer_size(SMALL_SEGMENT_DOCS);
-    merges.set_min_num_segments(MERGED_SEGMENTS);
-    merges
 }
 
 /// Memory for a document that is tried alone: the least that tantivy takes.
@@ -127,7 +109,8 @@ impl Writer {
             e => not_opened(dir, e),
         })?;
         remove_leftovers(dir, inner.index()).map_err(|e| unreadable(dir, e))?;
-        inner.set_merge_policy(Box::new(merges()));
+        let merging = Merging(config.parallelism);
+        inner.set_merge_policy(Box::new(merging));
         let mut writer = Self {
             dir: dir.to_owned(),
             inner,
@@ -140,6 +123,7 @@ impl Writer {
             tokenizers,
             is_of_other_version: noted.program != PROGRAM,
             aside: noted.left_out,
+            merging,
             merges: true,
         };
         writer.save_cut_state()?;
@@ -181,37 +165,26 @@ impl Writer {
         }
         self.merges = allowed;
         self.inner.set_merge_policy(if allowed {
-            Box::new(merges())
+            Box::new(self.merging)
         } else {
             Box::new(NoMergePolicy)
         });
     }
 
-    /// Begins to merge segments, for times when nothing comes in: into one where that is worth it, else the small
-    /// ones. One segment is the smallest and fastest form. The merge runs next to everything else, about a second
-    /// for 10,000 documents; [`Writer::close`] waits for it. Gives whether there was something to merge.
+    /// Begins to merge segments, for times when nothing comes in: into one for each thread of a search where that is worth it,
+    /// else the small ones. Fewer segments are smaller and cost a search less. The merges run next to everything else, about a
+    /// second for 10,000 documents; [`Writer::close`] waits for them. Gives whether there was something to merge.
     pub fn tidy(&mut self) -> Result<bool, IndexError> {
         if !self.merges {
             return Ok(false);
         }
         let segments = self.inner.index().searchable_segment_metas();
-        let mut segments = segments.map_err(|e| self.failed(e))?;
-        segments.sort_by_key(|segment| std::cmp::Reverse(segment.num_docs()));
-        let docs = |segments: &[SegmentMeta]| -> u64 {
-            segments.iter().map(|s| u64::from(s.num_docs())).sum()
-        };
-        let Some((largest, rest)) = segments.split_first() else {
-            return Ok(false);
-        };
-        let worth_it = docs(rest) * WORTH_OF_REST >= docs(std::slice::from_ref(largest));
-        let merged = if worth_it { &segments } else { rest };
-        if merged.len() < 2 {
-            return Ok(false);
+        let merges = self.merging.plan(&segments.map_err(|e| self.failed(e))?);
+        for ids in &merges {
+            // Nobody waits for it here; that some of them are being merged already is no error.
+            drop(self.inner.merge(ids));
         }
-        let ids: Vec<_> = merged.iter().map(SegmentMeta::id).collect();
-        // Nobody waits for it here; that some of them are being merged already is no error.
-        drop(self.inner.merge(&ids));
-        Ok(true)
+        Ok(!merges.is_empty())
     }
 
     /// Segments of the last commit.
@@ -327,6 +300,7 @@ impl RecutEngine for Writer {
         let view = Embedded {
             dir: &self.dir,
             searcher: reader.map_err(|e| failed(&self.dir, &e))?.searcher(),
+            threads: None,
         };
         self.recut.find(&view)
     }

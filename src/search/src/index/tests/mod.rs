@@ -12,6 +12,7 @@ mod scan;
 mod series;
 mod stop;
 mod synonyms;
+mod threads;
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};

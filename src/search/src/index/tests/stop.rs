@@ -1,4 +1,5 @@
 use super::*;
+use crate::index::storage::embedded::Opened;
 
 on_each_engine!(query_single_characters_bounded, cancelled_search_is_error,);
 
@@ -66,7 +67,7 @@ fn cancelled_search_ends_midway() {
     let TestIndex::Folder(dir) = &index else {
         unreachable!("the embedded index is in a folder");
     };
-    let opened = super::super::storage::embedded::Opened::open(dir.path()).unwrap();
+    let opened = Opened::open(dir.path(), Parallelism::default()).unwrap();
     let searcher = opened.newest().unwrap().searcher;
     let stop = CancellationToken::default();
     let weight = AllQuery
