@@ -90,6 +90,16 @@ fn config_reference_lists_every_key() {
     assert_eq!(settings.count(), 10);
 }
 
+#[test]
+fn search_threads_reach_the_index() {
+    let folder = Folder::new("[search]\nthreads = 3\n[index]\nthreads = 2\n", &[]);
+    let index = config::load(Some(&folder.file("taojin.toml")), None)
+        .expect("settings")
+        .config
+        .index;
+    assert_eq!((index.parallelism.threads, index.threads), (3, 2));
+}
+
 /// Texts of a file with one mistake each, and what is said of it in English and in Chinese, by `tests/config-mistakes.json`.
 fn mistakes(file: &str) -> Vec<(String, String, String)> {
     let json = include_str!("../../config-mistakes.json");

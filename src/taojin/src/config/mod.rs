@@ -169,6 +169,8 @@ pub struct SearchConfig {
     /// What keeps the search index: `embedded` (this program, in the data folder) or `opensearch` (OpenSearch or
     /// Elasticsearch, at `url`).
     pub engine: Engine,
+    /// Threads of one search of the embedded index; 0: all processors but one.
+    pub threads: usize,
     /// Address of the engine, for example `https://search1.example.org:9200`; of several machines, with commas between
     /// them, the first that answers is asked.
     pub url: String,
@@ -194,6 +196,7 @@ impl Default for SearchConfig {
     fn default() -> Self {
         Self {
             engine: Engine::default(),
+            threads: 0,
             url: String::new(),
             index: "taojin".to_owned(),
             user: String::new(),

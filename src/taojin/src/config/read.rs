@@ -48,6 +48,7 @@ pub fn read(
     if let Some(dir) = data_dir {
         config.data_dir = dir.to_owned();
     }
+    config.index.parallelism.threads = config.search.threads;
     let (sites, of_sites) = read_sites(&config.sites_dir);
     problems.extend(of_sites);
     let loaded = LoadedConfig {

@@ -400,6 +400,7 @@ const CONFIG: &[Limit] = &[
     ("index.phrase_boost", 0.0, 1000.0),
     ("index.all_words_bonus", 0.0, 1000.0),
     ("index.half_life_days", 1.0, 36_500.0),
+    ("search.threads", 0.0, 256.0),
     // The most that engines make of one index.
     ("search.shards", 1.0, 1024.0),
     ("search.replicas", 0.0, 16.0),
