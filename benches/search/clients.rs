@@ -1,4 +1,4 @@
-//! Latency through HTTP: a server in this process, clients with connections that stay open.
+//! Latency and throughput through HTTP: servers in this process, clients with connections that stay open.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -11,31 +11,47 @@ use taojin_search::analyze::Analyzer;
 
 use crate::{collection, corpus};
 
-const CLIENTS: usize = 64;
-const ROUNDS: usize = 3;
+const CLIENTS: usize = 16;
+const ROUNDS: usize = 5;
 
-/// Asks `queries200_latency.txt` one after the other, and from 64 clients at once.
+/// A server whose searches have so many threads.
+struct Server {
+    name: String,
+    address: SocketAddr,
+}
+
+/// Asks `queries200_latency.txt` one after the other, and from 16 clients at once. Each number of threads has a server of its
+/// own over the one index; they take turns, so that what else the machine does hits all.
 pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: bool, together: bool) {
-    let reader = collection::open(dir, analyzer);
-    let state = ServeState {
-        terms: None,
-        sites: None,
-        templates: None,
-        log: None,
-        health: Arc::new(Vec::new),
-        readiness: Arc::new(|| taojin::serve::Readiness::Ready),
-        source: Arc::new(reader),
-        status: Arc::new(|| Ok(Status::default())),
-        metrics: serve::metrics::install().expect("one server a process"),
-        config: serve::Config::default(),
-        follows: Arc::new(Vec::new),
-    };
+    let metrics = serve::metrics::install().expect("one recorder a process");
     let runtime = tokio::runtime::Runtime::new().expect("threads");
-    let listener = runtime
-        .block_on(serve::bind(SocketAddr::from(([127, 0, 0, 1], 0))))
-        .expect("a free port");
-    let address = listener.local_addr().expect("an address");
-    runtime.spawn(serve::serve(listener, state, std::future::pending()));
+    let start = |threads: usize| {
+        let state = ServeState {
+            terms: None,
+            sites: None,
+            templates: None,
+            log: None,
+            health: Arc::new(Vec::new),
+            readiness: Arc::new(|| taojin::serve::Readiness::Ready),
+            source: Arc::new(collection::open_with(dir, analyzer, threads)),
+            status: Arc::new(|| Ok(Status::default())),
+            metrics: metrics.clone(),
+            config: serve::Config::default(),
+            follows: Arc::new(Vec::new),
+        };
+        let listener = runtime
+            .block_on(serve::bind(SocketAddr::from(([127, 0, 0, 1], 0))))
+            .expect("a free port");
+        let address = listener.local_addr().expect("an address");
+        runtime.spawn(serve::serve(listener, state, std::future::pending()));
+        let name = match threads {
+            0 => "default threads".to_owned(),
+            1 => "1 thread".to_owned(),
+            threads => format!("{threads} threads"),
+        };
+        Server { name, address }
+    };
+    let servers: Vec<Server> = collection::threads().into_iter().map(start).collect();
     let queries = corpus::lines(&folder.join("queries200_latency.txt"));
     if alone {
         for (name, path, quote) in [
@@ -48,32 +64,59 @@ pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: boo
             ),
             ("web page", "/?q=", false),
         ] {
-            let mut ms = Vec::new();
-            for round in 0..=ROUNDS {
-                let mut taken = ask(address, &queries, path, quote);
-                // The first round fills the page cache.
-                if round > 0 {
-                    ms.append(&mut taken);
-                }
+            let rounds = in_turns(&servers, |server| {
+                ask(server.address, &queries, path, quote)
+            });
+            for (server, rounds) in servers.iter().zip(rounds) {
+                let mut ms: Vec<f64> = rounds.into_iter().flatten().collect();
+                let percentiles = corpus::percentiles(&mut ms);
+                println!("latency, {name}, {}: {percentiles}", server.name);
             }
-            println!("latency, {name}: {}", corpus::percentiles(&mut ms));
         }
     }
     if together {
-        let mut ms: Vec<f64> = std::thread::scope(|scope| {
-            let clients: Vec<_> = (0..CLIENTS)
-                .map(|_| scope.spawn(|| ask(address, &queries, "/api/search?limit=10&q=", false)))
-                .collect();
-            let taken = clients
-                .into_iter()
-                .flat_map(|c| c.join().expect("no error"));
-            taken.collect()
-        });
-        println!(
-            "latency, {CLIENTS} clients: {}",
-            corpus::percentiles(&mut ms)
-        );
+        let all_clients = |server: &Server| {
+            let started = Instant::now();
+            let ms: Vec<f64> = std::thread::scope(|scope| {
+                let ask = || ask(server.address, &queries, "/api/search?limit=10&q=", false);
+                let clients: Vec<_> = (0..CLIENTS).map(|_| scope.spawn(ask)).collect();
+                let taken = clients
+                    .into_iter()
+                    .flat_map(|c| c.join().expect("no error"));
+                taken.collect()
+            });
+            (ms.len() as f64 / started.elapsed().as_secs_f64(), ms)
+        };
+        let rounds = in_turns(&servers, all_clients);
+        let first: Vec<f64> = rounds.iter().flatten().take(ROUNDS).map(|r| r.0).collect();
+        for (server, rounds) in servers.iter().zip(rounds) {
+            let (rates, ms): (Vec<f64>, Vec<Vec<f64>>) = rounds.into_iter().unzip();
+            let rate = rates.iter().sum::<f64>() / ROUNDS as f64;
+            let mut ratios: Vec<f64> = rates.iter().zip(&first).map(|(a, b)| a / b).collect();
+            ratios.sort_by(f64::total_cmp);
+            println!(
+                "{CLIENTS} clients, {}: {rate:.0} queries a second, {:.3} of {} in the median of rounds; {}",
+                server.name,
+                ratios[ROUNDS / 2],
+                servers[0].name,
+                corpus::percentiles(&mut ms.concat())
+            );
+        }
     }
+}
+
+/// What each server gives in each round. One more before the first fills the page cache.
+fn in_turns<T>(servers: &[Server], ask: impl Fn(&Server) -> T) -> Vec<Vec<T>> {
+    let mut rounds: Vec<Vec<T>> = servers.iter().map(|_| Vec::new()).collect();
+    for round in 0..=ROUNDS {
+        for (server, kept) in servers.iter().zip(&mut rounds) {
+            let taken = ask(server);
+            if round > 0 {
+                kept.push(taken);
+            }
+        }
+    }
+    rounds
 }
 
 /// All queries over one connection; milliseconds of each.

@@ -8,7 +8,7 @@ use taojin_crawl::store::{Batch, DocOp, Store};
 use taojin_extract::Document;
 use taojin_search::analyze::{Analyzer, Lexicon};
 use taojin_search::index::remote::{Layout, RemoteIndex, RemoteWriter};
-use taojin_search::index::{Config, IndexWriter, Reader, StoredDocument, Writer};
+use taojin_search::index::{Config, IndexWriter, Parallelism, Reader, StoredDocument, Writer};
 
 use crate::corpus::{self, Text};
 
@@ -38,6 +38,24 @@ fn in_engine(dir: &Path) -> Option<RemoteIndex> {
     Some(engine_index(&address, &name))
 }
 
+/// The numbers of threads that `THREADS` names, such as `1,2`; the default where that is not set.
+pub(crate) fn threads() -> Vec<usize> {
+    let named = std::env::var("THREADS").unwrap_or_else(|_| "0".to_owned());
+    let number = |text: &str| text.trim().parse().expect("THREADS: numbers with commas");
+    named.split(',').map(number).collect()
+}
+
+/// The settings of an index whose searches have so many threads.
+fn config(threads: usize) -> Config {
+    Config {
+        parallelism: Parallelism {
+            threads,
+            ..Parallelism::default()
+        },
+        ..Config::default()
+    }
+}
+
 /// What texts and queries are cut with.
 pub(crate) fn analyzer() -> Analyzer {
     let lexicon = Lexicon::builtin("oil-gas").expect("built in");
@@ -57,7 +75,8 @@ impl Collection {
         let store = Store::open(dir).expect("a store");
         let id = store.store_id().expect("its identity");
         let documents = Arc::new(StoreDocuments::new(dir));
-        let config = Config::default();
+        // The most threads need the most segments.
+        let config = config(threads().into_iter().max().unwrap_or_default());
         let index = match in_engine(dir) {
             None => {
                 let writer = Writer::open(&dir.join("index"), &analyzer(), &config, documents, id);
@@ -139,9 +158,15 @@ pub(crate) fn write<'t>(dir: &Path, texts: impl Iterator<Item = &'t Text>) {
     collection.close(false);
 }
 
-/// The index of the folder, for searching.
+/// The index of the folder, for searching with the first number of [`threads`].
 pub(crate) fn open(dir: &Path, analyzer: &Analyzer) -> Reader {
-    let config = Config::default();
+    let first = threads().into_iter().next();
+    open_with(dir, analyzer, first.unwrap_or_default())
+}
+
+/// The same with so many threads.
+pub(crate) fn open_with(dir: &Path, analyzer: &Analyzer, threads: usize) -> Reader {
+    let config = config(threads);
     match in_engine(dir) {
         None => open_folder(dir, analyzer, &config).expect("an index"),
         Some(index) => {

@@ -7,7 +7,9 @@
 //!
 //! FOLDER holds `news.jsonl.gz` (`{"id","text"}` a line), `*_ir.json` (`{"docs":{id:text},"queries":[[id,text,id or
 //! ids]]}`), `queries200_latency.txt` and `queries300_terms.txt`. Compare the lines of one run only. With
-//! `ENGINE=http://HOST:PORT` the indexes are in that OpenSearch or Elasticsearch; whoever started it removes them.
+//! `ENGINE=http://HOST:PORT` the indexes are in that OpenSearch or Elasticsearch; whoever started it removes them. With
+//! `THREADS=1,2` latency and clients are measured for one and for two threads of a search, in turns on one index, which is made
+//! for the most.
 
 #![expect(clippy::print_stdout, reason = "figures are what it is run for")]
 
