@@ -8,7 +8,7 @@ use taojin_search::analyze::{Analyzer, is_stop_word, normalize};
 use taojin_search::index::Query;
 use taojin_search::query::parse;
 
-use crate::collection;
+use crate::collection::{self, Engine};
 use crate::corpus::{self, Text};
 use crate::reprints::Dice;
 
@@ -26,8 +26,8 @@ const BEIJING: Calendar = Calendar {
 pub(crate) fn measure(scratch: &Path, analyzer: &Analyzer, news: &[Text]) {
     let texts: Vec<&Text> = news.iter().step_by(4).take(TEXTS).collect();
     let dir = scratch.join("answers");
-    collection::write(&dir, texts.iter().copied());
-    let reader = collection::open(&dir, analyzer);
+    collection::write(&dir, Engine::Embedded, texts.iter().copied());
+    let reader = collection::open(&dir, Engine::Embedded, analyzer);
     let plain: HashMap<u64, String> = texts
         .iter()
         .map(|text| (corpus::fingerprint(&text.id), squeezed(&text.text)))

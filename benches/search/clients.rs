@@ -2,30 +2,37 @@
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Instant;
 
 use taojin::serve::{self, ServeState, Status};
 use taojin_search::analyze::Analyzer;
 
-use crate::{collection, corpus};
+use crate::collection::{self, Engine};
+use crate::corpus;
 
 const CLIENTS: usize = 16;
 const ROUNDS: usize = 5;
 
-/// A server whose searches have so many threads.
+/// A server over one of the indexes, whose searches have so many threads.
 struct Server {
     name: String,
     address: SocketAddr,
 }
 
 /// Asks `queries200_latency.txt` one after the other, and from 16 clients at once. Each number of threads has a server of its
-/// own over the one index; they take turns, so that what else the machine does hits all.
-pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: bool, together: bool) {
+/// own over the embedded index, the other engine has one; they take turns, so that what else the machine does hits all.
+pub(crate) fn measure(
+    folder: &Path,
+    indexes: &[(PathBuf, Engine)],
+    analyzer: &Analyzer,
+    alone: bool,
+    together: bool,
+) {
     let metrics = serve::metrics::install().expect("one recorder a process");
     let runtime = tokio::runtime::Runtime::new().expect("threads");
-    let start = |threads: usize| {
+    let start = |dir: &Path, engine: Engine, threads: usize| {
         let state = ServeState {
             terms: None,
             sites: None,
@@ -33,7 +40,7 @@ pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: boo
             log: None,
             health: Arc::new(Vec::new),
             readiness: Arc::new(|| taojin::serve::Readiness::Ready),
-            source: Arc::new(collection::open_with(dir, analyzer, threads)),
+            source: Arc::new(collection::open_with(dir, engine, analyzer, threads)),
             status: Arc::new(|| Ok(Status::default())),
             metrics: metrics.clone(),
             config: serve::Config::default(),
@@ -45,13 +52,25 @@ pub(crate) fn measure(folder: &Path, dir: &Path, analyzer: &Analyzer, alone: boo
         let address = listener.local_addr().expect("an address");
         runtime.spawn(serve::serve(listener, state, std::future::pending()));
         let name = match threads {
+            _ if engine == Engine::OpenSearch => "OpenSearch".to_owned(),
             0 => "default threads".to_owned(),
             1 => "1 thread".to_owned(),
             threads => format!("{threads} threads"),
         };
         Server { name, address }
     };
-    let servers: Vec<Server> = collection::threads().into_iter().map(start).collect();
+    let mut servers = Vec::new();
+    for (dir, engine) in indexes {
+        let threads = match engine {
+            Engine::Embedded => collection::threads(),
+            Engine::OpenSearch => vec![1],
+        };
+        servers.extend(
+            threads
+                .into_iter()
+                .map(|threads| start(dir, *engine, threads)),
+        );
+    }
     let queries = corpus::lines(&folder.join("queries200_latency.txt"));
     if alone {
         for (name, path, quote) in [

@@ -1,6 +1,6 @@
-//! Texts as a data folder has them: documents in a store, and an index beside it, or in the engine that `ENGINE` names.
+//! Texts as a data folder has them: documents in a store, and an index beside it, or in another [`Engine`].
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use taojin::documents::{StoreDocuments, encode, engine_index, open_folder};
@@ -30,12 +30,39 @@ impl Kept {
     }
 }
 
-/// The index of a folder in the engine at the address `ENGINE`; none where that is not set.
-fn in_engine(dir: &Path) -> Option<RemoteIndex> {
-    let address = std::env::var("ENGINE").ok()?;
-    let name = dir.to_string_lossy().to_lowercase();
-    let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
-    Some(engine_index(&address, &name))
+/// What keeps an index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Engine {
+    Embedded,
+    /// OpenSearch or Elasticsearch at the address `ENGINE`.
+    OpenSearch,
+}
+
+impl Engine {
+    /// Those that are measured.
+    pub(crate) fn all() -> Vec<Self> {
+        let mut all = vec![Self::Embedded];
+        if std::env::var("ENGINE").is_ok() {
+            all.push(Self::OpenSearch);
+        }
+        all
+    }
+
+    /// Where the documents are whose index this engine keeps.
+    pub(crate) fn folder(self, scratch: &Path, name: &str) -> PathBuf {
+        scratch.join(format!("{name}{self:?}"))
+    }
+
+    /// The index of a folder, where this is an engine of its own.
+    fn remote(self, dir: &Path) -> Option<RemoteIndex> {
+        if self == Self::Embedded {
+            return None;
+        }
+        let address = std::env::var("ENGINE").expect("ENGINE: an address");
+        let name = dir.to_string_lossy().to_lowercase();
+        let name: String = name.chars().filter(char::is_ascii_alphanumeric).collect();
+        Some(engine_index(&address, &name))
+    }
 }
 
 /// The numbers of threads that `THREADS` names, such as `1,2`; the default where that is not set.
@@ -71,13 +98,13 @@ pub(crate) struct Collection {
 }
 
 impl Collection {
-    pub(crate) fn open(dir: &Path) -> Self {
+    pub(crate) fn open(dir: &Path, engine: Engine) -> Self {
         let store = Store::open(dir).expect("a store");
         let id = store.store_id().expect("its identity");
         let documents = Arc::new(StoreDocuments::new(dir));
         // The most threads need the most segments.
         let config = config(threads().into_iter().max().unwrap_or_default());
-        let index = match in_engine(dir) {
+        let index = match engine.remote(dir) {
             None => {
                 let writer = Writer::open(&dir.join("index"), &analyzer(), &config, documents, id);
                 Kept::Embedded(writer.expect("an index"))
@@ -152,22 +179,22 @@ impl Collection {
 }
 
 /// All texts at once.
-pub(crate) fn write<'t>(dir: &Path, texts: impl Iterator<Item = &'t Text>) {
-    let mut collection = Collection::open(dir);
+pub(crate) fn write<'t>(dir: &Path, engine: Engine, texts: impl Iterator<Item = &'t Text>) {
+    let mut collection = Collection::open(dir, engine);
     texts.for_each(|text| collection.add_text(text));
     collection.close(false);
 }
 
 /// The index of the folder, for searching with the first number of [`threads`].
-pub(crate) fn open(dir: &Path, analyzer: &Analyzer) -> Reader {
+pub(crate) fn open(dir: &Path, engine: Engine, analyzer: &Analyzer) -> Reader {
     let first = threads().into_iter().next();
-    open_with(dir, analyzer, first.unwrap_or_default())
+    open_with(dir, engine, analyzer, first.unwrap_or_default())
 }
 
 /// The same with so many threads.
-pub(crate) fn open_with(dir: &Path, analyzer: &Analyzer, threads: usize) -> Reader {
+pub(crate) fn open_with(dir: &Path, engine: Engine, analyzer: &Analyzer, threads: usize) -> Reader {
     let config = config(threads);
-    match in_engine(dir) {
+    match engine.remote(dir) {
         None => open_folder(dir, analyzer, &config).expect("an index"),
         Some(index) => {
             let documents = Arc::new(StoreDocuments::new(dir));

@@ -7,8 +7,8 @@
 //!
 //! FOLDER holds `news.jsonl.gz` (`{"id","text"}` a line), `*_ir.json` (`{"docs":{id:text},"queries":[[id,text,id or
 //! ids]]}`), `queries200_latency.txt` and `queries300_terms.txt`. Compare the lines of one run only. With
-//! `ENGINE=http://HOST:PORT` the indexes are in that OpenSearch or Elasticsearch; whoever started it removes them. With
-//! `THREADS=1,2` latency and clients are measured for one and for two threads of a search, in turns on one index, which is made
+//! `ENGINE=http://HOST:PORT` quality, literal, index, latency and clients are measured there as well, in an OpenSearch or
+//! Elasticsearch of which one shard is used; whoever started it removes the indexes. With `THREADS=1,2` latency and clients are measured for one and for two threads of a search, in turns on one index, which is made
 //! for the most.
 
 #![expect(clippy::print_stdout, reason = "figures are what it is run for")]
@@ -23,6 +23,8 @@ mod quality;
 mod reprints;
 
 use std::path::Path;
+
+use collection::Engine;
 
 const PARTS: [&str; 8] = [
     "quality", "answers", "literal", "index", "latency", "clients", "reprints", "compare",
@@ -55,15 +57,21 @@ fn main() {
         .into_iter()
         .any(wanted)
     {
-        let dir = scratch.path().join("news");
-        indexing::build(&dir, &analyzer, &news);
-        if wanted("literal") {
-            quality::literal(folder, &dir, &analyzer, &news);
+        let engines = Engine::all().into_iter();
+        let indexes: Vec<_> = engines
+            .map(|engine| (engine.folder(scratch.path(), "news"), engine))
+            .collect();
+        for (dir, engine) in &indexes {
+            indexing::build(dir, *engine, &analyzer, &news);
+            if wanted("literal") {
+                quality::literal(folder, (dir, *engine), &analyzer, &news);
+            }
         }
+        quality::totals(folder, &indexes, &analyzer);
         if wanted("latency") || wanted("clients") {
             clients::measure(
                 folder,
-                &dir,
+                &indexes,
                 &analyzer,
                 wanted("latency"),
                 wanted("clients"),

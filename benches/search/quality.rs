@@ -1,13 +1,13 @@
 //! Ranking against judged questions, and whether literal search finds all.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use taojin::serve::Calendar;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::Query;
 use taojin_search::query::parse;
 
-use crate::collection;
+use crate::collection::{self, Engine};
 use crate::corpus::{self, Question, Text};
 
 /// Documents that answer nothing, put beside the documents of a set.
@@ -57,25 +57,28 @@ impl Scores {
 pub(crate) fn ranking(folder: &Path, scratch: &Path, analyzer: &Analyzer, news: &[Text]) {
     for (name, texts, questions) in sets(folder) {
         let noise = if name.contains("_kw_") { 0 } else { NOISE };
-        let dir = scratch.join(&name);
-        collection::write(&dir, texts.iter().chain(news.iter().take(noise)));
-        let reader = collection::open(&dir, analyzer);
-        // The second half is for judging: nothing is ever tuned on it.
-        let (mut scores, mut judged) = (Scores::default(), Scores::default());
-        for (at, question) in questions.iter().enumerate() {
-            let found = reader.search(&parse(&question.text, &BEIJING).query);
-            let found = found.expect("an answer");
-            // As a page shows them: what fits, then what fits less.
-            let weaker = found.weaker.iter().flat_map(|weaker| &weaker.documents);
-            let shown = found.documents.iter().chain(weaker);
-            let shown: Vec<u64> = shown.map(|d| d.stored.fingerprint).collect();
-            scores.add(question, shown.iter().copied());
-            if at >= questions.len() / 2 {
-                judged.add(question, shown);
+        for engine in Engine::all() {
+            let dir = engine.folder(scratch, &name);
+            let all = texts.iter().chain(news.iter().take(noise));
+            collection::write(&dir, engine, all);
+            let reader = collection::open(&dir, engine, analyzer);
+            // The second half is for judging: nothing is ever tuned on it.
+            let (mut scores, mut judged) = (Scores::default(), Scores::default());
+            for (at, question) in questions.iter().enumerate() {
+                let found = reader.search(&parse(&question.text, &BEIJING).query);
+                let found = found.expect("an answer");
+                // As a page shows them: what fits, then what fits less.
+                let weaker = found.weaker.iter().flat_map(|weaker| &weaker.documents);
+                let shown = found.documents.iter().chain(weaker);
+                let shown: Vec<u64> = shown.map(|d| d.stored.fingerprint).collect();
+                scores.add(question, shown.iter().copied());
+                if at >= questions.len() / 2 {
+                    judged.add(question, shown);
+                }
             }
+            println!("{name} (+ {noise} news), {engine:?}: {}", scores.line());
+            println!("  its second half: {}", judged.line());
         }
-        println!("{name} (+ {noise} news): taojin {}", scores.line());
-        println!("  its second half: {}", judged.line());
     }
 }
 
@@ -96,9 +99,39 @@ pub(crate) fn sets(folder: &Path) -> Vec<(String, Vec<Text>, Vec<Question>)> {
     paths.iter().map(set).collect()
 }
 
+/// How many of the queries have the same number of hits in each of the indexes.
+pub(crate) fn totals(folder: &Path, indexes: &[(PathBuf, Engine)], analyzer: &Analyzer) {
+    let queries = corpus::lines(&folder.join("queries200_latency.txt"));
+    let totals = indexes.iter().map(|(dir, engine)| -> Vec<usize> {
+        let reader = collection::open(dir, *engine, analyzer);
+        let total = |query: &String| {
+            let query = parse(query, &BEIJING).query;
+            reader.search(&query).expect("an answer").total
+        };
+        queries.iter().map(total).collect()
+    });
+    let totals: Vec<Vec<usize>> = totals.collect();
+    let [first, second] = &totals[..] else { return };
+    let pairs = first.iter().zip(second);
+    let differing = pairs.filter(|(one, other)| one != other);
+    let shares = differing.map(|(one, other)| one.abs_diff(*other) as f64 / *one.max(&1) as f64);
+    let shares: Vec<f64> = shares.collect();
+    println!(
+        "totals: {} of {} queries have the same in both, the largest difference is {:.1} %",
+        queries.len() - shares.len(),
+        queries.len(),
+        100.0 * shares.into_iter().fold(0.0, f64::max),
+    );
+}
+
 /// Whether quoted terms find every document that contains them.
-pub(crate) fn literal(folder: &Path, dir: &Path, analyzer: &Analyzer, news: &[Text]) {
-    let reader = collection::open(dir, analyzer);
+pub(crate) fn literal(
+    folder: &Path,
+    (dir, engine): (&Path, Engine),
+    analyzer: &Analyzer,
+    news: &[Text],
+) {
+    let reader = collection::open(dir, engine, analyzer);
     let (mut there, mut found) = (0, 0);
     let terms = corpus::lines(&folder.join("queries300_terms.txt"));
     for term in &terms {
@@ -110,13 +143,13 @@ pub(crate) fn literal(folder: &Path, dir: &Path, analyzer: &Analyzer, news: &[Te
         };
         let got = reader.search(&query).expect("an answer").total;
         if got < expected {
-            println!("literal: {term:?} finds {got} of {expected}");
+            println!("literal, {engine:?}: {term:?} finds {got} of {expected}");
         }
         there += expected;
         found += got.min(expected);
     }
     println!(
-        "literal: {} quoted terms find {found} of {there} documents: recall {:.4}",
+        "literal, {engine:?}: {} quoted terms find {found} of {there} documents: recall {:.4}",
         terms.len(),
         found as f64 / there as f64
     );

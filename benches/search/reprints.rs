@@ -7,7 +7,7 @@ use std::path::Path;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::Query;
 
-use crate::collection::{self, Collection};
+use crate::collection::{self, Collection, Engine};
 use crate::corpus::{self, Text};
 
 const ARTICLES: usize = 500;
@@ -124,8 +124,8 @@ fn nearest<'t>(
     originals: &[&'t Text],
 ) -> Vec<(&'t Text, &'t Text)> {
     let dir = scratch.join("reprints-nearest");
-    collection::write(&dir, news.iter());
-    let reader = collection::open(&dir, analyzer);
+    collection::write(&dir, Engine::Embedded, news.iter());
+    let reader = collection::open(&dir, Engine::Embedded, analyzer);
     let by_fingerprint: HashMap<u64, &Text> = news
         .iter()
         .map(|text| (corpus::fingerprint(&text.id), text))
@@ -235,7 +235,7 @@ fn sentences(text: &str, share: f64, news: &[Text], dice: &mut Dice) -> String {
 
 /// The group of each text, by its name.
 fn groups(dir: &Path, analyzer: &Analyzer, texts: &[Text]) -> HashMap<String, Option<u64>> {
-    let mut collection = Collection::open(dir);
+    let mut collection = Collection::open(dir, Engine::Embedded);
     for (at, text) in texts.iter().enumerate() {
         collection.add_text(text);
         if at % 100 == 99 {
@@ -244,11 +244,11 @@ fn groups(dir: &Path, analyzer: &Analyzer, texts: &[Text]) -> HashMap<String, Op
         // A restart in the middle must not forget anything.
         if at == texts.len() / 2 {
             collection.close(false);
-            collection = Collection::open(dir);
+            collection = Collection::open(dir, Engine::Embedded);
         }
     }
     collection.close(false);
-    let reader = collection::open(dir, analyzer);
+    let reader = collection::open(dir, Engine::Embedded, analyzer);
     let group = |text: &Text| {
         let found = reader
             .group(corpus::fingerprint(&text.id))
