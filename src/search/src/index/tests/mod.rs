@@ -1,3 +1,4 @@
+mod answers;
 mod changed;
 mod comments;
 mod engine;
