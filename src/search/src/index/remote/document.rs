@@ -21,6 +21,8 @@ const NO_SPACE: char = '\u{E002}';
 /// Stands in a field of text without terms: a field that a document lacks is not counted in the engine, and its terms would
 /// weigh less than they do in the embedded index.
 const NO_TERM: &str = "\u{E003}";
+/// A term that no document has.
+pub(super) const NOWHERE: &str = "\u{E004}";
 /// Places between two values of a field, so that no phrase reaches over them.
 const BETWEEN_VALUES: usize = 3;
 

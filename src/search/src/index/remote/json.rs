@@ -7,7 +7,7 @@ use super::super::rank::plan::{Chain, Plan};
 use super::super::schema::{Column, Type};
 use super::super::storage::queries::ROUNDING;
 use super::super::view::Order;
-use super::document::{placed, written};
+use super::document::{NOWHERE, placed, written};
 use super::hex;
 
 /// [`super::super::view::aged`] in the engine's own language.
@@ -104,7 +104,7 @@ fn within(column: Column, since_ms: Option<i64>, until_ms: Option<i64>) -> Value
 /// other: the characters of that gram behind its first come on top. Texts that overlap by these are near as well, which the
 /// embedded index does not find; their common characters are no distance.
 fn near(column: Column, chains: &[Chain; 2], within: u32) -> Value {
-    let [first, second] = chains.each_ref().map(|chain| {
+    let [first, mut second] = chains.each_ref().map(|chain| {
         let first = chain.grams.first().map_or(0, |(at, _)| *at);
         let last = chain.grams.last().map_or(0, |(at, _)| *at);
         let grams = chain.grams.iter();
@@ -112,6 +112,11 @@ fn near(column: Column, chains: &[Chain; 2], within: u32) -> Value {
         let text = json!({"match": {"query": terms, "ordered": true, "max_gaps": 0}});
         (text, chain.chars.saturating_sub(last + 1))
     });
+    if first == second {
+        // Of two texts that are equal the engine makes one that is repeated, and finds none within a number of gaps.
+        let nowhere = json!({"match": {"query": NOWHERE}});
+        second.0 = json!({"any_of": {"intervals": [second.0, nowhere]}});
+    }
     let ordered = |(a, behind): &(Value, u32), (b, _): &(Value, u32)| {
         let gaps = within.saturating_add(*behind);
         json!({"all_of": {"ordered": true, "max_gaps": gaps, "intervals": [a, b]}})

@@ -12,6 +12,7 @@ on_each_engine!(
     question_matches_other_words,
     match_mode_decides_hits,
     operators_select_hits,
+    near_itself_is_twice,
     has_site_of_unknown,
     reasons_explain_hits,
     numbers_match_whole,
@@ -320,6 +321,25 @@ fn operators_select_hits(engine: Engine) {
         ("上涨 NEAR/2 油价", vec![3]),
         ("油价 NEAR/60 上涨", vec![1, 2, 3]),
         ("产量 NEAR/5 上涨", vec![]),
+    ] {
+        let (hits, _) = found(&reader, &asked(typed));
+        assert_eq!(sorted(hits), expected, "{typed}");
+    }
+}
+
+fn near_itself_is_twice(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("一", "储气库注采，储气库注采。LNG 与 LNG。"),
+            ("二", "储气库注采很久很久很久以后又有了储气库注采，LNG。"),
+            ("三", "储气库注采"),
+        ],
+    );
+    for (typed, expected) in [
+        ("储气库注采 NEAR/3 储气库注采", vec![1]),
+        ("储气库注采 NEAR/30 储气库注采", vec![1, 2]),
+        ("LNG NEAR/3 LNG", vec![1]),
     ] {
         let (hits, _) = found(&reader, &asked(typed));
         assert_eq!(sorted(hits), expected, "{typed}");
