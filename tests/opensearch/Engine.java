@@ -19,7 +19,7 @@ import org.opensearch.plugins.PluginInfo;
 /**
  * Runs the nodes of one OpenSearch cluster on loopback, in this process.
  *
- * <p>Arguments: the folder of its data, the name of the cluster, and HTTP:TRANSPORT ports of each node. Standard input takes
+ * <p>Arguments: a folder for its data, the name of the cluster, and HTTP:TRANSPORT ports of each node. Standard input takes
  * commands, {@code stop N} and {@code start N} with the number of a node. Its end is the end of the cluster and of its data.
  */
 public final class Engine {

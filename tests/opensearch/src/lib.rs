@@ -127,7 +127,7 @@ impl OpenSearch {
             ])
             .arg("-Dopensearch.set.netty.runtime.available.processors=false")
             .args(["-cp", &self.installation.class_path, "Engine"])
-            .arg(self.dir.path().join("data"))
+            .arg(self.dir.path())
             .arg(name)
             .args(
                 self.nodes
