@@ -364,26 +364,63 @@ impl RemoteIndex {
         stop: &CancellationToken,
     ) -> Result<Value, IndexError> {
         let path = format!("/{}/_search?{parameters}", self.alias());
+        self.ask_whole(&path, Body::Json(body), stop, std::slice::from_ref)
+    }
+
+    /// How many documents each of the queries fits, asked with one request.
+    fn totals(&self, queries: &[Value]) -> Result<Vec<u64>, IndexError> {
+        let mut lines = Vec::new();
+        for query in queries {
+            let body = json!({"size": 0, "track_total_hits": true, "query": query});
+            lines.extend_from_slice(format!("{{}}\n{body}\n").as_bytes());
+        }
+        let path = format!("/{}/_msearch", self.alias());
+        let never = CancellationToken::default();
+        let answer = self.ask_whole(&path, Body::Lines(&lines), &never, responses)?;
+        let totals: Vec<u64> = responses(&answer).iter().map(total).collect();
+        if totals.len() != queries.len() {
+            let (got, asked) = (totals.len(), queries.len());
+            return Err(self.failed(format!("{got} answers to {asked} searches")));
+        }
+        Ok(totals)
+    }
+
+    /// The answer to a request of one or several searches, once none of them lacks a part of the index.
+    fn ask_whole(
+        &self,
+        path: &str,
+        body: Body<'_>,
+        stop: &CancellationToken,
+        searches: fn(&Value) -> &[Value],
+    ) -> Result<Value, IndexError> {
         let mut attempt = 1;
         loop {
-            let (status, answer) = self.ask_until("POST", &path, Body::Json(body), stop)?;
-            if status == 404 && answer["error"]["type"] == "index_not_found_exception" {
-                return Err(IndexError::RemoteMissing(self.place()));
-            }
-            // An answer of some shards looks whole and is not.
-            let is_partial =
-                answer["timed_out"] == true || answer["_shards"]["failed"].as_u64() > Some(0);
-            let has_lost_part = is_partial || matches!(status, 502..=504);
-            if has_lost_part && attempt < SEARCH_ATTEMPTS && !stop.is_stopped() {
+            let (status, answer) = self.ask_until("POST", path, body, stop)?;
+            let status_of = |search: &Value| {
+                let own = search["status"].as_u64();
+                own.and_then(|own| u16::try_from(own).ok())
+                    .unwrap_or(status)
+            };
+            let is_lost =
+                |search: &Value| is_partial(search) || matches!(status_of(search), 502..=504);
+            let lost = matches!(status, 502..=504) || searches(&answer).iter().any(is_lost);
+            if lost && attempt < SEARCH_ATTEMPTS && !stop.is_stopped() {
                 attempt += 1;
                 std::thread::sleep(PAUSE_BETWEEN_ATTEMPTS);
                 continue;
             }
-            self.accepted(status, &answer)?;
-            if is_partial {
-                let cause = format!("a part of it did not answer: {}", message(&answer));
-                return Err(self.failed(cause));
+            for search in searches(&answer) {
+                let status = status_of(search);
+                if status == 404 && search["error"]["type"] == "index_not_found_exception" {
+                    return Err(IndexError::RemoteMissing(self.place()));
+                }
+                self.accepted(status, search)?;
+                if is_partial(search) {
+                    let cause = format!("a part of it did not answer: {}", message(search));
+                    return Err(self.failed(cause));
+                }
             }
+            self.accepted(status, &answer)?;
             return Ok(answer);
         }
     }
@@ -498,6 +535,23 @@ impl fmt::Display for EngineVersion {
 /// Identifier of the document that says how the texts of an index were cut, beside the state.
 fn cut_state_id(uuid: &str) -> String {
     format!("words-{uuid}")
+}
+
+/// Whether an answer is of some shards only: it looks whole and is not.
+fn is_partial(search: &Value) -> bool {
+    search["timed_out"] == true || search["_shards"]["failed"].as_u64() > Some(0)
+}
+
+/// The answers of several searches.
+fn responses(answer: &Value) -> &[Value] {
+    answer["responses"].as_array().map_or(&[], Vec::as_slice)
+}
+
+/// How many documents a search fits.
+fn total(search: &Value) -> u64 {
+    search["hits"]["total"]["value"]
+        .as_u64()
+        .unwrap_or_default()
 }
 
 /// Whether the engine refuses a change because of a block on the cluster or the index, and not because of who asks.

@@ -19,7 +19,7 @@ use super::super::stop::CancellationToken;
 use super::super::storage::embedded::{UNDATED_HALF_LIVES, precedence_of};
 use super::super::view::{Counts, Precedence, Ranked, Ranking, Statistics, View, Wanted};
 use super::json::{ordered, query, term};
-use super::{Body, RemoteIndex, hex, unhex};
+use super::{Body, RemoteIndex, hex, total, unhex};
 
 /// Sites that are counted: more than an operator of one field has.
 const SITES: u32 = 10_000;
@@ -142,19 +142,12 @@ impl View for RemoteView<'_> {
             return Ok(());
         }
         let terms: Vec<(Column, String)> = known.of_terms.take().into_keys().collect();
-        let filters: Vec<Value> = terms
-            .iter()
-            .map(|(place, text)| term(*place, text))
-            .collect();
-        let mut body = json!({"size": 0, "track_total_hits": true, "query": {"match_all": {}}});
-        if !filters.is_empty() {
-            body["aggs"] = json!({"terms": {"filters": {"filters": filters}}});
-        }
-        let answer = self.search(&body, &CancellationToken::default())?;
-        let counts = buckets(&answer["aggregations"]["terms"]);
-        let counts = counts.iter().map(|b| b["doc_count"].as_u64().unwrap_or(0));
-        known.documents = total(&answer);
-        known.of_terms = RefCell::new(terms.into_iter().zip(counts).collect());
+        // Each is a look-up there. One aggregation over all documents would cost as much as there are documents and terms.
+        let of_terms = terms.iter().map(|(place, text)| term(*place, text));
+        let queries: Vec<Value> = [query(&Plan::All)].into_iter().chain(of_terms).collect();
+        let mut totals = self.index.totals(&queries)?.into_iter();
+        known.documents = totals.next().unwrap_or_default();
+        known.of_terms = RefCell::new(terms.into_iter().zip(totals).collect());
         ask(&known);
         Ok(())
     }
@@ -350,12 +343,6 @@ impl View for RemoteView<'_> {
     fn last_seq(&self) -> Result<u64, IndexError> {
         Ok(self.index.state()?.served.seq)
     }
-}
-
-fn total(answer: &Value) -> u64 {
-    answer["hits"]["total"]["value"]
-        .as_u64()
-        .unwrap_or_default()
 }
 
 /// Counts by site, by value and by day.

