@@ -191,8 +191,10 @@ impl RemoteIndexer {
                 writer.last_seq()
             );
         }
-        if writer.is_of_other_version() {
-            try_left_out_again(&self.reader, &mut writer, &mut self.caution)?;
+        if writer.is_of_other_version()
+            && try_left_out_again(&self.reader, &mut writer, &mut self.caution)?
+        {
+            self.shared.request_reindex();
         }
         self.note_progress(writer.last_seq())?;
         Ok(writer)
@@ -400,6 +402,7 @@ pub(super) fn take_all(
             break;
         }
     }
+    let anew = anew || indexer.shared.take_reindex_request();
     if anew && !was_empty {
         let mut fresh = indexer.start_fresh(&writer)?;
         while !indexer.advance(&mut fresh)? {
