@@ -1,6 +1,8 @@
 //! What Cargo can't say about the layout of the source. Cargo keeps the edges between crates; this test keeps those between
-//! the modules of a crate, and what is costly (async, threads, tantivy, lol_html, clocks) where ARCHITECTURE.md says it
-//! is. Reads `src/`; changes nothing.
+//! the modules of a crate, and what is costly (async, threads, tantivy, lol_html, clocks) where [`CONFINED`] says.
+//! Reads `src/`; changes nothing. [`sizes`] limits the sizes of types.
+
+mod sizes;
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -96,7 +96,7 @@ impl Survey {
         let mut at = 0;
         while let Some(rest) = bytes.get(at..).filter(|rest| !rest.is_empty()) {
             at += match rest {
-                [..0x80, ..] => survey.ascii(rest),
+                [0..0x80, ..] => survey.ascii(rest),
                 // Nearly all Chinese characters: U+4E00 to U+9FFF.
                 [0xE5..=0xE9, _, _, ..] | [0xE4, 0xB8..=0xBF, _, ..] => {
                     survey.cjk();
