@@ -1,6 +1,11 @@
 //! `taojin completions` and `taojin man`: what packages ship beside the program. Both come from the command line's own
 //! description; `taojin.toml.5` from the comments of the shipped reference of the settings.
 
+#[cfg(test)]
+mod examples;
+#[cfg(test)]
+mod reference;
+
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
