@@ -1,4 +1,4 @@
-//! The daemon: connects the stages with channels. Threads and tasks are started here and nowhere else.
+//! The daemon: starts the threads of the stages and connects them with channels.
 //!
 //! ```text
 //!  crawl loop (thread) ──leases──▶ fetch tasks (threads of their own) ──finished──▶ crawl loop ──documents──▶ indexer (thread)

@@ -1,4 +1,4 @@
-//! The crawl loop: the thread that owns the frontier and is the only writer of the store.
+//! The crawl loop: the thread that owns the frontier, and alone writes pages and addresses into the store.
 //!
 //! It takes [`Event`]s (finished visits, requests of the operator) and new settings, hands leases to the fetch tasks, and
 //! commits finished pages in groups, each in one durable transaction, with a line in the crawl log for each page. It never
