@@ -5,6 +5,7 @@ mod cli;
 mod crawl;
 mod daemon;
 mod demo;
+mod docs;
 mod documents;
 mod durability;
 mod extract;

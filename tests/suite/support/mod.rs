@@ -1,5 +1,6 @@
 //! What the tests share: webs on loopback, data folders with a configuration, disks, databases, browsers.
 
+pub(crate) mod clone;
 pub(crate) mod daemon;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 pub(crate) mod disk;
