@@ -19,8 +19,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use taojin_crawl::VisitOutcome;
-use taojin_crawl::frontier::{Config, FetchReport, Frontier, Lease, Next, Scope};
+use taojin_crawl::frontier::{Config, FetchReport, Frontier, Lease, Next};
 use taojin_crawl::schedule::Site;
+use taojin_crawl::scope::Scope;
 use taojin_crawl::store::{Batch, FinishedPage, NewUrl, Store, UrlClass, UrlState};
 use taojin_uri::CrawlUri;
 

@@ -8,6 +8,7 @@ pub mod fetch;
 pub mod frontier;
 mod outcome;
 pub mod schedule;
+pub mod scope;
 pub mod store;
 
 pub use outcome::{DocumentChange, Failure, Truncation, VisitOutcome};

@@ -4,6 +4,7 @@ mod attachments;
 mod duplicates;
 mod failing_pages;
 mod foreign_sites;
+mod gate;
 mod incremental;
 mod named_fields;
 mod pass;

@@ -1,7 +1,8 @@
-//! Fetches one [`Request`]: passes the body to a [`Sink`] while it arrives, then returns a [`Fetched`]. No redirect to
-//! another URL is followed, nothing is retried, no cookie outlives the fetch, and a body is never held whole.
+//! Makes one request, for which the gate has given a [`Permit`]: passes the body to a [`Sink`] while it arrives, then returns a
+//! [`Fetched`]. No redirect is followed, nothing is retried, and a body is never held whole.
 //!
-//! Within one fetch, the cookies of a first response are sent back, since some servers admit nobody without them.
+//! Some servers admit nobody who does not send back the cookies of a first response: the fetcher says when one more request with
+//! them is worth it, and the gate, whose fetch keeps the [`Cookies`] meanwhile, decides about it as about any other.
 
 use std::net::IpAddr;
 use std::time::Duration;
@@ -13,6 +14,7 @@ use tokio::time::Instant;
 
 use super::decode::{self, BodyLimits, Decoder};
 use super::explain;
+use super::gate::Permit;
 use super::guard::{Guard, Refusal, Resolver};
 use super::limits::Config;
 use super::request::{Fetched, Head, HeadContext, Request, Sink, Want, encoding, location};
@@ -25,9 +27,6 @@ const ACCEPT: &str =
 
 /// Large sites send 60 lines; 100, the client's own limit, has been seen in the wild.
 const MAX_HEADER_LINES: usize = 256;
-
-/// Answers of one fetch that set a cookie and lead to the page itself, or to an address of its host that names the page.
-const MAX_COOKIE_ANSWERS: usize = 4;
 
 /// How long a connection waits for the next page of its host: a little over the longest crawl delay by default.
 const POOL_IDLE: Duration = Duration::from_secs(40);
@@ -52,8 +51,18 @@ pub enum FetchError {
     Client(#[from] reqwest::Error),
 }
 
+impl Config {
+    /// Checks that requests can be made with these settings.
+    ///
+    /// # Errors
+    /// Names the setting that cannot be used.
+    pub fn ensure_usable(&self) -> Result<(), FetchError> {
+        Fetcher::new(self.clone()).map(drop)
+    }
+}
+
 /// Fetches pages; cheap to share by reference, keeps connections for the next page of a host.
-pub struct Fetcher {
+pub(super) struct Fetcher {
     client: Client,
     /// What is sent with every request.
     headers: HeaderMap,
@@ -64,7 +73,7 @@ pub struct Fetcher {
 
 impl Fetcher {
     /// A fetcher with these settings.
-    pub fn new(config: Config) -> Result<Self, FetchError> {
+    pub(super) fn new(config: Config) -> Result<Self, FetchError> {
         // an error says that another fetcher of this process was first
         let _ = rustls::crypto::ring::default_provider().install_default();
         let guard = Guard::new(&config.allow_addresses);
@@ -87,67 +96,77 @@ impl Fetcher {
     }
 
     /// The settings.
-    pub fn config(&self) -> &Config {
+    pub(super) fn config(&self) -> &Config {
         &self.config
     }
 
     /// Where a host is, by its name; none where nobody knows, or where a proxy asks for its name.
-    pub async fn locate(&self, uri: &CrawlUri) -> Option<IpAddr> {
+    pub(super) async fn locate(&self, uri: &CrawlUri) -> Option<IpAddr> {
         match self.config.proxy {
             Some(_) => None,
             None => self.resolver.first(uri.host()).await,
         }
     }
 
-    /// Fetches one address; the body goes to `sink`. Never fails: every end is a [`VisitOutcome`].
-    pub async fn fetch(&self, request: &Request, sink: &mut dyn Sink) -> Fetched {
+    /// Makes the one request that a permit is for; the body goes to `sink`. Never fails: every end is a [`VisitOutcome`].
+    ///
+    /// The permit is for the request's URL, or for an address that a redirect of it led to. With `can_hop`, a redirect that sets a
+    /// cookie and leads back to the page, or to an address of its host that names the page, is not the end of the fetch: the second
+    /// value is where the next request goes, and `cookies` has what it gives back.
+    pub(super) async fn fetch(
+        &self,
+        permit: Permit,
+        request: &Request,
+        cookies: &mut Cookies,
+        can_hop: bool,
+        sink: &mut dyn Sink,
+    ) -> (Fetched, Option<CrawlUri>) {
         let started = Instant::now();
-        let mut fetched = self.answer(request, sink, started).await;
+        let (mut fetched, hop) = self
+            .answer(permit.uri(), request, cookies, can_hop, (sink, started))
+            .await;
         fetched.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
-        fetched
+        (fetched, hop)
     }
 
-    async fn answer(&self, request: &Request, sink: &mut dyn Sink, started: Instant) -> Fetched {
-        if let Err(refusal) = self.guard.check_uri(&request.uri) {
-            return refused(refusal);
+    async fn answer(
+        &self,
+        uri: &CrawlUri,
+        request: &Request,
+        cookies: &mut Cookies,
+        can_hop: bool,
+        (sink, started): (&mut dyn Sink, Instant),
+    ) -> (Fetched, Option<CrawlUri>) {
+        if let Err(refusal) = self.guard.check_uri(uri) {
+            return (refused(refusal), None);
         }
-        let mut asking = conditions(request);
-        let mut cookies = Cookies::default();
-        let mut uri = request.uri.clone();
-        let mut answers = 0;
-        let response = loop {
-            let get = self.client.get(uri.as_str());
-            let response = match get.headers(asking.clone()).send().await {
-                Ok(response) => response,
-                Err(error) => {
-                    let mut fetched = Fetched::new(VisitOutcome::Unreachable);
-                    self.fail(&mut fetched, &error, false, request, started);
-                    return fetched;
-                }
-            };
-            answers += 1;
-            let is_redirect = response.status().is_redirection();
-            let next = location(response.headers(), &uri);
-            let next = next.filter(|to| is_redirect && leads_back(to, &request.uri));
-            // A first answer sets a cookie and leads to the page itself; it would do so for ever.
-            let has_news = cookies.take(response.headers()) || uri != request.uri;
-            match next {
-                Some(to) if has_news && answers <= MAX_COOKIE_ANSWERS => uri = to,
-                _ => break response,
-            }
-            if let Some(given_back) = cookies.header() {
-                asking.insert(header::COOKIE, given_back);
+        let mut conditions = conditions(request);
+        if let Some(given_back) = cookies.header() {
+            conditions.insert(header::COOKIE, given_back);
+        }
+        let get = self.client.get(uri.as_str());
+        let response = match get.headers(conditions.clone()).send().await {
+            Ok(response) => response,
+            Err(error) => {
+                let mut fetched = Fetched::new(VisitOutcome::Unreachable);
+                self.fail(&mut fetched, &error, false, request, started);
+                return (fetched, None);
             }
         };
-        let conditions = asking;
+        // A first answer sets a cookie and leads to the page itself; it would do so for ever.
+        let has_news = cookies.take(response.headers()) || *uri != request.uri;
+        let is_redirect = response.status().is_redirection();
+        let hop = location(response.headers(), uri);
+        let hop =
+            hop.filter(|to| is_redirect && has_news && can_hop && leads_back(to, &request.uri));
         let remote = response.remote_addr().map(|a| a.ip());
         // cannot differ from what the resolver let pass, unless a library between us and the socket changes
         if let (Some(address), None) = (remote, &self.config.proxy)
             && let Err(refusal) = self.guard.check(address)
         {
-            return refused(refusal);
+            return (refused(refusal), None);
         }
-        if sink.wants_wire() {
+        if hop.is_none() && sink.wants_wire() {
             let headers = self.headers.iter().chain(&conditions);
             sink.heads(
                 request_head(&request.uri, headers),
@@ -155,7 +174,7 @@ impl Fetcher {
             );
         }
         let asked = HeadContext {
-            uri: &request.uri,
+            uri,
             agent: self.config.robots_token(),
             now_ms: request.now_ms,
             max_retry_after_ms: self.config.max_retry_after_ms,
@@ -167,7 +186,7 @@ impl Fetcher {
             self.body(request, response, sink, &mut fetched, started)
                 .await;
         }
-        fetched
+        (fetched, hop)
     }
 
     /// Notes an error of the client, before (`in_body` false) or after the header.

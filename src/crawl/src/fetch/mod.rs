@@ -1,10 +1,11 @@
-//! Fetches pages over the network and reads what a site's robots.txt allows. [`Fetcher`] takes a [`Request`] for one
-//! URL, passes on its body while it arrives and returns a [`Fetched`]. Never parses HTML, never follows a redirect,
-//! never decides what is fetched next or when.
+//! Fetches pages over the network, politely. [`Gate::fetch`] takes a [`Request`] for one URL, makes it if the rules of its site and
+//! host allow it and its turn has come, passes on the body while it arrives and returns a [`Fetched`]. Never parses HTML, never
+//! decides what is fetched next.
 
 mod client;
 mod decode;
 mod explain;
+mod gate;
 mod guard;
 mod limits;
 mod request;
@@ -14,12 +15,14 @@ mod robots_cache;
 mod tests;
 mod warc;
 mod warc_reader;
+mod warc_sink;
 
-pub use client::{FetchError, Fetcher};
+pub use client::FetchError;
+pub use gate::{Clock, Gate, Permit, Purpose, Refused, Trouble, Turn};
 pub use guard::{Guard, Network, Refusal};
 pub use limits::{Config, HostAddress, WarcConfig};
 pub use request::{ContentClass, Fetched, Head, Request, Sink, Want};
 pub use robots::{MAX_ROBOTS_BYTES, Robots, Rule};
-pub use robots_cache::{Access, Archived, RobotsCache, Verdict};
 pub use warc::{Archive, Exchange};
 pub use warc_reader::{Record, WarcError, WarcReader, replay};
+pub use warc_sink::WarcSink;

@@ -19,10 +19,9 @@ use serde::{Deserialize, Serialize};
 use taojin_uri::CrawlUri;
 use tokio::sync::Mutex;
 
-use super::client::Fetcher;
+use super::gate::{Gate, Purpose, Refused, Trouble, Turn};
 use super::request::{Fetched, Request, Sink};
 use super::robots::{MAX_ROBOTS_BYTES, Robots, Rule};
-use super::warc::Exchange;
 use crate::outcome::{Failure, VisitOutcome};
 
 /// A crawl of more sites at once than this asks some twice a day.
@@ -45,25 +44,18 @@ const MAX_STALE_MS: i64 = 30 * 24 * 3_600_000;
 
 /// Whether a page may be fetched, and what else its robots.txt says.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Verdict {
+pub(super) struct Verdict {
     /// Allowed or not, and why.
-    pub access: Access,
+    pub(super) access: Access,
     /// The delay that the file asks for, in milliseconds.
-    pub crawl_delay_ms: Option<i64>,
+    pub(super) crawl_delay_ms: Option<i64>,
     /// The sitemaps that the file names.
-    pub sitemaps: Arc<[CrawlUri]>,
-    /// How many requests were made for it now; they count towards politeness.
-    pub requests: u32,
-    /// Why the file could not be had, as a sentence; empty if it could.
-    pub trouble: String,
+    pub(super) sitemaps: Arc<[CrawlUri]>,
 }
-
-/// Takes an exchange with a server for an archive.
-pub type Archived<'a> = &'a (dyn Fn(&CrawlUri, &Exchange<'_>, &Fetched) + Send + Sync);
 
 /// Allowed or not, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Access {
+pub(super) enum Access {
     /// Allowed, by this rule if one matched.
     Allowed(Option<Rule>),
     /// Refused by this rule.
@@ -72,18 +64,9 @@ pub enum Access {
     Unreachable {
         /// When it is tried again, Unix milliseconds.
         retry_at_ms: i64,
-        /// How the last try ended: the word of its [`Failure`], or else of its [`VisitOutcome`].
-        word: &'static str,
-        /// The status of the last answer, if one came.
-        status: Option<u16>,
+        /// How the last try ended.
+        trouble: Trouble,
     },
-}
-
-impl Access {
-    /// Whether the page may be fetched now.
-    pub fn is_allowed(&self) -> bool {
-        matches!(self, Access::Allowed(_))
-    }
 }
 
 /// What is known of one file.
@@ -95,9 +78,7 @@ pub(super) struct Known {
     pub(super) fresh_until_ms: i64,
     /// Failures in a row, and how the last one ended.
     pub(super) failures: u32,
-    pub(super) word: &'static str,
-    pub(super) status: Option<u16>,
-    pub(super) trouble: String,
+    pub(super) trouble: Option<Trouble>,
 }
 
 pub(super) struct Rules {
@@ -116,7 +97,7 @@ pub(super) struct Slot {
 
 /// robots.txt files by authority, for one agent.
 #[derive(Default)]
-pub struct RobotsCache {
+pub(super) struct RobotsCache {
     slots: MapMutex<Slots>,
 }
 
@@ -129,29 +110,21 @@ pub(super) struct Slots {
 
 impl RobotsCache {
     /// An empty cache.
-    pub fn new() -> Self {
+    pub(super) fn new() -> Self {
         Self::default()
     }
 
-    /// Says whether `uri` may be fetched at `now_ms`; asks for its robots.txt if none is known or it is a day old, and
-    /// shows `archive` each exchange of that.
-    pub async fn verdict(
-        &self,
-        fetcher: &Fetcher,
-        uri: &CrawlUri,
-        now_ms: i64,
-        archive: Option<Archived<'_>>,
-    ) -> Verdict {
+    /// Returns whether `uri` may be fetched now; fetches its robots.txt, through the gate, if none is known or it is a day old.
+    pub(super) async fn verdict(&self, gate: &Gate, uri: &CrawlUri, turn: &mut Turn) -> Verdict {
         let robots_txt = uri.robots_txt();
-        let slot = self.slot(robots_txt.as_str(), now_ms);
+        let slot = self.slot(robots_txt.as_str(), gate.now_ms());
         // who comes second waits here and finds the file read
         let mut known = slot.lock().await;
-        let mut requests = 0;
-        if !known.is_fresh(now_ms, fetcher.config().robots_ttl_ms) {
-            requests = known.refresh(fetcher, &robots_txt, now_ms, archive).await;
+        if !known.is_fresh(gate.now_ms(), gate.config().robots_ttl_ms) {
+            known.refresh(gate, &robots_txt, turn).await;
             self.account(robots_txt.as_str(), known.heap_bytes());
         }
-        known.verdict(uri, now_ms, requests)
+        known.verdict(uri, gate.now_ms())
     }
 
     /// Never held across an await; a panic elsewhere leaves it whole enough for a cache.
@@ -214,19 +187,17 @@ impl Slots {
 }
 
 impl Known {
-    fn verdict(&self, uri: &CrawlUri, now_ms: i64, requests: u32) -> Verdict {
+    fn verdict(&self, uri: &CrawlUri, now_ms: i64) -> Verdict {
         let Some(rules) = &self.rules else {
             let retry_at_ms = self.fresh_until_ms.max(now_ms);
+            let unknown = || Trouble::new(VisitOutcome::Unreachable, String::new());
             return Verdict {
                 access: Access::Unreachable {
                     retry_at_ms,
-                    word: self.word,
-                    status: self.status,
+                    trouble: self.trouble.clone().unwrap_or_else(unknown),
                 },
                 crawl_delay_ms: None,
                 sitemaps: Arc::new([]),
-                requests,
-                trouble: format!("its robots.txt cannot be had: {}", self.trouble),
             };
         };
         Verdict {
@@ -236,8 +207,6 @@ impl Known {
             },
             crawl_delay_ms: rules.robots.crawl_delay_ms(),
             sitemaps: Arc::clone(&rules.sitemaps),
-            requests,
-            trouble: String::new(),
         }
     }
 
@@ -248,43 +217,37 @@ impl Known {
         })
     }
 
-    /// Asks for the file; returns how many requests that took.
-    async fn refresh(
-        &mut self,
-        fetcher: &Fetcher,
-        robots_txt: &CrawlUri,
-        now_ms: i64,
-        archive: Option<Archived<'_>>,
-    ) -> u32 {
-        let mut requests = 0;
+    /// Fetches the file, and what it redirects to.
+    async fn refresh(&mut self, gate: &Gate, robots_txt: &CrawlUri, turn: &mut Turn) {
+        let mut redirects = 0;
         let mut target = robots_txt.clone();
-        let config = fetcher.config();
         loop {
-            let mut request = Request::any(target.clone(), now_ms);
+            let mut request = Request::any(target.clone(), gate.now_ms());
             if let Some(rules) = &self.rules {
                 request.etag.clone_from(&rules.etag);
                 request.last_modified.clone_from(&rules.last_modified);
             }
             let mut file = FileSink::default();
-            let fetched = match archive {
-                None => fetcher.fetch(&request, &mut file).await,
-                Some(archive) => {
-                    let mut exchange = Exchange::new(&mut file, config.max_body_bytes);
-                    let fetched = fetcher.fetch(&request, &mut exchange).await;
-                    archive(&target, &exchange, &fetched);
-                    fetched
-                }
+            let purpose = Purpose::RobotsTxt {
+                is_redirect: redirects > 0,
             };
-            requests += 1;
+            // The gate asks for a verdict before each fetch but this one: without the box their futures would hold each other.
+            let fetched = Box::pin(gate.fetch(&request, purpose, turn, &mut file)).await;
+            let now_ms = gate.now_ms();
+            let fetched = match fetched {
+                Ok(fetched) => fetched,
+                Err(refused) => return self.fail(refusal(refused), 0, now_ms),
+            };
             if let Some(to) = fetched.redirect_target()
-                && requests <= config.max_redirects
+                && redirects < gate.config().max_redirects
             {
+                redirects += 1;
                 target.clone_from(to);
                 continue;
             }
             match fetched.outcome {
                 _ if fetched.is_page_or_beginning() => {
-                    let robots = Robots::parse(&file.bytes, config.robots_token());
+                    let robots = Robots::parse(&file.bytes, gate.config().robots_token());
                     self.learn(robots, robots_txt, &fetched, now_ms);
                 }
                 // not there, or hidden behind too many redirects or a wrong one
@@ -293,14 +256,18 @@ impl Known {
                 }
                 VisitOutcome::NotModified => self.confirm(now_ms),
                 _ => {
-                    self.fail(&fetched, now_ms);
-                    self.trouble = fetched.describe();
-                    return requests;
+                    let trouble = Trouble {
+                        failure: fetched.failure,
+                        status: Some(fetched.head.status).filter(|status| *status > 0),
+                        ..Trouble::new(fetched.outcome, fetched.describe())
+                    };
+                    return self.fail(trouble, fetched.asked_pause_ms().unwrap_or(0), now_ms);
                 }
             }
             self.failures = 0;
-            self.fresh_until_ms = now_ms.saturating_add(config.robots_ttl_ms);
-            return requests;
+            self.trouble = None;
+            self.fresh_until_ms = now_ms.saturating_add(gate.config().robots_ttl_ms);
+            return;
         }
     }
 
@@ -327,20 +294,29 @@ impl Known {
         }
     }
 
-    /// Keeps what is known for a month, and tries again later and later.
-    fn fail(&mut self, fetched: &Fetched, now_ms: i64) {
+    /// Keeps what is known for a month, and tries again later and later, as late as the server asks.
+    fn fail(&mut self, trouble: Trouble, asked_ms: i64, now_ms: i64) {
         let stale = |r: &Rules| now_ms.saturating_sub(r.read_ms) > MAX_STALE_MS;
         if self.rules.as_ref().is_some_and(stale) {
             self.rules = None;
         }
         let doubled = FIRST_RETRY_MS.saturating_mul(1 << self.failures.min(10));
-        let asked = fetched.asked_pause_ms().unwrap_or(0);
         self.failures = self.failures.saturating_add(1);
-        self.word = fetched
-            .failure
-            .map_or(fetched.outcome.as_str(), Failure::as_str);
-        self.status = Some(fetched.head.status).filter(|status| *status > 0);
-        self.fresh_until_ms = now_ms.saturating_add(doubled.min(MAX_RETRY_MS).max(asked));
+        self.trouble = Some(trouble);
+        self.fresh_until_ms = now_ms.saturating_add(doubled.min(MAX_RETRY_MS).max(asked_ms));
+    }
+}
+
+/// Why the file cannot be had that the gate does not let us ask for.
+fn refusal(refused: Refused) -> Trouble {
+    match refused {
+        Refused::Rules(rule) => Trouble::new(VisitOutcome::Disallowed, rule.describe().to_owned()),
+        Refused::Robots(rule) => Trouble::new(VisitOutcome::Disallowed, rule.pattern),
+        Refused::RobotsAway(trouble) => trouble,
+        Refused::Later(_) => Trouble::new(
+            VisitOutcome::Busy,
+            "its host asked for a long pause".to_owned(),
+        ),
     }
 }
 
@@ -389,7 +365,7 @@ struct SavedFile {
 
 impl RobotsCache {
     /// Writes what is known for the agent of this token; replaces the file at once or not at all.
-    pub fn save(&self, path: &Path, agent: &str) -> io::Result<()> {
+    pub(super) fn save(&self, path: &Path, agent: &str) -> io::Result<()> {
         let saved = Saved {
             form: FORM,
             agent: agent.to_owned(),
@@ -406,7 +382,7 @@ impl RobotsCache {
     }
 
     /// A cache with what was saved for this agent; empty if there is nothing to be used.
-    pub fn open(path: &Path, agent: &str) -> Self {
+    pub(super) fn open(path: &Path, agent: &str) -> Self {
         let cache = RobotsCache::new();
         let Ok(file) = File::open(path) else {
             return cache;

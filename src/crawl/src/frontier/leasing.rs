@@ -20,12 +20,12 @@ use taojin_uri::CrawlUri;
 use super::Frontier;
 use super::politeness::{self, Addresses};
 use super::queue::{HostQueues, queue_name, queue_number, rank, revisit_rank};
-use super::scope::{Refusal, queues_of};
 use super::sites::{
     Admission, BLIND_SPENT, CYCLE_PAGES, SITE_LIMITS, Site, is_blind, until_next_cycle,
 };
 use super::territory::LOOK_AGAIN_MS;
 use crate::outcome::{Failure, VisitOutcome};
+use crate::scope::{Refusal, Takedowns, queues_of};
 use crate::store::{
     Batch, Committed, DueUrl, HELD_MS, HostId, HostRecord, NewUrl, Reader, Store, StoreError,
     UrlClass, UrlId, UrlRecord, part_of_row,
@@ -275,8 +275,11 @@ impl Frontier {
             site.budget.begin(&record);
             cycle_ms = site.last_cycle_ms;
         }
-        let (mut ip, mut count) = (None, 1);
+        let (mut ip, mut count, mut delay_ms) = (None, 1, self.config.min_delay_ms);
+        let site = self.sites.get(&record.site);
+        let site_delay_ms = site.and_then(|site| site.scope.rules().delay_ms);
         if let Some(queues) = self.hosts.get_mut(&host) {
+            (delay_ms, _) = politeness::delay(&self.config, &queues.host, site_delay_ms);
             if queues.host.cycle_ms < cycle_ms {
                 queues.host.cycle_ms = cycle_ms;
                 queues.host.cycle_pages = 0;
@@ -297,6 +300,7 @@ impl Frontier {
             number,
             record,
             ip,
+            delay_ms,
         }
     }
 
@@ -428,6 +432,8 @@ pub struct Lease {
     pub(super) number: u32,
     /// The address that counts it as a connection, if the host's address was known.
     pub(super) ip: Option<IpAddr>,
+    /// Least time between two requests of its visit to the host, in milliseconds.
+    pub delay_ms: i64,
 }
 
 impl Lease {
@@ -443,6 +449,7 @@ impl Lease {
             queue: Arc::from(""),
             number: 0,
             ip: None,
+            delay_ms: 0,
         }
     }
 }
@@ -466,8 +473,11 @@ pub enum Next {
 /// What the frontier wants to know of a fetch.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchReport {
-    /// How it ended. No delay follows where the host was not asked for the page.
+    /// How it ended.
     pub outcome: VisitOutcome,
+    /// Requests that were made to the host: for its robots.txt, for the page, for what redirects of it lead to. No delay follows where
+    /// there were none.
+    pub requests: u32,
     /// Why no page came, if it is known: a connection that broke is not held against the host as one that was not made.
     pub failure: Option<Failure>,
     /// Time from request to the end of the body.
@@ -485,10 +495,15 @@ pub struct FetchReport {
 }
 
 impl FetchReport {
-    /// A report without extras.
+    /// A report without extras: of one request, or of none where a rule refused the page.
     pub fn new(outcome: VisitOutcome, elapsed_ms: i64) -> Self {
+        let is_refused = matches!(
+            outcome,
+            VisitOutcome::Disallowed | VisitOutcome::AddressRefused
+        );
         FetchReport {
             outcome,
+            requests: u32::from(!is_refused),
             failure: None,
             elapsed_ms,
             retry_after_ms: None,
@@ -514,7 +529,7 @@ pub enum LeaseOutcome {
     UnderWay,
     /// Another node crawls its host.
     Elsewhere,
-    /// It may not be fetched: gone from the store, taken down, or its site is paused or not crawled.
+    /// It may not be fetched: gone from the store, taken down, out of its site's scope, or its site is paused or not crawled.
     Never,
 }
 
@@ -529,8 +544,8 @@ impl Frontier {
         let Some(record) = store.url(id)? else {
             return Ok(LeaseOutcome::Never);
         };
-        let crawled = self.sites.get(&record.site).is_some_and(|s| !s.paused);
-        if !crawled || self.is_taken_down(&record.uri) {
+        let site = self.sites.get(&record.site).filter(|site| !site.paused);
+        if site.is_none_or(|site| self.check_rules(site, &record, now_ms).is_err()) {
             return Ok(LeaseOutcome::Never);
         }
         self.note_takeover(now_ms);
@@ -596,21 +611,15 @@ impl Frontier {
         self.leases.keys().copied()
     }
 
-    /// These addresses are not fetched any more, and links to them are refused.
-    pub fn take_down(&mut self, fingerprints: impl IntoIterator<Item = u64>) {
-        self.taken_down.extend(fingerprints);
-    }
-
-    /// Whether an address was taken down.
-    pub fn is_taken_down(&self, uri: &CrawlUri) -> bool {
-        self.taken_down.contains(&uri.fingerprint())
+    /// The URLs that are not fetched any more, links to which are refused. What is added to it counts from then on; what is lifted does
+    /// with [`Frontier::allow_again`].
+    pub fn takedowns(&self) -> &Takedowns {
+        &self.taken_down
     }
 
     /// These addresses may be fetched again.
     pub fn allow_again(&mut self, fingerprints: impl IntoIterator<Item = u64>) {
-        for fingerprint in fingerprints {
-            self.taken_down.remove(&fingerprint);
-        }
+        self.taken_down.lift(fingerprints);
         self.reconsider();
     }
 
@@ -846,22 +855,36 @@ impl Frontier {
 
     fn allow(&self, link: &NewUrl, now_ms: i64) -> Result<(), Refusal> {
         let site = self.sites.get(&link.site).ok_or(Refusal::UnknownSite)?;
-        if self.taken_down.contains(&link.uri.fingerprint()) {
+        if self.taken_down.contains(&link.uri) {
             return Err(Refusal::TakenDown);
         }
-        if link.class == UrlClass::Attachment {
-            return site.scope.check_attachment(&link.uri, link.redirects);
-        }
-        let hops = if link.class == UrlClass::Seed {
-            0
-        } else {
-            link.hops
-        };
-        site.scope.check(&link.uri, hops, link.redirects, now_ms)?;
-        if hops > 0 && self.alike.is_trap(&link.uri) {
+        (site.scope).check_class(&link.uri, link.class, link.hops, link.redirects, now_ms)?;
+        let is_seed = link.class == UrlClass::Seed || link.hops == 0;
+        let may_be_trap = !is_seed && link.class != UrlClass::Attachment;
+        if may_be_trap && self.alike.is_trap(&link.uri) {
             return Err(Refusal::Alike);
         }
         Ok(())
+    }
+
+    /// Whether a stored URL may still be fetched: it was not taken down since it was found, and is in the scope that its site has now.
+    pub(super) fn check_rules(
+        &self,
+        site: &Site,
+        record: &UrlRecord,
+        now_ms: i64,
+    ) -> Result<(), Refusal> {
+        if self.taken_down.contains(&record.uri) {
+            return Err(Refusal::TakenDown);
+        }
+        let UrlRecord {
+            uri,
+            hops,
+            redirects,
+            visit,
+            ..
+        } = record;
+        (site.scope).check_class(uri, visit.class, *hops, *redirects, now_ms)
     }
 
     /// Adds what changed of hosts, and which of them leave memory.

@@ -10,7 +10,6 @@ mod alike;
 mod leasing;
 mod politeness;
 mod queue;
-mod scope;
 mod seen;
 mod sites;
 mod territory;
@@ -19,7 +18,7 @@ mod territory;
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
@@ -27,6 +26,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use taojin_uri::{CrawlUri, QueueHash};
 
+use crate::scope::Takedowns;
 use crate::store::{
     DueUrl, HostId, HostRecord, Partition, Partitions, Reader, SiteId, Store, StoreError, UrlId,
 };
@@ -40,7 +40,6 @@ use territory::Turns;
 pub use crate::store::Cause;
 pub use leasing::{CommitReport, FetchReport, Lease, LeaseOutcome, Next};
 pub use queue::queue_name;
-pub use scope::{Patterns, Refusal, Scope, ScopeError, pattern_problem, queues_of};
 pub use sites::{
     BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS, is_blind,
 };
@@ -74,8 +73,8 @@ pub struct Frontier {
     crowded: bool,
     /// URLs to put off with the next commit: of sites that are not crawled, unreadable, or not worth it yet.
     hold: Vec<(HostId, DueUrl)>,
-    /// Fingerprints of addresses that the operator has taken down: a few, by hand.
-    taken_down: HashSet<u64>,
+    /// URLs that the operator has taken down: a few, by hand. The gate has the same set.
+    taken_down: Takedowns,
     /// The partitions whose hosts this node crawls.
     parts: Partitions,
     /// This node does what one node does for all.
@@ -103,14 +102,18 @@ impl Frontier {
     /// in memory may not be what the store has. Its sites are to be set again.
     pub fn reopen(&mut self, store: &mut Store) -> Result<(), StoreError> {
         self.alike.save(store.dir());
+        let shared = self.taken_down.clone();
         *self = Self::over(store, self.config.clone())?;
+        shared.replace(store.takedowns()?.iter().map(|t| t.fingerprint));
+        self.taken_down = shared;
         Ok(())
     }
 
     fn over(store: &mut Store, config: Config) -> Result<Self, StoreError> {
         let dir = store.dir().to_owned();
         let seen = Seen::open(store, &dir, config.seen_error, config.seen_capacity)?;
-        let taken_down = store.takedowns()?;
+        let taken_down = Takedowns::default();
+        taken_down.add(store.takedowns()?.iter().map(|t| t.fingerprint));
         let mut frontier = Frontier {
             config,
             sites: HashMap::new(),
@@ -127,7 +130,7 @@ impl Frontier {
             activate_ms: i64::MIN,
             crowded: false,
             hold: Vec::new(),
-            taken_down: taken_down.iter().map(|t| t.fingerprint).collect(),
+            taken_down,
             parts: store.cluster().first_share(),
             leads: false,
             leaving: BTreeSet::new(),

@@ -67,11 +67,15 @@ pub(super) fn record_fetch(
     use VisitOutcome::{
         AddressRefused, Busy, Disallowed, RobotsUnreachable, ServerError, Unreachable,
     };
-    if matches!(report.outcome, AddressRefused | Disallowed) {
+    // What is known of a robots.txt that cannot be had counts as trouble each time that it is needed.
+    let was_asked = report.requests > 0 || report.outcome == RobotsUnreachable;
+    if report.outcome == AddressRefused || !was_asked {
         return None;
     }
     host.fetched += 1;
-    host.elapsed_ms = report.elapsed_ms.max(0);
+    if report.outcome != Disallowed {
+        host.elapsed_ms = report.elapsed_ms.max(0);
+    }
     if report.crawl_delay_ms.is_some() {
         host.crawl_delay_ms = report.crawl_delay_ms;
     }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use super::Frontier;
 use super::queue::{HUB_RANK, HostQueues, RECHECK_RANK};
-use super::scope::{Refusal, Scope};
 use crate::DAY_MS;
+use crate::scope::{Refusal, Scope};
 use crate::store::{
     DueUrl, HELD_MS, HostId, SiteId, Store, StoreError, UrlClass, UrlId, UrlRecord, UrlState,
 };
@@ -66,9 +66,10 @@ impl Frontier {
         self.only = names.iter().filter_map(id).collect();
     }
 
-    /// The rules of a site, to be asked in fetch tasks (redirects).
-    pub fn scope(&self, site: &str) -> Option<Arc<Scope>> {
-        self.sites.get(site).map(|s| Arc::clone(&s.scope))
+    /// The sites that are crawled with their scopes: for the gate.
+    pub fn scopes(&self) -> impl Iterator<Item = (Arc<str>, Arc<Scope>)> + '_ {
+        let sites = self.sites.iter();
+        sites.map(|(name, site)| (Arc::clone(name), Arc::clone(&site.scope)))
     }
 
     /// Starts a cycle of a site: its hubs become due. How many.
@@ -284,7 +285,7 @@ impl Frontier {
         if !self.only.is_empty() && !self.only.contains(&site.id) {
             return Admission::Later(now_ms + OTHER_SITE_MS);
         }
-        if site.paused || self.taken_down.contains(&record.uri.fingerprint()) {
+        if site.paused || self.check_rules(site, record, now_ms).is_err() {
             return Admission::NextCycle;
         }
         let full = site.scope.rules().max_pages_per_cycle;

@@ -1,6 +1,7 @@
 //! `taojin extract`: documents and attachments from files, directories, URLs or standard input, one JSON object a line or as text, with what
 //! decided about them if that is requested. What is no page is said and makes the exit code 1.
 
+use std::cell::OnceCell;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,7 @@ use askama::Template;
 
 use super::attachment::{self, AttachmentReader};
 use super::context::{Context, Named, UsageError, runtime, words};
+use super::gate::{describe_refusal, open_gate, person_turn};
 use super::inputs::{self, Contents, Input, InputError, PageBytes};
 use super::output::{self, Paint};
 use super::templates::read_exported;
@@ -18,7 +20,7 @@ use crate::config::{Config, read_weights};
 use crate::daemon::{self, now_ms};
 use crate::documents::attachment::{Origin, of_attachment};
 use taojin_attachments::Unreadable;
-use taojin_crawl::fetch::{Fetcher, Request};
+use taojin_crawl::fetch::{Fetched, Gate, Purpose, Request, Sink};
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract::page::{self, Hints, Page};
 use taojin_extract::template::{Guide, Keys, Library};
@@ -137,6 +139,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         explain: args.explain,
         format: args.format(),
         named: args.inputs.len() > 1,
+        gate: OnceCell::new(),
         attachments: None,
         failed: 0,
     };
@@ -182,6 +185,8 @@ struct Reading<'a> {
     named: bool,
     /// Templates that pages are laid on.
     templates: Library,
+    /// Opened for the first address.
+    gate: OnceCell<Gate>,
     /// Started for the first attachment.
     attachments: Option<AttachmentReader>,
     /// Inputs that gave no document or not all of theirs.
@@ -357,12 +362,24 @@ impl Reading<'_> {
         }
     }
 
+    fn request(&self, request: &Request, sink: &mut dyn Sink) -> anyhow::Result<Fetched> {
+        let gate = match self.gate.get() {
+            Some(gate) => gate,
+            None => {
+                let gate = open_gate(self.config, self.config.data_dir.as_path())?;
+                self.gate.get_or_init(|| gate)
+            }
+        };
+        let mut turn = person_turn(self.config);
+        let fetched = gate.fetch(request, Purpose::Named, &mut turn, sink);
+        let fetched = runtime()?.block_on(fetched);
+        fetched.map_err(|refused| anyhow::anyhow!(describe_refusal(gate, &request.uri, &refused)))
+    }
+
     fn fetch(&self, url: &str) -> anyhow::Result<Extracted> {
         let uri = CrawlUri::parse(url)?;
-        let fetcher = Fetcher::new(self.config.fetch.clone())?;
         let mut body: Vec<u8> = Vec::new();
-        let fetched =
-            runtime()?.block_on(fetcher.fetch(&Request::page(uri.clone(), now_ms()), &mut body));
+        let fetched = self.request(&Request::page(uri.clone(), now_ms()), &mut body)?;
         let limits = &self.config.fetch;
         let too_large = format!("fetch.max_body_bytes = {}", limits.max_body_bytes);
         let note = match fetched.failure {
@@ -396,13 +413,12 @@ impl Reading<'_> {
 
     /// Fetches what is no page, whole.
     fn fetch_attachment(&self, url: &str) -> anyhow::Result<Vec<u8>> {
-        let fetcher = Fetcher::new(self.config.fetch.clone())?;
         let request = Request {
             max_body_bytes: Some(AttachmentReader::max_file_bytes()),
             ..Request::any(CrawlUri::parse(url)?, now_ms())
         };
         let mut body: Vec<u8> = Vec::new();
-        let fetched = runtime()?.block_on(fetcher.fetch(&request, &mut body));
+        let fetched = self.request(&request, &mut body)?;
         match fetched.failure {
             None if !body.is_empty() => Ok(body),
             None => Err(InputError::Empty.into()),

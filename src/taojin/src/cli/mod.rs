@@ -17,6 +17,7 @@ mod docs;
 mod eval;
 mod export;
 mod extract;
+mod gate;
 mod import;
 mod init;
 mod inputs;

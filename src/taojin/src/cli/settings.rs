@@ -14,11 +14,12 @@ use tokio::task::spawn_blocking;
 use tokio::time::{Instant, timeout};
 
 use super::context::{Context, runtime};
+use super::gate::{describe_refusal, open_gate, person_turn};
 use super::output;
-use crate::config::{self, ConfigProblem, LoadedConfig, Origin};
+use crate::config::{self, Config, ConfigProblem, LoadedConfig, Origin};
 use crate::daemon::now_ms;
 use crate::documents::IndexAt;
-use taojin_crawl::fetch::{Access, Fetcher, RobotsCache};
+use taojin_crawl::fetch::{Gate, Purpose, Refused};
 use taojin_crawl::schedule::Site;
 use taojin_search::index::IndexError;
 use taojin_search::index::remote::RemoteIndex;
@@ -258,12 +259,12 @@ async fn try_out(loaded: &LoadedConfig) -> anyhow::Result<Vec<NetworkCheck>> {
         .filter(|t| t.level == Level::Error)
         .map(|t| t.of.clone())
         .collect();
-    let fetcher = Fetcher::new(loaded.config.fetch.clone())?;
+    let gate = open_gate(&loaded.config, loaded.store_place())?;
     let reachable = seeds
         .iter()
         .filter(|(_, seed)| loaded.config.fetch.proxy.is_some() || !broken.contains(seed.host()));
     if loaded.config.fetch.proxy.is_none() || broken.is_empty() {
-        let asked = reachable.map(|(site, seed)| robots(&fetcher, site, seed));
+        let asked = reachable.map(|(site, seed)| robots(&gate, &loaded.config, site, seed));
         tried.extend(
             stream::iter(asked)
                 .buffered(AT_ONCE)
@@ -378,21 +379,25 @@ async fn names(loaded: &LoadedConfig, seeds: &[(&Site, CrawlUri)]) -> Vec<Networ
 }
 
 /// Asks a site whether its first seed may be crawled.
-async fn robots(fetcher: &Fetcher, site: &Site, seed: &CrawlUri) -> NetworkCheck {
+async fn robots(gate: &Gate, config: &Config, site: &Site, seed: &CrawlUri) -> NetworkCheck {
     ask("robots", &site.name, async {
-        let verdict = RobotsCache::new().verdict(fetcher, seed, now_ms(), None).await;
-        match verdict.access {
-            Access::Allowed(_) => Ok((Level::Ok, format!("lets us fetch {seed}"))),
-            Access::Refused(rule) => Ok((
+        let mut turn = person_turn(config);
+        match gate.check(seed, Purpose::Probe, &mut turn).await {
+            Ok(()) => Ok((Level::Ok, format!("lets us fetch {seed}"))),
+            Err(Refused::Robots(rule)) => Ok((
                 Level::Warning,
                 format!(
                     "its robots.txt does not let {} fetch {seed} (line {}: Disallow: {}): nothing will be crawled",
-                    fetcher.config().robots_token(),
+                    gate.config().robots_token(),
                     rule.line,
                     rule.pattern
                 ),
             )),
-            Access::Unreachable { .. } => Err(verdict.trouble),
+            Err(Refused::RobotsAway(trouble)) => Err(trouble.to_string()),
+            Err(refused @ (Refused::Rules(_) | Refused::Later(_))) => {
+                let text = describe_refusal(gate, seed, &refused);
+                Ok((Level::Warning, format!("{text}: nothing will be crawled")))
+            }
         }
     })
     .await

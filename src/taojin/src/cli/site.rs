@@ -15,8 +15,8 @@ use crate::config::{self, ConfigError, ConfigProblem, LoadedConfig};
 use crate::daemon::StatusBoard;
 use crate::export::Draft;
 use crate::serve::{Command, CommandError, SiteStatus};
-use taojin_crawl::frontier::Scope;
 use taojin_crawl::schedule::Site;
+use taojin_crawl::scope::Scope;
 use taojin_uri::CrawlUri;
 
 /// Arguments of `site`.

@@ -6,14 +6,16 @@ use askama::Template;
 use serde::Serialize;
 
 use super::context::{Context, Named, UsageError, runtime};
+use super::gate::{open_gate, person_turn, refused_error};
 use super::output;
-use crate::config::LoadedConfig;
+use crate::config::{Config, LoadedConfig};
 use crate::daemon::{StatusBoard, now_ms};
 use crate::serve::SiteVerdict;
 use taojin_crawl::VisitOutcome;
-use taojin_crawl::fetch::{Fetcher, Request, Robots};
-use taojin_crawl::frontier::{Explanation, Refusal, Scope, leads_nowhere, queue_name, queues_of};
+use taojin_crawl::fetch::{Gate, Purpose, Request, Robots};
+use taojin_crawl::frontier::{Explanation, leads_nowhere, queue_name};
 use taojin_crawl::schedule::Site;
+use taojin_crawl::scope::{Refusal, Scope, queues_of};
 use taojin_crawl::store::{HELD_MS, Reader, UrlClass, UrlRecord, UrlState};
 use taojin_uri::CrawlUri;
 
@@ -130,7 +132,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if has_scheme {
         match reader.lookup(&uri)? {
             Some(record) => {
-                describe(&mut answer, &record);
+                describe(&mut answer, &record, &loaded.sites);
                 if queues > 1 {
                     let hash = loaded.config.frontier.queue_hash;
                     answer.queue_name = Some(queue_name(&uri, queues, hash));
@@ -271,8 +273,8 @@ fn queue(record: &UrlRecord, now_ms: i64) -> String {
     }
 }
 
-/// What the store knows of a URL.
-fn describe(answer: &mut UrlReport, record: &UrlRecord) {
+/// What the store knows of a URL, and the rule of its site that keeps it from being fetched now.
+fn describe(answer: &mut UrlReport, record: &UrlRecord, sites: &[Site]) {
     let visit = &record.visit;
     answer.site = Some(record.site.to_string());
     visit.state.as_str().clone_into(&mut answer.state);
@@ -290,7 +292,13 @@ fn describe(answer: &mut UrlReport, record: &UrlRecord) {
     if visit.is_unconfirmed() {
         answer.confirmed_ms = visit.confirmed_ms;
     }
-    answer.queue = Some(queue(record, now_ms()));
+    answer.queue = Some(match refusal_now(sites, record) {
+        Some(rule) => {
+            answer.refused_by = Some(rule.describe().to_owned());
+            format!("is not fetched: {}", rule.describe())
+        }
+        None => queue(record, now_ms()),
+    });
 }
 
 /// Why a known URL has no document in the index, if it has none; `alias` is the address that has it.
@@ -363,6 +371,16 @@ fn refusal(sites: &[Site], uri: &CrawlUri) -> Option<String> {
     } else {
         reasons.join("; ")
     })
+}
+
+/// Which rule of its site keeps a known URL from being fetched, if its scope was narrowed since it was found.
+fn refusal_now(sites: &[Site], record: &UrlRecord) -> Option<Refusal> {
+    let mut enabled = sites.iter().filter(|site| site.enabled);
+    let site = enabled.find(|site| site.name == *record.site)?;
+    let (class, hops, redirects) = (record.visit.class, record.hops, record.redirects);
+    let scope = Scope::new(site).ok()?;
+    let checked = scope.check_class(&record.uri, class, hops, redirects, now_ms());
+    checked.err()
 }
 
 /// The site that would take up the URL, if it has no room for more.
@@ -453,16 +471,20 @@ fn read_robots(context: &Context, source: &str) -> anyhow::Result<Vec<u8>> {
     }
     let uri = CrawlUri::parse(source).named(source)?;
     let config = context.named_config()?;
-    let fetcher = Fetcher::new(config.fetch)?;
-    runtime()?.block_on(fetch(&fetcher, uri))
+    let gate = open_gate(&config, config.data_dir.as_path())?;
+    runtime()?.block_on(fetch(&gate, &config, uri))
 }
 
 /// Follows redirects as far as the crawler does.
-async fn fetch(fetcher: &Fetcher, mut uri: CrawlUri) -> anyhow::Result<Vec<u8>> {
-    for _ in 0..=fetcher.config().max_redirects {
+async fn fetch(gate: &Gate, config: &Config, mut uri: CrawlUri) -> anyhow::Result<Vec<u8>> {
+    let mut turn = person_turn(config);
+    for _ in 0..=gate.config().max_redirects {
         let mut body: Vec<u8> = Vec::new();
         let request = Request::any(uri.clone(), now_ms());
-        let fetched = fetcher.fetch(&request, &mut body).await;
+        let fetched = gate.fetch(&request, Purpose::Named, &mut turn, &mut body);
+        let fetched = fetched
+            .await
+            .map_err(|refused| refused_error(gate, &uri, &refused))?;
         match fetched.outcome {
             VisitOutcome::Page => return Ok(body),
             VisitOutcome::Redirect => uri = fetched.head.location.unwrap_or(uri),

@@ -12,9 +12,8 @@ use super::read::key_of;
 use super::schema::{allowed, example, unusable};
 use super::{Config, ConfigProblem, LoadedConfig, SYSTEM_CONFIG, SearchConfig};
 use crate::serve;
-use taojin_crawl::fetch::Fetcher;
-use taojin_crawl::frontier::{Refusal, Scope, pattern_problem};
 use taojin_crawl::schedule::Site;
+use taojin_crawl::scope::{Refusal, Scope, pattern_problem};
 use taojin_uri::CrawlUri;
 
 /// What is wrong with the values of `taojin.toml`.
@@ -192,7 +191,7 @@ impl LoadedConfig {
                 text,
             });
         };
-        if let Err(error) = Fetcher::new(self.config.fetch.clone()) {
+        if let Err(error) = self.config.fetch.ensure_usable() {
             add(error.to_string());
         }
         if let Some(error) = self.store_place().problem() {

@@ -79,7 +79,7 @@ use crate::documents::IndexAt;
 use control::ControlSocket;
 use crawl::crawl_loop::{CrawlChannels, Event, learner, open_loop};
 use crawl::sharing::{is_outage, wait_for_store};
-use crawl::visit::{self, VisitContext, one_visit, save_robots, tools};
+use crawl::visit::{self, VisitContext, one_visit, open_gate, save_robots, tools};
 use index::{Copier, Indexer};
 use learn::templates::Seen;
 use reloading::{Current, pass_on};
@@ -328,8 +328,10 @@ impl Crawl {
         let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
         let (learner, pages, templates, seen) = learner(loaded, node_place(loaded, shared));
         let node = store.lease();
+        let gate = open_gate(loaded, mode, shared)?;
         let channels = CrawlChannels {
             inbox,
+            gate: Arc::clone(&gate),
             leases,
             wake,
             shared: Arc::clone(shared),
@@ -337,10 +339,9 @@ impl Crawl {
             progress,
             learner: templates.learner.clone(),
         };
-        let mut crawl = open_loop(loaded, mode.clone(), store, channels)?;
+        let crawl = open_loop(loaded, mode.clone(), store, channels)?;
         // The frontier has counted what was under way at the last stop: the tools begin a new list of that.
-        let tools = Arc::new(tools(loaded, mode, shared, templates, node)?);
-        crawl.archive.clone_from(&tools.archive);
+        let tools = Arc::new(tools(loaded, gate, shared, templates, node)?);
         shared.record_heartbeat(Worker::CrawlLoop);
         shared.record_heartbeat(Worker::Fetching);
         if loaded.config.cluster.serve {
@@ -374,7 +375,7 @@ impl Crawl {
         // The learner empties its channel and ends; it is never more than a few pages behind.
         let _ = tokio::task::spawn_blocking(move || seen.send(Seen::Stop)).await;
         let learned = join("the learner", self.learning).await;
-        if let Some(archive) = &self.tools.archive {
+        if let Some(archive) = self.tools.gate.archive() {
             archive.close();
         }
         save_robots(&self.tools, data_dir);

@@ -3,17 +3,22 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
+use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::Clock;
 use super::index::RebuildProgress;
 use super::watchdog::{Liveness, Worker};
 use crate::serve::Readiness;
-use taojin_crawl::frontier::{self, Patterns};
+use taojin_crawl::scope::Patterns;
 use taojin_crawl::store::NodeLease;
+use taojin_crawl::{fetch, frontier};
 use taojin_search::index::RecutProgress;
+
+/// A request that waits for its host's turn tells so often that it is alive.
+const WAITING_BEAT: Duration = Duration::from_secs(5);
 
 /// Locks a value that is whole at any time, whoever panicked while holding it.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -294,5 +299,24 @@ impl Shared {
     /// The rules of a site; `None` if it is no longer crawled.
     pub(super) fn rules(&self, site: &str) -> Option<SiteRules> {
         lock(&self.rules).get(site).cloned()
+    }
+}
+
+impl fetch::Clock for Shared {
+    fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    fn sleep(&self, ms: i64) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(async move {
+            let mut left = self.clock.real(ms);
+            while !left.is_zero() {
+                // A visit that waits for a host which asks for minutes is not stuck.
+                self.record_heartbeat(Worker::Fetching);
+                let part = left.min(WAITING_BEAT);
+                tokio::time::sleep(part).await;
+                left -= part;
+            }
+        })
     }
 }

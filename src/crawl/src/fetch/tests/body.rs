@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::client::{CAME, HTML, PAGE, end_of, failed, fetch, outcome, outcome_within};
-use super::server::{Server, Step, http, uri};
+use super::server::{Server, Step, fetch_named, http, uri};
 use crate::fetch::{Config, Head, Request, Sink};
 use crate::outcome::{Failure, VisitOutcome};
 
@@ -113,7 +113,7 @@ async fn body_bombs_stop_early() {
             max_body_bytes: Some(limit),
             ..Request::any(uri(PAGE), 0)
         };
-        let fetched = server.fetcher().fetch(&request, &mut Vec::new()).await;
+        let fetched = fetch_named(&server.gate(), &request, &mut Vec::new()).await;
         assert_eq!(end_of(&fetched), want);
     }
 }
@@ -163,14 +163,14 @@ async fn body_sink_ends_fetch() {
         Step::Hang,
     ];
     let server = Server::start(move |_| steps.clone()).await;
-    let fetcher = Arc::new(server.fetcher());
+    let fetcher = Arc::new(server.gate());
     // the daemon spawns fetches: their future must be Send
     let fetched = tokio::spawn(async move {
         let mut sink = Enough {
             left: 1000,
             began: false,
         };
-        fetcher.fetch(&Request::page(uri(PAGE), 0), &mut sink).await
+        fetch_named(&fetcher, &Request::page(uri(PAGE), 0), &mut sink).await
     })
     .await
     .unwrap();
@@ -235,7 +235,7 @@ async fn body_trailing_bytes_are_bounded() {
         let server = endless(first, b"garbage.".to_vec()).await;
         let mut wire = Wire::default();
         let request = Request::page(uri(PAGE), 0);
-        let fetched = server.fetcher().fetch(&request, &mut wire).await;
+        let fetched = fetch_named(&server.gate(), &request, &mut wire).await;
         assert_eq!(end_of(&fetched), CAME, "{coding}");
         assert!(fetched.whole, "{coding}");
         assert_eq!(wire.body, page, "{coding}");
@@ -262,7 +262,7 @@ async fn body_empty_coding_is_bounded() {
         let server = endless([start.into_bytes(), first].concat(), again).await;
         let mut wire = Wire::default();
         let request = Request::page(uri(PAGE), 0);
-        let fetched = server.fetcher().fetch(&request, &mut wire).await;
+        let fetched = fetch_named(&server.gate(), &request, &mut wire).await;
         let end = fetched.failure;
         assert!(
             matches!(end, Some(Failure::TooLarge | Failure::Decode)),

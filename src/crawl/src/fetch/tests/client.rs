@@ -1,5 +1,6 @@
-use super::server::{Server, Step, http, uri};
-use crate::fetch::{Config, FetchError, Fetched, Fetcher, Refusal, Request};
+use super::server::{Server, Step, fetch_named, gate, http, uri};
+use crate::fetch::client::Fetcher;
+use crate::fetch::{Config, FetchError, Fetched, Refusal, Request};
 use crate::outcome::{Failure, VisitOutcome};
 
 pub(super) const PAGE: &str = "http://h.example/page";
@@ -8,7 +9,7 @@ pub(super) const HTML: &str = "Content-Type: text/html; charset=utf-8\r\n";
 pub(super) async fn fetch(server: &Server) -> (Fetched, Vec<u8>) {
     let mut body = Vec::new();
     let request = Request::page(uri(PAGE), 0);
-    let fetched = server.fetcher().fetch(&request, &mut body).await;
+    let fetched = fetch_named(&server.gate(), &request, &mut body).await;
     (fetched, body)
 }
 
@@ -36,9 +37,9 @@ pub(super) async fn outcome_within(server: &Server, idle_timeout_ms: u64) -> End
         idle_timeout_ms,
         ..server.config()
     };
-    let fetcher = Fetcher::new(config).unwrap();
+    let gate = gate(config);
     let request = Request::page(uri(PAGE), 0);
-    end_of(&fetcher.fetch(&request, &mut Vec::new()).await)
+    end_of(&fetch_named(&gate, &request, &mut Vec::new()).await)
 }
 
 #[tokio::test]
@@ -101,10 +102,10 @@ async fn fetch_unreachable_kinds() {
     );
     config.hosts.insert("plain.example".to_owned(), to_server);
     config.hosts.insert("石油.Example".to_owned(), to_server);
-    let fetcher = Fetcher::new(config).unwrap();
+    let gate = gate(config);
     let fetch = async |text: &str| {
         let request = Request::page(uri(text), 0);
-        fetcher.fetch(&request, &mut Vec::new()).await
+        fetch_named(&gate, &request, &mut Vec::new()).await
     };
     let end = async |text: &str| end_of(&fetch(text).await);
     let refused = async |text: &str, refusal: Refusal| {
@@ -138,12 +139,10 @@ async fn fetch_loopback_name_is_refused() {
         allow_addresses: Vec::new(),
         ..server.config()
     };
-    let fetcher = Fetcher::new(config).unwrap();
+    let gate = gate(config);
     for host in ["h.example", "localhost"] {
         let text = format!("http://{host}:{}/", server.address.port());
-        let fetched = fetcher
-            .fetch(&Request::page(uri(&text), 0), &mut Vec::new())
-            .await;
+        let fetched = fetch_named(&gate, &Request::page(uri(&text), 0), &mut Vec::new()).await;
         assert_eq!(end_of(&fetched), failed(Failure::Address), "{host}");
         assert!(fetched.describe().contains("loopback"), "{host}");
     }
@@ -311,7 +310,7 @@ async fn fetch_known_page_is_conditional() {
         last_modified: Some("Mon, 13 Nov 2023 00:00:00 GMT".to_owned()),
         ..Request::page(uri(PAGE), 0)
     };
-    let fetched = server.fetcher().fetch(&request, &mut Vec::new()).await;
+    let fetched = fetch_named(&server.gate(), &request, &mut Vec::new()).await;
     assert_eq!(end_of(&fetched), (VisitOutcome::NotModified, None));
     assert_eq!(fetched.head.etag.as_deref(), Some("\"v2\""));
     let asked = server.asked().remove(0).to_ascii_lowercase();
@@ -332,7 +331,7 @@ async fn fetch_known_page_is_conditional() {
         etag: Some("a\r\nX-Injected: 1".to_owned()),
         ..Request::page(uri(PAGE), 0)
     };
-    server.fetcher().fetch(&request, &mut Vec::new()).await;
+    fetch_named(&server.gate(), &request, &mut Vec::new()).await;
     assert!(!server.asked()[1].contains("X-Injected"));
 }
 

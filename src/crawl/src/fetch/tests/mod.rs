@@ -2,6 +2,7 @@
 
 mod body;
 mod client;
+mod gate;
 mod guard;
 mod head;
 mod robots;

@@ -1,8 +1,9 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use super::server::{Server, Step, http, uri};
-use crate::fetch::{Access, Fetcher, RobotsCache, Verdict};
+use super::server::{Server, Step, TestClock, http, uri};
+use crate::fetch::robots_cache::{Access, RobotsCache, Verdict};
+use crate::fetch::{Gate, Turn};
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -26,22 +27,61 @@ fn file(body: &str) -> Vec<u8> {
     )
 }
 
-async fn ask(cache: &RobotsCache, fetcher: &Fetcher, path: &str, now_ms: i64) -> Verdict {
-    cache
-        .verdict(
-            fetcher,
-            &uri(&format!("http://h.example{path}")),
-            now_ms,
-            None,
-        )
-        .await
+/// A gate whose requests go to a server, with the clock that it goes by.
+struct Asker {
+    gate: Gate,
+    clock: Arc<TestClock>,
+}
+
+impl Asker {
+    fn new(server: &Server) -> Self {
+        let clock = Arc::new(TestClock::default());
+        let gate = Gate::new(server.config(), 300_000, clock.clone()).unwrap();
+        Self { gate, clock }
+    }
+
+    /// What a cache says of a path at a time, and how many requests that took.
+    async fn ask(&self, cache: &RobotsCache, path: &str, now_ms: i64) -> (Verdict, u32) {
+        self.clock.set(now_ms);
+        let mut turn = Turn::for_person(0);
+        let uri = uri(&format!("http://h.example{path}"));
+        let verdict = cache.verdict(&self.gate, &uri, &mut turn).await;
+        (verdict, turn.requests())
+    }
+
+    async fn access(&self, cache: &RobotsCache, path: &str, now_ms: i64) -> Access {
+        self.ask(cache, path, now_ms).await.0.access
+    }
+}
+
+fn is_allowed(access: &Access) -> bool {
+    matches!(access, Access::Allowed(_))
 }
 
 async fn access_after(answer: Vec<u8>, path: &str) -> Access {
     let server = Server::always(answer).await;
-    ask(&RobotsCache::new(), &server.fetcher(), path, 0)
+    Asker::new(&server)
+        .access(&RobotsCache::new(), path, 0)
         .await
-        .access
+}
+
+/// What decides over a page, in a form that tests can write down.
+#[derive(Debug, PartialEq)]
+enum End {
+    Allowed,
+    Refused,
+    Unreachable(i64, &'static str, Option<u16>),
+}
+
+fn end_of(access: &Access) -> End {
+    match access {
+        Access::Allowed(_) => End::Allowed,
+        Access::Refused(_) => End::Refused,
+        Access::Unreachable {
+            retry_at_ms,
+            trouble,
+        } => End::Unreachable(*retry_at_ms, trouble.word(), trouble.status),
+    }
 }
 
 /// How many files are known.
@@ -51,11 +91,7 @@ fn count(cache: &RobotsCache) -> usize {
 
 #[tokio::test]
 async fn robots_status_decides_access() {
-    let unreachable = |retry_at_ms, word, status| Access::Unreachable {
-        retry_at_ms,
-        word,
-        status,
-    };
+    let unreachable = End::Unreachable;
     for (status, headers, want) in [
         (
             "500 Oops",
@@ -77,29 +113,27 @@ async fn robots_status_decides_access() {
             "Location: http://127.0.0.1:22/\r\n",
             unreachable(60_000, "guard", None),
         ),
-        ("404 Not Found", "", Access::Allowed(None)),
-        ("410 Gone", "", Access::Allowed(None)),
-        ("401 Who", "", Access::Allowed(None)),
-        ("403 No", "", Access::Allowed(None)),
-        ("408 Slow", "", Access::Allowed(None)),
-        ("301 Moved", "", Access::Allowed(None)),
-        (
-            "301 Moved",
-            "Location: /robots.txt\r\n",
-            Access::Allowed(None),
-        ),
+        ("404 Not Found", "", End::Allowed),
+        ("410 Gone", "", End::Allowed),
+        ("401 Who", "", End::Allowed),
+        ("403 No", "", End::Allowed),
+        ("408 Slow", "", End::Allowed),
+        ("301 Moved", "", End::Allowed),
+        ("301 Moved", "Location: /robots.txt\r\n", End::Allowed),
     ] {
         let body = b"user-agent: *\ndisallow: /";
         assert_eq!(
-            access_after(http(status, headers, body), "/").await,
+            end_of(&access_after(http(status, headers, body), "/").await),
             want,
             "{status} {headers}"
         );
     }
     let (server, switch) = switched(Vec::new()).await;
     switch.store(9, Ordering::SeqCst);
-    let verdict = ask(&RobotsCache::new(), &server.fetcher(), "/", 5).await;
-    assert_eq!(verdict.access, unreachable(60_005, "reset", None));
+    let access = Asker::new(&server)
+        .access(&RobotsCache::new(), "/", 5)
+        .await;
+    assert_eq!(end_of(&access), unreachable(60_005, "reset", None));
 }
 
 #[tokio::test]
@@ -108,29 +142,29 @@ async fn robots_cache_fetches_once_daily() {
         "user-agent: *\ndisallow: /no\ncrawl-delay: 3\nsitemap: /s.xml",
     )])
     .await;
-    let (fetcher, cache) = (Arc::new(server.fetcher()), Arc::new(RobotsCache::new()));
+    let (asker, cache) = (Arc::new(Asker::new(&server)), Arc::new(RobotsCache::new()));
     let tasks: Vec<_> = (0..20)
         .map(|i| {
-            let (fetcher, cache) = (Arc::clone(&fetcher), Arc::clone(&cache));
-            tokio::spawn(async move { ask(&cache, &fetcher, &format!("/{i}"), 0).await })
+            let (asker, cache) = (Arc::clone(&asker), Arc::clone(&cache));
+            tokio::spawn(async move { asker.ask(&cache, &format!("/{i}"), 0).await })
         })
         .collect();
-    let mut requests = 0;
+    let mut all = 0;
     for task in tasks {
-        let verdict = task.await.unwrap();
+        let (verdict, requests) = task.await.unwrap();
         assert_eq!(verdict.access, Access::Allowed(None));
         assert_eq!(verdict.crawl_delay_ms, Some(3_000));
         assert_eq!(verdict.sitemaps[0].as_str(), "http://h.example/s.xml");
-        requests += verdict.requests;
+        all += requests;
     }
-    assert_eq!((requests, server.asked().len()), (1, 1));
-    let refused = ask(&cache, &fetcher, "/no", 24 * HOUR_MS - 1).await;
+    assert_eq!((all, server.asked().len()), (1, 1));
+    let (refused, requests) = asker.ask(&cache, "/no", 24 * HOUR_MS - 1).await;
     assert!(
         matches!(&refused.access, Access::Refused(rule) if rule.line == 2),
         "{refused:?}"
     );
-    assert_eq!(refused.requests, 0);
-    assert_eq!(ask(&cache, &fetcher, "/no", 24 * HOUR_MS).await.requests, 1);
+    assert_eq!(requests, 0);
+    assert_eq!(asker.ask(&cache, "/no", 24 * HOUR_MS).await.1, 1);
     assert!(
         server.asked()[1]
             .to_ascii_lowercase()
@@ -147,13 +181,8 @@ async fn robots_cache_uses_stale_file() {
         file("user-agent: *\ndisallow: /other"),
     ])
     .await;
-    let (fetcher, cache) = (server.fetcher(), RobotsCache::new());
-    let allowed = async |path: &str, now_ms| {
-        ask(&cache, &fetcher, path, now_ms)
-            .await
-            .access
-            .is_allowed()
-    };
+    let (asker, cache) = (Asker::new(&server), RobotsCache::new());
+    let allowed = async |path: &str, now_ms| is_allowed(&asker.access(&cache, path, now_ms).await);
     assert!(!allowed("/no", 0).await);
     switch.store(1, Ordering::SeqCst);
     let mut now_ms = 24 * HOUR_MS;
@@ -176,10 +205,10 @@ async fn robots_cache_uses_stale_file() {
     assert!(!allowed("/no", now_ms).await, "confirmed");
     switch.store(1, Ordering::SeqCst);
     now_ms += 31 * 24 * HOUR_MS;
-    let verdict = ask(&cache, &fetcher, "/yes", now_ms).await;
+    let access = asker.access(&cache, "/yes", now_ms).await;
     assert!(
-        matches!(verdict.access, Access::Unreachable { .. }),
-        "a month is too old: {verdict:?}"
+        matches!(access, Access::Unreachable { .. }),
+        "a month is too old: {access:?}"
     );
     switch.store(3, Ordering::SeqCst);
     now_ms += HOUR_MS;
@@ -198,9 +227,9 @@ async fn redirects_are_followed_five_times() {
             })]
         })
         .await;
-        let verdict = ask(&RobotsCache::new(), &server.fetcher(), "/", 0).await;
-        assert_eq!(verdict.access.is_allowed(), allowed, "{hops} hops");
-        assert_eq!(verdict.requests, 6);
+        let (verdict, requests) = Asker::new(&server).ask(&RobotsCache::new(), "/", 0).await;
+        assert_eq!(is_allowed(&verdict.access), allowed, "{hops} hops");
+        assert_eq!(requests, 6);
     }
 }
 
@@ -212,27 +241,25 @@ async fn robots_endless_file_counts() {
     endless.resize(600 << 10, b'\n');
     let steps = vec![Step::Send(endless), Step::Hang];
     let server = Server::start(move |_| steps.clone()).await;
-    let verdict = ask(&RobotsCache::new(), &server.fetcher(), "/", 0).await;
-    assert!(matches!(verdict.access, Access::Refused(_)), "{verdict:?}");
+    let access = Asker::new(&server)
+        .access(&RobotsCache::new(), "/", 0)
+        .await;
+    assert_eq!(end_of(&access), End::Refused);
 }
 
 #[tokio::test]
 async fn robots_file_per_authority() {
     let server = Server::always(file("user-agent: *\ndisallow: /")).await;
-    let (fetcher, cache) = (server.fetcher(), RobotsCache::new());
+    let (asker, cache) = (Asker::new(&server), RobotsCache::new());
     let port = server.address.port();
     for text in [
         "http://h.example/a".to_owned(),
         format!("http://h.example:{port}/a"),
         format!("http://127.0.0.1:{port}/"),
     ] {
-        assert!(
-            !cache
-                .verdict(&fetcher, &uri(&text), 0, None)
-                .await
-                .access
-                .is_allowed()
-        );
+        let mut turn = Turn::for_person(0);
+        let verdict = cache.verdict(&asker.gate, &uri(&text), &mut turn).await;
+        assert_eq!(end_of(&verdict.access), End::Refused);
     }
     assert_eq!((count(&cache), server.asked().len()), (3, 3));
 }
@@ -243,23 +270,17 @@ async fn robots_cache_survives_restart() {
     let path = dir.path().join("robots.json");
     let text = "User-agent: *\nDisallow: /secret\nCrawl-delay: 3\nSitemap: /map.xml\n";
     let server = Server::always(file(text)).await;
-    let fetcher = server.fetcher();
+    let asker = Asker::new(&server);
     let first = RobotsCache::new();
-    let before = ask(&first, &fetcher, "/secret/1", 0).await;
-    assert!(matches!(before.access, Access::Refused(_)) && before.requests == 1);
+    let (before, requests) = asker.ask(&first, "/secret/1", 0).await;
+    assert!(matches!(before.access, Access::Refused(_)) && requests == 1);
     first.save(&path, "taojin").unwrap();
 
     let second = RobotsCache::open(&path, "taojin");
-    let after = ask(&second, &fetcher, "/secret/1", 1_000).await;
-    assert_eq!(
-        after,
-        Verdict {
-            requests: 0,
-            ..before
-        }
-    );
-    let later = ask(&second, &fetcher, "/secret/1", 24 * HOUR_MS + 1).await;
-    assert_eq!(later.requests, 1, "a saved file lives no longer than a day");
+    let after = asker.ask(&second, "/secret/1", 1_000).await;
+    assert_eq!(after, (before, 0));
+    let (_, requests) = asker.ask(&second, "/secret/1", 24 * HOUR_MS + 1).await;
+    assert_eq!(requests, 1, "a saved file lives no longer than a day");
     assert_eq!(count(&RobotsCache::open(&path, "another")), 0);
 
     let good = std::fs::read(&path).unwrap();
@@ -281,10 +302,10 @@ async fn robots_cache_clock_ahead() {
         file("User-agent: *\nDisallow:\n"),
     ])
     .await;
-    let (cache, fetcher) = (RobotsCache::new(), server.fetcher());
-    let ahead = ask(&cache, &fetcher, "/a", 365 * 24 * HOUR_MS).await;
-    assert!(!matches!(ahead.access, Access::Allowed { .. }), "{ahead:?}");
+    let (cache, asker) = (RobotsCache::new(), Asker::new(&server));
+    let ahead = asker.access(&cache, "/a", 365 * 24 * HOUR_MS).await;
+    assert!(!is_allowed(&ahead), "{ahead:?}");
     switch.store(1, Ordering::SeqCst);
-    let right = ask(&cache, &fetcher, "/a", HOUR_MS).await;
-    assert_eq!(right.requests, 1, "{right:?}");
+    let right = asker.ask(&cache, "/a", HOUR_MS).await;
+    assert_eq!(right.1, 1, "{right:?}");
 }

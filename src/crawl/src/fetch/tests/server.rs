@@ -1,13 +1,14 @@
 //! A server that sends exactly the bytes it is told to, right or wrong, and tells what it was asked.
 
 use std::net::SocketAddr;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 
-use crate::fetch::{Config, Fetcher};
+use crate::fetch::{Clock, Config, Fetched, Gate, Purpose, Request, Sink, Turn};
 use taojin_uri::CrawlUri;
 
 /// One thing the server does after it got a request.
@@ -21,6 +22,44 @@ pub(crate) enum Step {
     Hang,
     /// Breaks the connection with a reset.
     Reset,
+}
+
+/// A clock that stands still but for those who wait by it.
+#[derive(Debug, Default)]
+pub(crate) struct TestClock {
+    now_ms: AtomicI64,
+    /// How long each request waited, in milliseconds.
+    pub(crate) waits_ms: Mutex<Vec<i64>>,
+}
+
+impl TestClock {
+    pub(crate) fn set(&self, now_ms: i64) {
+        self.now_ms.store(now_ms, Ordering::SeqCst);
+    }
+}
+
+impl Clock for TestClock {
+    fn now_ms(&self) -> i64 {
+        self.now_ms.load(Ordering::SeqCst)
+    }
+
+    fn sleep(&self, ms: i64) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        self.now_ms.fetch_add(ms, Ordering::SeqCst);
+        self.waits_ms.lock().unwrap().push(ms);
+        Box::pin(std::future::ready(()))
+    }
+}
+
+/// A gate with these settings, at whose clock it is 0.
+pub(crate) fn gate(config: Config) -> Gate {
+    Gate::new(config, 300_000, Arc::new(TestClock::default())).unwrap()
+}
+
+/// Fetches an address that a person names.
+pub(crate) async fn fetch_named(gate: &Gate, request: &Request, sink: &mut dyn Sink) -> Fetched {
+    let mut turn = Turn::for_person(0);
+    let fetched = gate.fetch(request, Purpose::Named, &mut turn, sink).await;
+    fetched.unwrap()
 }
 
 pub(crate) struct Server {
@@ -75,8 +114,8 @@ impl Server {
         }
     }
 
-    pub(crate) fn fetcher(&self) -> Fetcher {
-        Fetcher::new(self.config()).unwrap()
+    pub(crate) fn gate(&self) -> Gate {
+        gate(self.config())
     }
 
     pub(crate) fn asked(&self) -> Vec<String> {

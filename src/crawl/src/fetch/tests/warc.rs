@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 
 use super::client::{CAME, End, end_of, failed};
-use super::server::{Server, http, uri};
+use super::server::{Server, fetch_named, http, uri};
 use crate::fetch::{
     Archive, Config, Exchange, Fetched, Record, Request, Sink, Want, WarcError, WarcReader, replay,
 };
@@ -41,7 +41,7 @@ async fn archived(archive: &mut Archive, answer: Vec<u8>, etag: Option<&str>) {
     };
     let mut page = Vec::new();
     let mut exchange = Exchange::new(&mut page, 1 << 20);
-    let fetched = server.fetcher().fetch(&request, &mut exchange).await;
+    let fetched = fetch_named(&server.gate(), &request, &mut exchange).await;
     archive
         .write(&request.uri, &exchange, &fetched, NOW_MS)
         .unwrap();

@@ -113,3 +113,79 @@ fn site_urls_are_bounded() {
     assert_eq!(crawl.commit().new_urls, 1);
     assert_eq!(crawl.drain().len(), 1);
 }
+
+#[test]
+fn scope_counts_refused_links() {
+    let mut crawl = Crawl::new(at_once());
+    let report = crawl.offer(&[
+        "http://a.test/1",
+        "http://elsewhere.com/",
+        "http://a.test/c/2190/01/",
+    ]);
+    assert_eq!(report.new_urls, 1);
+    assert_eq!(report.refused.get(&Refusal::Host), Some(&1));
+    assert_eq!(report.refused.get(&Refusal::Calendar), Some(&1));
+    let mut other = Crawl::link("http://a.test/2", 1);
+    other.site = Arc::from("nobody");
+    crawl.batch.urls = vec![other];
+    let report = crawl.commit();
+    assert_eq!(report.refused.get(&Refusal::UnknownSite), Some(&1));
+}
+
+/// Paths of what is leased until nothing is due, in order.
+fn leased_paths(crawl: &mut Crawl) -> Vec<String> {
+    let fetched = crawl.drain();
+    let path = |(_, url): (i64, String)| url.split_once(".test").unwrap().1.to_owned();
+    let mut paths: Vec<String> = fetched.into_iter().map(path).collect();
+    paths.sort_unstable();
+    paths
+}
+
+/// The site of these tests with what it excludes.
+fn excluding(patterns: &[&str]) -> Site {
+    let mut site = site("s", &["*.test"]);
+    site.scope.exclude = patterns.iter().map(|text| (*text).to_owned()).collect();
+    site
+}
+
+#[test]
+fn exclude_added_later_stops_stored_urls() {
+    let mut crawl = Crawl::new(at_once());
+    let file = NewUrl {
+        class: UrlClass::Attachment,
+        ..Crawl::link("http://a.test/secret/1.pdf", 2)
+    };
+    crawl.batch.urls = vec![
+        Crawl::link("http://a.test/open", 1),
+        Crawl::link("http://a.test/secret/1", 1),
+        file,
+    ];
+    assert_eq!(crawl.commit().new_urls, 3);
+    crawl.set_site(excluding(&["/secret/"]));
+    assert_eq!(leased_paths(&mut crawl), ["/open"]);
+    let id = crawl.store.lookup(&uri("http://a.test/secret/1")).unwrap();
+    let asked = crawl
+        .frontier
+        .lease_now(&crawl.store, id.unwrap().id, crawl.now_ms);
+    assert_eq!(asked.unwrap(), LeaseOutcome::Never);
+    // They wait for a cycle: one that begins when the pattern is gone again fetches them.
+    crawl.begin_cycle();
+    assert_eq!(leased_paths(&mut crawl), [""; 0]);
+    crawl.set_site(excluding(&[]));
+    crawl.begin_cycle();
+    assert_eq!(leased_paths(&mut crawl), ["/secret/1", "/secret/1.pdf"]);
+}
+
+#[test]
+fn scope_narrowed_later_stops_stored_urls() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1", "http://b.test/1"]);
+    let seed: Arc<str> = Arc::from("s");
+    crawl.batch.urls = vec![NewUrl::seed(uri("http://a.test/start"), &seed)];
+    crawl.commit();
+    let mut narrow = site("s", &["a.test"]);
+    narrow.scope.include = vec!["/news/".to_owned()];
+    crawl.set_site(narrow);
+    // A seed needs no pattern.
+    assert_eq!(leased_paths(&mut crawl), ["/start"]);
+}

@@ -60,7 +60,7 @@ fn lease_refuses_taken_down_url() {
     crawl.offer(&["http://a.test/1", "http://a.test/2"]);
     let gone = uri("http://a.test/1");
     crawl.store.purge().page(&gone, crawl.now_ms).unwrap();
-    crawl.frontier.take_down([gone.fingerprint()]);
+    crawl.frontier.takedowns().add([gone.fingerprint()]);
     assert_eq!(ask(&mut crawl, "http://a.test/1"), LeaseOutcome::Never);
     let never = uri("http://a.test/never");
     crawl.store.purge().page(&never, crawl.now_ms).unwrap();

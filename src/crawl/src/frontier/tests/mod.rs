@@ -8,7 +8,6 @@ mod partitions;
 mod politeness;
 mod property;
 mod remaining;
-mod scope;
 mod seen;
 
 use std::sync::Arc;
@@ -17,6 +16,7 @@ use super::territory::LOOK_AGAIN_MS;
 use super::*;
 use crate::outcome::{Failure, VisitOutcome};
 use crate::schedule::Site;
+use crate::scope::{Refusal, Scope};
 use crate::store::{Batch, FinishedPage, InFlight, NewUrl, Store, UrlClass, UrlState};
 use taojin_uri::CrawlUri;
 

@@ -304,3 +304,21 @@ fn takeover_delays_each_host() {
     crawl.offer(&["http://b.test/1"]);
     assert_eq!(crawl.lease().record.uri.as_str(), "http://b.test/1");
 }
+
+#[test]
+fn robots_txt_alone_rests_host() {
+    let config = exact();
+    for (requests, rests) in [(0, false), (1, true)] {
+        let mut host = HostRecord {
+            elapsed_ms: 700,
+            ..HostRecord::default()
+        };
+        let refused = FetchReport {
+            requests,
+            ..report(VisitOutcome::Disallowed)
+        };
+        record_fetch(&config, &mut host, &refused, None, HOUR);
+        assert_eq!(host.not_before_ms > HOUR, rests, "{requests} requests");
+        assert_eq!(host.elapsed_ms, 700, "robots.txt says nothing of pages");
+    }
+}

@@ -19,8 +19,8 @@ use crate::daemon::watchdog::Worker;
 use crate::daemon::{Summary, index, now_ms};
 use crate::documents::IndexAt;
 use crate::serve::{Command, CommandDone, CommandError};
-use taojin_crawl::frontier::{Refusal, Scope};
 use taojin_crawl::schedule::Site;
+use taojin_crawl::scope::{Refusal, Scope};
 use taojin_crawl::store::{NewUrl, Purged, Store, UrlClass, UrlId, UrlRecord};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::IndexError;
@@ -458,7 +458,9 @@ impl CrawlLoop {
         self.write_batch(now).map_err(CommandError::failed)?;
         let (done, purged) = purge_url(&mut self.store, &uri, now)?;
         let addresses = purged.addresses.iter();
-        self.frontier.take_down(addresses.map(|a| a.fingerprint()));
+        self.frontier
+            .takedowns()
+            .add(addresses.map(|a| a.fingerprint()));
         let is_leased = |id: &&UrlId| self.frontier.leased().any(|leased| leased == **id);
         let on_their_way: Vec<UrlId> = purged.ids.iter().filter(is_leased).copied().collect();
         self.orders.forgotten.extend(on_their_way);

@@ -1,13 +1,10 @@
-//! WARC archives: replaying them instead of fetching, and archiving what the crawl fetches.
-//!
-//! [`Replay`] reads WARC and ARC files and yields their responses in the order in which they were archived. [`WarcSink`]
-//! writes; it never fails a visit: an archive that cannot be written (full disk) is reported and tried again later.
+//! Replays WARC archives instead of fetching: [`Replay`] reads WARC and ARC files and yields their responses in the order in which
+//! they were archived.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex};
-use std::time::{Duration, Instant};
+use std::sync::Arc;
 
 use anyhow::Context as _;
 
@@ -15,11 +12,9 @@ use super::reading::{BodyForm, PageBody};
 use super::visit::{ArchivedResponse, FinishedVisit, VisitTask};
 use crate::config::Config;
 use crate::daemon::now_ms;
-use crate::daemon::shared::lock;
-use taojin_crawl::fetch::{
-    self, Archive, Exchange, Fetched, Head, Record, Want, WarcError, WarcReader,
-};
-use taojin_crawl::frontier::{Lease, Scope};
+use taojin_crawl::fetch::{self, Head, Record, Want, WarcError, WarcReader};
+use taojin_crawl::frontier::Lease;
+use taojin_crawl::scope::Scope;
 use taojin_crawl::store::{UrlClass, UrlRecord, Visit};
 use taojin_extract as extract;
 use taojin_extract::Document;
@@ -31,9 +26,6 @@ pub(crate) const SITE: &str = "warc";
 
 /// Room for the header of an archived answer beside its body.
 const HEADER_BYTES: u64 = 64 << 10;
-
-/// Pause after an archive could not be written.
-const RETRY_AFTER: Duration = Duration::from_secs(60);
 
 /// The archives of a pass, read one after the other.
 pub(crate) struct Replay {
@@ -231,73 +223,4 @@ pub(crate) fn time(text: &str) -> Option<i64> {
     }
     let time = chrono::NaiveDateTime::parse_from_str(text, "%Y%m%d%H%M%S").ok()?;
     Some(time.and_utc().timestamp_millis())
-}
-
-/// The archive that all fetch tasks write to.
-pub(crate) struct WarcSink {
-    state: Mutex<State>,
-}
-
-struct State {
-    archive: Archive,
-    failed: Option<Instant>,
-    /// Answers left out since it could not be written.
-    lost: u64,
-}
-
-impl WarcSink {
-    /// Archives into `dir`; a file is closed when it has grown to `max_bytes`.
-    pub(crate) fn open(dir: &Path, max_bytes: u64) -> std::io::Result<Self> {
-        let software = concat!("taojin/", env!("CARGO_PKG_VERSION"));
-        Ok(Self {
-            state: Mutex::new(State {
-                archive: Archive::open(dir, max_bytes, software)?,
-                failed: None,
-                lost: 0,
-            }),
-        })
-    }
-
-    /// Archives one exchange that ended at `now_ms`.
-    pub(crate) fn write(
-        &self,
-        uri: &CrawlUri,
-        exchange: &Exchange<'_>,
-        fetched: &Fetched,
-        now_ms: i64,
-    ) {
-        let mut state = lock(&self.state);
-        if state.failed.is_some_and(|at| at.elapsed() < RETRY_AFTER) {
-            state.lost += 1;
-            return;
-        }
-        match state.archive.write(uri, exchange, fetched, now_ms) {
-            Ok(()) if state.lost > 0 => {
-                let lost = std::mem::take(&mut state.lost);
-                tracing::warn!(lost, "archive is written again, these answers are missing");
-            }
-            Ok(()) => {}
-            Err(error) => {
-                tracing::error!(%error, "archive cannot be written, pages go without for a minute");
-                state.failed = Some(Instant::now());
-                state.lost += 1;
-            }
-        }
-    }
-
-    /// Brings what was archived so far onto the disk, before the pages of it are committed.
-    pub(crate) fn sync(&self) {
-        let unsynced = lock(&self.state).archive.unsynced();
-        let synced = unsynced.and_then(|file| file.map_or(Ok(()), |file| file.sync_data()));
-        if let Err(error) = synced {
-            tracing::error!(%error, "archive cannot be brought onto the disk");
-        }
-    }
-
-    /// Returns the present file its final name.
-    pub(crate) fn close(&self) {
-        if let Err(error) = lock(&self.state).archive.close() {
-            tracing::error!(%error, "archive cannot be closed; it will be at the next start");
-        }
-    }
 }

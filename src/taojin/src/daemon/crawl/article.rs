@@ -7,11 +7,9 @@
 use std::sync::Arc;
 
 use super::reading::{BodyForm, FetchedPage, read_page};
-use super::visit::{
-    VisitContext, VisitResult, ask, check_robots, context, reason, refusal, report_fetch,
-};
+use super::visit::{VisitContext, VisitResult, ask, context, reason, refusal, report_fetch};
 use taojin_crawl::VisitOutcome;
-use taojin_crawl::fetch::Fetched;
+use taojin_crawl::fetch::{Fetched, Purpose, Turn};
 use taojin_crawl::frontier::FetchReport;
 use taojin_crawl::store::{UrlClass, UrlRecord};
 use taojin_extract::Document;
@@ -102,6 +100,7 @@ pub(crate) async fn go_on(
     tools: &Arc<VisitContext>,
     record: &UrlRecord,
     mut open: Box<OpenArticle>,
+    turn: &mut Turn,
 ) -> (VisitResult, FetchReport) {
     let next = open.left.remove(0);
     let number = open.document.pages.len() + 2;
@@ -109,19 +108,23 @@ pub(crate) async fn go_on(
         let visited = open.visited(record, Some(format!("page {number} has no address")));
         return (visited, FetchReport::new(VisitOutcome::Disallowed, 0));
     };
-    let verdict = check_robots(tools, &uri).await;
-    let crawl_delay_ms = verdict.crawl_delay_ms;
-    if let Some(refused) = refusal(&verdict) {
-        let why = refused.reason.unwrap_or_default();
-        let report = FetchReport::new(refused.outcome, 0);
-        let visited = without(record, &open, number, &uri, refused.outcome, &why);
-        return (visited, report);
-    }
-    let (fetched, form) = ask(tools, record, &uri, UrlClass::Unknown).await;
-    let report = FetchReport {
-        crawl_delay_ms,
-        ..report_fetch(&fetched, fetched.outcome)
+    // What the first page leads to is in the scope of its site as any link of it is.
+    let purpose = Purpose::Page {
+        hops: record.hops.max(1),
+        redirects: 0,
     };
+    let answer = ask(tools, record, &uri, UrlClass::Unknown, (purpose, turn)).await;
+    let (fetched, form) = match answer {
+        Ok(answer) => answer,
+        Err(refused) => {
+            let refused = refusal(refused);
+            let why = refused.reason.unwrap_or_default();
+            let report = FetchReport::new(refused.outcome, 0);
+            let visited = without(record, &open, number, &uri, refused.outcome, &why);
+            return (visited, report);
+        }
+    };
+    let report = report_fetch(&fetched, fetched.outcome);
     let (beside, record, at_ms) = (Arc::clone(tools), record.clone(), tools.shared.now_ms());
     let bytes = fetched.body_bytes;
     let read = move || {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use tokio::sync::{mpsc, watch};
 
-use super::archive::{Replay, WarcSink};
+use super::archive::Replay;
 use super::article::OpenArticle;
 use super::crawl_log::CrawlLog;
 use super::disk::{self, DiskWatch};
@@ -33,8 +33,10 @@ use crate::daemon::watchdog::Worker;
 use crate::daemon::{Mode, ProgressCallback, Shared};
 use crate::documents::IndexAt;
 use taojin_crawl::VisitOutcome;
-use taojin_crawl::frontier::{Frontier, Lease, LeaseOutcome, Next, Scope};
+use taojin_crawl::fetch::Gate;
+use taojin_crawl::frontier::{Frontier, Lease, LeaseOutcome, Next};
 use taojin_crawl::schedule::{self, Site};
+use taojin_crawl::scope::Scope;
 use taojin_crawl::store::{
     self, Batch, HELD_MS, NewUrl, Store, StoreError, StorePlace, UrlId, UrlRecord,
 };
@@ -77,8 +79,8 @@ pub(crate) struct CrawlLoop {
     pub(crate) store: Store,
     /// Archives that the pages come from, instead of the network.
     pub(crate) replay: Option<Replay>,
-    /// Where the fetch tasks archive what they fetch.
-    pub(crate) archive: Option<Arc<WarcSink>>,
+    /// What all requests of the visits pass.
+    pub(crate) gate: Arc<Gate>,
     pub(crate) frontier: Frontier,
     pub(crate) config: CrawlConfig,
     pub(crate) revisit: schedule::Config,
@@ -520,7 +522,7 @@ impl CrawlLoop {
         self.add_urls(&arrived, now)?;
         for mut finished in arrived {
             let uri = finished.lease.record.uri.clone();
-            if self.frontier.is_taken_down(&uri) {
+            if self.frontier.takedowns().contains(&uri) {
                 continue;
             }
             let Some(mut record) = self.store.lookup(&uri)? else {
@@ -545,7 +547,7 @@ impl CrawlLoop {
         let mut batch = Batch::default();
         for finished in arrived {
             let UrlRecord { uri, site, .. } = &finished.lease.record;
-            if !self.frontier.is_taken_down(uri) && self.store.lookup(uri)?.is_none() {
+            if !self.frontier.takedowns().contains(uri) && self.store.lookup(uri)?.is_none() {
                 batch.urls.push(NewUrl {
                     due_ms: Some(HELD_MS),
                     ..NewUrl::link(uri.clone(), site, 1)
@@ -620,7 +622,7 @@ impl CrawlLoop {
             self.log.flush();
             return Ok(());
         }
-        if let Some(archive) = &self.archive {
+        if let Some(archive) = self.gate.archive() {
             archive.sync();
         }
         let report = loop {
@@ -796,6 +798,7 @@ fn is_older(record: &UrlRecord, visited: &VisitResult) -> bool {
 /// What the crawl loop holds of others.
 pub(crate) struct CrawlChannels {
     pub(crate) inbox: std::sync::mpsc::Receiver<Event>,
+    pub(crate) gate: Arc<Gate>,
     pub(crate) leases: mpsc::Sender<VisitTask>,
     pub(crate) wake: SyncSender<()>,
     pub(crate) shared: Arc<Shared>,
@@ -841,7 +844,7 @@ pub(crate) fn open_loop(
     };
     let mut crawl = CrawlLoop {
         replay,
-        archive: None,
+        gate: channels.gate,
         store,
         frontier,
         config: config.crawl.clone(),

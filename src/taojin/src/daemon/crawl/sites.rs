@@ -18,9 +18,10 @@ use crate::daemon::report::verdict::{self, SiteFacts};
 use crate::daemon::shared::SiteRules;
 use crate::serve::SiteVerdict;
 use taojin_crawl::frontier::{
-    self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, Patterns, SITE_FULL, SITE_LIMITS, Scope, Span,
+    self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS, Span,
 };
 use taojin_crawl::schedule::{Cron, Site};
+use taojin_crawl::scope::{Patterns, Scope};
 use taojin_crawl::store::{NewUrl, Reader, SiteCounts, SiteRecord, StoreError, UrlClass};
 use taojin_uri::CrawlUri;
 
@@ -315,6 +316,8 @@ impl CrawlLoop {
         let scopes = sites.iter().filter(|s| s.enabled).map(Scope::new);
         let scopes = scopes.collect::<Result<Vec<_>, _>>()?;
         self.frontier.set_sites(&mut self.store, scopes, now)?;
+        self.gate
+            .set_rules(self.frontier.scopes(), self.frontier.takedowns().clone());
         let digests = sites.iter().filter(|s| s.enabled).map(digest);
         self.store
             .cluster()

@@ -1,6 +1,6 @@
 //! Makes one visit: from a lease, or a record of an archive, to a [`VisitResult`].
 //!
-//! Checks robots.txt, fetches, parses while the body arrives, and extracts. The store is never touched.
+//! Fetches through the gate, parses while the body arrives, and extracts. The store is never touched.
 //!
 //! [`start`] runs one task for each lease, on threads of their own: a page that takes seconds to extract holds up no reader of the
 //! same process. They end with the crawl loop. [`VisitContext`] is what all of them need.
@@ -20,7 +20,6 @@ use tokio::runtime;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::task::{JoinSet, spawn_blocking};
 
-use super::archive::WarcSink;
 use super::article::{self, OpenArticle};
 use super::attachment::{self, AttachmentReader};
 use super::crawl_loop::Event;
@@ -31,7 +30,7 @@ use crate::daemon::watchdog::Worker;
 use crate::daemon::{Mode, Shared, spawn_thread};
 use crate::documents::EncodedDocument;
 use taojin_crawl::fetch::{
-    self, Access, Exchange, Fetched, Fetcher, Record, Request, RobotsCache, Verdict, Want,
+    self, Fetched, Gate, Purpose, Record, Refused, Request, Turn, Want, WarcSink,
 };
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::Cut;
@@ -174,8 +173,7 @@ impl VisitResult {
 
 /// What every visit needs; shared by all fetch tasks.
 pub(crate) struct VisitContext {
-    pub(crate) fetcher: Fetcher,
-    pub(crate) robots: RobotsCache,
+    pub(crate) gate: Arc<Gate>,
     pub(crate) page: page::Config,
     /// `None`: documents are not wanted.
     pub(crate) extract: Option<extract::Config>,
@@ -188,8 +186,6 @@ pub(crate) struct VisitContext {
     pub(crate) shared: Arc<Shared>,
     /// Templates of the sites.
     pub(crate) templates: Templates,
-    /// Where everything that is fetched is archived, if it is.
-    pub(crate) archive: Option<Arc<WarcSink>>,
     /// The pages that are being visited, for the case that one takes the process down.
     pub(crate) in_flight: Arc<InFlight>,
     /// By what this process may fetch, if several machines may have the store.
@@ -210,7 +206,7 @@ impl VisitContext {
     /// Where the host of a lease is, if that has to be known before it is asked and is not: other nodes may ask the same server.
     pub(crate) async fn locate(&self, lease: &Lease) -> Option<IpAddr> {
         if self.node.is_some() && !lease.is_located() {
-            self.fetcher.locate(&lease.record.uri).await
+            self.gate.locate(&lease.record.uri).await
         } else {
             None
         }
@@ -220,7 +216,7 @@ impl VisitContext {
     pub(crate) fn max_attachment_bytes(&self, site: &str) -> Option<u64> {
         let rules = self.shared.rules(site)?;
         let wanted = self.attachments.is_some() && rules.attachments;
-        let usual = self.fetcher.config().max_attachment_bytes;
+        let usual = self.gate.config().max_attachment_bytes;
         wanted.then(|| rules.max_attachment_bytes.unwrap_or(usual))
     }
 
@@ -247,27 +243,45 @@ impl VisitContext {
     }
 }
 
-/// What the fetch tasks need; an archive only where pages come from the network. The store has counted before what was in
-/// flight at an unclean stop.
-pub(crate) fn tools(
+/// The gate for the requests of a crawl; it archives what is fetched where that is wanted, and where pages come from the network.
+pub(crate) fn open_gate(
     loaded: &LoadedConfig,
     mode: &Mode,
+    shared: &Arc<Shared>,
+) -> anyhow::Result<Arc<Gate>> {
+    let config = &loaded.config;
+    let is_archived = config.warc.enabled && !matches!(mode, Mode::Replay { .. });
+    let dir = loaded.warc_dir();
+    let software = concat!("taojin/", env!("CARGO_PKG_VERSION"));
+    let open = || {
+        WarcSink::open(&dir, config.warc.max_bytes, software)
+            .with_context(|| format!("archive in {} cannot be written", dir.display()))
+    };
+    let archive = is_archived.then(open).transpose()?.map(Arc::new);
+    let clock = Arc::clone(shared);
+    let gate = Gate::new(
+        config.fetch.clone(),
+        config.frontier.max_crawl_delay_ms,
+        clock,
+    )?;
+    let gate = gate.with_archive(archive);
+    Ok(Arc::new(
+        gate.with_saved_robots(&config.data_dir.join(ROBOTS_FILE)),
+    ))
+}
+
+/// What the fetch tasks need. The store has counted before what was in flight at an unclean stop.
+pub(crate) fn tools(
+    loaded: &LoadedConfig,
+    gate: Arc<Gate>,
     shared: &Arc<Shared>,
     templates: Templates,
     node: Option<NodeLease>,
 ) -> anyhow::Result<VisitContext> {
     let config = &loaded.config;
-    let archived = config.warc.enabled && !matches!(mode, Mode::Replay { .. });
-    let dir = loaded.warc_dir();
-    let open = || {
-        WarcSink::open(&dir, config.warc.max_bytes)
-            .with_context(|| format!("archive in {} cannot be written", dir.display()))
-    };
-    let agent = config.fetch.robots_token().to_owned();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     Ok(VisitContext {
-        fetcher: Fetcher::new(config.fetch.clone())?,
-        robots: RobotsCache::open(&config.data_dir.join(ROBOTS_FILE), &agent),
+        gate,
         page: config.page.clone(),
         extract: config.crawl.documents.then(|| config.extract.clone()),
         article_pages: config.crawl.article_pages,
@@ -275,7 +289,6 @@ pub(crate) fn tools(
         folder: config.data_dir.clone(),
         shared: Arc::clone(shared),
         templates,
-        archive: archived.then(open).transpose()?.map(Arc::new),
         in_flight: InFlight::open(&config.data_dir),
         node,
         extracting: Arc::new(Semaphore::new(processors)),
@@ -284,8 +297,7 @@ pub(crate) fn tools(
 
 /// A failure costs the next start some requests and is only logged.
 pub(crate) fn save_robots(tools: &VisitContext, data_dir: &Path) {
-    let agent = tools.fetcher.config().robots_token();
-    if let Err(error) = tools.robots.save(&data_dir.join(ROBOTS_FILE), agent) {
+    if let Err(error) = tools.gate.save_robots(&data_dir.join(ROBOTS_FILE)) {
         tracing::warn!(%error, "robots.txt files could not be saved");
     }
 }
@@ -370,19 +382,26 @@ pub(crate) async fn one_visit(tools: Arc<VisitContext>, work: VisitTask) -> Fini
     {
         return FinishedVisit::new(lease, LeaseEnd::Located(ip), broken_off());
     }
-    let visit = AssertUnwindSafe(visit(&tools, &lease, archived, open)).catch_unwind();
+    let record = &lease.record;
+    let mut turn = Turn::for_lease(&record.site, &record.uri, lease.delay_ms);
+    let visit = AssertUnwindSafe(visit(&tools, &lease, archived, open, &mut turn)).catch_unwind();
     let ended = tokio::select! {
         ended = visit => Some(ended),
         () = tools.may_not_fetch(), if is_fetch => None,
     };
-    let (end, found) = match ended {
+    let (end, (visited, report)) = match ended {
         Some(ended) => {
             let found = ended.unwrap_or_else(|_| panicked(&lease));
             (LeaseEnd::Whole, found)
         }
         None => (LeaseEnd::BrokenOff, broken_off()),
     };
-    FinishedVisit::new(lease, end, found)
+    let report = FetchReport {
+        requests: turn.requests(),
+        crawl_delay_ms: turn.crawl_delay_ms(),
+        ..report
+    };
+    FinishedVisit::new(lease, end, (visited, report))
 }
 
 /// Visits the leased URL. Never fails: every end is a [`VisitResult`].
@@ -391,6 +410,7 @@ pub(crate) async fn visit(
     lease: &Lease,
     archived: Option<Box<ArchivedResponse>>,
     open: Option<Box<OpenArticle>>,
+    turn: &mut Turn,
 ) -> (VisitResult, FetchReport) {
     let record = &lease.record;
     if let Some(archived) = archived {
@@ -413,7 +433,7 @@ pub(crate) async fn visit(
         return (visited, report);
     }
     if let Some(open) = open {
-        return article::go_on(tools, record, open).await;
+        return article::go_on(tools, record, open, turn).await;
     }
     if record.visit.class == UrlClass::Attachment
         && tools.max_attachment_bytes(&record.site).is_none()
@@ -422,36 +442,19 @@ pub(crate) async fn visit(
         let visited = VisitResult::nothing(VisitOutcome::Unwanted, Some(reason.to_owned()));
         return (visited, FetchReport::new(VisitOutcome::Disallowed, 0));
     }
-    let verdict = check_robots(tools, &record.uri).await;
-    let crawl_delay_ms = verdict.crawl_delay_ms;
-    let mut visited = match refusal(&verdict) {
-        Some(refused) => refused,
-        None => fetch(tools, record).await,
+    let mut visited = match fetch(tools, record, turn).await {
+        Ok(visited) => visited,
+        Err(refused) => refusal(refused),
     };
     let rules = tools.shared.rules(&record.site);
     if record.visit.class == UrlClass::Seed && rules.is_some_and(|r| r.robots_sitemaps) {
-        let named = verdict.sitemaps.iter();
+        let named = turn.sitemaps().iter();
         visited
             .outlinks
             .extend(named.map(|uri| child(record, uri.clone(), UrlClass::Sitemap)));
     }
-    let mut report = report(&visited);
-    report.crawl_delay_ms = crawl_delay_ms;
+    let report = report(&visited);
     (visited, report)
-}
-
-pub(super) async fn check_robots(tools: &VisitContext, uri: &CrawlUri) -> Verdict {
-    let now_ms = tools.shared.now_ms();
-    let asked = |uri: &CrawlUri, exchange: &Exchange<'_>, fetched: &Fetched| {
-        if let Some(archive) = &tools.archive {
-            archive.write(uri, exchange, fetched, now_ms);
-        }
-    };
-    let archive: Option<fetch::Archived<'_>> = tools.archive.is_some().then_some(&asked);
-    tools
-        .robots
-        .verdict(&tools.fetcher, uri, now_ms, archive)
-        .await
 }
 
 /// What is said of a page on which the program failed.
@@ -470,21 +473,31 @@ pub(super) fn broken_off() -> (VisitResult, FetchReport) {
     (visited, FetchReport::new(VisitOutcome::Unwanted, 0))
 }
 
-/// What robots.txt forbids, if it does.
-pub(super) fn refusal(verdict: &Verdict) -> Option<VisitResult> {
-    match &verdict.access {
-        Access::Allowed(_) => None,
-        Access::Refused(rule) => {
+/// A visit whose request the gate did not let pass.
+pub(super) fn refusal(refused: Refused) -> VisitResult {
+    match refused {
+        Refused::Robots(rule) => {
             let reason = format!("robots.txt line {}: Disallow: {}", rule.line, rule.pattern);
-            Some(VisitResult::nothing(VisitOutcome::Disallowed, Some(reason)))
+            VisitResult::nothing(VisitOutcome::Disallowed, Some(reason))
         }
-        Access::Unreachable { word, status, .. } => {
-            let how = status.map_or_else(|| (*word).to_owned(), |status| format!("HTTP {status}"));
-            let reason = Some(format!("robots.txt: {how}"));
-            Some(VisitResult {
-                sentence: Some(verdict.trouble.clone()),
-                ..VisitResult::nothing(VisitOutcome::RobotsUnreachable, reason)
-            })
+        Refused::RobotsAway(trouble) => {
+            let status = trouble.status.map(|status| format!("HTTP {status}"));
+            let how = status.unwrap_or_else(|| trouble.word().to_owned());
+            VisitResult {
+                sentence: Some(trouble.to_string()),
+                ..VisitResult::nothing(
+                    VisitOutcome::RobotsUnreachable,
+                    Some(format!("robots.txt: {how}")),
+                )
+            }
+        }
+        // Of the page itself, since it was leased; or of what it led to.
+        Refused::Rules(rule) => {
+            VisitResult::nothing(VisitOutcome::Unwanted, Some(rule.describe().to_owned()))
+        }
+        Refused::Later(_) => {
+            let reason = "leads to a host that asked for a long pause".to_owned();
+            VisitResult::nothing(VisitOutcome::Unwanted, Some(reason))
         }
     }
 }
@@ -513,14 +526,29 @@ pub(super) fn report_fetch(fetched: &Fetched, outcome: VisitOutcome) -> FetchRep
     }
 }
 
-async fn fetch(tools: &Arc<VisitContext>, record: &UrlRecord) -> VisitResult {
-    let (fetched, form) = ask(tools, record, &record.uri, record.visit.class).await;
-    let is_attachment = record.visit.class == UrlClass::Attachment;
-    if is_attachment && fetched.failure == Some(Failure::TooLarge) {
-        return attachment::too_large(fetched);
+async fn fetch(
+    tools: &Arc<VisitContext>,
+    record: &UrlRecord,
+    turn: &mut Turn,
+) -> Result<VisitResult, Refused> {
+    let class = record.visit.class;
+    let redirects = record.redirects;
+    let purpose = match class {
+        UrlClass::Attachment => Purpose::Attachment { redirects },
+        // A seed counts as such whatever led to it.
+        UrlClass::Seed => Purpose::Page { hops: 0, redirects },
+        _ => Purpose::Page {
+            hops: record.hops,
+            redirects,
+        },
+    };
+    let (fetched, form) = ask(tools, record, &record.uri, class, (purpose, turn)).await?;
+    if class == UrlClass::Attachment && fetched.failure == Some(Failure::TooLarge) {
+        return Ok(attachment::too_large(fetched));
     }
     if let BodyForm::File(file) = form {
-        return attachment::visit(tools, record, fetched, file, tools.shared.now_ms()).await;
+        let at_ms = tools.shared.now_ms();
+        return Ok(attachment::visit(tools, record, fetched, file, at_ms).await);
     }
     let (beside, record) = (Arc::clone(tools), record.clone());
     let at_ms = tools.shared.now_ms();
@@ -533,7 +561,7 @@ async fn fetch(tools: &Arc<VisitContext>, record: &UrlRecord) -> VisitResult {
         }
     };
     let read = move || process_response(&beside, &record, fetched, form, at_ms, joins);
-    tools.compute(bytes, read).await
+    Ok(tools.compute(bytes, read).await)
 }
 
 /// Fetches the address of a record, or another page of its article.
@@ -542,8 +570,9 @@ pub(super) async fn ask(
     record: &UrlRecord,
     uri: &CrawlUri,
     class: UrlClass,
-) -> (Fetched, BodyForm) {
-    let limits = tools.fetcher.config();
+    (purpose, turn): (Purpose, &mut Turn),
+) -> Result<(Fetched, BodyForm), Refused> {
+    let limits = tools.gate.config();
     let max_attachment_bytes = tools.max_attachment_bytes(&record.site);
     let max_body_bytes = match class {
         UrlClass::Sitemap => Some(limits.max_sitemap_bytes),
@@ -579,17 +608,8 @@ pub(super) async fn ask(
     if max_attachment_bytes.is_some() {
         body = body.keep_files(tools.folder.clone());
     }
-    let most_bytes = request.max_body_bytes.unwrap_or(limits.max_body_bytes);
-    let fetched = match &tools.archive {
-        None => tools.fetcher.fetch(&request, &mut body).await,
-        Some(archive) => {
-            let mut exchange = Exchange::new(&mut body, most_bytes);
-            let fetched = tools.fetcher.fetch(&request, &mut exchange).await;
-            archive.write(uri, &exchange, &fetched, tools.shared.now_ms());
-            fetched
-        }
-    };
-    (fetched, body.form)
+    let fetched = tools.gate.fetch(&request, purpose, turn, &mut body).await?;
+    Ok((fetched, body.form))
 }
 
 /// The same from an archive: nothing is asked, neither the server nor robots.txt, which the archive's crawler asked.
@@ -604,7 +624,7 @@ fn visit_archived(
         want = Want::Any;
         body = body.keep_files(tools.folder.clone());
     }
-    let replayed = fetch::replay(&archived.record, tools.fetcher.config(), want, &mut body);
+    let replayed = fetch::replay(&archived.record, tools.gate.config(), want, &mut body);
     let Some((_, fetched)) = replayed else {
         let reason = "archive: no answer of a server".to_owned();
         return Ok(VisitResult::nothing(VisitOutcome::Unwanted, Some(reason)));
@@ -688,7 +708,7 @@ fn process_response(
         visited.outlinks.push(child(record, to, UrlClass::Unknown));
     }
     if let Some(cut) = visited.sitemap_cut {
-        let max = tools.fetcher.config().max_sitemap_bytes;
+        let max = tools.gate.config().max_sitemap_bytes;
         visited.reason = Some(match cut {
             Cut::Entries => "sitemap read in part: it has more than 50,000 entries".to_owned(),
             Cut::Bytes => format!("sitemap read in part: fetch.max_sitemap_bytes = {max}"),

@@ -11,9 +11,9 @@ use super::*;
 use crate::config::{Config, LoadedConfig};
 use crate::daemon::crawl::crawl_loop::Event;
 use crate::daemon::crawl::visit::{self, FinishedVisit, LeaseEnd, VisitResult, VisitTask};
-use crate::daemon::{StatusBoard, serve_state};
+use crate::daemon::{Shared, StatusBoard, serve_state};
 use crate::serve;
-use taojin_crawl::fetch::{self, Fetcher, Request};
+use taojin_crawl::fetch::{self, Gate, Purpose, Request, Turn};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_search::analyze::Analyzer;
 
@@ -98,17 +98,18 @@ async fn searches_run_during_fetches() {
         leases.send(work).await.unwrap();
     }
     slow.wait_for_first();
-    let fetcher = Fetcher::new(fetch::Config {
+    let config = fetch::Config {
         allow_addresses: vec![fetch::Network::v4([127, 0, 0, 0], 8)],
         ..fetch::Config::default()
-    });
-    let fetcher = fetcher.unwrap();
+    };
+    let gate = Gate::new(config, 0, Arc::<Shared>::default()).unwrap();
+    let mut turn = Turn::for_person(0);
     for path in ["/healthz", "/api/search?q=水平井"] {
         let request = Request::any(uri(&format!("http://{address}{path}")), NOW);
         let mut body = Vec::new();
-        let answer = fetcher.fetch(&request, &mut body);
+        let answer = gate.fetch(&request, Purpose::Named, &mut turn, &mut body);
         let answer = tokio::time::timeout(Duration::from_secs(5), answer).await;
-        let answer = answer.expect("an answer in time");
+        let answer = answer.expect("an answer in time").unwrap();
         assert_eq!(answer.head.status, 200, "{path}");
     }
     assert!(ended.try_recv().is_err(), "a visit ended before its time");

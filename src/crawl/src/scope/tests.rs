@@ -2,6 +2,20 @@
 
 use super::*;
 
+fn uri(text: &str) -> CrawlUri {
+    CrawlUri::parse(text).unwrap()
+}
+
+/// A site of these hosts, with default rules.
+fn site(name: &str, hosts: &[&str]) -> Site {
+    let mut site = Site {
+        name: name.to_owned(),
+        ..Site::default()
+    };
+    site.scope.hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
+    site
+}
+
 /// 2027.
 const NOW_MS: i64 = 1_800_000_000_000;
 
@@ -124,24 +138,6 @@ fn hops_and_redirects_are_bounded() {
 }
 
 #[test]
-fn scope_counts_refused_links() {
-    let mut crawl = Crawl::new(at_once());
-    let report = crawl.offer(&[
-        "http://a.test/1",
-        "http://elsewhere.com/",
-        "http://a.test/c/2190/01/",
-    ]);
-    assert_eq!(report.new_urls, 1);
-    assert_eq!(report.refused.get(&Refusal::Host), Some(&1));
-    assert_eq!(report.refused.get(&Refusal::Calendar), Some(&1));
-    let mut other = Crawl::link("http://a.test/2", 1);
-    other.site = Arc::from("nobody");
-    crawl.batch.urls = vec![other];
-    let report = crawl.commit();
-    assert_eq!(report.refused.get(&Refusal::UnknownSite), Some(&1));
-}
-
-#[test]
 fn scope_calendar_years_move() {
     const YEAR_MS: i64 = 31_557_600_000;
     let scope = Scope::new(&site("s", &["a.cn"])).unwrap();
@@ -159,4 +155,17 @@ fn scope_calendar_years_move() {
         let is_refused = at(text, years) == Err(Refusal::Calendar);
         assert_eq!(is_refused, refused, "{text} after {years} years");
     }
+}
+
+#[test]
+fn takedowns_clone_shares_set() {
+    let (takedowns, page) = (Takedowns::default(), uri("http://a.cn/x"));
+    let other = takedowns.clone();
+    other.add([page.fingerprint()]);
+    assert!(takedowns.contains(&page));
+    takedowns.lift([page.fingerprint()]);
+    assert!(!other.contains(&page));
+    other.replace([page.fingerprint()]);
+    takedowns.replace([]);
+    assert!(!other.contains(&page));
 }

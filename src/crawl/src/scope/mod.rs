@@ -1,9 +1,17 @@
 //! Decides whether a URL belongs to a site, and names the rule that refused it. Pure: safe to call from any task.
 //!
 //! It also recognises URLs that a program invents without end (calendars, sessions, paths that repeat themselves) by
-//! the form of the one URL; [`super::alike`] remembers others.
+//! the form of the one URL; the frontier's detector of traps remembers others. [`Takedowns`] are the URLs that the operator has
+//! taken down, whatever the scope says.
+//!
+//! The frontier checks links and leases by it, the gate ([`crate::fetch::Gate`]) every request.
 
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashSet;
 use std::ops::RangeInclusive;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use chrono::Datelike as _;
 use regex::Regex;
@@ -11,6 +19,7 @@ use taojin_uri::{CrawlUri, registrable_domain};
 use url::form_urlencoded;
 
 use crate::schedule::Site;
+use crate::store::UrlClass;
 
 /// Longest query in bytes.
 const MAX_QUERY: usize = 512;
@@ -168,7 +177,7 @@ impl Scope {
             Refusal::Hops
         } else if redirects > rules.max_redirects {
             Refusal::Redirects
-        } else if self.exclude.match_any(uri) {
+        } else if self.is_excluded(uri) {
             Refusal::Excluded
         } else if !is_included() {
             Refusal::NotIncluded
@@ -188,6 +197,23 @@ impl Scope {
         Err(refusal)
     }
 
+    /// Whether a URL of this class belongs to the site: [`Scope::check_attachment`] for what is one, [`Scope::check`] for the others. A
+    /// seed counts as such whatever led to it.
+    pub fn check_class(
+        &self,
+        uri: &CrawlUri,
+        class: UrlClass,
+        hops: u16,
+        redirects: u8,
+        now_ms: i64,
+    ) -> Result<(), Refusal> {
+        match class {
+            UrlClass::Attachment => self.check_attachment(uri, redirects),
+            UrlClass::Seed => self.check(uri, 0, redirects, now_ms),
+            _ => self.check(uri, hops, redirects, now_ms),
+        }
+    }
+
     /// Whether an attachment that a page of the site offers belongs to it. The page is what the patterns of `include` are for, and
     /// files often lie on a host of their own: any of the registrable domains of the site's hosts will do.
     pub fn check_attachment(&self, uri: &CrawlUri, redirects: u8) -> Result<(), Refusal> {
@@ -203,15 +229,20 @@ impl Scope {
             Err(Refusal::Length)
         } else if redirects > rules.max_redirects {
             Err(Refusal::Redirects)
-        } else if self.exclude.match_any(uri) {
+        } else if self.is_excluded(uri) {
             Err(Refusal::Excluded)
         } else {
             Ok(())
         }
     }
 
+    /// Whether a pattern of `exclude` matches the path and query of a URL.
+    pub fn is_excluded(&self, uri: &CrawlUri) -> bool {
+        self.exclude.match_any(uri)
+    }
+
     /// Whether a host, `host` or `host:port`, is one of the site's.
-    fn has_authority(&self, authority: &str) -> bool {
+    pub fn has_authority(&self, authority: &str) -> bool {
         let port = |port: &str| port.bytes().all(|b| b.is_ascii_digit());
         let host = authority.rsplit_once(':').filter(|(_, p)| port(p));
         let host = host.map_or(authority, |(host, _)| host);
@@ -226,6 +257,42 @@ impl Scope {
                 }
                 None => allowed == authority || allowed == host,
             })
+    }
+}
+
+/// Fingerprints of the URLs that the operator has taken down. Clones share one set, so that frontier and gate refuse the same
+/// from the same moment on.
+#[derive(Debug, Clone, Default)]
+pub struct Takedowns(Arc<RwLock<HashSet<u64>>>);
+
+impl Takedowns {
+    /// Whether a URL was taken down.
+    pub fn contains(&self, uri: &CrawlUri) -> bool {
+        let set = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        !set.is_empty() && set.contains(&uri.fingerprint())
+    }
+
+    /// Takes URLs down.
+    pub fn add(&self, fingerprints: impl IntoIterator<Item = u64>) {
+        self.edit(|set| set.extend(fingerprints));
+    }
+
+    /// Lifts takedowns.
+    pub fn lift(&self, fingerprints: impl IntoIterator<Item = u64>) {
+        self.edit(|set| {
+            for fingerprint in fingerprints {
+                set.remove(&fingerprint);
+            }
+        });
+    }
+
+    /// Replaces the whole set.
+    pub fn replace(&self, fingerprints: impl IntoIterator<Item = u64>) {
+        self.edit(|set| *set = fingerprints.into_iter().collect());
+    }
+
+    fn edit(&self, change: impl FnOnce(&mut HashSet<u64>)) {
+        change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
     }
 }
 
@@ -291,7 +358,7 @@ const FIRST_YEAR: i32 = 1990;
 const YEARS_AHEAD: i32 = 10;
 
 /// Times that a segment may stand in a path beyond its first.
-pub(super) fn repeated_segments(uri: &CrawlUri, allowed: usize) -> bool {
+fn repeated_segments(uri: &CrawlUri, allowed: usize) -> bool {
     let mut sorted: Vec<&str> = uri.segments().collect();
     sorted.sort_unstable();
     let mut run = 0;
@@ -302,12 +369,12 @@ pub(super) fn repeated_segments(uri: &CrawlUri, allowed: usize) -> bool {
 }
 
 /// Number of path segments that are not empty.
-pub(super) fn path_segments(uri: &CrawlUri) -> usize {
+fn path_segments(uri: &CrawlUri) -> usize {
     uri.segments().count()
 }
 
 /// A query that carries the same key again and again, or an address inside the address.
-pub(super) fn growing_query(uri: &CrawlUri, max_parameters: usize) -> bool {
+fn growing_query(uri: &CrawlUri, max_parameters: usize) -> bool {
     let Some(query) = uri.query() else {
         return false;
     };
@@ -325,7 +392,7 @@ pub(super) fn growing_query(uri: &CrawlUri, max_parameters: usize) -> bool {
 }
 
 /// A calendar that has left the years that pages are from: `/2087/03/`, `?year=1873`, `?date=2190-01-01`.
-pub(super) fn calendar(uri: &CrawlUri, now_ms: i64) -> bool {
+fn calendar(uri: &CrawlUri, now_ms: i64) -> bool {
     let now = chrono::DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
     let years = FIRST_YEAR..=now.year() + YEARS_AHEAD;
     let odd_year = |text: &str| is_odd_year(text, &years);

@@ -1,0 +1,613 @@
+//! The gate: every request that the program makes to the web passes it.
+//!
+//! [`Gate::fetch`] checks a URL against the scope of its site and the operator's takedowns, then against the robots.txt of its
+//! host, waits for the host's turn, and only then makes a [`Permit`], without which the fetcher makes no request. It does so for
+//! each request of a visit: robots.txt and its redirects, the page, every hop of a redirect that is followed within a fetch.
+//!
+//! A [`Turn`] is what a lease or a person brings along: whose rules hold, how long to wait between two requests, and how many
+//! were made. The frontier has paced the first request of a lease; those that follow wait here. What is asked of a host in the
+//! turn of another one (a robots.txt that leads elsewhere) is remembered, so that the host's own turn comes after it.
+//!
+//! Addresses that are not public are refused by the fetcher itself, which knows them only when a name is looked up.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
+
+use taojin_uri::CrawlUri;
+
+use super::client::{Cookies, FetchError, Fetcher};
+use super::limits::Config;
+use super::request::{Fetched, Request, Sink};
+use super::robots::Rule;
+use super::robots_cache::{Access, RobotsCache, Verdict};
+use super::warc::Exchange;
+use super::warc_sink::WarcSink;
+use crate::outcome::{Failure, VisitOutcome};
+use crate::scope::{Refusal, Scope, Takedowns};
+
+/// Redirects that set a cookie and lead back to the page are followed so often within one fetch.
+const MAX_HOPS: usize = 4;
+
+/// Hosts whose last request is remembered; above it those at rest are forgotten.
+const MAX_HOSTS: usize = 10_000;
+
+/// A request in a lease waits so long for its turn at most, in milliseconds: no `Crawl-delay` that is obeyed is longer by default.
+/// Only a host that asked for a longer pause, in the turn of another one, makes it end before.
+const LONGEST_WAIT_MS: i64 = 300_000;
+
+/// How long a person waits for a host's turn, in milliseconds, all requests of a command together.
+const PERSON_WAITS_MS: i64 = 30_000;
+
+/// The time by which requests are paced.
+pub trait Clock: Send + Sync {
+    /// The present, Unix milliseconds.
+    fn now_ms(&self) -> i64;
+
+    /// Ends after `ms` milliseconds of this clock.
+    fn sleep(&self, ms: i64) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}
+
+/// What a request is for, and with that which rules hold for it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Purpose {
+    /// A page, list, feed or sitemap of a site, so many links and redirects from a seed: [`Scope::check`], robots.txt.
+    Page {
+        /// Links followed from a seed; 0 for a seed.
+        hops: u16,
+        /// Redirects followed to come here.
+        redirects: u8,
+    },
+    /// A file that a page of a site offers: [`Scope::check_attachment`], robots.txt.
+    Attachment {
+        /// Redirects followed to come here.
+        redirects: u8,
+    },
+    /// A page of a site that a person wants to add: robots.txt.
+    Probe,
+    /// An address that a person names to see what it answers: no rule but the takedowns.
+    Named,
+    /// A robots.txt, or what it redirects to: no robots.txt rules it, and no scope its own address.
+    RobotsTxt {
+        /// It is not where a robots.txt is expected.
+        is_redirect: bool,
+    },
+}
+
+/// Why a request may not be made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Refused {
+    /// The URL is taken down, or out of the scope of its site.
+    Rules(Refusal),
+    /// A rule of its robots.txt.
+    Robots(Rule),
+    /// Its robots.txt cannot be had: nothing of the host may be fetched before.
+    RobotsAway(Trouble),
+    /// Its host rests for longer than a visit waits, until then, Unix milliseconds.
+    Later(i64),
+}
+
+/// How the last try to fetch a robots.txt ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Trouble {
+    /// How.
+    pub outcome: VisitOutcome,
+    /// Why, where no answer came or not a whole one.
+    pub failure: Option<Failure>,
+    /// The status of the answer, if one came.
+    pub status: Option<u16>,
+    /// The same as a sentence.
+    pub detail: String,
+}
+
+impl Trouble {
+    /// One without an answer.
+    pub(super) fn new(outcome: VisitOutcome, detail: String) -> Self {
+        Self {
+            outcome,
+            failure: None,
+            status: None,
+            detail,
+        }
+    }
+
+    /// The word of the failure, else of the outcome.
+    pub fn word(&self) -> &'static str {
+        self.failure.map_or(self.outcome.as_str(), Failure::as_str)
+    }
+}
+
+impl std::fmt::Display for Trouble {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "its robots.txt cannot be had: {}", self.detail)
+    }
+}
+
+/// The right to make one request; only the gate makes one, and a fetch uses it up.
+#[derive(Debug)]
+pub struct Permit {
+    uri: CrawlUri,
+}
+
+impl Permit {
+    /// Where the request goes.
+    pub(super) fn uri(&self) -> &CrawlUri {
+        &self.uri
+    }
+}
+
+/// What a lease or a person brings to the gate, and what became of it.
+#[derive(Debug, Clone)]
+pub struct Turn {
+    /// The site whose scope holds; none for a person's request.
+    site: Option<Arc<str>>,
+    /// The host that is leased; none for a person's request.
+    authority: Option<Box<str>>,
+    /// Least time between two requests to a host, in milliseconds.
+    delay_ms: i64,
+    /// When the leased host was asked last in this turn.
+    last: LastRequest,
+    /// How long its requests may wait from now on, in milliseconds; none: each may wait for its turn.
+    patience_ms: Option<i64>,
+    requests: u32,
+    crawl_delay_ms: Option<i64>,
+    sitemaps: Arc<[CrawlUri]>,
+}
+
+impl Turn {
+    /// The turn of a lease of a URL of `site`, with the delay of its host in milliseconds.
+    pub fn for_lease(site: &Arc<str>, uri: &CrawlUri, delay_ms: i64) -> Self {
+        Self {
+            site: Some(Arc::clone(site)),
+            authority: Some(uri.authority().into()),
+            patience_ms: None,
+            ..Self::for_person(delay_ms)
+        }
+    }
+
+    /// The turn of a person who asks for addresses one after the other, with the delay between two requests to a host in
+    /// milliseconds. It ends when they have waited half a minute for hosts.
+    pub fn for_person(delay_ms: i64) -> Self {
+        Self {
+            site: None,
+            authority: None,
+            delay_ms,
+            last: LastRequest::default(),
+            patience_ms: Some(PERSON_WAITS_MS),
+            requests: 0,
+            crawl_delay_ms: None,
+            sitemaps: Arc::new([]),
+        }
+    }
+
+    /// Requests that were made in it.
+    pub fn requests(&self) -> u32 {
+        self.requests
+    }
+
+    /// The delay that the robots.txt of its host asks for, in milliseconds; of a person's turn, the last that was read.
+    pub fn crawl_delay_ms(&self) -> Option<i64> {
+        self.crawl_delay_ms
+    }
+
+    /// The sitemaps that this robots.txt names.
+    pub fn sitemaps(&self) -> &[CrawlUri] {
+        &self.sitemaps
+    }
+
+    /// Whether it is the turn of this URL's host.
+    fn covers(&self, uri: &CrawlUri) -> bool {
+        self.authority.as_deref() == Some(uri.authority())
+    }
+
+    fn note_robots(&mut self, uri: &CrawlUri, verdict: &Verdict) {
+        if self.authority.is_none() || self.covers(uri) {
+            self.crawl_delay_ms = verdict.crawl_delay_ms;
+            self.sitemaps = Arc::clone(&verdict.sitemaps);
+        }
+    }
+}
+
+/// When a host was asked last, Unix milliseconds.
+#[derive(Debug, Clone, Copy)]
+struct LastRequest {
+    /// When the request ended; while it is under way, when it began.
+    at_ms: i64,
+    /// The host asked to be left alone until then.
+    pause_ms: i64,
+}
+
+impl Default for LastRequest {
+    fn default() -> Self {
+        Self {
+            at_ms: i64::MIN,
+            pause_ms: i64::MIN,
+        }
+    }
+}
+
+impl LastRequest {
+    /// When the next one may be made. A request that a clock dates ahead of the present counts as made now.
+    fn next_ms(self, delay_ms: i64, now_ms: i64) -> i64 {
+        let rested_ms = self.at_ms.min(now_ms).saturating_add(delay_ms);
+        self.pause_ms.max(rested_ms)
+    }
+
+    fn take(&mut self, other: Self) {
+        self.at_ms = self.at_ms.max(other.at_ms);
+        self.pause_ms = self.pause_ms.max(other.pause_ms);
+    }
+}
+
+/// The last requests to a host.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pace {
+    /// In leases of the host itself, by which the frontier and their turns go.
+    own: LastRequest,
+    /// In turns of others.
+    foreign: LastRequest,
+}
+
+impl Pace {
+    fn next_ms(&self, delay_ms: i64, now_ms: i64) -> i64 {
+        let own_ms = self.own.next_ms(delay_ms, now_ms);
+        own_ms.max(self.foreign.next_ms(delay_ms, now_ms))
+    }
+
+    fn take(&mut self, request: LastRequest, is_own: bool) {
+        let last = if is_own {
+            &mut self.own
+        } else {
+            &mut self.foreign
+        };
+        last.take(request);
+    }
+}
+
+/// The rules of the sites at present.
+#[derive(Debug, Default)]
+struct Rules {
+    sites: HashMap<Arc<str>, Arc<Scope>>,
+    takedowns: Takedowns,
+}
+
+/// Checks, paces and makes requests; shared by all who make any.
+pub struct Gate {
+    fetcher: Fetcher,
+    robots: RobotsCache,
+    /// Where every exchange is archived, if it is.
+    archive: Option<Arc<WarcSink>>,
+    clock: Arc<dyn Clock>,
+    /// A `Crawl-delay` is obeyed up to this, in milliseconds.
+    max_crawl_delay_ms: i64,
+    rules: RwLock<Rules>,
+    paces: Mutex<HashMap<Box<str>, Pace>>,
+}
+
+impl Gate {
+    /// A gate that knows no site and no robots.txt yet. A `Crawl-delay` is obeyed up to `max_crawl_delay_ms`.
+    ///
+    /// # Errors
+    /// Where the settings allow no HTTP client.
+    pub fn new(
+        config: Config,
+        max_crawl_delay_ms: i64,
+        clock: Arc<dyn Clock>,
+    ) -> Result<Self, FetchError> {
+        Ok(Self {
+            fetcher: Fetcher::new(config)?,
+            robots: RobotsCache::new(),
+            archive: None,
+            clock,
+            max_crawl_delay_ms,
+            rules: RwLock::default(),
+            paces: Mutex::default(),
+        })
+    }
+
+    /// Archives every exchange.
+    #[must_use]
+    pub fn with_archive(mut self, archive: Option<Arc<WarcSink>>) -> Self {
+        self.archive = archive;
+        self
+    }
+
+    /// Takes over the robots.txt files that [`Gate::save_robots`] saved; none of them if the file is damaged or another agent's.
+    #[must_use]
+    pub fn with_saved_robots(mut self, path: &Path) -> Self {
+        self.robots = RobotsCache::open(path, self.config().robots_token());
+        self
+    }
+
+    /// Saves the robots.txt files that are known; replaces the file at once or not at all.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn save_robots(&self, path: &Path) -> std::io::Result<()> {
+        self.robots.save(path, self.config().robots_token())
+    }
+
+    /// From now on these sites are crawled and these URLs are taken down.
+    pub fn set_rules(
+        &self,
+        sites: impl IntoIterator<Item = (Arc<str>, Arc<Scope>)>,
+        takedowns: Takedowns,
+    ) {
+        let rules = Rules {
+            sites: sites.into_iter().collect(),
+            takedowns,
+        };
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    /// The settings of the fetcher.
+    pub fn config(&self) -> &Config {
+        self.fetcher.config()
+    }
+
+    /// Where all is archived, if it is.
+    pub fn archive(&self) -> Option<&Arc<WarcSink>> {
+        self.archive.as_ref()
+    }
+
+    /// Where a host is, by its name; none where nobody knows, or where a proxy asks for its name. No request is made to it.
+    pub async fn locate(&self, uri: &CrawlUri) -> Option<IpAddr> {
+        self.fetcher.locate(uri).await
+    }
+
+    /// Whether a URL may be fetched, without fetching it: by the rules that hold for `purpose`, and its robots.txt, which is fetched
+    /// if it is not known.
+    ///
+    /// # Errors
+    /// The rule that refuses it.
+    pub async fn check(
+        &self,
+        uri: &CrawlUri,
+        purpose: Purpose,
+        turn: &mut Turn,
+    ) -> Result<(), Refused> {
+        self.check_rules(uri, purpose, turn)?;
+        self.check_robots(uri, purpose, turn).await.map(|_| ())
+    }
+
+    /// Fetches a URL once the gate lets it pass; the body goes to `sink`. Redirects that only set a cookie and lead back to the page
+    /// are followed, each as a request of its own; all others are the caller's.
+    ///
+    /// # Errors
+    /// The rule that refuses the URL, or one of these redirects. How a fetch that was made went is never an error.
+    pub async fn fetch(
+        &self,
+        request: &Request,
+        purpose: Purpose,
+        turn: &mut Turn,
+        sink: &mut dyn Sink,
+    ) -> Result<Fetched, Refused> {
+        let Some(archive) = &self.archive else {
+            return self.fetch_page(request, purpose, turn, sink).await;
+        };
+        let limit = request
+            .max_body_bytes
+            .unwrap_or(self.config().max_body_bytes);
+        let mut exchange = Exchange::new(sink, limit);
+        let fetched = self
+            .fetch_page(request, purpose, turn, &mut exchange)
+            .await?;
+        archive.write(&request.uri, &exchange, &fetched, self.clock.now_ms());
+        Ok(fetched)
+    }
+
+    async fn fetch_page(
+        &self,
+        request: &Request,
+        purpose: Purpose,
+        turn: &mut Turn,
+        sink: &mut dyn Sink,
+    ) -> Result<Fetched, Refused> {
+        let mut cookies = Cookies::default();
+        let mut uri = request.uri.clone();
+        let (mut hops, mut elapsed_ms) = (0, 0);
+        loop {
+            let permit = self.admit(&uri, hops, purpose, turn).await?;
+            let can_hop = hops < MAX_HOPS;
+            let (mut fetched, hop) = self
+                .fetcher
+                .fetch(permit, request, &mut cookies, can_hop, sink)
+                .await;
+            self.record_end(&uri, turn, &fetched);
+            elapsed_ms += fetched.elapsed_ms;
+            match hop {
+                Some(to) => uri = to,
+                None => {
+                    fetched.elapsed_ms = elapsed_ms;
+                    return Ok(fetched);
+                }
+            }
+            hops += 1;
+        }
+    }
+
+    /// Lets a request pass, for a URL or for what `hops` redirects of it lead to: waits for the host's turn, and counts it.
+    async fn admit(
+        &self,
+        uri: &CrawlUri,
+        hops: usize,
+        purpose: Purpose,
+        turn: &mut Turn,
+    ) -> Result<Permit, Refused> {
+        let check = |turn: &Turn| match hops {
+            0 => self.check_rules(uri, purpose, turn),
+            _ => self.check_hop(uri, turn),
+        };
+        check(turn)?;
+        let crawl_delay_ms = self.check_robots(uri, purpose, turn).await?;
+        self.wait_for_turn(uri, crawl_delay_ms, turn).await?;
+        // It may have been taken down, or excluded, while it waited.
+        check(turn)?;
+        turn.requests += 1;
+        Ok(Permit { uri: uri.clone() })
+    }
+
+    /// Takedowns, and the scope of the turn's site.
+    fn check_rules(&self, uri: &CrawlUri, purpose: Purpose, turn: &Turn) -> Result<(), Refused> {
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        if rules.takedowns.contains(uri) {
+            return Err(Refused::Rules(Refusal::TakenDown));
+        }
+        let Some(site) = &turn.site else {
+            return Ok(());
+        };
+        let Some(scope) = rules.sites.get(site) else {
+            return Err(Refused::Rules(Refusal::UnknownSite));
+        };
+        let checked = match purpose {
+            Purpose::Page { hops, redirects } => {
+                scope.check(uri, hops, redirects, self.clock.now_ms())
+            }
+            Purpose::Attachment { redirects } => scope.check_attachment(uri, redirects),
+            Purpose::RobotsTxt { is_redirect: true } => check_passage(scope, uri),
+            Purpose::RobotsTxt { .. } | Purpose::Probe | Purpose::Named => Ok(()),
+        };
+        checked.map_err(Refused::Rules)
+    }
+
+    /// The same of an address that a redirect of the page leads through.
+    fn check_hop(&self, uri: &CrawlUri, turn: &Turn) -> Result<(), Refused> {
+        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
+        if rules.takedowns.contains(uri) {
+            return Err(Refused::Rules(Refusal::TakenDown));
+        }
+        let scope = turn.site.as_ref().and_then(|site| rules.sites.get(site));
+        scope.map_or(Ok(()), |scope| {
+            check_passage(scope, uri).map_err(Refused::Rules)
+        })
+    }
+
+    /// The `Crawl-delay` of a URL's robots.txt, in milliseconds, if that lets us in.
+    async fn check_robots(
+        &self,
+        uri: &CrawlUri,
+        purpose: Purpose,
+        turn: &mut Turn,
+    ) -> Result<Option<i64>, Refused> {
+        if matches!(purpose, Purpose::Named | Purpose::RobotsTxt { .. }) {
+            return Ok(None);
+        }
+        let verdict = self.robots.verdict(self, uri, turn).await;
+        turn.note_robots(uri, &verdict);
+        match verdict.access {
+            Access::Allowed(_) => Ok(verdict.crawl_delay_ms),
+            Access::Refused(rule) => Err(Refused::Robots(rule)),
+            Access::Unreachable { trouble, .. } => Err(Refused::RobotsAway(trouble)),
+        }
+    }
+
+    /// Waits until a request may go to the host of a URL, and takes the turn: who comes while it is under way waits behind it.
+    async fn wait_for_turn(
+        &self,
+        uri: &CrawlUri,
+        crawl_delay_ms: Option<i64>,
+        turn: &mut Turn,
+    ) -> Result<(), Refused> {
+        let asked_ms = crawl_delay_ms.unwrap_or(0);
+        let most_ms = self.max_crawl_delay_ms.max(0);
+        let delay_ms = turn.delay_ms.max(asked_ms.clamp(0, most_ms));
+        loop {
+            let now_ms = self.clock.now_ms();
+            let wait_ms = {
+                let mut paces = self.lock_paces();
+                let wait_ms = wait_ms(&paces, uri, turn, delay_ms, now_ms);
+                if wait_ms <= 0 {
+                    let begun = LastRequest {
+                        at_ms: now_ms,
+                        ..LastRequest::default()
+                    };
+                    note(&mut paces, uri, turn, begun, now_ms);
+                    return Ok(());
+                }
+                wait_ms
+            };
+            let patience_ms = turn.patience_ms.unwrap_or(LONGEST_WAIT_MS.max(most_ms));
+            if wait_ms > patience_ms {
+                return Err(Refused::Later(now_ms.saturating_add(wait_ms)));
+            }
+            self.clock.sleep(wait_ms).await;
+            if let Some(patience_ms) = &mut turn.patience_ms {
+                *patience_ms -= wait_ms;
+            }
+        }
+    }
+
+    /// A request has ended: the delay begins.
+    fn record_end(&self, uri: &CrawlUri, turn: &mut Turn, fetched: &Fetched) {
+        let now_ms = self.clock.now_ms();
+        let pause_ms = fetched.asked_pause_ms();
+        let ended = LastRequest {
+            at_ms: now_ms,
+            pause_ms: pause_ms.map_or(i64::MIN, |pause_ms| now_ms.saturating_add(pause_ms)),
+        };
+        note(&mut self.lock_paces(), uri, turn, ended, now_ms);
+    }
+
+    fn lock_paces(&self) -> MutexGuard<'_, HashMap<Box<str>, Pace>> {
+        self.paces.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The present of the crawl, Unix milliseconds.
+    pub(super) fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+}
+
+/// Whether a request may go through an address that is not a page of its own: it may be none that `include` names, or of a host
+/// that belongs to no site; what is excluded is not asked for that way either.
+fn check_passage(scope: &Scope, uri: &CrawlUri) -> Result<(), Refusal> {
+    if scope.has_authority(uri.authority()) && scope.is_excluded(uri) {
+        return Err(Refusal::Excluded);
+    }
+    Ok(())
+}
+
+/// How long a request of this turn waits for the host of a URL, in milliseconds.
+fn wait_ms(
+    paces: &HashMap<Box<str>, Pace>,
+    uri: &CrawlUri,
+    turn: &Turn,
+    delay_ms: i64,
+    now_ms: i64,
+) -> i64 {
+    let mut pace = paces.get(uri.authority()).copied().unwrap_or_default();
+    if turn.covers(uri) {
+        pace.own = turn.last;
+    }
+    pace.next_ms(delay_ms, now_ms).saturating_sub(now_ms)
+}
+
+/// Notes a request to the host of a URL.
+fn note(
+    paces: &mut HashMap<Box<str>, Pace>,
+    uri: &CrawlUri,
+    turn: &mut Turn,
+    request: LastRequest,
+    now_ms: i64,
+) {
+    let is_own = turn.covers(uri);
+    if is_own {
+        turn.last.take(request);
+    }
+    let authority = uri.authority();
+    if let Some(pace) = paces.get_mut(authority) {
+        pace.take(request, is_own);
+        return;
+    }
+    if paces.len() >= MAX_HOSTS {
+        paces.retain(|_, pace| pace.next_ms(LONGEST_WAIT_MS, now_ms) > now_ms);
+    }
+    // More hosts than any machine has connections for: what is beyond goes by the frontier alone.
+    if paces.len() < MAX_HOSTS {
+        let mut pace = Pace::default();
+        pace.take(request, is_own);
+        paces.insert(authority.into(), pace);
+    }
+}
