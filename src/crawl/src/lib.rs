@@ -11,7 +11,7 @@ pub mod schedule;
 pub mod scope;
 pub mod store;
 
-pub use outcome::{DocumentChange, Failure, Truncation, VisitOutcome};
+pub use outcome::{DocumentChange, Failure, NoPage, Problem, Truncation, VisitOutcome};
 
 /// A day in milliseconds.
 const DAY_MS: i64 = 86_400_000;

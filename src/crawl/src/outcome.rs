@@ -1,6 +1,8 @@
 //! How a visit ended: the one type for it from the fetch over the schedule and the frontier to the crawl log, and the one
 //! table of its words. Never decides what follows from an end.
 
+use std::fmt;
+
 words! {
 /// How a visit ended. What else is known of the end (status, redirect target, `Retry-After`) stands in the head of the
 /// answer; why there was no page, in [`Failure`].
@@ -56,7 +58,7 @@ impl VisitOutcome {
 
 words! {
 /// Why a fetch brought no page, or not the whole of it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Failure {
     /// The name has no address or the name server does not answer.
     Dns => "dns",
@@ -140,6 +142,92 @@ pub enum DocumentChange {
 }
 }
 
+/// Why a request brought no page, as cycles of a site count it and verdicts tell it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum NoPage {
+    /// The server answered with this status.
+    Status(u16),
+    /// No answer came, or none that can be used.
+    Failure(Failure),
+    /// It was not made, or ended otherwise.
+    Outcome(VisitOutcome),
+}
+
+impl fmt::Display for NoPage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoPage::Status(status) => write!(f, "{STATUS}{status}"),
+            NoPage::Failure(failure) => f.write_str(failure.as_str()),
+            NoPage::Outcome(outcome) => f.write_str(outcome.as_str()),
+        }
+    }
+}
+
+/// What went wrong with a visit. Its [`Display`](fmt::Display) is the word that cycles of a site are counted under in the store;
+/// [`Problem::parse`] reads it back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Problem {
+    /// No page came.
+    Page(NoPage),
+    /// Its robots.txt could not be had, so that no page was asked for.
+    Robots(NoPage),
+    /// The page says that there is none.
+    ErrorPage,
+}
+
+/// How the words of problems begin that are no words of an enum.
+const STATUS: &str = "HTTP ";
+const ROBOTS: &str = "robots.txt: ";
+const ERROR_PAGE: &str = "error page";
+
+impl Problem {
+    /// The page was forbidden by robots.txt.
+    pub const DISALLOWED: Problem = Problem::Page(NoPage::Outcome(VisitOutcome::Disallowed));
+
+    /// The problem of a word; `None` for one that this version does not know.
+    pub fn parse(word: &str) -> Option<Self> {
+        if word == ERROR_PAGE {
+            return Some(Problem::ErrorPage);
+        }
+        let (word, is_robots) = match word.strip_prefix(ROBOTS) {
+            Some(word) => (word, true),
+            None => (word, false),
+        };
+        let status = word.strip_prefix(STATUS).map(|status| status.parse().ok());
+        let why = match status {
+            Some(status) => NoPage::Status(status?),
+            // A failure that shares its word with an outcome is that outcome.
+            None => match Failure::parse(word) {
+                Some(failure) => NoPage::Failure(failure),
+                None => NoPage::Outcome(VisitOutcome::parse(word)?),
+            },
+        };
+        Some(if is_robots {
+            Problem::Robots(why)
+        } else {
+            Problem::Page(why)
+        })
+    }
+
+    /// Why no page came, or no robots.txt.
+    pub fn no_page(self) -> Option<NoPage> {
+        match self {
+            Problem::Page(why) | Problem::Robots(why) => Some(why),
+            Problem::ErrorPage => None,
+        }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Problem::Page(why) => why.fmt(f),
+            Problem::Robots(why) => write!(f, "{ROBOTS}{why}"),
+            Problem::ErrorPage => f.write_str(ERROR_PAGE),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::HashSet;
@@ -162,6 +250,34 @@ mod tests {
             assert_eq!(serde_json::json!(outcome), word);
         }
         assert_eq!(VisitOutcome::parse("something else"), None);
+    }
+
+    #[test]
+    fn problem_words_are_read_back() {
+        let outcomes = VisitOutcome::ALL.map(NoPage::Outcome).into_iter();
+        let whys = outcomes
+            .chain(Failure::ALL.map(NoPage::Failure))
+            .chain([NoPage::Status(503)]);
+        for why in whys {
+            for problem in [Problem::Page(why), Problem::Robots(why)] {
+                let word = problem.to_string();
+                let read = Problem::parse(&word).unwrap();
+                assert_eq!(read.to_string(), word);
+                let is_same = matches!(why, NoPage::Outcome(VisitOutcome::AddressRefused));
+                assert!(is_same || read == problem, "{word}: {read:?}");
+            }
+        }
+        assert_eq!(Problem::parse("error page"), Some(Problem::ErrorPage));
+        for unknown in [
+            "",
+            "HTTP",
+            "HTTP x",
+            "robots.txt: ",
+            "robots.txt: HTTP ",
+            "new word",
+        ] {
+            assert_eq!(Problem::parse(unknown), None, "{unknown}");
+        }
     }
 
     #[test]

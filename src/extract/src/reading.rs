@@ -1,7 +1,7 @@
 //! Reads one page from end to end. A [`Reading`] holds its lines, main text, headline, date, comments and labels, each
 //! derived from those before it, and makes the document of them.
 
-use crate::body::{guided, notes, thread as posts};
+use crate::body::{DecidedBy, guided, notes, thread as posts};
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock, Stamp};
 use crate::date::text::find_dates;
 use crate::document::{Document, Image, Kind};
@@ -70,7 +70,7 @@ impl<'a> Reading<'a> {
         // What the ratios propose stays as it is.
         let by_model = config.method == Method::Model;
         if by_model && posts::settle_posts(page, &outline, &comments, body.talk, &mut body.lines) {
-            body.method = "posts";
+            body.decided_by = DecidedBy::Posts;
         }
         let headline =
             headline::find_headline(page, &outline, &head, &title, &headings, &body.lines);
@@ -201,7 +201,7 @@ impl<'a> Reading<'a> {
         let (author, source) = self.names(page);
         let links = page::links(page, config.max_outlinks);
         // The pages of a thread are documents of their own.
-        let pages = if self.body.method == "posts" {
+        let pages = if self.body.decided_by == DecidedBy::Posts {
             Pages::default()
         } else {
             Pages::find(page, &self.outline, &links, self.anchors)
@@ -237,7 +237,7 @@ impl<'a> Reading<'a> {
             pages: pages.following,
             part_of: pages.first,
             kind: self.body.kind,
-            method: self.body.method.to_owned(),
+            method: self.body.decided_by.as_str().to_owned(),
             charset: page.charset.clone(),
             confidence: self.body.confidence,
             noindex: asks("noindex"),

@@ -151,7 +151,7 @@ pub(super) fn build_trace(
         }
     });
     Trace {
-        method: body.method.to_owned(),
+        method: body.decided_by.as_str().to_owned(),
         container: judgement.container.map(|c| place(page, c.node + 1)),
         types: trace_types(&judgement.types),
         paths: trace_paths(page, outline, proposal, body),

@@ -25,7 +25,7 @@ use super::robots::Rule;
 use super::robots_cache::{Access, RobotsCache, Verdict};
 use super::warc::Exchange;
 use super::warc_sink::WarcSink;
-use crate::outcome::{Failure, VisitOutcome};
+use crate::outcome::{Failure, NoPage, VisitOutcome};
 use crate::scope::{Refusal, Scope, Takedowns};
 
 /// Redirects that set a cookie and lead back to the page are followed so often within one fetch.
@@ -113,9 +113,11 @@ impl Trouble {
         }
     }
 
-    /// The word of the failure, else of the outcome.
-    pub fn word(&self) -> &'static str {
-        self.failure.map_or(self.outcome.as_str(), Failure::as_str)
+    /// The status if an answer came, else the failure, else the outcome.
+    pub fn no_page(&self) -> NoPage {
+        let failure = self.failure.map(NoPage::Failure);
+        let status = self.status.map(NoPage::Status);
+        status.or(failure).unwrap_or(NoPage::Outcome(self.outcome))
     }
 }
 

@@ -3,6 +3,7 @@
 
 use std::collections::HashSet;
 
+use super::DecidedBy;
 use super::judgement::{count_tokens, select};
 use crate::date::stamp::Clock;
 use crate::date::text::{DateForm, find_dates};
@@ -33,7 +34,7 @@ pub(crate) fn choose(
     outline: &Outline,
     odds: &[f32],
     guide: &Guide<'_>,
-) -> (Vec<usize>, f32, &'static str) {
+) -> (Vec<usize>, f32, DecidedBy) {
     let tokens: Vec<u32> = outline.lines.iter().map(|l| l.all.tokens).collect();
     let (model, expected) = select(&count_tokens(&outline.lines, odds), odds);
     let guided: Vec<f32> = outline
@@ -75,13 +76,13 @@ pub(crate) fn choose(
     let linked: u32 = model.iter().map(|i| outline.lines[*i].linked.tokens).sum();
     let plain = 1.0 - linked as f32 / sum(&model).max(1.0);
     if !said && expected * plain < LEAST_EXPECTED {
-        (model, expected, "model")
+        (model, expected, DecidedBy::Model)
     } else if lines == model {
-        (model, expected.max(sure), "model+template")
+        (model, expected.max(sure), DecidedBy::ModelAndTemplate)
     } else if said || (of_certain(&lines) >= LEAST_LEFT * of_certain(&model) && enough) {
-        (lines, sure, "template")
+        (lines, sure, DecidedBy::Template)
     } else {
-        (model, expected, "model")
+        (model, expected, DecidedBy::Model)
     }
 }
 

@@ -21,6 +21,39 @@ use proposal::BodyProposal;
 
 /// Probability of being an article or a manual from which a page is taken for one text.
 const ONE_TEXT: f32 = 0.5;
+
+/// Which step decided what the text of a page is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum DecidedBy {
+    /// There was nothing to decide about.
+    #[default]
+    Nothing,
+    /// The path ratios, with `method = "ratio"`.
+    Ratio,
+    /// The learned models.
+    Model,
+    /// The models, and the template of the site's pages, which kept the same lines.
+    ModelAndTemplate,
+    /// The template, which kept other lines than the models.
+    Template,
+    /// The posts of a thread.
+    Posts,
+}
+
+impl DecidedBy {
+    /// The word for it in `Document::method`.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            DecidedBy::Nothing => "none",
+            DecidedBy::Ratio => "ratio",
+            DecidedBy::Model => "model",
+            DecidedBy::ModelAndTemplate => "model+template",
+            DecidedBy::Template => "template",
+            DecidedBy::Posts => "posts",
+        }
+    }
+}
+
 /// The main text.
 #[derive(Debug, Default)]
 pub(super) struct Body {
@@ -28,8 +61,7 @@ pub(super) struct Body {
     pub lines: Vec<usize>,
     /// What each line of the page says that is not text.
     pub phrases: Vec<Option<Phrase>>,
-    /// Which way decided.
-    pub method: &'static str,
+    pub decided_by: DecidedBy,
     /// 0 to 1.
     pub confidence: f32,
     /// What the page is.
@@ -57,7 +89,6 @@ pub(super) fn extract_main_text(
     let view = View::new(search.page, outline, search.title);
     if outline.lines.is_empty() {
         return Body {
-            method: "none",
             kind: search.judged.kind,
             ..Body::default()
         };
@@ -66,7 +97,7 @@ pub(super) fn extract_main_text(
         let proposal = BodyProposal::new(search.page, outline);
         return Body {
             lines: proposal.text_lines(),
-            method: "ratio",
+            decided_by: DecidedBy::Ratio,
             confidence: proposal.confidence(outline),
             kind: search.judged.kind,
             talk: 0.0,
@@ -74,12 +105,12 @@ pub(super) fn extract_main_text(
         };
     }
     let judgement = Judgement::new(search, &view);
-    let (mut lines, expected, method) = match &guide {
+    let (mut lines, expected, decided_by) = match &guide {
         Some(guide) => guided::choose(search.page, outline, &judgement.odds, guide),
         None => {
             let tokens = count_tokens(&outline.lines, &judgement.odds);
             let (lines, expected) = select(&tokens, &judgement.odds);
-            (lines, expected, "model")
+            (lines, expected, DecidedBy::Model)
         }
     };
     add_related(search.page, &view, &judgement.odds, &mut lines);
@@ -108,7 +139,7 @@ pub(super) fn extract_main_text(
     let short = 0.5 + 0.5 * (kept.0 as f32 / (2 * config.min_tokens).max(1) as f32).min(1.0);
     Body {
         lines,
-        method,
+        decided_by,
         confidence: expected * plain * short,
         kind,
         talk,

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 
-use super::Body;
+use super::{Body, DecidedBy};
 use crate::classify::features::{View, link_share};
 use crate::cues::phrases::Phrase;
 use crate::date::stamp::Clock;
@@ -53,7 +53,7 @@ pub(crate) fn drop_notes(
         next += 1;
         !notes.hold(*i, next - 1, closes)
     });
-    if !notes.one_text || body.method == "posts" {
+    if !notes.one_text || body.decided_by == DecidedBy::Posts {
         drop_copies(page, outline, lines);
     }
     let tokens = outline.tokens_of(lines);

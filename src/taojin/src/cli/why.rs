@@ -9,14 +9,14 @@ use super::context::{Context, Named, UsageError, runtime};
 use super::gate::{open_gate, person_turn, refused_error};
 use super::output;
 use crate::config::{Config, LoadedConfig};
-use crate::daemon::{StatusBoard, now_ms};
+use crate::daemon::{NO_TEXT, StatusBoard, now_ms};
 use crate::serve::SiteVerdict;
-use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Gate, Purpose, Request, Robots};
 use taojin_crawl::frontier::{Explanation, leads_nowhere, queue_name};
 use taojin_crawl::schedule::Site;
 use taojin_crawl::scope::{Refusal, Scope, queues_of};
 use taojin_crawl::store::{HELD_MS, Reader, UrlClass, UrlRecord, UrlState};
+use taojin_crawl::{Failure, VisitOutcome};
 use taojin_uri::CrawlUri;
 
 /// Arguments of `why`.
@@ -332,23 +332,30 @@ fn reason(record: &UrlRecord, alias: Option<&str>) -> Option<String> {
     })
 }
 
-/// An error of the store in a person's words.
+/// An error of the store in a person's words: the store has the word of a failure, or words already.
 fn plain(error: Option<&str>) -> &str {
-    match error {
-        None => "no answer",
-        Some("content-type") => "not a page: the server declares another type",
-        Some("content-type: no text") => "not a text",
-        Some("too-large") => "larger than fetch.max_body_bytes",
-        Some("bomb") => "a small body that unpacks to a huge one",
-        Some("bad-redirect") => "redirects to an address that cannot be crawled",
-        Some("dns") => "the host name has no address",
-        Some("connect") => "no connection to the server",
-        Some("tls") => "no secure connection: certificate or TLS version",
-        Some("timeout") => "no answer in time",
-        Some("reset") => "the server closed the connection before it answered",
-        Some("decode") => "the body is not compressed as its header says",
-        Some("protocol") => "the answer is not HTTP",
-        Some(other) => other,
+    let Some(error) = error else {
+        return "no answer";
+    };
+    if error == NO_TEXT {
+        return "not a text";
+    }
+    let Some(failure) = Failure::parse(error) else {
+        return error;
+    };
+    match failure {
+        Failure::ContentType => "not a page: the server declares another type",
+        Failure::TooLarge => "larger than fetch.max_body_bytes",
+        Failure::Bomb => "a small body that unpacks to a huge one",
+        Failure::BadRedirect => "redirects to an address that cannot be crawled",
+        Failure::Dns => "the host name has no address",
+        Failure::Connect => "no connection to the server",
+        Failure::Tls => "no secure connection: certificate or TLS version",
+        Failure::Timeout => "no answer in time",
+        Failure::Reset => "the server closed the connection before it answered",
+        Failure::Decode => "the body is not compressed as its header says",
+        Failure::Protocol => "the answer is not HTTP",
+        Failure::ConnectionRefused | Failure::Truncated | Failure::Address => error,
     }
 }
 

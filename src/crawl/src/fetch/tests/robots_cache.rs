@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::server::{Server, Step, TestClock, http, uri};
 use crate::fetch::robots_cache::{Access, RobotsCache, Verdict};
 use crate::fetch::{Gate, Turn};
+use crate::outcome::Failure;
 
 const HOUR_MS: i64 = 3_600_000;
 
@@ -80,7 +81,11 @@ fn end_of(access: &Access) -> End {
         Access::Unreachable {
             retry_at_ms,
             trouble,
-        } => End::Unreachable(*retry_at_ms, trouble.word(), trouble.status),
+        } => {
+            let outcome = trouble.outcome.as_str();
+            let word = trouble.failure.map_or(outcome, Failure::as_str);
+            End::Unreachable(*retry_at_ms, word, trouble.status)
+        }
     }
 }
 

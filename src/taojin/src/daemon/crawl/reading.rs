@@ -27,6 +27,9 @@ const CLEAR_TEXT: f32 = 0.7;
 /// Bytes of text up to which a page that was cut off at the limit may still be an article.
 const MAX_TEXT_OF_CUT: usize = 128 << 10;
 
+/// The reason of a visit that brought bytes which are neither a page nor a file that is read.
+pub(crate) const NO_TEXT: &str = "content-type: no text";
+
 /// Characters of a text that its outline is made from, and links.
 const OUTLINE: usize = 2_000;
 
@@ -289,8 +292,7 @@ pub(crate) fn read(
         BodyForm::Open => VisitResult::nothing(VisitOutcome::Page, Some("empty body".to_owned())),
         // A file is read by a child process, which is waited for elsewhere.
         BodyForm::File(_) | BodyForm::Binary => {
-            let reason = "content-type: no text".to_owned();
-            VisitResult::nothing(VisitOutcome::Unwanted, Some(reason))
+            VisitResult::nothing(VisitOutcome::Unwanted, Some(NO_TEXT.to_owned()))
         }
     }
 }

@@ -3,7 +3,6 @@
 //! [`apply`] computes the next state of the URL's record, the document and the outlinks for the next transaction, and the
 //! line of the crawl log; it is pure, times are passed in. The crawl loop adds them to its batch and counts.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,13 +13,13 @@ use super::shown::{Duplicates, PageJudge, Primary, find, primary};
 use super::sites;
 use super::visit::{FinishedVisit, LeaseEnd, VisitResult};
 use crate::serve::metrics;
-use taojin_crawl::fetch::Fetched;
+use taojin_crawl::fetch::{Fetched, Trouble};
 use taojin_crawl::frontier::{Lease, is_blind};
 use taojin_crawl::schedule::{self, Finding, PageFacts, PageKind, Revisit, Shown};
 use taojin_crawl::store::{
     DocOp, FinishedPage, Reader, Store, StoreError, UrlClass, UrlId, UrlRecord, UrlState, Visit,
 };
-use taojin_crawl::{DocumentChange, Failure, VisitOutcome};
+use taojin_crawl::{DocumentChange, NoPage, Problem, VisitOutcome};
 use taojin_extract::{Kind, is_blocking_address};
 use taojin_uri::CrawlUri;
 
@@ -151,7 +150,7 @@ fn finding(visited: &VisitResult, class: UrlClass, shown: Shown) -> Finding {
     let fetched = visited.fetched.as_ref();
     let reason = visited.reason.as_deref();
     let in_words = match (visited.outcome, fetched) {
-        (VisitOutcome::RobotsUnreachable, _) => visited.sentence.clone(),
+        (VisitOutcome::RobotsUnreachable, _) => visited.trouble.as_ref().map(Trouble::to_string),
         (VisitOutcome::Unreachable, Some(fetched)) if fetched.truncation().is_none() => {
             Some(fetched.describe())
         }
@@ -421,12 +420,7 @@ impl CrawlLoop {
     }
 
     /// Counts for the status of a site: of all time, and of the cycle (`cycle_…`, set back when one begins).
-    fn count_visit(
-        &mut self,
-        site: &Arc<str>,
-        applied: &AppliedVisit,
-        problem: Option<Cow<'static, str>>,
-    ) {
+    fn count_visit(&mut self, site: &Arc<str>, applied: &AppliedVisit, problem: Option<Problem>) {
         let line = &applied.line;
         let visit = &applied.page.visit;
         let is_entry = visit.class == UrlClass::Seed;
@@ -573,25 +567,23 @@ fn found_on(
 }
 
 /// Why a visit brought no page, in one of few words; `None` if it did, or led elsewhere.
-fn problem(visited: &VisitResult) -> Option<Cow<'static, str>> {
+fn problem(visited: &VisitResult) -> Option<Problem> {
     if visited.sitemap_cut.is_some() {
         // It came, and what was read of it counts; it is told by itself.
         return None;
     }
     let Some(fetched) = &visited.fetched else {
-        return Some(match (visited.outcome, &visited.reason) {
-            // "robots.txt: " and a status or a word.
-            (VisitOutcome::RobotsUnreachable, Some(reason)) => Cow::Owned(reason.clone()),
-            (outcome, _) => Cow::Borrowed(outcome.as_str()),
+        return Some(match &visited.trouble {
+            Some(trouble) => Problem::Robots(trouble.no_page()),
+            None => Problem::Page(NoPage::Outcome(visited.outcome)),
         });
     };
-    match fetched.failure.map(Failure::as_str) {
-        Some(word) => Some(Cow::Borrowed(word)),
+    match fetched.failure {
+        Some(failure) => Some(Problem::Page(NoPage::Failure(failure))),
         None if fetched.outcome.is_success() => {
-            let is_error = visited.kind == Some(Kind::Error);
-            is_error.then_some(Cow::Borrowed("error page"))
+            (visited.kind == Some(Kind::Error)).then_some(Problem::ErrorPage)
         }
-        None => Some(Cow::Owned(format!("HTTP {}", fetched.head.status))),
+        None => Some(Problem::Page(NoPage::Status(fetched.head.status))),
     }
 }
 

@@ -23,6 +23,7 @@ use taojin_crawl::frontier::{
 use taojin_crawl::schedule::{Cron, Site};
 use taojin_crawl::scope::{Patterns, Scope};
 use taojin_crawl::store::{NewUrl, Reader, SiteCounts, SiteRecord, StoreError, UrlClass};
+use taojin_crawl::{NoPage, Problem};
 use taojin_uri::CrawlUri;
 
 /// Counter of a cycle: visits that were answered with a page, or that it has not changed.
@@ -49,7 +50,7 @@ const LOOK: Duration = Duration::from_secs(1);
 const FORGET_EVERY: Duration = Duration::from_secs(3600);
 
 /// Statuses by which servers say that they do not want this reader.
-const REFUSING: [&str; 4] = ["HTTP 401", "HTTP 403", "HTTP 429", "HTTP 451"];
+const REFUSING: [u16; 4] = [401, 403, 429, 451];
 
 /// A site that is being crawled.
 pub(crate) struct SiteRun {
@@ -344,7 +345,10 @@ impl CrawlLoop {
 
 /// Visits of the cycle that the site turned away, by a page or by the status.
 pub(crate) fn turned_away(counts: &SiteCounts) -> u64 {
-    let refused = REFUSING.map(|status| number(counts, &format!("{PROBLEM}{status}")));
+    let refused = REFUSING.map(|status| {
+        let problem = Problem::Page(NoPage::Status(status));
+        number(counts, &format!("{PROBLEM}{problem}"))
+    });
     number(counts, BLOCKING_PAGES) + refused.iter().sum::<u64>()
 }
 
@@ -372,8 +376,8 @@ pub(crate) fn site_verdict(
         None => None,
     };
     let problem = |(name, count): (&String, &i64)| {
-        let word = name.strip_prefix(PROBLEM)?;
-        Some((word.to_owned(), u64::try_from(*count).unwrap_or_default()))
+        let problem = Problem::parse(name.strip_prefix(PROBLEM)?)?;
+        Some((problem, u64::try_from(*count).unwrap_or_default()))
     };
     let facts = SiteFacts {
         has_begun: record.as_ref().is_some_and(|r| r.last_cycle_ms.is_some()),

@@ -30,12 +30,12 @@ use crate::daemon::watchdog::Worker;
 use crate::daemon::{Mode, Shared, spawn_thread};
 use crate::documents::EncodedDocument;
 use taojin_crawl::fetch::{
-    self, Fetched, Gate, Purpose, Record, Refused, Request, Turn, Want, WarcSink,
+    self, Fetched, Gate, Purpose, Record, Refused, Request, Trouble, Turn, Want, WarcSink,
 };
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::Cut;
 use taojin_crawl::store::{InFlight, NewUrl, NodeLease, UrlClass, UrlRecord, UrlState, Visit};
-use taojin_crawl::{Failure, Truncation, VisitOutcome};
+use taojin_crawl::{Failure, NoPage, Problem, Truncation, VisitOutcome};
 use taojin_extract as extract;
 use taojin_extract::page::{self, refresh_target};
 use taojin_extract::{Document, Kind};
@@ -121,8 +121,8 @@ pub(crate) struct VisitResult {
     pub(crate) outcome: VisitOutcome,
     /// Why it was refused or failed, in words.
     pub(crate) reason: Option<String>,
-    /// The same as a sentence for people, where the reason is a word for programs.
-    pub(crate) sentence: Option<String>,
+    /// Why its robots.txt could not be had.
+    pub(crate) trouble: Option<Trouble>,
     /// How it went over the network; none when nothing was asked.
     pub(crate) fetched: Option<Fetched>,
     /// What the page is.
@@ -481,14 +481,10 @@ pub(super) fn refusal(refused: Refused) -> VisitResult {
             VisitResult::nothing(VisitOutcome::Disallowed, Some(reason))
         }
         Refused::RobotsAway(trouble) => {
-            let status = trouble.status.map(|status| format!("HTTP {status}"));
-            let how = status.unwrap_or_else(|| trouble.word().to_owned());
+            let reason = Problem::Robots(trouble.no_page()).to_string();
             VisitResult {
-                sentence: Some(trouble.to_string()),
-                ..VisitResult::nothing(
-                    VisitOutcome::RobotsUnreachable,
-                    Some(format!("robots.txt: {how}")),
-                )
+                trouble: Some(trouble),
+                ..VisitResult::nothing(VisitOutcome::RobotsUnreachable, Some(reason))
             }
         }
         // Of the page itself, since it was leased; or of what it led to.
@@ -506,7 +502,10 @@ pub(super) fn refusal(refused: Refused) -> VisitResult {
 fn report(visited: &VisitResult) -> FetchReport {
     let Some(fetched) = &visited.fetched else {
         return FetchReport {
-            error: visited.sentence.clone().or(visited.reason.clone()),
+            error: match &visited.trouble {
+                Some(trouble) => Some(trouble.to_string()),
+                None => visited.reason.clone(),
+            },
             ..FetchReport::new(visited.outcome, 0)
         };
     };
@@ -744,6 +743,6 @@ pub(super) fn reason(fetched: &Fetched) -> String {
         ),
         Some(Failure::Address) => fetched.describe(),
         Some(failure) => failure.as_str().to_owned(),
-        None => format!("HTTP {}", fetched.head.status),
+        None => NoPage::Status(fetched.head.status).to_string(),
     }
 }

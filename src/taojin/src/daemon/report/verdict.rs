@@ -11,6 +11,7 @@ use serde::Deserialize;
 
 use crate::serve::{Level, SiteVerdict};
 use taojin_crawl::frontier::{MAX_SKIPPED, Resting};
+use taojin_crawl::{Failure, NoPage, Problem};
 
 /// A share of failed visits above this is worth a look: one in twenty.
 const FEW_PROBLEMS: u64 = 20;
@@ -44,8 +45,8 @@ pub(crate) struct SiteFacts {
     pub(crate) site_full: u64,
     pub(crate) hit_site_limit: bool,
     pub(crate) hit_host_limit: bool,
-    /// Visits without a page, by a word that says why.
-    pub(crate) problems: BTreeMap<String, u64>,
+    /// Visits without a page, by why.
+    pub(crate) problems: BTreeMap<Problem, u64>,
     /// Address and reason of the last one.
     pub(crate) last_error: Option<String>,
     /// `host:port` of the first seed.
@@ -182,9 +183,9 @@ impl SiteFacts {
 
 /// No page came: why, and when it is tried again.
 fn failed(facts: &SiteFacts, text: &mut Text) {
-    let mut words = facts.problems.keys();
-    match (words.next(), words.next()) {
-        (Some(word), None) => start_failed(facts, word, text),
+    let mut problems = facts.problems.keys();
+    match (problems.next(), problems.next()) {
+        (Some(problem), None) => start_failed(facts, *problem, text),
         (Some(_), Some(_)) => text.say("no_page", 0, &[("list", list(&facts.problems))]),
         (None, _) if facts.redirects > 0 => {
             text.name("scope.hosts");
@@ -201,24 +202,24 @@ fn failed(facts: &SiteFacts, text: &mut Text) {
     }
 }
 
-/// Why the start page did not come, by the word that its visit is counted under.
-fn start_failed(facts: &SiteFacts, word: &str, text: &mut Text) {
-    let robots = word.strip_prefix("robots.txt: ");
-    let word = robots.unwrap_or(word);
+/// Why the start page did not come.
+fn start_failed(facts: &SiteFacts, problem: Problem, text: &mut Text) {
+    let why = problem.no_page();
+    let word = why.map_or(problem.to_string(), |why| why.to_string());
     let reason = facts.last_error.as_ref().and_then(|e| e.split_once(": "));
-    let key = match robots {
-        Some(_) if word.starts_with("HTTP ") => "robots-status",
-        None if word.starts_with("HTTP ") => "status",
-        None if word == "robots" && reason.is_some() => "robots-rule",
-        _ => word,
+    let key = match problem {
+        Problem::Robots(NoPage::Status(_)) => "robots-status",
+        Problem::Page(NoPage::Status(_)) => "status",
+        Problem::DISALLOWED if reason.is_some() => "robots-rule",
+        _ => &word,
     };
-    if word == "guard" {
+    if why == Some(NoPage::Failure(Failure::Address)) {
         text.name("fetch.allow_addresses");
     }
     let rule = reason.map_or("", |(_, reason)| reason.trim_start_matches("robots.txt "));
-    let problem = WORDING.problem.get(word);
+    let problem = WORDING.problem.get(&word);
     let values = [
-        ("status", same(word)),
+        ("status", same(&word)),
         ("rule", same(rule)),
         ("start", same(&facts.start)),
         (
@@ -248,7 +249,7 @@ fn done(facts: &SiteFacts, text: &mut Text) -> Level {
         text.say(key, facts.new_documents, &[]);
     }
     let mut problems = facts.problems.clone();
-    if let Some(n) = problems.remove("robots") {
+    if let Some(n) = problems.remove(&Problem::DISALLOWED) {
         text.say("robots", n, &[]);
     }
     let failed: u64 = problems.values().sum();
@@ -340,9 +341,11 @@ fn not_followed(facts: &SiteFacts, text: &mut Text) {
 }
 
 /// `HTTP 500 × 3, timeout × 1`.
-fn list(problems: &BTreeMap<String, u64>) -> Words {
+fn list(problems: &BTreeMap<Problem, u64>) -> Words {
+    let words = problems.iter().map(|(problem, n)| (problem.to_string(), n));
+    let words = BTreeMap::from_iter(words);
     let in_language = |language: usize| {
-        let each = problems.iter().map(|(word, n)| {
+        let each = words.iter().map(|(word, n)| {
             let known = WORDING.problem.get(word);
             format!("{} × {n}", known.map_or(word, |words| &words[language]))
         });
@@ -354,7 +357,6 @@ fn list(problems: &BTreeMap<String, u64>) -> Words {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use taojin_crawl::Failure;
     use taojin_crawl::frontier::Cause;
 
     #[test]

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use crate::daemon::report::verdict::{SiteFacts, verdict};
 use crate::serve::Level;
+use taojin_crawl::Problem;
 use taojin_crawl::frontier::{Cause, Resting};
 
 /// 2027-01-15 08:00 UTC.
 const THEN_MS: i64 = 1_800_000_000_000;
 
-fn problems(of: &[(&str, u64)]) -> BTreeMap<String, u64> {
-    of.iter().map(|(w, n)| ((*w).to_owned(), *n)).collect()
+fn problems(of: &[(&str, u64)]) -> BTreeMap<Problem, u64> {
+    let problem = |word: &str| Problem::parse(word).unwrap();
+    of.iter().map(|(word, n)| (problem(word), *n)).collect()
 }
 
 /// A cycle that is over and brought documents.
