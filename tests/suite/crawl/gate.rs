@@ -8,6 +8,10 @@ use crate::support::folder::{Folder, assert_has};
 use crate::support::http::serve;
 use crate::support::small_web::{Reply, SmallWeb, article};
 
+/// No delays but those that a host asks for.
+const CONFIG: &str = "[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[frontier]\nmin_delay_ms = 0\nmax_delay_ms = 0\n\
+                  [fetch]\nallow_addresses = [\"127.0.0.0/8\"]\n";
+
 /// An article on two pages, which names the second.
 const PAGES: [&str; 2] = ["a.test/n/7.html", "a.test/n/7_2.html"];
 
@@ -177,10 +181,8 @@ fn serve_hops(last: &'static str) -> (u16, Log) {
 
 fn crawl_hops(last: &'static str) -> (Folder, Vec<(Instant, String)>) {
     let (port, log) = serve_hops(last);
-    let config = "[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\n[frontier]\nmin_delay_ms = 0\nmax_delay_ms = 0\n\
-                  [fetch]\nallow_addresses = [\"127.0.0.0/8\"]\n";
     let site = format!("seeds = [\"http://127.0.0.1:{port}/page.html\"]\n");
-    let folder = Folder::new(config, &[("a.toml", &site)]);
+    let folder = Folder::new(CONFIG, &[("a.toml", &site)]);
     // What is refused by robots.txt is a failure of the site, of which the page is all.
     folder.run(&["crawl", "--json"]);
     let log = log.lock().expect("no panic").clone();
@@ -227,4 +229,31 @@ fn hop_to_disallowed_path_is_not_made() {
     let page = &folder.lines(&["site", "list", "--json"])[0]["seeds"][0];
     let why = folder.json(&["why", page.as_str().expect("a seed"), "--json"]);
     assert_has(&why.to_string(), &["robots.txt line 2: Disallow: /d"]);
+}
+
+/// A host that wants more time than a lease waits for: the lease ends after robots.txt, and the page comes with the next.
+#[test]
+fn page_waits_in_queue_for_long_delay() {
+    const DELAY: Duration = Duration::from_secs(11);
+    let log = Log::default();
+    let asked = Arc::clone(&log);
+    let port = serve(move |request| {
+        let mut log = asked.lock().expect("no panic");
+        log.push((Instant::now(), request.path.clone()));
+        drop(log);
+        match &*request.path {
+            "/robots.txt" => Reply::page("User-agent: *\nCrawl-delay: 11\n"),
+            "/1.html" => Reply::page(&article("采气树换装", "")),
+            _ => Reply::status(404),
+        }
+    });
+    let site = format!("seeds = [\"http://127.0.0.1:{port}/1.html\"]\n");
+    let folder = Folder::new(CONFIG, &[("a.toml", &site)]);
+    let url = format!("http://127.0.0.1:{port}/1.html");
+    folder.done(&["visit", &url]);
+    let log = log.lock().expect("no panic").clone();
+    assert_eq!(paths(&log), ["/robots.txt", "/1.html"]);
+    let gap = log[1].0.duration_since(log[0].0);
+    assert!(gap >= DELAY - Duration::from_millis(1), "{gap:?}");
+    assert_eq!(folder.documents().len(), 1);
 }

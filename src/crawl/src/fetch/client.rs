@@ -123,7 +123,7 @@ impl Fetcher {
     ) -> (Fetched, Option<CrawlUri>) {
         let started = Instant::now();
         let (mut fetched, hop) = self
-            .answer(permit.uri(), request, cookies, can_hop, (sink, started))
+            .answer(&permit, request, cookies, can_hop, (sink, started))
             .await;
         fetched.elapsed_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
         (fetched, hop)
@@ -131,12 +131,13 @@ impl Fetcher {
 
     async fn answer(
         &self,
-        uri: &CrawlUri,
+        permit: &Permit,
         request: &Request,
         cookies: &mut Cookies,
         can_hop: bool,
         (sink, started): (&mut dyn Sink, Instant),
     ) -> (Fetched, Option<CrawlUri>) {
+        let uri = permit.uri();
         if let Err(refusal) = self.guard.check_uri(uri) {
             return (refused(refusal), None);
         }
@@ -176,7 +177,7 @@ impl Fetcher {
         let asked = HeadContext {
             uri,
             agent: self.config.robots_token(),
-            now_ms: request.now_ms,
+            now_ms: permit.now_ms(),
             max_retry_after_ms: self.config.max_retry_after_ms,
         };
         let head = Head::read(response.status().as_u16(), response.headers(), &asked);

@@ -31,12 +31,18 @@ use crate::scope::{Refusal, Scope, Takedowns};
 /// Redirects that set a cookie and lead back to the page are followed so often within one fetch.
 const MAX_HOPS: usize = 4;
 
-/// Hosts whose last request is remembered; above it those at rest are forgotten.
+/// Hosts whose last request is remembered; above it those of long ago are forgotten.
 const MAX_HOSTS: usize = 10_000;
 
-/// A request in a lease waits so long for its turn at most, in milliseconds: no `Crawl-delay` that is obeyed is longer by default.
-/// Only a host that asked for a longer pause, in the turn of another one, makes it end before.
+/// The page of a lease waits so long for its turn after robots.txt was read, in milliseconds. Where the host wants more, the lease
+/// ends: what waits in it holds a connection, and the turn of other hosts at the same address.
+const PAGE_WAITS_MS: i64 = 10_000;
+
+/// What would be lost with the lease waits so long at least, in milliseconds: no `Crawl-delay` that is obeyed is longer by default.
 const LONGEST_WAIT_MS: i64 = 300_000;
+
+/// After so long without a request to it, in milliseconds, a host may be forgotten where many others are remembered.
+const REMEMBERED_MS: i64 = 60_000;
 
 /// How long a person waits for a host's turn, in milliseconds, all requests of a command together.
 const PERSON_WAITS_MS: i64 = 30_000;
@@ -71,8 +77,8 @@ pub enum Purpose {
     Named,
     /// A robots.txt, or what it redirects to: no robots.txt rules it, and no scope its own address.
     RobotsTxt {
-        /// It is not where a robots.txt is expected.
-        is_redirect: bool,
+        /// It is an address that a robots.txt redirects to, and not named like one.
+        is_elsewhere: bool,
     },
 }
 
@@ -81,11 +87,13 @@ pub enum Purpose {
 pub enum Refused {
     /// The URL is taken down, or out of the scope of its site.
     Rules(Refusal),
+    /// The same of an address that a redirect of it leads through.
+    OnTheWay(Refusal),
     /// A rule of its robots.txt.
     Robots(Rule),
     /// Its robots.txt cannot be had: nothing of the host may be fetched before.
     RobotsAway(Trouble),
-    /// Its host rests for longer than a visit waits, until then, Unix milliseconds.
+    /// Its host rests for longer than a visit waits, until then, Unix milliseconds. What was read of its robots.txt is known then.
     Later(i64),
 }
 
@@ -131,12 +139,18 @@ impl std::fmt::Display for Trouble {
 #[derive(Debug)]
 pub struct Permit {
     uri: CrawlUri,
+    now_ms: i64,
 }
 
 impl Permit {
     /// Where the request goes.
     pub(super) fn uri(&self) -> &CrawlUri {
         &self.uri
+    }
+
+    /// When it was given, Unix milliseconds: what dates in the answer are compared with.
+    pub(super) fn now_ms(&self) -> i64 {
+        self.now_ms
     }
 }
 
@@ -151,8 +165,10 @@ pub struct Turn {
     delay_ms: i64,
     /// When the leased host was asked last in this turn.
     last: LastRequest,
-    /// How long its requests may wait from now on, in milliseconds; none: each may wait for its turn.
+    /// How long a person waits from now on, in milliseconds; none for a lease.
     patience_ms: Option<i64>,
+    /// Something would be lost with the lease: its requests wait however long the host rests.
+    stays: bool,
     requests: u32,
     crawl_delay_ms: Option<i64>,
     sitemaps: Arc<[CrawlUri]>,
@@ -178,13 +194,20 @@ impl Turn {
             delay_ms,
             last: LastRequest::default(),
             patience_ms: Some(PERSON_WAITS_MS),
+            stays: false,
             requests: 0,
             crawl_delay_ms: None,
             sitemaps: Arc::new([]),
         }
     }
 
-    /// Requests that were made in it.
+    /// From now on a request waits for its turn however long the host rests, instead of being put off ([`Refused::Later`]): what the
+    /// visit has so far would be lost.
+    pub fn stay(&mut self) {
+        self.stays = true;
+    }
+
+    /// Requests that were made in it, to whichever host.
     pub fn requests(&self) -> u32 {
         self.requests
     }
@@ -231,10 +254,12 @@ impl Default for LastRequest {
 }
 
 impl LastRequest {
-    /// When the next one may be made. A request that a clock dates ahead of the present counts as made now.
+    /// When the next one may be made. What lies in the future was noted by a clock that was ahead, and does not count.
     fn next_ms(self, delay_ms: i64, now_ms: i64) -> i64 {
-        let rested_ms = self.at_ms.min(now_ms).saturating_add(delay_ms);
-        self.pause_ms.max(rested_ms)
+        if self.at_ms > now_ms {
+            return self.pause_ms;
+        }
+        self.pause_ms.max(self.at_ms.saturating_add(delay_ms))
     }
 
     fn take(&mut self, other: Self) {
@@ -444,11 +469,16 @@ impl Gate {
         };
         check(turn)?;
         let crawl_delay_ms = self.check_robots(uri, purpose, turn).await?;
-        self.wait_for_turn(uri, crawl_delay_ms, turn).await?;
+        let must_wait = hops > 0 || matches!(purpose, Purpose::RobotsTxt { .. });
+        self.wait_for_turn(uri, crawl_delay_ms, must_wait, turn)
+            .await?;
         // It may have been taken down, or excluded, while it waited.
         check(turn)?;
         turn.requests += 1;
-        Ok(Permit { uri: uri.clone() })
+        Ok(Permit {
+            uri: uri.clone(),
+            now_ms: self.clock.now_ms(),
+        })
     }
 
     /// Takedowns, and the scope of the turn's site.
@@ -461,14 +491,18 @@ impl Gate {
             return Ok(());
         };
         let Some(scope) = rules.sites.get(site) else {
-            return Err(Refused::Rules(Refusal::UnknownSite));
+            // Sites come and go; of one that is gone no page is fetched, but a robots.txt may be another one's, too.
+            return match purpose {
+                Purpose::RobotsTxt { .. } => Ok(()),
+                _ => Err(Refused::Rules(Refusal::UnknownSite)),
+            };
         };
         let checked = match purpose {
             Purpose::Page { hops, redirects } => {
                 scope.check(uri, hops, redirects, self.clock.now_ms())
             }
             Purpose::Attachment { redirects } => scope.check_attachment(uri, redirects),
-            Purpose::RobotsTxt { is_redirect: true } => check_passage(scope, uri),
+            Purpose::RobotsTxt { is_elsewhere: true } => check_passage(scope, uri),
             Purpose::RobotsTxt { .. } | Purpose::Probe | Purpose::Named => Ok(()),
         };
         checked.map_err(Refused::Rules)
@@ -478,11 +512,11 @@ impl Gate {
     fn check_hop(&self, uri: &CrawlUri, turn: &Turn) -> Result<(), Refused> {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         if rules.takedowns.contains(uri) {
-            return Err(Refused::Rules(Refusal::TakenDown));
+            return Err(Refused::OnTheWay(Refusal::TakenDown));
         }
         let scope = turn.site.as_ref().and_then(|site| rules.sites.get(site));
         scope.map_or(Ok(()), |scope| {
-            check_passage(scope, uri).map_err(Refused::Rules)
+            check_passage(scope, uri).map_err(Refused::OnTheWay)
         })
     }
 
@@ -505,11 +539,13 @@ impl Gate {
         }
     }
 
-    /// Waits until a request may go to the host of a URL, and takes the turn: who comes while it is under way waits behind it.
+    /// Waits until a request may go to the host of a URL, and takes the turn: who comes next waits from its beginning, and once it has
+    /// ended from its end.
     async fn wait_for_turn(
         &self,
         uri: &CrawlUri,
         crawl_delay_ms: Option<i64>,
+        must_wait: bool,
         turn: &mut Turn,
     ) -> Result<(), Refused> {
         let asked_ms = crawl_delay_ms.unwrap_or(0);
@@ -530,7 +566,14 @@ impl Gate {
                 }
                 wait_ms
             };
-            let patience_ms = turn.patience_ms.unwrap_or(LONGEST_WAIT_MS.max(most_ms));
+            let longest_ms = LONGEST_WAIT_MS.max(most_ms).max(delay_ms);
+            // A robots.txt that is not kept until then would have to be read again, and again.
+            let is_kept = self.config().robots_ttl_ms > wait_ms;
+            let patience_ms = match turn.patience_ms {
+                Some(patience_ms) => patience_ms,
+                None if must_wait || turn.stays || !is_kept => longest_ms,
+                None => PAGE_WAITS_MS,
+            };
             if wait_ms > patience_ms {
                 return Err(Refused::Later(now_ms.saturating_add(wait_ms)));
             }
@@ -604,7 +647,7 @@ fn note(
         return;
     }
     if paces.len() >= MAX_HOSTS {
-        paces.retain(|_, pace| pace.next_ms(LONGEST_WAIT_MS, now_ms) > now_ms);
+        paces.retain(|_, pace| pace.next_ms(REMEMBERED_MS, now_ms) > now_ms);
     }
     // More hosts than any machine has connections for: what is beyond goes by the frontier alone.
     if paces.len() < MAX_HOSTS {

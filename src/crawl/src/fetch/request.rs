@@ -23,28 +23,25 @@ pub struct Request {
     pub want: Want,
     /// The limit of this body in the place of `fetch.max_body_bytes`, in bytes after decompression.
     pub max_body_bytes: Option<u64>,
-    /// The present, Unix milliseconds: what dates in headers are compared with.
-    pub now_ms: i64,
 }
 
 impl Request {
     /// An unconditional request for a page.
-    pub fn page(uri: CrawlUri, now_ms: i64) -> Self {
+    pub fn page(uri: CrawlUri) -> Self {
         Self {
             uri,
             etag: None,
             last_modified: None,
             want: Want::Page,
             max_body_bytes: None,
-            now_ms,
         }
     }
 
     /// An unconditional request for whatever stands there: robots.txt, sitemaps, feeds.
-    pub fn any(uri: CrawlUri, now_ms: i64) -> Self {
+    pub fn any(uri: CrawlUri) -> Self {
         Self {
             want: Want::Any,
-            ..Self::page(uri, now_ms)
+            ..Self::page(uri)
         }
     }
 }

@@ -222,14 +222,14 @@ impl Known {
         let mut redirects = 0;
         let mut target = robots_txt.clone();
         loop {
-            let mut request = Request::any(target.clone(), gate.now_ms());
+            let mut request = Request::any(target.clone());
             if let Some(rules) = &self.rules {
                 request.etag.clone_from(&rules.etag);
                 request.last_modified.clone_from(&rules.last_modified);
             }
             let mut file = FileSink::default();
             let purpose = Purpose::RobotsTxt {
-                is_redirect: redirects > 0,
+                is_elsewhere: target.path() != "/robots.txt",
             };
             // The gate asks for a verdict before each fetch but this one: without the box their futures would hold each other.
             let fetched = Box::pin(gate.fetch(&request, purpose, turn, &mut file)).await;
@@ -310,8 +310,10 @@ impl Known {
 /// Why the file cannot be had that the gate does not let us ask for.
 fn refusal(refused: Refused) -> Trouble {
     match refused {
-        Refused::Rules(rule) => Trouble::new(VisitOutcome::Disallowed, rule.describe().to_owned()),
-        Refused::Robots(rule) => Trouble::new(VisitOutcome::Disallowed, rule.pattern),
+        Refused::Rules(rule) | Refused::OnTheWay(rule) => {
+            Trouble::new(VisitOutcome::Unwanted, rule.describe().to_owned())
+        }
+        Refused::Robots(rule) => Trouble::new(VisitOutcome::Unwanted, rule.pattern),
         Refused::RobotsAway(trouble) => trouble,
         Refused::Later(_) => Trouble::new(
             VisitOutcome::Busy,

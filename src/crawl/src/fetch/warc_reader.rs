@@ -275,7 +275,7 @@ pub fn replay(
     };
     let request = Request {
         want,
-        ..Request::page(uri.clone(), 0)
+        ..Request::page(uri.clone())
     };
     let mut fetched = Fetched::of_head(Head::read(status, &headers, &asked), &request);
     if fetched.outcome == VisitOutcome::Page {

@@ -475,13 +475,15 @@ pub enum Next {
 pub struct FetchReport {
     /// How it ended.
     pub outcome: VisitOutcome,
-    /// Requests that were made to the host: for its robots.txt, for the page, for what redirects of it lead to. No delay follows where
-    /// there were none.
+    /// Requests that were made in the lease: for robots.txt, for the page, for what redirects of it lead to. No delay follows where there
+    /// were none.
     pub requests: u32,
     /// Why no page came, if it is known: a connection that broke is not held against the host as one that was not made.
     pub failure: Option<Failure>,
-    /// Time from request to the end of the body.
-    pub elapsed_ms: i64,
+    /// Time from request to the end of the body, in milliseconds; none where the page was not asked for.
+    pub elapsed_ms: Option<i64>,
+    /// The host is not to be asked before, whatever came of the lease, Unix milliseconds.
+    pub not_before_ms: Option<i64>,
     /// `Retry-After`, as a length of time.
     pub retry_after_ms: Option<i64>,
     /// `Crawl-delay` of the host's robots.txt, when it is known.
@@ -505,7 +507,8 @@ impl FetchReport {
             outcome,
             requests: u32::from(!is_refused),
             failure: None,
-            elapsed_ms,
+            elapsed_ms: Some(elapsed_ms),
+            not_before_ms: None,
             retry_after_ms: None,
             crawl_delay_ms: None,
             ip: None,

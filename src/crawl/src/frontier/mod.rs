@@ -103,8 +103,8 @@ impl Frontier {
     pub fn reopen(&mut self, store: &mut Store) -> Result<(), StoreError> {
         self.alike.save(store.dir());
         let shared = self.taken_down.clone();
-        *self = Self::over(store, self.config.clone())?;
         shared.replace(store.takedowns()?.iter().map(|t| t.fingerprint));
+        *self = Self::over(store, self.config.clone())?;
         self.taken_down = shared;
         Ok(())
     }

@@ -64,17 +64,18 @@ pub(super) fn record_fetch(
     site_delay_ms: Option<i64>,
     now_ms: i64,
 ) -> Option<(i64, Cause)> {
-    use VisitOutcome::{
-        AddressRefused, Busy, Disallowed, RobotsUnreachable, ServerError, Unreachable,
-    };
+    use VisitOutcome::{AddressRefused, Busy, RobotsUnreachable, ServerError, Unreachable};
+    if let Some(until_ms) = report.not_before_ms {
+        hold(host, until_ms, Cause::RetryAfter, now_ms);
+    }
     // What is known of a robots.txt that cannot be had counts as trouble each time that it is needed.
     let was_asked = report.requests > 0 || report.outcome == RobotsUnreachable;
     if report.outcome == AddressRefused || !was_asked {
         return None;
     }
     host.fetched += 1;
-    if report.outcome != Disallowed {
-        host.elapsed_ms = report.elapsed_ms.max(0);
+    if let Some(elapsed_ms) = report.elapsed_ms {
+        host.elapsed_ms = elapsed_ms.max(0);
     }
     if report.crawl_delay_ms.is_some() {
         host.crawl_delay_ms = report.crawl_delay_ms;

@@ -104,7 +104,9 @@ impl Frontier {
 
     /// Takes up what the operator has told another node: sites that pause or go on.
     pub fn read_sites(&mut self, store: &Store) -> Result<(), StoreError> {
-        let mut has_news = false;
+        let taken_down = store.takedowns()?;
+        let taken_down = taken_down.iter().map(|takedown| takedown.fingerprint);
+        let mut has_news = self.taken_down.replace(taken_down);
         for record in store.sites()? {
             if let Some(site) = self.sites.get_mut(&record.name) {
                 let paused = record.paused_ms.is_some();

@@ -286,13 +286,18 @@ impl Takedowns {
         });
     }
 
-    /// Replaces the whole set.
-    pub fn replace(&self, fingerprints: impl IntoIterator<Item = u64>) {
-        self.edit(|set| *set = fingerprints.into_iter().collect());
+    /// Replaces the whole set. Whether a takedown was lifted by it.
+    pub fn replace(&self, fingerprints: impl IntoIterator<Item = u64>) -> bool {
+        let now: HashSet<u64> = fingerprints.into_iter().collect();
+        self.edit(|set| {
+            let is_lifted = set.iter().any(|fingerprint| !now.contains(fingerprint));
+            *set = now;
+            is_lifted
+        })
     }
 
-    fn edit(&self, change: impl FnOnce(&mut HashSet<u64>)) {
-        change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner));
+    fn edit<T>(&self, change: impl FnOnce(&mut HashSet<u64>) -> T) -> T {
+        change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner))
     }
 }
 

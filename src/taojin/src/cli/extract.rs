@@ -21,6 +21,7 @@ use crate::daemon::{self, now_ms};
 use crate::documents::attachment::{Origin, of_attachment};
 use taojin_attachments::Unreadable;
 use taojin_crawl::fetch::{Fetched, Gate, Purpose, Request, Sink};
+use taojin_crawl::store::StorePlace;
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract::page::{self, Hints, Page};
 use taojin_extract::template::{Guide, Keys, Library};
@@ -139,6 +140,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         explain: args.explain,
         format: args.format(),
         named: args.inputs.len() > 1,
+        place: context.read().0.store_place(),
         gate: OnceCell::new(),
         attachments: None,
         failed: 0,
@@ -185,6 +187,8 @@ struct Reading<'a> {
     named: bool,
     /// Templates that pages are laid on.
     templates: Library,
+    /// Where the store may be that knows what was taken down.
+    place: StorePlace,
     /// Opened for the first address.
     gate: OnceCell<Gate>,
     /// Started for the first attachment.
@@ -366,7 +370,7 @@ impl Reading<'_> {
         let gate = match self.gate.get() {
             Some(gate) => gate,
             None => {
-                let gate = open_gate(self.config, self.config.data_dir.as_path())?;
+                let gate = open_gate(self.config, &self.place)?;
                 self.gate.get_or_init(|| gate)
             }
         };
@@ -379,7 +383,7 @@ impl Reading<'_> {
     fn fetch(&self, url: &str) -> anyhow::Result<Extracted> {
         let uri = CrawlUri::parse(url)?;
         let mut body: Vec<u8> = Vec::new();
-        let fetched = self.request(&Request::page(uri.clone(), now_ms()), &mut body)?;
+        let fetched = self.request(&Request::page(uri.clone()), &mut body)?;
         let limits = &self.config.fetch;
         let too_large = format!("fetch.max_body_bytes = {}", limits.max_body_bytes);
         let note = match fetched.failure {
@@ -415,7 +419,7 @@ impl Reading<'_> {
     fn fetch_attachment(&self, url: &str) -> anyhow::Result<Vec<u8>> {
         let request = Request {
             max_body_bytes: Some(AttachmentReader::max_file_bytes()),
-            ..Request::any(CrawlUri::parse(url)?, now_ms())
+            ..Request::any(CrawlUri::parse(url)?)
         };
         let mut body: Vec<u8> = Vec::new();
         let fetched = self.request(&request, &mut body)?;

@@ -45,10 +45,10 @@ pub(super) fn describe_refusal(gate: &Gate, uri: &CrawlUri, refused: &Refused) -
         ),
         Refused::RobotsAway(trouble) if is_address(trouble) => trouble.detail.clone(),
         Refused::RobotsAway(trouble) => format!("{trouble}; nothing may be fetched before that"),
-        Refused::Rules(Refusal::TakenDown) => {
+        Refused::Rules(Refusal::TakenDown) | Refused::OnTheWay(Refusal::TakenDown) => {
             format!("was taken down; to lift that: taojin purge --allow {uri}")
         }
-        Refused::Rules(rule) => rule.describe().to_owned(),
+        Refused::Rules(rule) | Refused::OnTheWay(rule) => rule.describe().to_owned(),
         Refused::Later(_) => "its host asks for more time between two requests".to_owned(),
     }
 }

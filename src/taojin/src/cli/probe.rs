@@ -2,7 +2,7 @@
 //!
 //! Its robots.txt comes first, whatever the person named; then a handful of pages at most, at the pace that the site asks for.
 
-use super::context::bail_usage;
+use super::context::{UsageError, bail_usage};
 use super::gate::{open_gate, person_turn, refused_error};
 use crate::config::LoadedConfig;
 use crate::daemon::now_ms;
@@ -74,7 +74,7 @@ impl Probing<'_> {
         let mut uri = seed.clone();
         for _ in 0..=MAX_REDIRECTS {
             let mut body: Vec<u8> = Vec::new();
-            let request = Request::page(uri.clone(), now_ms());
+            let request = Request::page(uri.clone());
             let fetched = match self.fetch(&request, &mut body).await {
                 Ok(fetched) => fetched,
                 // Nobody answers there at all.
@@ -83,7 +83,16 @@ impl Probing<'_> {
                 {
                     return Ok(Err(format!("{uri}: {}", trouble.detail)));
                 }
-                Err(refused) => return Err(refused_error(&self.gate, &uri, &refused)),
+                Err(refused) => {
+                    let error = refused_error(&self.gate, &uri, &refused);
+                    // Another address may answer, or the site later.
+                    let may_pass = error.downcast_ref::<UsageError>().is_none();
+                    return if may_pass {
+                        Ok(Err(error.to_string()))
+                    } else {
+                        Err(error)
+                    };
+                }
             };
             match fetched.outcome {
                 VisitOutcome::Page => return Ok(Ok((uri, fetched, body))),
@@ -134,7 +143,7 @@ impl Probing<'_> {
     /// One more page of the site, if it may be had: what two pages share in their titles is the site's name.
     async fn second_page(&mut self, link: CrawlUri) -> Option<Page> {
         let mut body: Vec<u8> = Vec::new();
-        let request = Request::page(link.clone(), now_ms());
+        let request = Request::page(link.clone());
         let fetched = self.fetch(&request, &mut body).await.ok()?;
         let is_page = fetched.outcome == VisitOutcome::Page;
         is_page.then(|| parse(self.loaded, &link, &fetched, &body))
@@ -157,7 +166,7 @@ impl Probing<'_> {
 
     async fn get(&mut self, uri: &CrawlUri) -> Option<Vec<u8>> {
         let mut body: Vec<u8> = Vec::new();
-        let request = Request::any(uri.clone(), now_ms());
+        let request = Request::any(uri.clone());
         let fetched = self.fetch(&request, &mut body).await.ok()?;
         (fetched.outcome == VisitOutcome::Page).then_some(body)
     }

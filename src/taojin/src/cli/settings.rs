@@ -394,9 +394,9 @@ async fn robots(gate: &Gate, config: &Config, site: &Site, seed: &CrawlUri) -> N
                 ),
             )),
             Err(Refused::RobotsAway(trouble)) => Err(trouble.to_string()),
-            Err(refused @ (Refused::Rules(_) | Refused::Later(_))) => {
+            Err(refused) => {
                 let text = describe_refusal(gate, seed, &refused);
-                Ok((Level::Warning, format!("{text}: nothing will be crawled")))
+                Ok((Level::Warning, format!("{text}; nothing will be crawled")))
             }
         }
     })

@@ -478,7 +478,7 @@ fn read_robots(context: &Context, source: &str) -> anyhow::Result<Vec<u8>> {
     }
     let uri = CrawlUri::parse(source).named(source)?;
     let config = context.named_config()?;
-    let gate = open_gate(&config, config.data_dir.as_path())?;
+    let gate = open_gate(&config, context.read().0.store_place())?;
     runtime()?.block_on(fetch(&gate, &config, uri))
 }
 
@@ -487,7 +487,7 @@ async fn fetch(gate: &Gate, config: &Config, mut uri: CrawlUri) -> anyhow::Resul
     let mut turn = person_turn(config);
     for _ in 0..=gate.config().max_redirects {
         let mut body: Vec<u8> = Vec::new();
-        let request = Request::any(uri.clone(), now_ms());
+        let request = Request::any(uri.clone());
         let fetched = gate.fetch(&request, Purpose::Named, &mut turn, &mut body);
         let fetched = fetched
             .await

@@ -6,7 +6,7 @@ use std::fmt::Display;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use super::Clock;
 use super::index::RebuildProgress;
@@ -16,9 +16,6 @@ use taojin_crawl::scope::Patterns;
 use taojin_crawl::store::NodeLease;
 use taojin_crawl::{fetch, frontier};
 use taojin_search::index::RecutProgress;
-
-/// A request that waits for its host's turn tells so often that it is alive.
-const WAITING_BEAT: Duration = Duration::from_secs(5);
 
 /// Locks a value that is whole at any time, whoever panicked while holding it.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -308,15 +305,10 @@ impl fetch::Clock for Shared {
     }
 
     fn sleep(&self, ms: i64) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        Box::pin(async move {
-            let mut left = self.clock.real(ms);
-            while !left.is_zero() {
-                // A visit that waits for a host which asks for minutes is not stuck.
-                self.record_heartbeat(Worker::Fetching);
-                let part = left.min(WAITING_BEAT);
-                tokio::time::sleep(part).await;
-                left -= part;
-            }
-        })
+        let wait = self.clock.real(ms);
+        // A visit that waits for a host which asks for minutes is not stuck; but what it waits for comes.
+        let limit = Worker::Fetching.limit() + wait;
+        (self.liveness).expect_within(Worker::Fetching, Instant::now(), limit);
+        Box::pin(tokio::time::sleep(wait))
     }
 }

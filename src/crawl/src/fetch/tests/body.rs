@@ -111,7 +111,7 @@ async fn body_bombs_stop_early() {
     for (limit, want) in [(4, too_large), (5, CAME)] {
         let request = Request {
             max_body_bytes: Some(limit),
-            ..Request::any(uri(PAGE), 0)
+            ..Request::any(uri(PAGE))
         };
         let fetched = fetch_named(&server.gate(), &request, &mut Vec::new()).await;
         assert_eq!(end_of(&fetched), want);
@@ -170,7 +170,7 @@ async fn body_sink_ends_fetch() {
             left: 1000,
             began: false,
         };
-        fetch_named(&fetcher, &Request::page(uri(PAGE), 0), &mut sink).await
+        fetch_named(&fetcher, &Request::page(uri(PAGE)), &mut sink).await
     })
     .await
     .unwrap();
@@ -234,7 +234,7 @@ async fn body_trailing_bytes_are_bounded() {
         let first = [head.into_bytes(), bytes].concat();
         let server = endless(first, b"garbage.".to_vec()).await;
         let mut wire = Wire::default();
-        let request = Request::page(uri(PAGE), 0);
+        let request = Request::page(uri(PAGE));
         let fetched = fetch_named(&server.gate(), &request, &mut wire).await;
         assert_eq!(end_of(&fetched), CAME, "{coding}");
         assert!(fetched.whole, "{coding}");
@@ -261,7 +261,7 @@ async fn body_empty_coding_is_bounded() {
         );
         let server = endless([start.into_bytes(), first].concat(), again).await;
         let mut wire = Wire::default();
-        let request = Request::page(uri(PAGE), 0);
+        let request = Request::page(uri(PAGE));
         let fetched = fetch_named(&server.gate(), &request, &mut wire).await;
         let end = fetched.failure;
         assert!(

@@ -8,7 +8,7 @@ pub(super) const HTML: &str = "Content-Type: text/html; charset=utf-8\r\n";
 
 pub(super) async fn fetch(server: &Server) -> (Fetched, Vec<u8>) {
     let mut body = Vec::new();
-    let request = Request::page(uri(PAGE), 0);
+    let request = Request::page(uri(PAGE));
     let fetched = fetch_named(&server.gate(), &request, &mut body).await;
     (fetched, body)
 }
@@ -38,7 +38,7 @@ pub(super) async fn outcome_within(server: &Server, idle_timeout_ms: u64) -> End
         ..server.config()
     };
     let gate = gate(config);
-    let request = Request::page(uri(PAGE), 0);
+    let request = Request::page(uri(PAGE));
     end_of(&fetch_named(&gate, &request, &mut Vec::new()).await)
 }
 
@@ -104,7 +104,7 @@ async fn fetch_unreachable_kinds() {
     config.hosts.insert("石油.Example".to_owned(), to_server);
     let gate = gate(config);
     let fetch = async |text: &str| {
-        let request = Request::page(uri(text), 0);
+        let request = Request::page(uri(text));
         fetch_named(&gate, &request, &mut Vec::new()).await
     };
     let end = async |text: &str| end_of(&fetch(text).await);
@@ -142,7 +142,7 @@ async fn fetch_loopback_name_is_refused() {
     let gate = gate(config);
     for host in ["h.example", "localhost"] {
         let text = format!("http://{host}:{}/", server.address.port());
-        let fetched = fetch_named(&gate, &Request::page(uri(&text), 0), &mut Vec::new()).await;
+        let fetched = fetch_named(&gate, &Request::page(uri(&text)), &mut Vec::new()).await;
         assert_eq!(end_of(&fetched), failed(Failure::Address), "{host}");
         assert!(fetched.describe().contains("loopback"), "{host}");
     }
@@ -308,7 +308,7 @@ async fn fetch_known_page_is_conditional() {
     let request = Request {
         etag: Some("W/\"v1\"".to_owned()),
         last_modified: Some("Mon, 13 Nov 2023 00:00:00 GMT".to_owned()),
-        ..Request::page(uri(PAGE), 0)
+        ..Request::page(uri(PAGE))
     };
     let fetched = fetch_named(&server.gate(), &request, &mut Vec::new()).await;
     assert_eq!(end_of(&fetched), (VisitOutcome::NotModified, None));
@@ -329,7 +329,7 @@ async fn fetch_known_page_is_conditional() {
     // a value that no server of good will sent cannot break the request
     let request = Request {
         etag: Some("a\r\nX-Injected: 1".to_owned()),
-        ..Request::page(uri(PAGE), 0)
+        ..Request::page(uri(PAGE))
     };
     fetch_named(&server.gate(), &request, &mut Vec::new()).await;
     assert!(!server.asked()[1].contains("X-Injected"));

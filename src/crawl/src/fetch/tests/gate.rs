@@ -1,8 +1,8 @@
 //! What the gate lets pass, and when.
 
 use std::pin::Pin;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use super::client::HTML;
 use super::server::{Server, Step, TestClock, http, uri};
@@ -63,7 +63,7 @@ impl Gated {
         purpose: Purpose,
         turn: &mut Turn,
     ) -> Result<Fetched, Refused> {
-        let request = Request::page(uri(&format!("http://h.example{path}")), 0);
+        let request = Request::page(uri(&format!("http://h.example{path}")));
         self.gate
             .fetch(&request, purpose, turn, &mut Vec::new())
             .await
@@ -116,10 +116,9 @@ fn page(_: &str) -> Vec<u8> {
 
 #[tokio::test]
 async fn fetch_waits_after_robots_txt() {
-    for (robots_txt, waits_ms) in [
-        ("User-agent: *\nCrawl-delay: 3\n", [3_000, 3_000]),
-        ("User-agent: *\nDisallow:\n", [DELAY_MS, DELAY_MS]),
-        ("User-agent: *\nCrawl-delay: 86400\n", [300_000, 300_000]),
+    for (robots_txt, delay_ms) in [
+        ("User-agent: *\nCrawl-delay: 3\n", 3_000),
+        ("User-agent: *\nDisallow:\n", DELAY_MS),
     ] {
         let gated = Gated::new(server(robots_txt, page).await, &[]);
         let mut turn = gated.lease();
@@ -128,9 +127,56 @@ async fn fetch_waits_after_robots_txt() {
             assert_eq!(fetched.outcome, VisitOutcome::Page);
         }
         assert_eq!(gated.asked(), ["/robots.txt", "/1", "/2"]);
-        assert_eq!(gated.waits_ms(), waits_ms, "{robots_txt}");
+        assert_eq!(gated.waits_ms(), [delay_ms; 2], "{robots_txt}");
         assert_eq!(turn.requests(), 3);
     }
+}
+
+/// Where the host wants much time, the lease ends with what robots.txt says, and the next one, which the frontier paces, brings the page.
+#[tokio::test]
+async fn lease_ends_before_long_wait() {
+    for (seconds, wait_ms) in [(60, 60_000), (86_400, 300_000)] {
+        let robots_txt = format!("User-agent: *\nCrawl-delay: {seconds}\n");
+        let gated = Gated::new(server(&robots_txt, page).await, &[]);
+        let mut turn = gated.lease();
+        let end = gated.fetch("/1", PAGE, &mut turn).await;
+        assert_eq!(end, Err(Refused::Later(wait_ms)));
+        assert_eq!(
+            (turn.requests(), turn.crawl_delay_ms()),
+            (1, Some(seconds * 1000))
+        );
+        gated.clock.set(wait_ms);
+        gated.fetch("/1", PAGE, &mut gated.lease()).await.unwrap();
+        assert_eq!(gated.asked(), ["/robots.txt", "/1"]);
+        assert_eq!(gated.waits_ms(), [0; 0]);
+    }
+}
+
+#[tokio::test]
+async fn request_waits_where_lease_would_lose_something() {
+    let robots_txt = "User-agent: *\nCrawl-delay: 60\n";
+    // Pages of an article have come already.
+    let gated = Gated::new(server(robots_txt, page).await, &[]);
+    let mut turn = gated.lease();
+    turn.stay();
+    gated.fetch("/1", PAGE, &mut turn).await.unwrap();
+    assert_eq!(gated.waits_ms(), [60_000]);
+
+    // The site wants ten minutes, and a robots.txt that is not kept would be read before each page again.
+    let server = server(robots_txt, page).await;
+    let config = Config {
+        robots_ttl_ms: 0,
+        ..config(&server)
+    };
+    let clock = Arc::new(TestClock::default());
+    let gate = Gate::new(config, 300_000, clock.clone()).unwrap();
+    gate.set_rules([site(&[])], Takedowns::default());
+    let page = uri("http://h.example/1");
+    let mut turn = Turn::for_lease(&Arc::from("s"), &page, 600_000);
+    let request = Request::page(page);
+    let end = gate.fetch(&request, PAGE, &mut turn, &mut Vec::new()).await;
+    assert_eq!(end.unwrap().outcome, VisitOutcome::Page);
+    assert_eq!(*clock.waits_ms.lock().unwrap(), [600_000]);
 }
 
 #[tokio::test]
@@ -177,11 +223,11 @@ async fn hops_obey_robots_and_delay() {
 async fn hops_obey_scope_and_takedowns() {
     let gated = Gated::new(server("", leads_through).await, &["/b"]);
     let end = gated.fetch("/page", PAGE, &mut gated.lease()).await;
-    assert_eq!(end, Err(Refused::Rules(Refusal::Excluded)));
+    assert_eq!(end, Err(Refused::OnTheWay(Refusal::Excluded)));
     let taken_down = uri("http://h.example/a?to=%2Fpage");
     gated.takedowns.add([taken_down.fingerprint()]);
     let end = gated.fetch("/page", PAGE, &mut gated.lease()).await;
-    assert_eq!(end, Err(Refused::Rules(Refusal::TakenDown)));
+    assert_eq!(end, Err(Refused::OnTheWay(Refusal::TakenDown)));
     let asked = gated.asked();
     assert_eq!(asked, ["/robots.txt", "/page", "/a?to=%2Fpage", "/page"]);
 }
@@ -205,7 +251,7 @@ async fn fetch_refuses_without_request() {
         assert_eq!(end, Err(Refused::Rules(refusal)), "{path} {purpose:?}");
         assert_eq!(turn.requests(), 0);
     }
-    let request = Request::page(uri("http://other.example/"), 0);
+    let request = Request::page(uri("http://other.example/"));
     let mut body = Vec::new();
     let end = gated
         .gate
@@ -243,46 +289,65 @@ async fn person_waits_half_a_minute_at_most() {
     assert_eq!(gated.waits_ms(), [12_000, 12_000]);
 }
 
-/// robots.txt of one host is another host's file.
-fn moved_robots_txt(path: &str) -> Vec<Step> {
-    let to = "Location: http://other.example/its-robots.txt\r\n";
-    vec![Step::Send(match path {
-        "/robots.txt" => http("301 Moved", to, b""),
-        _ => page(path),
-    })]
+/// A server of two hosts: robots.txt of the one is another file of the other, which answers so.
+async fn two_hosts(status: &'static str, headers: &'static str) -> Server {
+    Server::start(move |path| {
+        let to = "Location: http://other.example/its-robots.txt\r\n";
+        vec![Step::Send(match path {
+            "/robots.txt" => http("301 Moved", to, b""),
+            "/its-robots.txt" => http(status, headers, b""),
+            _ => page(path),
+        })]
+    })
+    .await
+}
+
+/// The turn of a lease of `other.example`, and a page of it.
+fn other_lease() -> (Turn, Request) {
+    let start = uri("http://other.example/");
+    let turn = Turn::for_lease(&Arc::from("s"), &start, DELAY_MS);
+    (turn, Request::page(start))
 }
 
 #[tokio::test]
 async fn turn_waits_for_requests_of_others() {
-    let gated = Gated::new(Server::start(moved_robots_txt).await, &[]);
+    let gated = Gated::new(two_hosts("200 OK", "").await, &[]);
     gated.fetch("/1", PAGE, &mut gated.lease()).await.unwrap();
     assert_eq!(gated.asked(), ["/robots.txt", "/its-robots.txt", "/1"]);
-    // /1 had waited for the turn of its own host; other.example, asked a moment ago, rests in its own turn as well.
+    // /1 waited for its own host only; other.example, which was asked meanwhile, has rested by now.
     assert_eq!(gated.waits_ms(), [DELAY_MS]);
-    gated.clock.set(500);
-    let other: Arc<str> = Arc::from("s");
-    let start = uri("http://other.example/");
-    let mut turn = Turn::for_lease(&other, &start, DELAY_MS);
-    let request = Request::page(start, 0);
+    let (mut turn, request) = other_lease();
+    let mut body = Vec::new();
+    let named = gated
+        .gate
+        .fetch(&request, Purpose::Named, &mut turn, &mut body);
+    named.await.unwrap();
+    assert_eq!(gated.waits_ms(), [DELAY_MS]);
+    // But it is asked in no other turn before it has rested again.
+    let mut turn = Turn::for_person(DELAY_MS);
+    let named = gated
+        .gate
+        .fetch(&request, Purpose::Named, &mut turn, &mut body);
+    named.await.unwrap();
+    assert_eq!(gated.waits_ms(), [DELAY_MS, DELAY_MS]);
+}
+
+#[tokio::test]
+async fn lease_ends_where_host_asked_others_for_a_pause() {
+    let busy = two_hosts("503 Busy", "Retry-After: 3600\r\n").await;
+    let gated = Gated::new(busy, &[]);
+    let end = gated.fetch("/1", PAGE, &mut gated.lease()).await;
+    assert!(matches!(end, Err(Refused::RobotsAway(_))), "{end:?}");
+    let (mut turn, request) = other_lease();
     let end = gated
         .gate
         .fetch(&request, Purpose::Named, &mut turn, &mut Vec::new())
         .await;
-    assert!(end.is_ok(), "{end:?}");
-    assert_eq!(gated.waits_ms(), [DELAY_MS, 500]);
+    assert_eq!(end, Err(Refused::Later(3_600_000)));
+    assert_eq!((turn.requests(), gated.waits_ms()), (0, vec![]));
 }
 
-#[tokio::test]
-async fn robots_txt_leads_to_nothing_excluded() {
-    let gated = Gated::new(
-        server_with_robots_at("/secret/robots.txt").await,
-        &["/secret/"],
-    );
-    let end = gated.fetch("/1", PAGE, &mut gated.lease()).await;
-    assert!(matches!(end, Err(Refused::RobotsAway(_))), "{end:?}");
-    assert_eq!(gated.asked(), ["/robots.txt"]);
-}
-
+/// A server whose robots.txt is at another path.
 async fn server_with_robots_at(path: &'static str) -> Server {
     Server::start(move |asked| {
         vec![Step::Send(match asked {
@@ -291,6 +356,37 @@ async fn server_with_robots_at(path: &'static str) -> Server {
         })]
     })
     .await
+}
+
+#[tokio::test]
+async fn robots_txt_leads_to_nothing_excluded() {
+    let server = server_with_robots_at("/secret/robots.txt").await;
+    let gated = Gated::new(server, &["/secret/"]);
+    let end = gated.fetch("/1", PAGE, &mut gated.lease()).await;
+    assert!(matches!(end, Err(Refused::RobotsAway(_))), "{end:?}");
+    assert_eq!(gated.asked(), ["/robots.txt"]);
+}
+
+/// From one port of a host to another, as from http to https: what excludes pages does not exclude the rules for them.
+#[tokio::test]
+async fn robots_txt_by_its_name_is_never_excluded() {
+    let port = Arc::new(OnceLock::new());
+    let known = Arc::clone(&port);
+    let server = Server::start(move |path| {
+        let to = format!("http://h.example:{}/robots.txt", known.get().unwrap());
+        vec![Step::Send(match path {
+            "/robots.txt" => http("301 Moved", &format!("Location: {to}\r\n"), b""),
+            _ => page(path),
+        })]
+    })
+    .await;
+    port.set(server.address.port()).unwrap();
+    let gated = Gated::new(server, &["*.txt"]);
+    gated.fetch("/1", PAGE, &mut gated.lease()).await.unwrap();
+    let asked = gated.asked();
+    // Five redirects are followed, and more are no file at all.
+    assert_eq!(asked[..6], ["/robots.txt"; 6]);
+    assert_eq!(asked[6..], ["/1"]);
 }
 
 /// A clock during whose waits an operator takes a page down.
@@ -324,7 +420,7 @@ async fn takedown_during_wait_counts() {
     gate.set_rules([site(&[])], takedowns);
     let page = uri("http://h.example/1");
     let mut turn = Turn::for_lease(&Arc::from("s"), &page, DELAY_MS);
-    let request = Request::page(page, 0);
+    let request = Request::page(page);
     let end = gate.fetch(&request, PAGE, &mut turn, &mut Vec::new()).await;
     assert_eq!(end, Err(Refused::Rules(Refusal::TakenDown)));
     assert_eq!(server.asked().len(), 1, "robots.txt only");

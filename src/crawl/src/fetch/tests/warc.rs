@@ -37,7 +37,7 @@ async fn archived(archive: &mut Archive, answer: Vec<u8>, etag: Option<&str>) {
     let server = Server::always(answer).await;
     let request = Request {
         etag: etag.map(str::to_owned),
-        ..Request::page(uri(PAGE), NOW_MS)
+        ..Request::page(uri(PAGE))
     };
     let mut page = Vec::new();
     let mut exchange = Exchange::new(&mut page, 1 << 20);

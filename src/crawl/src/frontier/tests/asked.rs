@@ -79,6 +79,25 @@ fn lease_refuses_taken_down_url() {
     assert_eq!(fetched, ["http://a.test/1"]);
 }
 
+/// An operator has told another node, which has stored it.
+#[test]
+fn takedown_of_another_node_is_obeyed() {
+    let mut crawl = Crawl::new(at_once());
+    crawl.offer(&["http://a.test/1"]);
+    let gone = uri("http://a.test/1");
+    let gate = crawl.frontier.takedowns().clone();
+    crawl.store.purge().page(&gone, crawl.now_ms).unwrap();
+    assert!(!gate.contains(&gone));
+    crawl.frontier.read_sites(&crawl.store).unwrap();
+    assert!(gate.contains(&gone), "the gate has the same set");
+    assert_eq!(ask(&mut crawl, "http://a.test/1"), LeaseOutcome::Never);
+
+    let now = crawl.now_ms;
+    crawl.store.purge().allow(&gone, now).unwrap();
+    crawl.frontier.read_sites(&crawl.store).unwrap();
+    assert_eq!(crawl.drain().len(), 1);
+}
+
 #[test]
 fn lease_waits_for_paused_site() {
     let mut crawl = Crawl::new(at_once());

@@ -315,10 +315,27 @@ fn robots_txt_alone_rests_host() {
         };
         let refused = FetchReport {
             requests,
+            elapsed_ms: None,
             ..report(VisitOutcome::Disallowed)
         };
         record_fetch(&config, &mut host, &refused, None, HOUR);
         assert_eq!(host.not_before_ms > HOUR, rests, "{requests} requests");
         assert_eq!(host.elapsed_ms, 700, "robots.txt says nothing of pages");
     }
+}
+
+#[test]
+fn host_rests_as_long_as_another_turn_heard() {
+    let (config, mut host) = (exact(), HostRecord::default());
+    let put_off = FetchReport {
+        requests: 0,
+        not_before_ms: Some(3 * HOUR),
+        ..report(VisitOutcome::Unwanted)
+    };
+    record_fetch(&config, &mut host, &put_off, None, HOUR);
+    assert_eq!(
+        (host.not_before_ms, host.cause),
+        (3 * HOUR, Cause::RetryAfter)
+    );
+    assert_eq!(host.fetched, 0);
 }

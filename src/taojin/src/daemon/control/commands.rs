@@ -544,6 +544,12 @@ impl Watches {
         });
     }
 
+    /// Whether somebody waits for the visit of this URL.
+    pub(in crate::daemon) fn waits_for(&self, id: UrlId) -> bool {
+        let of_url = |watch: &Watch| matches!(&watch.what, What::Url(asked, _) if *asked == id);
+        self.0.iter().any(of_url)
+    }
+
     /// A visit has ended.
     pub(in crate::daemon) fn visited(
         &mut self,

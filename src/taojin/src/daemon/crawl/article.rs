@@ -119,7 +119,10 @@ pub(crate) async fn go_on(
         Err(refused) => {
             let refused = refusal(refused);
             let why = refused.reason.unwrap_or_default();
-            let report = FetchReport::new(refused.outcome, 0);
+            let report = FetchReport {
+                elapsed_ms: None,
+                ..FetchReport::new(refused.outcome, 0)
+            };
             let visited = without(record, &open, number, &uri, refused.outcome, &why);
             return (visited, report);
         }

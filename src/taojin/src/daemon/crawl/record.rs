@@ -12,6 +12,7 @@ use super::crawl_loop::CrawlLoop;
 use super::shown::{Duplicates, PageJudge, Primary, find, primary};
 use super::sites;
 use super::visit::{FinishedVisit, LeaseEnd, VisitResult};
+use crate::daemon::Mode;
 use crate::serve::metrics;
 use taojin_crawl::fetch::{Fetched, Trouble};
 use taojin_crawl::frontier::{Lease, is_blind};
@@ -301,10 +302,16 @@ impl CrawlLoop {
             self.orders.asked.push(finished.lease.record.id);
             return Ok(());
         }
+        let id = finished.lease.record.id;
+        let is_forgotten = self.orders.forgotten.remove(&id);
         let is_broken_off = finished.end == LeaseEnd::BrokenOff;
-        if self.orders.forgotten.remove(&finished.lease.record.id) || is_broken_off {
+        if is_forgotten || is_broken_off {
             self.frontier
                 .discard(&finished.lease, &finished.report, now);
+            let is_visit = matches!(self.mode, Mode::Visit { .. });
+            if !is_forgotten && (is_visit || self.orders.watches.waits_for(id)) {
+                self.orders.asked.push(id);
+            }
             return Ok(());
         }
         self.note_later_page(&mut finished, now);

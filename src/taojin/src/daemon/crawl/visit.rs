@@ -108,7 +108,8 @@ impl FinishedVisit {
 pub(crate) enum LeaseEnd {
     /// With what was found.
     Whole,
-    /// The right to fetch ended in the middle of it: nothing of it counts but that its host was asked.
+    /// It is to be given out again: its host wants more time before the page, a rule changed since, or the right to fetch ended in the
+    /// middle of it. Nothing of it counts but that its host was asked.
     BrokenOff,
     /// Nothing was asked: only where its host is was found out.
     Located(IpAddr),
@@ -389,29 +390,39 @@ pub(crate) async fn one_visit(tools: Arc<VisitContext>, work: VisitTask) -> Fini
         ended = visit => Some(ended),
         () = tools.may_not_fetch(), if is_fetch => None,
     };
+    let mut not_before_ms = None;
     let (end, (visited, report)) = match ended {
-        Some(ended) => {
-            let found = ended.unwrap_or_else(|_| panicked(&lease));
-            (LeaseEnd::Whole, found)
+        Some(Ok(Ok(found))) => (LeaseEnd::Whole, found),
+        Some(Ok(Err(put_off))) => {
+            not_before_ms = put_off.until_ms;
+            (LeaseEnd::BrokenOff, broken_off())
         }
+        Some(Err(_)) => (LeaseEnd::Whole, panicked(&lease)),
         None => (LeaseEnd::BrokenOff, broken_off()),
     };
     let report = FetchReport {
         requests: turn.requests(),
         crawl_delay_ms: turn.crawl_delay_ms(),
+        not_before_ms,
         ..report
     };
     FinishedVisit::new(lease, end, (visited, report))
 }
 
-/// Visits the leased URL. Never fails: every end is a [`VisitResult`].
+/// The leased URL is not asked for now. The frontier gives it out again when its host and its site allow it.
+pub(crate) struct PutOff {
+    /// Its host is not to be asked before, Unix milliseconds, whatever else it is told.
+    until_ms: Option<i64>,
+}
+
+/// Visits the leased URL. Every end is a [`VisitResult`], unless nothing of the page was asked for and it is to be given out again.
 pub(crate) async fn visit(
     tools: &Arc<VisitContext>,
     lease: &Lease,
     archived: Option<Box<ArchivedResponse>>,
     open: Option<Box<OpenArticle>>,
     turn: &mut Turn,
-) -> (VisitResult, FetchReport) {
+) -> Result<(VisitResult, FetchReport), PutOff> {
     let record = &lease.record;
     if let Some(archived) = archived {
         let (beside, record) = (Arc::clone(tools), record.clone());
@@ -430,20 +441,28 @@ pub(crate) async fn visit(
             ..visited
         };
         let report = FetchReport::new(visited.outcome, 0);
-        return (visited, report);
+        return Ok((visited, report));
     }
     if let Some(open) = open {
-        return article::go_on(tools, record, open, turn).await;
+        // The pages that have come would be lost.
+        turn.stay();
+        return Ok(article::go_on(tools, record, open, turn).await);
     }
     if record.visit.class == UrlClass::Attachment
         && tools.max_attachment_bytes(&record.site).is_none()
     {
         let reason = "attachments are switched off (crawl.attachments, attachments of the site)";
         let visited = VisitResult::nothing(VisitOutcome::Unwanted, Some(reason.to_owned()));
-        return (visited, FetchReport::new(VisitOutcome::Disallowed, 0));
+        return Ok((visited, FetchReport::new(VisitOutcome::Disallowed, 0)));
     }
     let mut visited = match fetch(tools, record, turn).await {
         Ok(visited) => visited,
+        Err(Refused::Rules(_)) => return Err(PutOff { until_ms: None }),
+        Err(Refused::Later(until_ms)) => {
+            return Err(PutOff {
+                until_ms: Some(until_ms),
+            });
+        }
         Err(refused) => refusal(refused),
     };
     let rules = tools.shared.rules(&record.site);
@@ -454,7 +473,7 @@ pub(crate) async fn visit(
             .extend(named.map(|uri| child(record, uri.clone(), UrlClass::Sitemap)));
     }
     let report = report(&visited);
-    (visited, report)
+    Ok((visited, report))
 }
 
 /// What is said of a page on which the program failed.
@@ -470,7 +489,11 @@ pub(crate) fn panicked(lease: &Lease) -> (VisitResult, FetchReport) {
 /// What is said of a page whose visit was broken off.
 pub(super) fn broken_off() -> (VisitResult, FetchReport) {
     let visited = VisitResult::nothing(VisitOutcome::Unwanted, None);
-    (visited, FetchReport::new(VisitOutcome::Unwanted, 0))
+    let report = FetchReport {
+        elapsed_ms: None,
+        ..FetchReport::new(VisitOutcome::Unwanted, 0)
+    };
+    (visited, report)
 }
 
 /// A visit whose request the gate did not let pass.
@@ -487,8 +510,7 @@ pub(super) fn refusal(refused: Refused) -> VisitResult {
                 ..VisitResult::nothing(VisitOutcome::RobotsUnreachable, Some(reason))
             }
         }
-        // Of the page itself, since it was leased; or of what it led to.
-        Refused::Rules(rule) => {
+        Refused::Rules(rule) | Refused::OnTheWay(rule) => {
             VisitResult::nothing(VisitOutcome::Unwanted, Some(rule.describe().to_owned()))
         }
         Refused::Later(_) => {
@@ -506,6 +528,7 @@ fn report(visited: &VisitResult) -> FetchReport {
                 Some(trouble) => Some(trouble.to_string()),
                 None => visited.reason.clone(),
             },
+            elapsed_ms: None,
             ..FetchReport::new(visited.outcome, 0)
         };
     };
@@ -597,7 +620,7 @@ pub(super) async fn ask(
             Want::Page
         },
         max_body_bytes,
-        ..Request::page(uri.clone(), tools.shared.now_ms())
+        ..Request::page(uri.clone())
     };
     let mut body =
         PageBody::new(&tools.page, uri.clone(), class).max_sitemap_bytes(limits.max_sitemap_bytes);

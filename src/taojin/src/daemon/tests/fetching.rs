@@ -105,7 +105,7 @@ async fn searches_run_during_fetches() {
     let gate = Gate::new(config, 0, Arc::<Shared>::default()).unwrap();
     let mut turn = Turn::for_person(0);
     for path in ["/healthz", "/api/search?q=水平井"] {
-        let request = Request::any(uri(&format!("http://{address}{path}")), NOW);
+        let request = Request::any(uri(&format!("http://{address}{path}")));
         let mut body = Vec::new();
         let answer = gate.fetch(&request, Purpose::Named, &mut turn, &mut body);
         let answer = tokio::time::timeout(Duration::from_secs(5), answer).await;

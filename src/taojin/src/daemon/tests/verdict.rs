@@ -102,7 +102,7 @@ fn verdict_failed_names_reason() {
             SiteFacts {
                 visits: 3,
                 problems: problems(&[("HTTP 500", 2), ("timeout", 1)]),
-                ..bad("")
+                ..bad("HTTP 500")
             },
             "no page could be fetched: HTTP 500 × 2, no answer in time × 1",
             "没有取回网页：HTTP 500 × 2、应答超时 × 1",
@@ -112,7 +112,7 @@ fn verdict_failed_names_reason() {
                 visits: 0,
                 entry_problems: 0,
                 problems: problems(&[]),
-                ..bad("")
+                ..bad("HTTP 500")
             },
             "nothing could be fetched",
             "没有可抓取的网址",
@@ -135,7 +135,7 @@ fn verdict_names_forbidding_setting() {
         redirects: 1,
         problems: problems(&[]),
         entry_problems: 0,
-        ..bad("")
+        ..bad("HTTP 500")
     };
     check(
         away,
