@@ -7,7 +7,7 @@
 //! The frontier checks links and leases by it, the gate ([`crate::fetch::Gate`]) every request.
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::HashSet;
 use std::ops::RangeInclusive;

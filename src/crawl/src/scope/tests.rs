@@ -7,7 +7,7 @@ fn uri(text: &str) -> CrawlUri {
 }
 
 /// A site of these hosts, with default rules.
-fn site(name: &str, hosts: &[&str]) -> Site {
+pub(crate) fn site(name: &str, hosts: &[&str]) -> Site {
     let mut site = Site {
         name: name.to_owned(),
         ..Site::default()

@@ -16,6 +16,7 @@ use super::territory::LOOK_AGAIN_MS;
 use super::*;
 use crate::outcome::{Failure, VisitOutcome};
 use crate::schedule::Site;
+use crate::scope::tests::site;
 use crate::scope::{Refusal, Scope};
 use crate::store::{Batch, FinishedPage, InFlight, NewUrl, Store, UrlClass, UrlState};
 use taojin_uri::CrawlUri;
@@ -217,16 +218,6 @@ fn numbered(host: &str, numbers: std::ops::Range<usize>) -> Vec<String> {
 /// A page that came.
 fn came() -> FetchReport {
     FetchReport::new(VisitOutcome::Page, 1)
-}
-
-/// A site of these hosts, with default rules.
-fn site(name: &str, hosts: &[&str]) -> Site {
-    let mut site = Site {
-        name: name.to_owned(),
-        ..Site::default()
-    };
-    site.scope.hosts = hosts.iter().map(|host| (*host).to_owned()).collect();
-    site
 }
 
 fn scopes(sites: &[Site]) -> Vec<Scope> {
