@@ -20,19 +20,17 @@ use taojin_uri::CrawlUri;
 
 use super::client::{Cookies, FetchError, Fetcher};
 use super::limits::Config;
+use super::pace::{LastRequest, Paces};
 use super::request::{Fetched, Request, Sink};
 use super::robots::Rule;
 use super::robots_cache::{Access, RobotsCache, Verdict};
 use super::warc::Exchange;
 use super::warc_sink::WarcSink;
 use crate::outcome::{Failure, NoPage, VisitOutcome};
-use crate::scope::{Refusal, Scope, Takedowns};
+use crate::scope::{Reach, Refusal, Scope, Takedowns};
 
 /// Redirects that set a cookie and lead back to the page are followed so often within one fetch.
 const MAX_HOPS: usize = 4;
-
-/// Hosts whose last request is remembered; above it those of long ago are forgotten.
-const MAX_HOSTS: usize = 10_000;
 
 /// The page of a lease waits so long for its turn after robots.txt was read, in milliseconds. Where the host wants more, the lease
 /// ends: what waits in it holds a connection, and the turn of other hosts at the same address.
@@ -40,9 +38,6 @@ const PAGE_WAITS_MS: i64 = 10_000;
 
 /// What would be lost with the lease waits so long at least, in milliseconds: no `Crawl-delay` that is obeyed is longer by default.
 const LONGEST_WAIT_MS: i64 = 300_000;
-
-/// After so long without a request to it, in milliseconds, a host may be forgotten where many others are remembered.
-const REMEMBERED_MS: i64 = 60_000;
 
 /// How long a person waits for a host's turn, in milliseconds, all requests of a command together.
 const PERSON_WAITS_MS: i64 = 30_000;
@@ -59,18 +54,8 @@ pub trait Clock: Send + Sync {
 /// What a request is for, and with that which rules hold for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Purpose {
-    /// A page, list, feed or sitemap of a site, so many links and redirects from a seed: [`Scope::check`], robots.txt.
-    Page {
-        /// Links followed from a seed; 0 for a seed.
-        hops: u16,
-        /// Redirects followed to come here.
-        redirects: u8,
-    },
-    /// A file that a page of a site offers: [`Scope::check_attachment`], robots.txt.
-    Attachment {
-        /// Redirects followed to come here.
-        redirects: u8,
-    },
+    /// A page or file of a site that was reached so: [`Scope::check_reach`], robots.txt.
+    Crawl(Reach),
     /// A page of a site that a person wants to add: robots.txt.
     Probe,
     /// An address that a person names to see what it answers: no rule but the takedowns.
@@ -137,7 +122,7 @@ impl std::fmt::Display for Trouble {
 
 /// The right to make one request; only the gate makes one, and a fetch uses it up.
 #[derive(Debug)]
-pub struct Permit {
+pub(super) struct Permit {
     uri: CrawlUri,
     now_ms: i64,
 }
@@ -227,69 +212,25 @@ impl Turn {
         self.authority.as_deref() == Some(uri.authority())
     }
 
+    fn note_request(
+        &mut self,
+        paces: &mut Paces,
+        uri: &CrawlUri,
+        request: LastRequest,
+        now_ms: i64,
+    ) {
+        let is_own = self.covers(uri);
+        if is_own {
+            self.last.take(request);
+        }
+        paces.note(uri.authority(), request, is_own, now_ms);
+    }
+
     fn note_robots(&mut self, uri: &CrawlUri, verdict: &Verdict) {
         if self.authority.is_none() || self.covers(uri) {
             self.crawl_delay_ms = verdict.crawl_delay_ms;
             self.sitemaps = Arc::clone(&verdict.sitemaps);
         }
-    }
-}
-
-/// When a host was asked last, Unix milliseconds.
-#[derive(Debug, Clone, Copy)]
-struct LastRequest {
-    /// When the request ended; while it is under way, when it began.
-    at_ms: i64,
-    /// The host asked to be left alone until then.
-    pause_ms: i64,
-}
-
-impl Default for LastRequest {
-    fn default() -> Self {
-        Self {
-            at_ms: i64::MIN,
-            pause_ms: i64::MIN,
-        }
-    }
-}
-
-impl LastRequest {
-    /// When the next one may be made. What lies in the future was noted by a clock that was ahead, and does not count.
-    fn next_ms(self, delay_ms: i64, now_ms: i64) -> i64 {
-        if self.at_ms > now_ms {
-            return self.pause_ms;
-        }
-        self.pause_ms.max(self.at_ms.saturating_add(delay_ms))
-    }
-
-    fn take(&mut self, other: Self) {
-        self.at_ms = self.at_ms.max(other.at_ms);
-        self.pause_ms = self.pause_ms.max(other.pause_ms);
-    }
-}
-
-/// The last requests to a host.
-#[derive(Debug, Clone, Copy, Default)]
-struct Pace {
-    /// In leases of the host itself, by which the frontier and their turns go.
-    own: LastRequest,
-    /// In turns of others.
-    foreign: LastRequest,
-}
-
-impl Pace {
-    fn next_ms(&self, delay_ms: i64, now_ms: i64) -> i64 {
-        let own_ms = self.own.next_ms(delay_ms, now_ms);
-        own_ms.max(self.foreign.next_ms(delay_ms, now_ms))
-    }
-
-    fn take(&mut self, request: LastRequest, is_own: bool) {
-        let last = if is_own {
-            &mut self.own
-        } else {
-            &mut self.foreign
-        };
-        last.take(request);
     }
 }
 
@@ -310,7 +251,7 @@ pub struct Gate {
     /// A `Crawl-delay` is obeyed up to this, in milliseconds.
     max_crawl_delay_ms: i64,
     rules: RwLock<Rules>,
-    paces: Mutex<HashMap<Box<str>, Pace>>,
+    paces: Mutex<Paces>,
 }
 
 impl Gate {
@@ -395,7 +336,8 @@ impl Gate {
         purpose: Purpose,
         turn: &mut Turn,
     ) -> Result<(), Refused> {
-        self.check_rules(uri, purpose, turn)?;
+        let checked = self.check_rules(uri, 0, purpose, turn);
+        checked.map_err(Refused::Rules)?;
         self.check_robots(uri, purpose, turn).await.map(|_| ())
     }
 
@@ -463,9 +405,12 @@ impl Gate {
         purpose: Purpose,
         turn: &mut Turn,
     ) -> Result<Permit, Refused> {
-        let check = |turn: &Turn| match hops {
-            0 => self.check_rules(uri, purpose, turn),
-            _ => self.check_hop(uri, turn),
+        let check = |turn: &Turn| {
+            let checked = self.check_rules(uri, hops, purpose, turn);
+            checked.map_err(|refusal| match hops {
+                0 => Refused::Rules(refusal),
+                _ => Refused::OnTheWay(refusal),
+            })
         };
         check(turn)?;
         let crawl_delay_ms = self.check_robots(uri, purpose, turn).await?;
@@ -482,42 +427,39 @@ impl Gate {
     }
 
     /// Takedowns, and the scope of the turn's site.
-    fn check_rules(&self, uri: &CrawlUri, purpose: Purpose, turn: &Turn) -> Result<(), Refused> {
+    ///
+    /// An address that is only passed on the way, by a redirect of the page or of a robots.txt, may be none that `include` names, or
+    /// of a host that belongs to no site; what is excluded is not asked for that way either.
+    fn check_rules(
+        &self,
+        uri: &CrawlUri,
+        hops: usize,
+        purpose: Purpose,
+        turn: &Turn,
+    ) -> Result<(), Refusal> {
         let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
         if rules.takedowns.contains(uri) {
-            return Err(Refused::Rules(Refusal::TakenDown));
+            return Err(Refusal::TakenDown);
         }
         let Some(site) = &turn.site else {
             return Ok(());
         };
-        let Some(scope) = rules.sites.get(site) else {
-            // Sites come and go; of one that is gone no page is fetched, but a robots.txt may be another one's, too.
-            return match purpose {
-                Purpose::RobotsTxt { .. } => Ok(()),
-                _ => Err(Refused::Rules(Refusal::UnknownSite)),
-            };
-        };
-        let checked = match purpose {
-            Purpose::Page { hops, redirects } => {
-                scope.check(uri, hops, redirects, self.clock.now_ms())
+        let is_passage = hops > 0 || purpose == Purpose::RobotsTxt { is_elsewhere: true };
+        match (purpose, rules.sites.get(site)) {
+            (_, Some(scope)) if is_passage => {
+                let is_own = scope.has_authority(uri.authority());
+                if is_own && scope.is_excluded(uri) {
+                    return Err(Refusal::Excluded);
+                }
+                Ok(())
             }
-            Purpose::Attachment { redirects } => scope.check_attachment(uri, redirects),
-            Purpose::RobotsTxt { is_elsewhere: true } => check_passage(scope, uri),
-            Purpose::RobotsTxt { .. } | Purpose::Probe | Purpose::Named => Ok(()),
-        };
-        checked.map_err(Refused::Rules)
-    }
-
-    /// The same of an address that a redirect of the page leads through.
-    fn check_hop(&self, uri: &CrawlUri, turn: &Turn) -> Result<(), Refused> {
-        let rules = self.rules.read().unwrap_or_else(PoisonError::into_inner);
-        if rules.takedowns.contains(uri) {
-            return Err(Refused::OnTheWay(Refusal::TakenDown));
+            (Purpose::Crawl(reach), Some(scope)) => {
+                scope.check_reach(uri, reach, self.clock.now_ms())
+            }
+            // Sites come and go; of one that is gone no page is fetched, but a robots.txt may be another one's, too.
+            (Purpose::Crawl(_), None) if !is_passage => Err(Refusal::UnknownSite),
+            _ => Ok(()),
         }
-        let scope = turn.site.as_ref().and_then(|site| rules.sites.get(site));
-        scope.map_or(Ok(()), |scope| {
-            check_passage(scope, uri).map_err(Refused::OnTheWay)
-        })
     }
 
     /// The `Crawl-delay` of a URL's robots.txt, in milliseconds, if that lets us in.
@@ -555,13 +497,10 @@ impl Gate {
             let now_ms = self.clock.now_ms();
             let wait_ms = {
                 let mut paces = self.lock_paces();
-                let wait_ms = wait_ms(&paces, uri, turn, delay_ms, now_ms);
+                let own = turn.covers(uri).then_some(turn.last);
+                let wait_ms = paces.wait_ms(uri.authority(), own, delay_ms, now_ms);
                 if wait_ms <= 0 {
-                    let begun = LastRequest {
-                        at_ms: now_ms,
-                        ..LastRequest::default()
-                    };
-                    note(&mut paces, uri, turn, begun, now_ms);
+                    turn.note_request(&mut paces, uri, LastRequest::begun(now_ms), now_ms);
                     return Ok(());
                 }
                 wait_ms
@@ -587,72 +526,16 @@ impl Gate {
     /// A request has ended: the delay begins.
     fn record_end(&self, uri: &CrawlUri, turn: &mut Turn, fetched: &Fetched) {
         let now_ms = self.clock.now_ms();
-        let pause_ms = fetched.asked_pause_ms();
-        let ended = LastRequest {
-            at_ms: now_ms,
-            pause_ms: pause_ms.map_or(i64::MIN, |pause_ms| now_ms.saturating_add(pause_ms)),
-        };
-        note(&mut self.lock_paces(), uri, turn, ended, now_ms);
+        let ended = LastRequest::ended(now_ms, fetched.asked_pause_ms());
+        turn.note_request(&mut self.lock_paces(), uri, ended, now_ms);
     }
 
-    fn lock_paces(&self) -> MutexGuard<'_, HashMap<Box<str>, Pace>> {
+    fn lock_paces(&self) -> MutexGuard<'_, Paces> {
         self.paces.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The present of the crawl, Unix milliseconds.
     pub(super) fn now_ms(&self) -> i64 {
         self.clock.now_ms()
-    }
-}
-
-/// Whether a request may go through an address that is not a page of its own: it may be none that `include` names, or of a host
-/// that belongs to no site; what is excluded is not asked for that way either.
-fn check_passage(scope: &Scope, uri: &CrawlUri) -> Result<(), Refusal> {
-    if scope.has_authority(uri.authority()) && scope.is_excluded(uri) {
-        return Err(Refusal::Excluded);
-    }
-    Ok(())
-}
-
-/// How long a request of this turn waits for the host of a URL, in milliseconds.
-fn wait_ms(
-    paces: &HashMap<Box<str>, Pace>,
-    uri: &CrawlUri,
-    turn: &Turn,
-    delay_ms: i64,
-    now_ms: i64,
-) -> i64 {
-    let mut pace = paces.get(uri.authority()).copied().unwrap_or_default();
-    if turn.covers(uri) {
-        pace.own = turn.last;
-    }
-    pace.next_ms(delay_ms, now_ms).saturating_sub(now_ms)
-}
-
-/// Notes a request to the host of a URL.
-fn note(
-    paces: &mut HashMap<Box<str>, Pace>,
-    uri: &CrawlUri,
-    turn: &mut Turn,
-    request: LastRequest,
-    now_ms: i64,
-) {
-    let is_own = turn.covers(uri);
-    if is_own {
-        turn.last.take(request);
-    }
-    let authority = uri.authority();
-    if let Some(pace) = paces.get_mut(authority) {
-        pace.take(request, is_own);
-        return;
-    }
-    if paces.len() >= MAX_HOSTS {
-        paces.retain(|_, pace| pace.next_ms(REMEMBERED_MS, now_ms) > now_ms);
-    }
-    // More hosts than any machine has connections for: what is beyond goes by the frontier alone.
-    if paces.len() < MAX_HOSTS {
-        let mut pace = Pace::default();
-        pace.take(request, is_own);
-        paces.insert(authority.into(), pace);
     }
 }

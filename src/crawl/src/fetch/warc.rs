@@ -35,7 +35,7 @@ const NOT_MODIFIED: &str = "http://netpreserve.org/warc/1.1/revisit/server-not-m
 ///
 /// Holds the body as it came, before decompression, up to a limit: what is beyond goes to the page only, and the record
 /// says that it is cut.
-pub struct Exchange<'a> {
+pub(super) struct Exchange<'a> {
     page: &'a mut dyn Sink,
     request: Vec<u8>,
     response: Vec<u8>,
@@ -47,7 +47,7 @@ pub struct Exchange<'a> {
 
 impl<'a> Exchange<'a> {
     /// Records what goes to `page`, of its body at most `max_body_bytes` and the little that a coding may add to them.
-    pub fn new(page: &'a mut dyn Sink, max_body_bytes: u64) -> Self {
+    pub(super) fn new(page: &'a mut dyn Sink, max_body_bytes: u64) -> Self {
         let max_bytes = max_body_bytes.saturating_add(CODING_OVERHEAD_BYTES);
         Self {
             page,
@@ -87,7 +87,7 @@ impl Sink for Exchange<'_> {
 }
 
 /// Writes archives into one directory.
-pub struct Archive {
+pub(super) struct Archive {
     folder: PathBuf,
     max_file_bytes: u64,
     software: String,
@@ -106,7 +106,7 @@ struct Open {
 impl Archive {
     /// Opens the directory, makes it if need be, and mends and closes what a crash left open. A file that has
     /// grown to `max_file_bytes` is closed and a new one begun; `software` is named in each.
-    pub fn open(folder: &Path, max_file_bytes: u64, software: &str) -> io::Result<Self> {
+    pub(super) fn open(folder: &Path, max_file_bytes: u64, software: &str) -> io::Result<Self> {
         fs::create_dir_all(folder)?;
         for entry in fs::read_dir(folder)? {
             let path = entry?.path();
@@ -124,7 +124,7 @@ impl Archive {
     }
 
     /// Archives one exchange that ended at `now_ms`; without an answer there is nothing to archive.
-    pub fn write(
+    pub(super) fn write(
         &mut self,
         uri: &CrawlUri,
         exchange: &Exchange<'_>,
@@ -176,7 +176,7 @@ impl Archive {
 
     /// The present file, if some of it may not be on the disk: to be synced by the caller, without holding up those who
     /// write. What was written before is on the disk then.
-    pub fn unsynced(&mut self) -> io::Result<Option<File>> {
+    pub(super) fn unsynced(&mut self) -> io::Result<Option<File>> {
         match &mut self.open {
             Some(open) if open.unsynced => {
                 open.unsynced = false;
@@ -187,7 +187,7 @@ impl Archive {
     }
 
     /// Closes the present file under its final name.
-    pub fn close(&mut self) -> io::Result<()> {
+    pub(super) fn close(&mut self) -> io::Result<()> {
         if let Some(open) = self.open.take() {
             open.file.sync_all()?;
             fs::rename(&open.path, closed(&open.path))?;

@@ -41,7 +41,13 @@ impl WarcSink {
     }
 
     /// Archives one exchange that ended at `now_ms`.
-    pub fn write(&self, uri: &CrawlUri, exchange: &Exchange<'_>, fetched: &Fetched, now_ms: i64) {
+    pub(super) fn write(
+        &self,
+        uri: &CrawlUri,
+        exchange: &Exchange<'_>,
+        fetched: &Fetched,
+        now_ms: i64,
+    ) {
         let mut state = self.lock();
         if state.failed.is_some_and(|at| at.elapsed() < RETRY_AFTER) {
             state.lost += 1;

@@ -25,7 +25,7 @@ use super::sites::{
 };
 use super::territory::LOOK_AGAIN_MS;
 use crate::outcome::{Failure, VisitOutcome};
-use crate::scope::{Refusal, Takedowns, queues_of};
+use crate::scope::{Reach, Refusal, Takedowns, queues_of};
 use crate::store::{
     Batch, Committed, DueUrl, HELD_MS, HostId, HostRecord, NewUrl, Reader, Store, StoreError,
     UrlClass, UrlId, UrlRecord, part_of_row,
@@ -268,16 +268,15 @@ impl Frontier {
         record: UrlRecord,
         now_ms: i64,
     ) -> Lease {
-        let mut cycle_ms = 0;
+        let (mut cycle_ms, mut site_delay_ms) = (0, None);
         if let Some(site) = self.sites.get_mut(&record.site) {
             site.cycle_pages += 1;
             site.unsaved_pages += 1;
             site.budget.begin(&record);
             cycle_ms = site.last_cycle_ms;
+            site_delay_ms = site.scope.rules().delay_ms;
         }
         let (mut ip, mut count, mut delay_ms) = (None, 1, self.config.min_delay_ms);
-        let site = self.sites.get(&record.site);
-        let site_delay_ms = site.and_then(|site| site.scope.rules().delay_ms);
         if let Some(queues) = self.hosts.get_mut(&host) {
             (delay_ms, _) = politeness::delay(&self.config, &queues.host, site_delay_ms);
             if queues.host.cycle_ms < cycle_ms {
@@ -861,9 +860,9 @@ impl Frontier {
         if self.taken_down.contains(&link.uri) {
             return Err(Refusal::TakenDown);
         }
-        (site.scope).check_class(&link.uri, link.class, link.hops, link.redirects, now_ms)?;
-        let is_seed = link.class == UrlClass::Seed || link.hops == 0;
-        let may_be_trap = !is_seed && link.class != UrlClass::Attachment;
+        let reach = Reach::new(link.class, link.hops, link.redirects);
+        site.scope.check_reach(&link.uri, reach, now_ms)?;
+        let may_be_trap = matches!(reach, Reach::Page { hops: 1.., .. });
         if may_be_trap && self.alike.is_trap(&link.uri) {
             return Err(Refusal::Alike);
         }
@@ -880,14 +879,7 @@ impl Frontier {
         if self.taken_down.contains(&record.uri) {
             return Err(Refusal::TakenDown);
         }
-        let UrlRecord {
-            uri,
-            hops,
-            redirects,
-            visit,
-            ..
-        } = record;
-        (site.scope).check_class(uri, visit.class, *hops, *redirects, now_ms)
+        (site.scope).check_reach(&record.uri, record.into(), now_ms)
     }
 
     /// Adds what changed of hosts, and which of them leave memory.

@@ -19,7 +19,7 @@ use taojin_uri::{CrawlUri, registrable_domain};
 use url::form_urlencoded;
 
 use crate::schedule::Site;
-use crate::store::UrlClass;
+use crate::store::{UrlClass, UrlRecord};
 
 /// Longest query in bytes.
 const MAX_QUERY: usize = 512;
@@ -132,6 +132,40 @@ enum Pattern {
     Regex(Regex),
 }
 
+/// How a URL was reached, which decides by what rules of the scope it belongs to its site.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// A page, list, feed or sitemap.
+    Page {
+        /// Links followed from a seed; 0 for a seed.
+        hops: u16,
+        /// Redirects followed to come here.
+        redirects: u8,
+    },
+    /// A file that a page of the site offers.
+    Attachment {
+        /// Redirects followed to come here.
+        redirects: u8,
+    },
+}
+
+impl Reach {
+    /// What is known of a URL of this class, so many links and redirects from a seed. A seed counts as such whatever led to it.
+    pub fn new(class: UrlClass, hops: u16, redirects: u8) -> Self {
+        match class {
+            UrlClass::Attachment => Reach::Attachment { redirects },
+            UrlClass::Seed => Reach::Page { hops: 0, redirects },
+            _ => Reach::Page { hops, redirects },
+        }
+    }
+}
+
+impl From<&UrlRecord> for Reach {
+    fn from(record: &UrlRecord) -> Self {
+        Self::new(record.visit.class, record.hops, record.redirects)
+    }
+}
+
 impl Scope {
     /// The rules of a site's settings, with its patterns compiled.
     pub fn new(rules: &Site) -> Result<Self, ScopeError> {
@@ -197,20 +231,11 @@ impl Scope {
         Err(refusal)
     }
 
-    /// Whether a URL of this class belongs to the site: [`Scope::check_attachment`] for what is one, [`Scope::check`] for the others. A
-    /// seed counts as such whatever led to it.
-    pub fn check_class(
-        &self,
-        uri: &CrawlUri,
-        class: UrlClass,
-        hops: u16,
-        redirects: u8,
-        now_ms: i64,
-    ) -> Result<(), Refusal> {
-        match class {
-            UrlClass::Attachment => self.check_attachment(uri, redirects),
-            UrlClass::Seed => self.check(uri, 0, redirects, now_ms),
-            _ => self.check(uri, hops, redirects, now_ms),
+    /// Whether a URL that was reached so belongs to the site: [`Scope::check_attachment`] for a file, [`Scope::check`] for the others.
+    pub fn check_reach(&self, uri: &CrawlUri, reach: Reach, now_ms: i64) -> Result<(), Refusal> {
+        match reach {
+            Reach::Page { hops, redirects } => self.check(uri, hops, redirects, now_ms),
+            Reach::Attachment { redirects } => self.check_attachment(uri, redirects),
         }
     }
 

@@ -384,9 +384,8 @@ fn refusal(sites: &[Site], uri: &CrawlUri) -> Option<String> {
 fn refusal_now(sites: &[Site], record: &UrlRecord) -> Option<Refusal> {
     let mut enabled = sites.iter().filter(|site| site.enabled);
     let site = enabled.find(|site| site.name == *record.site)?;
-    let (class, hops, redirects) = (record.visit.class, record.hops, record.redirects);
     let scope = Scope::new(site).ok()?;
-    let checked = scope.check_class(&record.uri, class, hops, redirects, now_ms());
+    let checked = scope.check_reach(&record.uri, record.into(), now_ms());
     checked.err()
 }
 

@@ -9,12 +9,12 @@ use super::server::{Server, Step, TestClock, http, uri};
 use crate::fetch::{Clock, Config, Fetched, Gate, Purpose, Refused, Request, Turn};
 use crate::outcome::VisitOutcome;
 use crate::schedule::Site;
-use crate::scope::{Refusal, Scope, Takedowns};
+use crate::scope::{Reach, Refusal, Scope, Takedowns};
 
-const PAGE: Purpose = Purpose::Page {
+const PAGE: Purpose = Purpose::Crawl(Reach::Page {
     hops: 1,
     redirects: 0,
-};
+});
 /// The usual delay of the tests, in milliseconds.
 const DELAY_MS: i64 = 1_000;
 
@@ -237,7 +237,7 @@ async fn fetch_refuses_without_request() {
     let gated = Gated::new(server("", page).await, &["/secret/"]);
     let down = uri("http://h.example/down");
     gated.takedowns.add([down.fingerprint()]);
-    let file = Purpose::Attachment { redirects: 0 };
+    let file = Purpose::Crawl(Reach::Attachment { redirects: 0 });
     for (path, purpose, refusal) in [
         ("/down", PAGE, Refusal::TakenDown),
         ("/down", Purpose::Probe, Refusal::TakenDown),

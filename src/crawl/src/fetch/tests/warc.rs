@@ -6,9 +6,8 @@ use proptest::prelude::*;
 
 use super::client::{CAME, End, end_of, failed};
 use super::server::{Server, fetch_named, http, uri};
-use crate::fetch::{
-    Archive, Config, Exchange, Fetched, Record, Request, Sink, Want, WarcError, WarcReader, replay,
-};
+use crate::fetch::warc::{Archive, Exchange};
+use crate::fetch::{Config, Fetched, Record, Request, Sink, Want, WarcError, WarcReader, replay};
 use crate::outcome::{Failure, VisitOutcome};
 
 const NOW_MS: i64 = 1_700_000_000_123;

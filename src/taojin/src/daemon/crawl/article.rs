@@ -11,6 +11,7 @@ use super::visit::{VisitContext, VisitResult, ask, context, reason, refusal, rep
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetched, Purpose, Turn};
 use taojin_crawl::frontier::FetchReport;
+use taojin_crawl::scope::Reach;
 use taojin_crawl::store::{UrlClass, UrlRecord};
 use taojin_extract::Document;
 use taojin_uri::CrawlUri;
@@ -109,10 +110,8 @@ pub(crate) async fn go_on(
         return (visited, FetchReport::new(VisitOutcome::Disallowed, 0));
     };
     // What the first page leads to is in the scope of its site as any link of it is.
-    let purpose = Purpose::Page {
-        hops: record.hops.max(1),
-        redirects: 0,
-    };
+    let reach = Reach::new(UrlClass::Unknown, record.hops.max(1), 0);
+    let purpose = Purpose::Crawl(reach);
     let answer = ask(tools, record, &uri, UrlClass::Unknown, (purpose, turn)).await;
     let (fetched, form) = match answer {
         Ok(answer) => answer,

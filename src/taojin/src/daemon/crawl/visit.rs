@@ -554,16 +554,7 @@ async fn fetch(
     turn: &mut Turn,
 ) -> Result<VisitResult, Refused> {
     let class = record.visit.class;
-    let redirects = record.redirects;
-    let purpose = match class {
-        UrlClass::Attachment => Purpose::Attachment { redirects },
-        // A seed counts as such whatever led to it.
-        UrlClass::Seed => Purpose::Page { hops: 0, redirects },
-        _ => Purpose::Page {
-            hops: record.hops,
-            redirects,
-        },
-    };
+    let purpose = Purpose::Crawl(record.into());
     let (fetched, form) = ask(tools, record, &record.uri, class, (purpose, turn)).await?;
     if class == UrlClass::Attachment && fetched.failure == Some(Failure::TooLarge) {
         return Ok(attachment::too_large(fetched));
