@@ -8,7 +8,7 @@ use clap::error::ErrorKind;
 use clap::{CommandFactory as _, Parser as _};
 use pulldown_cmark::{CodeBlockKind, Event, Options, Parser as MarkdownParser, Tag, TagEnd};
 
-use super::super::{Cli, search};
+use crate::cli::{Cli, search};
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
 

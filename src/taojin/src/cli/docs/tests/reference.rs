@@ -5,7 +5,7 @@
 use clap::{Arg, Command, CommandFactory as _};
 
 const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/cli.md");
-const MAKE: &str = "TAOJIN_WRITE_DOCS=1 cargo test -p taojin --lib cli::docs::reference";
+const MAKE: &str = "TAOJIN_WRITE_DOCS=1 cargo test -p taojin --lib cli::docs::tests::reference";
 
 /// What no single command says.
 const INTRODUCTION: &str = "\
@@ -155,7 +155,7 @@ fn prose(help: &str, indent: &str) -> String {
 
 #[test]
 fn command_reference_is_current() {
-    let made = markdown(super::super::Cli::command());
+    let made = markdown(crate::cli::Cli::command());
     if std::env::var_os("TAOJIN_WRITE_DOCS").is_some() {
         std::fs::write(PATH, &made).unwrap();
     }
