@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::DAY_MS;
 use crate::outcome::{Truncation, VisitOutcome};
-use crate::store::{UrlClass, UrlRecord, UrlState, Visit};
+use crate::store::{UrlClass, UrlRecord, UrlState, UrlVisit};
 
 const HOUR_MS: i64 = 3_600_000;
 /// A page that always fails is asked for once a week.
@@ -172,7 +172,7 @@ pub enum Shown {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Revisit {
     /// The next state of the record.
-    pub visit: Visit,
+    pub visit: UrlVisit,
     /// The page's text or links are not what they were (true for a first visit).
     pub changed: bool,
     /// The page had a document, and it leaves the index.
@@ -244,7 +244,7 @@ pub fn revisit(config: &Config, record: &UrlRecord, finding: &Finding, now_ms: i
     next
 }
 
-fn reached(visit: &mut Visit) {
+fn reached(visit: &mut UrlVisit) {
     visit.state = UrlState::Fetched;
     visit.errors = 0;
     visit.not_found_since_ms = None;
@@ -309,7 +309,7 @@ fn wall(config: &Config, next: &mut Revisit, answer: u64, made_document: bool, n
 }
 
 /// Whether the page has shown another text than its document's for long enough to believe it.
-fn is_lasting(config: &Config, visit: &Visit, now_ms: i64) -> bool {
+fn is_lasting(config: &Config, visit: &UrlVisit, now_ms: i64) -> bool {
     let since_ms = visit.not_found_since_ms.filter(|_| visit.answer.is_some());
     since_ms.is_some_and(|since_ms| now_ms - since_ms >= config.gone_after_ms)
 }
@@ -339,7 +339,7 @@ fn class_after(before: UrlClass, kind: PageKind) -> UrlClass {
     }
 }
 
-fn changed(config: &Config, visit: &mut Visit, now_ms: i64) {
+fn changed(config: &Config, visit: &mut UrlVisit, now_ms: i64) {
     let first = visit.changed_ms.is_none();
     visit.changed_ms = Some(now_ms);
     visit.unchanged = 0;
@@ -351,7 +351,7 @@ fn changed(config: &Config, visit: &mut Visit, now_ms: i64) {
     plan(config, visit, now_ms);
 }
 
-fn unchanged(config: &Config, visit: &mut Visit, now_ms: i64) {
+fn unchanged(config: &Config, visit: &mut UrlVisit, now_ms: i64) {
     visit.unchanged = visit.unchanged.saturating_add(1);
     let before = if visit.interval_ms > 0 {
         visit.interval_ms
@@ -371,7 +371,7 @@ fn scaled(config: &Config, interval_ms: i64, factor: f64) -> i64 {
 }
 
 /// Sets the next visit of a page that was reached.
-fn plan(config: &Config, visit: &mut Visit, now_ms: i64) {
+fn plan(config: &Config, visit: &mut UrlVisit, now_ms: i64) {
     if visit.class.is_hub() {
         let quiet_ms = now_ms - visit.changed_ms.unwrap_or(now_ms);
         visit.interval_ms = (quiet_ms / HUB_SHARE).clamp(0, config.hub_max_ms.max(0));
@@ -386,7 +386,7 @@ fn plan(config: &Config, visit: &mut Visit, now_ms: i64) {
 /// A list that comes whole each time, since its server says nothing of changes, and to which nothing was added since it
 /// was found is taken for an archive: it waits as long again as it has been quiet, or up to three times as long, so that
 /// the archives of a site take turns.
-fn rest(config: &Config, record: &UrlRecord, visit: &mut Visit, now_ms: i64) {
+fn rest(config: &Config, record: &UrlRecord, visit: &mut UrlVisit, now_ms: i64) {
     let changed_ms = visit.changed_ms.unwrap_or(now_ms);
     let as_found = changed_ms - record.first_seen_ms < DAY_MS;
     let blind = visit.etag.is_none() && visit.last_modified.is_none();
@@ -459,7 +459,7 @@ fn withdraw(next: &mut Revisit) {
     visit.last_modified = None;
 }
 
-fn failed(config: &Config, visit: &mut Visit, error: &str, now_ms: i64) {
+fn failed(config: &Config, visit: &mut UrlVisit, error: &str, now_ms: i64) {
     visit.state = UrlState::Failed;
     visit.error = Some(error.to_owned());
     visit.not_found_since_ms = None;

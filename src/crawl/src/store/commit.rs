@@ -14,7 +14,7 @@ use super::keys::{Keys, set_meta};
 use super::open::{CLOCK, Caches, Store};
 use super::record::{
     Batch, Committed, DueUrl, FinishedPage, HostId, HostRecord, Inserted, NewUrl, SiteId, UrlId,
-    UrlRecord, UrlState, Visit,
+    UrlRecord, UrlState, UrlVisit,
 };
 use super::sql::{self, Connection, Row, Value, list, params};
 use super::urls::{earliest_due, known_at_once};
@@ -452,7 +452,7 @@ impl PreviousVisit {
     }
 
     /// What the page is to be after a visit.
-    pub(super) fn after(site: SiteId, visit: &Visit) -> Self {
+    pub(super) fn after(site: SiteId, visit: &UrlVisit) -> Self {
         PreviousVisit {
             site,
             state: visit.state,

@@ -51,7 +51,8 @@ pub use place::{DatabaseFacts, Duties, StorePlace};
 pub use purge::{Purge, Purged};
 pub use record::{
     Announcement, Batch, Cause, Committed, DueUrl, FinishedPage, HELD_MS, HostId, HostRecord,
-    Inserted, NewUrl, Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState, Visit,
+    Inserted, NewUrl, Retention, SiteId, SiteRecord, UrlClass, UrlId, UrlRecord, UrlState,
+    UrlVisit,
 };
 pub use sites::{Counts, SiteCounts};
 pub use sql::{Gained, NodeLease};

@@ -109,7 +109,7 @@ impl Default for Retention {
 
 /// The part of a URL's record that a visit changes. A finished page carries the whole of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Visit {
+pub struct UrlVisit {
     /// What came of the last visit.
     pub state: UrlState,
     /// What the URL is for.
@@ -156,7 +156,7 @@ pub struct Visit {
     pub truncation: Option<Truncation>,
 }
 
-impl Visit {
+impl UrlVisit {
     /// Whether it has a document that the last visit did not show.
     pub fn is_unconfirmed(&self) -> bool {
         self.documented && self.confirmed_ms < self.fetched_ms
@@ -187,7 +187,7 @@ pub struct UrlRecord {
     /// Unclean stops of the program during which it was being fetched, since its last finished visit.
     pub crashes: u8,
     /// The state that visits change.
-    pub visit: Visit,
+    pub visit: UrlVisit,
 }
 
 /// A due URL without its record: what a work queue holds in memory.
@@ -361,7 +361,7 @@ pub struct FinishedPage {
     /// Its fingerprint, the key of its document.
     pub fingerprint: u64,
     /// The new state.
-    pub visit: Visit,
+    pub visit: UrlVisit,
     /// Links in page order; unknown ones become records.
     pub outlinks: Vec<NewUrl>,
     /// What becomes of its document.

@@ -18,7 +18,7 @@ use super::error::Result;
 use super::keys::{find_beside, watermark};
 use super::open::Reader;
 use super::record::{
-    Announcement, Cause, DueUrl, HELD_MS, HostId, HostRecord, SiteId, UrlId, UrlRecord, Visit,
+    Announcement, Cause, DueUrl, HELD_MS, HostId, HostRecord, SiteId, UrlId, UrlRecord, UrlVisit,
 };
 use super::runs;
 use super::sql::{self, Connection, NONE, Row, ToSql, list, params};
@@ -248,7 +248,7 @@ fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
         announced: announced(row, 32)?,
         first_seen_ms: row.get(11)?,
         crashes: row.get(12)?,
-        visit: Visit {
+        visit: UrlVisit {
             class: row.get(4)?,
             state: row.get(5)?,
             rank: row.get(6)?,

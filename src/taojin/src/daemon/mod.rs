@@ -21,12 +21,9 @@ mod watchdog;
 /// The loop, one visit from lease to outcome, what is stored and logged of it.
 mod crawl {
     pub(crate) mod archive;
-    pub(crate) mod article;
-    pub(crate) mod attachment;
     pub(crate) mod crawl_log;
     pub(crate) mod crawl_loop;
     pub(crate) mod disk;
-    pub(crate) mod reading;
     pub(crate) mod record;
     pub(crate) mod sharing;
     pub(crate) mod shown;
@@ -65,7 +62,7 @@ pub use clock::Clock;
 pub use crawl::archive::documents_of_archive;
 pub(crate) use crawl::archive::pages_of_archive;
 pub use crawl::crawl_log::LogLine;
-pub(crate) use crawl::reading::NO_TEXT;
+pub(crate) use crawl::visit::NO_TEXT;
 pub(crate) use learn::templates::{pack, unpack};
 pub use reloading::LexiconWatch;
 pub(crate) use reloading::titles_of;
@@ -80,7 +77,8 @@ use crate::documents::IndexAt;
 use control::ControlSocket;
 use crawl::crawl_loop::{CrawlChannels, Event, learner, open_loop};
 use crawl::sharing::{is_outage, wait_for_store};
-use crawl::visit::{self, VisitContext, one_visit, open_gate, save_robots, tools};
+use crawl::visit::tasks;
+use crawl::visit::visitor::{Visitor, open_gate};
 use index::{Copier, Indexer};
 use learn::templates::Seen;
 use reloading::{Current, pass_on};
@@ -284,7 +282,8 @@ fn first_failure(
 /// The threads of the crawl: loop, fetch tasks, indexer, learner.
 struct Crawl {
     events: SyncSender<Event>,
-    tools: Arc<VisitContext>,
+    visitor: Arc<Visitor>,
+    shared: Arc<Shared>,
     seen: SyncSender<Seen>,
     crawling: thread::JoinHandle<anyhow::Result<Summary>>,
     fetching: thread::JoinHandle<()>,
@@ -341,15 +340,16 @@ impl Crawl {
             learner: templates.learner.clone(),
         };
         let crawl = open_loop(loaded, mode.clone(), store, channels)?;
-        // The frontier has counted what was under way at the last stop: the tools begin a new list of that.
-        let tools = Arc::new(tools(loaded, gate, shared, templates, node)?);
+        // The frontier has counted what was under way at the last stop: the visitor begins a new list of that.
+        let visitor = Visitor::open(loaded, gate, shared, templates, node)?;
+        let visitor = Arc::new(visitor);
         shared.record_heartbeat(Worker::CrawlLoop);
         shared.record_heartbeat(Worker::Fetching);
         if loaded.config.cluster.serve {
             shared.record_heartbeat(Worker::Indexer);
         }
-        let visiting = Arc::clone(&tools);
-        let visit = move |work| one_visit(Arc::clone(&visiting), work);
+        let visiting = Arc::clone(&visitor);
+        let visit = move |task| Arc::clone(&visiting).visit(task);
         let threads = Self {
             indexing: spawn_thread("indexer", move || indexer(&woken))?,
             crawling: spawn_thread("crawl-loop", move || crawl.run())?,
@@ -357,9 +357,10 @@ impl Crawl {
             copying: copier
                 .map(|copy| spawn_thread("copier", copy))
                 .transpose()?,
-            fetching: visit::start(visit, work, events.clone(), Arc::clone(shared))?,
+            fetching: tasks::start(visit, work, events.clone(), Arc::clone(shared))?,
             events,
-            tools,
+            visitor,
+            shared: Arc::clone(shared),
             seen,
         };
         Ok((threads, follows))
@@ -371,15 +372,11 @@ impl Crawl {
         let summary = join("the crawl loop", self.crawling).await;
         // The loop held the other end of the leases; with it gone the fetch tasks end.
         let fetched = join("the thread of the fetch tasks", self.fetching).await;
-        self.tools.in_flight.clear();
+        self.visitor.close(data_dir);
         let seen = self.seen;
         // The learner empties its channel and ends; it is never more than a few pages behind.
         let _ = tokio::task::spawn_blocking(move || seen.send(Seen::Stop)).await;
         let learned = join("the learner", self.learning).await;
-        if let Some(archive) = self.tools.gate.archive() {
-            archive.close();
-        }
-        save_robots(&self.tools, data_dir);
         if let Some(copying) = self.copying {
             join("the copier", copying).await?;
         }

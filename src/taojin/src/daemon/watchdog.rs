@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tokio::task::JoinSet;
 
 use super::crawl::crawl_loop::Event;
-use super::crawl::visit::{SAVE_ROBOTS, save_robots};
+use super::crawl::visit::visitor::SAVE_ROBOTS;
 use super::report::systemd;
 use super::serving::Serving;
 use super::shared::lock;
@@ -189,7 +189,7 @@ pub(super) async fn watch_over(
     data_dir: &Path,
     forever: bool,
 ) -> Result<(), EndedEarly> {
-    let shared = &crawl.tools.shared;
+    let shared = &crawl.shared;
     let mut watch = tokio::time::interval(systemd::watchdog_interval().unwrap_or(TELL_EVERY));
     let mut save = tokio::time::interval_at(tokio::time::Instant::now() + SAVE_ROBOTS, SAVE_ROBOTS);
     tokio::pin!(shutdown);
@@ -215,7 +215,7 @@ pub(super) async fn watch_over(
                 stop();
             }
             _ = watch.tick() => notify_systemd(shared, forever),
-            _ = save.tick() => save_robots(&crawl.tools, data_dir),
+            _ = save.tick() => crawl.visitor.save_robots(data_dir),
             () = tokio::time::sleep(LOOK_AT_END), if stopping || !forever => {}
             () = tokio::time::sleep(LOOK_EVERY) => {}
         }
@@ -242,7 +242,7 @@ fn ended_early(
     ];
     let ended = workers.into_iter().find(|(_, has_ended)| *has_ended);
     // The loop may have ended between two looks, and the others after it.
-    let is_over = crawl.tools.shared.is_over();
+    let is_over = crawl.shared.is_over();
     ended.map(|(name, _)| name).filter(|_| !is_over)
 }
 

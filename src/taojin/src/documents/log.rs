@@ -9,7 +9,7 @@ use crate::serve::{
     SourceError, VersionListed,
 };
 use taojin_crawl::store::{
-    Change, Cursor, CursorLost, DocumentRow, NodeLease, Reader, StoreError, StorePlace, Visit,
+    Change, Cursor, CursorLost, DocumentRow, NodeLease, Reader, StoreError, StorePlace, UrlVisit,
 };
 
 /// An answer ends when it has so much: enough for a thousand news with their text, little enough to hold many at once.
@@ -182,7 +182,7 @@ impl DocumentLog for StoreLog {
         });
         let record = reader.lookup_fingerprint(id).map_err(|e| failed(&e))?;
         let visit = record.map(|record| record.visit);
-        let unconfirmed = visit.filter(Visit::is_unconfirmed);
+        let unconfirmed = visit.filter(UrlVisit::is_unconfirmed);
         Ok(Past {
             versions: listed.collect(),
             confirmed_ms: unconfirmed.and_then(|visit| visit.confirmed_ms),

@@ -3,7 +3,7 @@
 use super::*;
 use crate::outcome::VisitOutcome;
 use crate::schedule::{Config, Finding, PageFacts, PageKind, Shown};
-use crate::store::{UrlClass, UrlRecord, UrlState, Visit};
+use crate::store::{UrlClass, UrlRecord, UrlState, UrlVisit};
 
 const HOUR: i64 = 3_600_000;
 const DAY: i64 = 24 * HOUR;
@@ -21,10 +21,10 @@ fn record(class: UrlClass) -> UrlRecord {
         announced: None,
         first_seen_ms: NOW,
         crashes: 0,
-        visit: Visit {
+        visit: UrlVisit {
             class,
             due_ms: Some(NOW),
-            ..Visit::default()
+            ..UrlVisit::default()
         },
     }
 }
@@ -56,7 +56,7 @@ fn shows(shown: Shown) -> Finding {
 /// An article whose document was confirmed a day ago.
 fn documented() -> UrlRecord {
     let mut record = record(UrlClass::Article);
-    record.visit = Visit {
+    record.visit = UrlVisit {
         state: UrlState::Fetched,
         documented: true,
         digest: Some(1),

@@ -86,7 +86,7 @@ fn visited(store: &Store, text: &str, outlink: &str, document: DocOp) -> Finishe
         id: record.id,
         host: record.host,
         fingerprint: record.uri.fingerprint(),
-        visit: Visit {
+        visit: UrlVisit {
             state: UrlState::Fetched,
             class: UrlClass::Article,
             due_ms: Some(NOW + 1_000),

@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use super::reading::{BodyForm, PageBody};
-use super::visit::{ArchivedResponse, FinishedVisit, VisitTask};
+use super::visit::body::{BodyForm, PageBody};
+use super::visit::visitor::{ArchivedResponse, VisitSource, VisitTask};
+use super::visit::{EndedLease, FinishedVisit};
 use crate::config::Config;
 use crate::daemon::now_ms;
 use taojin_crawl::fetch::{self, Head, Record, Want, WarcError, WarcReader};
 use taojin_crawl::frontier::Lease;
 use taojin_crawl::scope::Scope;
-use taojin_crawl::store::{UrlClass, UrlRecord, Visit};
+use taojin_crawl::store::{UrlClass, UrlRecord, UrlVisit};
 use taojin_extract as extract;
 use taojin_extract::Document;
 use taojin_extract::page::Page;
@@ -103,15 +104,17 @@ impl Replay {
         };
         Some(VisitTask {
             lease,
-            archived: Some(Box::new(archived)),
-            open: None,
+            from: VisitSource::Archive(Box::new(archived)),
         })
     }
 
     /// An answer was read.
-    pub(crate) fn take(&mut self, finished: FinishedVisit) {
+    pub(crate) fn take(&mut self, ended: EndedLease) {
         self.in_flight = self.in_flight.saturating_sub(1);
-        self.arrived.push(finished);
+        // Nothing is asked for an archive, so nothing has to wait.
+        if let EndedLease::Visited(finished) = ended {
+            self.arrived.push(*finished);
+        }
     }
 
     /// Whether answers are on their way.
@@ -166,7 +169,7 @@ fn page_of(record: &Record, config: &Config) -> Option<(Page, Head)> {
     let uri = target(record)?;
     let mut body = PageBody::new(&config.page, uri, UrlClass::Unknown);
     let (_, fetched) = fetch::replay(record, &config.fetch, Want::Page, &mut body)?;
-    match body.form {
+    match body.into_form() {
         BodyForm::Html(builder) if fetched.is_page_or_beginning() => {
             Some((builder.finish(), fetched.head))
         }
@@ -212,7 +215,7 @@ fn unknown(uri: CrawlUri, site: Arc<str>) -> UrlRecord {
         announced: None,
         first_seen_ms: 0,
         crashes: 0,
-        visit: Visit::default(),
+        visit: UrlVisit::default(),
     }
 }
 

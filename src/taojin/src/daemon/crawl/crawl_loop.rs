@@ -16,13 +16,14 @@ use anyhow::Context as _;
 use tokio::sync::{mpsc, watch};
 
 use super::archive::Replay;
-use super::article::OpenArticle;
 use super::crawl_log::CrawlLog;
 use super::disk::{self, DiskWatch};
 use super::sharing::{LOOK_SOON, Sharing, is_outage, refuse};
 use super::shown::RefusalWalls;
 use super::sites::SiteRun;
-use super::visit::{FinishedVisit, VisitResult, VisitTask};
+use super::visit::article::OpenArticle;
+use super::visit::visitor::{VisitSource, VisitTask};
+use super::visit::{EndedLease, FinishedVisit, Visit};
 use crate::config::{CrawlConfig, LoadedConfig};
 use crate::daemon::control::{PendingRequest, Watches, commands};
 use crate::daemon::learn::learner::Learner;
@@ -67,7 +68,7 @@ const SEEN_PAGES: usize = 256;
 /// What reaches the loop from outside.
 pub(crate) enum Event {
     /// A lease has ended.
-    Finished(Box<FinishedVisit>),
+    Finished(Box<EndedLease>),
     /// The operator asks for something.
     Request(Box<PendingRequest>),
     /// Wind down.
@@ -307,9 +308,9 @@ impl CrawlLoop {
     fn handle_event(&mut self, event: Event) -> anyhow::Result<()> {
         let now = self.shared.now_ms();
         match event {
-            Event::Finished(finished) => match &mut self.replay {
-                Some(replay) => replay.take(*finished),
-                None => self.take_finished(*finished, now)?,
+            Event::Finished(ended) => match &mut self.replay {
+                Some(replay) => replay.take(*ended),
+                None => self.take_ended(*ended, now)?,
             },
             Event::Request(request) => self.handle_request(&request, now),
             Event::Stop => {
@@ -412,12 +413,9 @@ impl CrawlLoop {
     /// Gives a lease to the fetch side, or back to the frontier; whether it was taken. The channel has room for every connection, so
     /// it is refused only when the fetch side is gone.
     fn dispatch(&mut self, lease: Lease, now: i64) -> bool {
-        let work = VisitTask {
-            open: self.orders.open.remove(&lease.record.id),
-            lease,
-            archived: None,
-        };
-        let sent = self.leases.try_send(work);
+        let article = self.orders.open.remove(&lease.record.id);
+        let from = article.map_or(VisitSource::Network, VisitSource::NextPage);
+        let sent = self.leases.try_send(VisitTask { lease, from });
         if let Err(refused) = sent {
             self.frontier.release(&refused.into_inner().lease, now);
             return false;
@@ -517,8 +515,8 @@ impl CrawlLoop {
         self.summary.problems.append(&mut replay.problems);
         let mut arrived = std::mem::take(&mut replay.arrived);
         // What is no page would not have been linked to either.
-        arrived.retain(|f| !is_foreign(&f.visited));
-        arrived.sort_by_key(|f| f.visited.archived_ms);
+        arrived.retain(|f| !is_foreign(&f.visit));
+        arrived.sort_by_key(|f| f.visit.archived());
         self.add_urls(&arrived, now)?;
         for mut finished in arrived {
             let uri = finished.lease.record.uri.clone();
@@ -532,12 +530,12 @@ impl CrawlLoop {
                 self.write_batch(now)?;
                 record = self.store.lookup(&uri)?.unwrap_or(record);
             }
-            if is_older(&record, &finished.visited) {
+            if is_older(&record, &finished.visit) {
                 self.summary.archived_older += 1;
                 continue;
             }
             finished.lease.record = record;
-            self.take_finished(finished, now)?;
+            self.take_visit(finished, now)?;
         }
         Ok(())
     }
@@ -681,10 +679,17 @@ impl CrawlLoop {
     fn put_off(&mut self, event: Event) -> bool {
         match event {
             Event::Stop => return true,
-            Event::Finished(finished) => {
+            Event::Finished(ended) => {
                 let now = self.shared.now_ms();
-                self.frontier
-                    .discard(&finished.lease, &finished.report, now);
+                match *ended {
+                    EndedLease::Visited(visit) => {
+                        self.frontier.discard(&visit.lease, &visit.report, now);
+                    }
+                    EndedLease::GivenBack(lease, report) => {
+                        self.frontier.discard(&lease, &report, now);
+                    }
+                    EndedLease::Located(lease, _) => self.frontier.release(&lease, now),
+                }
             }
             Event::Request(request) => refuse(&request),
         }
@@ -780,18 +785,19 @@ fn wait_for(next: Next, soonest: Option<i64>) -> Next {
 }
 
 /// Whether an answer is none of a page, a redirect or an error of the server: an image, a script, a broken record.
-fn is_foreign(visited: &VisitResult) -> bool {
-    visited.fetched.is_none() || visited.outcome == VisitOutcome::Unwanted
+fn is_foreign(visit: &Visit) -> bool {
+    visit.answer().is_none() || visit.outcome() == VisitOutcome::Unwanted
 }
 
 /// Whether what an archive has of a page is older than what the last visit brought. What that visit brought itself is taken once
 /// more where a person has named fields since.
-fn is_older(record: &UrlRecord, visited: &VisitResult) -> bool {
-    let (Some(fetched_ms), Some(archived_ms)) = (record.visit.fetched_ms, visited.archived_ms)
+fn is_older(record: &UrlRecord, visit: &Visit) -> bool {
+    let (Some(fetched_ms), Some((archived_ms, named_ms))) =
+        (record.visit.fetched_ms, visit.archived())
     else {
-        return record.visit.fetched_ms > visited.archived_ms;
+        return record.visit.fetched_ms.is_some();
     };
-    let is_last = fetched_ms - archived_ms <= SAME_VISIT_MS && visited.named_ms > fetched_ms;
+    let is_last = fetched_ms - archived_ms <= SAME_VISIT_MS && named_ms > fetched_ms;
     fetched_ms > archived_ms && !is_last
 }
 

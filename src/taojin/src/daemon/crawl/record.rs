@@ -11,17 +11,17 @@ use super::crawl_log::LogLine;
 use super::crawl_loop::CrawlLoop;
 use super::shown::{Duplicates, PageJudge, Primary, find, primary};
 use super::sites;
-use super::visit::{FinishedVisit, LeaseEnd, VisitResult};
+use super::visit::{Content, EndedLease, FinishedVisit, FurtherPage, Unindexed, Visit};
 use crate::daemon::Mode;
 use crate::serve::metrics;
 use taojin_crawl::fetch::{Fetched, Trouble};
 use taojin_crawl::frontier::{Lease, is_blind};
 use taojin_crawl::schedule::{self, Finding, PageFacts, PageKind, Revisit, Shown};
 use taojin_crawl::store::{
-    DocOp, FinishedPage, Reader, Store, StoreError, UrlClass, UrlId, UrlRecord, UrlState, Visit,
+    DocOp, FinishedPage, Reader, Store, StoreError, UrlClass, UrlId, UrlRecord, UrlState, UrlVisit,
 };
-use taojin_crawl::{DocumentChange, NoPage, Problem, VisitOutcome};
-use taojin_extract::{Kind, is_blocking_address};
+use taojin_crawl::{DocumentChange, Problem, VisitOutcome};
+use taojin_extract::Kind;
 use taojin_uri::CrawlUri;
 
 /// Articles that may wait for their next page at once; what begins beyond it is taken without its later pages.
@@ -40,23 +40,30 @@ pub(crate) struct AppliedVisit {
     pub(crate) wasted: bool,
 }
 
-/// Decides with the revisit policy what becomes of the URL and of its document.
+/// Decides with the revisit policy what becomes of the URL and of its document. Without `keeps_links` the addresses that the page
+/// leads to are not taken up.
 pub(crate) fn apply(
     finished: FinishedVisit,
     shown: Shown,
     duplicates: Duplicates,
     config: &schedule::Config,
+    keeps_links: bool,
     now_ms: i64,
 ) -> AppliedVisit {
-    let FinishedVisit { lease, visited, .. } = finished;
+    let FinishedVisit {
+        lease,
+        visit,
+        sitemaps,
+        ..
+    } = finished;
     let record = &lease.record;
     // A page from an archive was visited when it was archived.
-    let at_ms = visited.archived_ms.unwrap_or(now_ms);
-    let finding = finding(&visited, record.visit.class, shown);
+    let at_ms = visit.archived().map_or(now_ms, |(at_ms, _)| at_ms);
+    let finding = finding(&visit, record.visit.class, shown);
     let mut revisit = schedule::revisit(config, record, &finding, at_ms);
     link_to_primary(
         &mut revisit,
-        &visited,
+        &visit,
         record,
         duplicates.primary.as_ref(),
         at_ms,
@@ -66,18 +73,25 @@ pub(crate) fn apply(
         revisit.visit.due_ms = revisit.visit.due_ms.map(|_| at_ms + config.max_ms);
         revisit.visit.target = Some(primary.uri.to_string());
     }
-    note(&mut revisit.visit, &visited);
-    let other_document = other_document(&visited, record, duplicates.primary.as_ref(), at_ms);
-    let (document, said) = document(&visited, &revisit, record, &duplicates, at_ms);
-    let read = visited.outcome == VisitOutcome::Page && visited.digest.is_some();
+    note(&mut revisit.visit, &visit);
+    let other_document = other_document(&visit, record, duplicates.primary.as_ref(), at_ms);
+    let (document, said) = document(&visit, &revisit, record, &duplicates, at_ms);
     let is_page = revisit.visit.state == UrlState::Fetched && !revisit.delete;
-    let wasted = read && is_page && !revisit.changed;
-    let line = line(&visited, &revisit, &lease, said, now_ms);
-    let site = Arc::clone(&record.site);
-    let mut outlinks = visited.outlinks;
-    outlinks
-        .iter_mut()
-        .for_each(|link| link.site = Arc::clone(&site));
+    let wasted = visit.digest().is_some() && is_page && !revisit.changed;
+    let line = line(&visit, &revisit, &lease, said, now_ms);
+    let mut outlinks = if keeps_links {
+        let found = visit.into_outlinks().into_iter();
+        found.chain(sitemaps).collect()
+    } else {
+        Vec::new()
+    };
+    for link in &mut outlinks {
+        link.site = Arc::clone(&record.site);
+    }
+    let line = LogLine {
+        outlinks: outlinks.len(),
+        ..line
+    };
     let page = FinishedPage {
         id: record.id,
         host: record.host,
@@ -94,14 +108,14 @@ pub(crate) fn apply(
 /// Whose document stands for the page from now on, and where it stands.
 fn link_to_primary(
     revisit: &mut Revisit,
-    visited: &VisitResult,
+    visited: &Visit,
     record: &UrlRecord,
     primary: Option<&Primary>,
     at_ms: i64,
 ) {
     let visit = &mut revisit.visit;
     let before = &record.visit;
-    if visited.outcome == VisitOutcome::NotModified {
+    if visited.outcome() == VisitOutcome::NotModified {
         visit.target.clone_from(&before.target);
         if before.digest.is_none() {
             // What stood for it is gone, or it was never read whole: this 304 is to no question of ours.
@@ -112,12 +126,12 @@ fn link_to_primary(
     }
     let was_asked = visit.state != UrlState::Refused;
     let is_confirmed = was_asked && visit.confirmed_ms == visit.fetched_ms;
-    if let Some(target) = visited.target.as_ref().filter(|_| is_confirmed) {
+    if let Some(target) = visited.target().filter(|_| is_confirmed) {
         visit.target = Some(target.to_string());
     }
     if is_confirmed || visit.state == UrlState::Gone || (before.documented && !visit.documented) {
         let same_text = primary.is_none_or(|p| p.same_text);
-        let said = visited.document.as_ref().map(|d| d.content);
+        let said = visited.document().map(|d| d.content);
         let said = said.filter(|_| is_confirmed);
         visit.content = said.filter(|_| same_text);
         visit.alias_of = primary.map(|p| p.id);
@@ -125,40 +139,44 @@ fn link_to_primary(
 }
 
 /// Writes down why a page that came has no document, or what is wrong with its body, for `taojin why`.
-fn note(visit: &mut Visit, visited: &VisitResult) {
-    if visit.state == UrlState::Fetched && visited.outcome == VisitOutcome::Page {
-        let parts = [&visited.reason, &visited.unindexed];
-        let parts: Vec<&str> = parts.into_iter().flatten().map(String::as_str).collect();
+fn note(visit: &mut UrlVisit, visited: &Visit) {
+    if visit.state == UrlState::Fetched && visited.outcome() == VisitOutcome::Page {
+        let parts = [
+            visited.reason(),
+            visited.unindexed().map(Unindexed::to_string),
+        ];
+        let parts: Vec<String> = parts.into_iter().flatten().collect();
         visit.error = (!parts.is_empty()).then(|| parts.join("; "));
     }
 }
 
 /// The document at the other address, when this one has come to it.
 fn other_document(
-    visited: &VisitResult,
+    visited: &Visit,
     record: &UrlRecord,
     primary: Option<&Primary>,
     at_ms: i64,
 ) -> Option<(u64, DocOp)> {
     let primary = primary.filter(|p| p.same_text && record.visit.alias_of != Some(p.id))?;
-    let document = visited.document.as_ref()?;
+    let document = visited.document()?;
     let row = document.row(at_ms, Some(primary.uri.as_str()), &primary.addresses);
     Some((primary.uri.fingerprint(), DocOp::Upsert(row)))
 }
 
 /// The visit as the revisit policy sees it.
-fn finding(visited: &VisitResult, class: UrlClass, shown: Shown) -> Finding {
-    let fetched = visited.fetched.as_ref();
-    let reason = visited.reason.as_deref();
-    let in_words = match (visited.outcome, fetched) {
-        (VisitOutcome::RobotsUnreachable, _) => visited.trouble.as_ref().map(Trouble::to_string),
+fn finding(visited: &Visit, class: UrlClass, shown: Shown) -> Finding {
+    let fetched = visited.fetched();
+    let outcome = visited.outcome();
+    let in_words = match (outcome, fetched) {
+        (VisitOutcome::RobotsUnreachable, _) => visited.robots_trouble().map(Trouble::to_string),
         (VisitOutcome::Unreachable, Some(fetched)) if fetched.truncation().is_none() => {
             Some(fetched.describe())
         }
         _ => None,
     };
-    let reason = in_words.unwrap_or_else(|| reason.unwrap_or(visited.outcome.as_str()).to_owned());
-    let is_page = visited.outcome == VisitOutcome::Page;
+    let reason = in_words.or_else(|| visited.reason());
+    let reason = reason.unwrap_or_else(|| outcome.as_str().to_owned());
+    let is_page = outcome == VisitOutcome::Page;
     Finding {
         truncation: fetched.and_then(Fetched::truncation),
         target: fetched
@@ -169,12 +187,12 @@ fn finding(visited: &VisitResult, class: UrlClass, shown: Shown) -> Finding {
             .filter(|_| is_page)
             .map(|fetched| facts(visited, fetched, class)),
         shown,
-        ..Finding::new(visited.outcome, fetched.map(|f| f.head.status), reason)
+        ..Finding::new(outcome, fetched.map(|f| f.head.status), reason)
     }
 }
 
-fn facts(visited: &VisitResult, fetched: &Fetched, class: UrlClass) -> PageFacts {
-    let kind = match (visited.kind, class) {
+fn facts(visited: &Visit, fetched: &Fetched, class: UrlClass) -> PageFacts {
+    let kind = match (visited.kind(), class) {
         (Some(Kind::Hub), UrlClass::Feed) => PageKind::Feed,
         (Some(Kind::Hub), UrlClass::Sitemap) => PageKind::Sitemap,
         (Some(Kind::Article | Kind::Attachment), _) => PageKind::Article,
@@ -183,7 +201,7 @@ fn facts(visited: &VisitResult, fetched: &Fetched, class: UrlClass) -> PageFacts
     };
     PageFacts {
         kind,
-        digest: visited.digest,
+        digest: visited.digest(),
         etag: fetched.head.etag.clone(),
         last_modified: fetched.head.last_modified.clone(),
     }
@@ -191,7 +209,7 @@ fn facts(visited: &VisitResult, fetched: &Fetched, class: UrlClass) -> PageFacts
 
 /// What becomes of the document, and what the crawl log says of it.
 fn document(
-    visited: &VisitResult,
+    visited: &Visit,
     revisit: &Revisit,
     record: &UrlRecord,
     duplicates: &Duplicates,
@@ -208,14 +226,14 @@ fn document(
         return (Some(DocOp::Delete), Some(DocumentChange::Deleted));
     }
     if revisit.visit.is_unconfirmed() {
-        let came = visited.outcome.is_success();
+        let came = visited.outcome().is_success();
         return (None, came.then_some(DocumentChange::Unconfirmed));
     }
     let documented = revisit.visit.documented;
-    let Some(document) = visited.document.as_ref().filter(|_| documented) else {
+    let Some(document) = visited.document().filter(|_| documented) else {
         return (
             None,
-            (visited.outcome == VisitOutcome::NotModified && had_document)
+            (visited.outcome() == VisitOutcome::NotModified && had_document)
                 .then_some(DocumentChange::Unchanged),
         );
     };
@@ -234,7 +252,7 @@ fn document(
 }
 
 fn line(
-    visited: &VisitResult,
+    visited: &Visit,
     revisit: &Revisit,
     lease: &Lease,
     document: Option<DocumentChange>,
@@ -242,28 +260,22 @@ fn line(
 ) -> LogLine {
     LogLine {
         queue: lease.queue.to_string(),
-        outcome: visited.outcome,
-        reason: visited.reason.clone(),
+        outcome: visited.outcome(),
+        reason: visited.reason(),
         class: revisit.visit.class.as_str(),
-        kind: visited.kind.map(Kind::name),
-        outlinks: visited.outlinks.len(),
+        kind: visited.kind().map(Kind::name),
         document,
         next: revisit.visit.due_ms.map(time),
-        ..fetch_line(&lease.record, visited.fetched.as_ref(), now_ms)
+        ..fetch_line(&lease.record, visited.fetched(), now_ms)
     }
 }
 
-/// The line of the fetch of a later page of an article.
-pub(crate) fn later_page(
-    record: &UrlRecord,
-    uri: &CrawlUri,
-    fetched: &Fetched,
-    now_ms: i64,
-) -> LogLine {
+/// The line of the fetch of a further page of an article.
+fn further_page_line(record: &UrlRecord, page: &FurtherPage, now_ms: i64) -> LogLine {
     LogLine {
-        url: uri.to_string(),
+        url: page.uri.to_string(),
         reason: Some(format!("a later page of {}", record.uri)),
-        ..fetch_line(record, Some(fetched), now_ms)
+        ..fetch_line(record, Some(&page.fetched), now_ms)
     }
 }
 
@@ -291,37 +303,44 @@ fn time(ms: i64) -> String {
 }
 
 impl CrawlLoop {
-    pub(crate) fn take_finished(
-        &mut self,
-        mut finished: FinishedVisit,
-        now: i64,
-    ) -> anyhow::Result<()> {
-        if let LeaseEnd::Located(ip) = finished.end {
-            self.frontier.located(&finished.lease, ip, now);
-            // It was its turn.
-            self.orders.asked.push(finished.lease.record.id);
-            return Ok(());
+    /// Takes a lease that has ended.
+    pub(crate) fn take_ended(&mut self, ended: EndedLease, now: i64) -> anyhow::Result<()> {
+        match ended {
+            EndedLease::Visited(finished) => self.take_visit(*finished, now)?,
+            EndedLease::GivenBack(lease, report) => {
+                let id = lease.record.id;
+                self.frontier.discard(&lease, &report, now);
+                let is_forgotten = self.orders.forgotten.remove(&id);
+                let is_visit = matches!(self.mode, Mode::Visit { .. });
+                if !is_forgotten && (is_visit || self.orders.watches.waits_for(id)) {
+                    self.orders.asked.push(id);
+                }
+            }
+            EndedLease::Located(lease, ip) => {
+                self.frontier.located(&lease, ip, now);
+                // It was its turn.
+                self.orders.asked.push(lease.record.id);
+            }
         }
+        Ok(())
+    }
+
+    /// Takes a visit: it is compared with what is stored, and what follows from it waits for the next transaction.
+    pub(crate) fn take_visit(&mut self, finished: FinishedVisit, now: i64) -> anyhow::Result<()> {
         let id = finished.lease.record.id;
-        let is_forgotten = self.orders.forgotten.remove(&id);
-        let is_broken_off = finished.end == LeaseEnd::BrokenOff;
-        if is_forgotten || is_broken_off {
+        if self.orders.forgotten.remove(&id) {
             self.frontier
                 .discard(&finished.lease, &finished.report, now);
-            let is_visit = matches!(self.mode, Mode::Visit { .. });
-            if !is_forgotten && (is_visit || self.orders.watches.waits_for(id)) {
-                self.orders.asked.push(id);
-            }
             return Ok(());
         }
-        self.note_later_page(&mut finished, now);
-        if self.is_put_aside(&mut finished, now) {
+        self.note_further_page(&finished, now);
+        let Some(mut finished) = self.put_aside(finished, now) else {
             return Ok(());
-        }
+        };
         let looked = self
             .compare(&mut finished, now)
             .and_then(|(shown, duplicates)| {
-                finished.report.turned_away = self.is_turned_away(&finished, shown)?;
+                finished.report.turned_away = self.page_judge().is_turned_away(&finished, shown)?;
                 Ok((shown, duplicates))
             });
         let (shown, duplicates) = looked.inspect_err(|_| {
@@ -331,8 +350,9 @@ impl CrawlLoop {
         })?;
         self.frontier
             .finished(&finished.lease, &finished.report, now);
-        let record = &finished.lease.record;
-        if let Some(outline) = finished.visited.outline
+        let (record, visit) = (&finished.lease.record, &finished.visit);
+        let digests = visit.page().map(|page| page.digests).unwrap_or_default();
+        if let Some(outline) = digests.outline
             && record.visit.fetched_ms.is_none()
         {
             let via = match record.via {
@@ -342,20 +362,18 @@ impl CrawlLoop {
             self.frontier
                 .note_outline(&record.uri, via.as_ref(), outline);
         }
-        let is_error = finished.visited.kind == Some(Kind::Error);
-        if let Some(face) = finished.visited.face
-            && self.frontier.repeats(record, face, is_error)
-        {
-            finished.visited.outlinks.clear();
-        }
+        let is_error = visit.kind() == Some(Kind::Error);
+        let repeats = digests
+            .face
+            .is_some_and(|face| self.frontier.repeats(record, face, is_error));
         let site = Arc::clone(&record.site);
-        let problem = problem(&finished.visited);
+        let problem = visit.problem();
         let is_blocking = finished.report.turned_away;
         let blind = is_blind(record);
-        if finished.visited.sitemap_cut.is_some() {
+        if visit.list_cut().is_some() {
             self.batch.count(&site, sites::SITEMAPS_CUT, 1);
         }
-        let mut applied = apply(finished, shown, duplicates, &self.revisit, now);
+        let mut applied = apply(finished, shown, duplicates, &self.revisit, !repeats, now);
         self.frontier.book_recheck(&site, blind, applied.wasted);
         if self.replay.is_some() && !self.sites.contains_key(&site) {
             // Nobody requested a crawl of it: it stays as it was archived.
@@ -379,43 +397,28 @@ impl CrawlLoop {
         Ok(())
     }
 
-    /// Whether the page is one that turns readers away: by its words, by what it is to a page with a document, or by leading where
-    /// others lead, too.
-    fn is_turned_away(&self, finished: &FinishedVisit, shown: Shown) -> anyhow::Result<bool> {
-        let (record, visited) = (&finished.lease.record, &finished.visited);
-        let had_document = record.visit.documented;
-        Ok(is_blocking(visited)
-            || match (visited.outcome, shown) {
-                (_, Shown::Wall { .. } | Shown::Replaced { .. }) => true,
-                (VisitOutcome::Page, Shown::Nothing) => had_document,
-                (VisitOutcome::Redirect, Shown::Nothing) if had_document => match &visited.target {
-                    Some(target) => self.store.naming(target)?.iter().any(|id| *id != record.id),
-                    None => false,
-                },
-                _ => false,
-            })
-    }
-
-    /// Keeps an article that continues until its other pages have come.
-    fn is_put_aside(&mut self, finished: &mut FinishedVisit, now: i64) -> bool {
+    /// Keeps an article that goes on until its other pages have come; gives back any other visit.
+    fn put_aside(&mut self, finished: FinishedVisit, now: i64) -> Option<FinishedVisit> {
         let room = self.stop_at.is_some() || self.orders.open.len() < MAX_OPEN;
-        let Some(open) = finished.visited.open.take().filter(|_| room) else {
-            return false;
-        };
+        if !room || !matches!(finished.visit.content(), Some(Content::Open { .. })) {
+            return Some(finished);
+        }
         // Its host rests as after any page, and the first address stays due until all have come.
         let id = finished.lease.record.id;
         self.frontier
             .discard(&finished.lease, &finished.report, now);
-        if self.stop_at.is_none() {
-            self.orders.open.insert(id, open);
+        if self.stop_at.is_none()
+            && let Some(article) = finished.visit.into_article()
+        {
+            self.orders.open.insert(id, article);
             self.orders.asked.push(id);
         }
-        true
+        None
     }
 
-    /// Logs and counts the fetch of a later page of an article; that of the first is noted when all have come.
-    fn note_later_page(&mut self, finished: &mut FinishedVisit, now: i64) {
-        let Some((uri, fetched)) = finished.visited.later.take() else {
+    /// Logs and counts the fetch of a further page of an article; that of the first is noted when all have come.
+    fn note_further_page(&mut self, finished: &FinishedVisit, now: i64) {
+        let Some(page) = finished.visit.further() else {
             return;
         };
         let record = &finished.lease.record;
@@ -423,7 +426,7 @@ impl CrawlLoop {
         for counter in ["fetches", "cycle_visits"] {
             self.batch.count(&record.site, counter, 1);
         }
-        self.log.write(&later_page(record, &uri, &fetched, now));
+        self.log.write(&further_page_line(record, page, now));
     }
 
     /// Counts for the status of a site: of all time, and of the cycle (`cycle_…`, set back when one begins).
@@ -516,7 +519,7 @@ impl CrawlLoop {
         }
         self.page_judge().look_at_target(finished, now)?;
         let shown = self.page_judge().shown(finished, now)?;
-        let document = finished.visited.document.as_ref();
+        let document = finished.visit.document();
         let Some(document) = document.filter(|_| shown == Shown::Document) else {
             return Ok((shown, Duplicates::default()));
         };
@@ -571,31 +574,4 @@ fn found_on(
     }
     lists.insert(id, uri.clone());
     Ok(uri)
-}
-
-/// Why a visit brought no page, in one of few words; `None` if it did, or led elsewhere.
-fn problem(visited: &VisitResult) -> Option<Problem> {
-    if visited.sitemap_cut.is_some() {
-        // It came, and what was read of it counts; it is told by itself.
-        return None;
-    }
-    let Some(fetched) = &visited.fetched else {
-        return Some(match &visited.trouble {
-            Some(trouble) => Problem::Robots(trouble.no_page()),
-            None => Problem::Page(NoPage::Outcome(visited.outcome)),
-        });
-    };
-    match fetched.failure {
-        Some(failure) => Some(Problem::Page(NoPage::Failure(failure))),
-        None if fetched.outcome.is_success() => {
-            (visited.kind == Some(Kind::Error)).then_some(Problem::ErrorPage)
-        }
-        None => Some(Problem::Page(NoPage::Status(fetched.head.status))),
-    }
-}
-
-/// Whether the site turned us away: by such a page, or by leading to one.
-fn is_blocking(visited: &VisitResult) -> bool {
-    let leads = visited.target.as_ref().is_some_and(is_blocking_address);
-    visited.is_blocking || (visited.outcome == VisitOutcome::Redirect && leads)
 }

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::visit::{FinishedVisit, VisitResult};
+use super::visit::{FinishedVisit, Visit};
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::schedule::Shown;
@@ -86,14 +86,14 @@ pub(super) struct PageJudge<'a> {
 impl PageJudge<'_> {
     /// What the page shows, by the record as it is in the store.
     pub(super) fn shown(&mut self, finished: &FinishedVisit, now_ms: i64) -> anyhow::Result<Shown> {
-        let (record, visited) = (&finished.lease.record, &finished.visited);
-        if visited.outcome == VisitOutcome::NotModified {
+        let (record, visit) = (&finished.lease.record, &finished.visit);
+        if visit.outcome() == VisitOutcome::NotModified {
             return self.shown_again(record, now_ms);
         }
-        let Some(document) = visited.document.as_ref().or(visited.withheld.as_ref()) else {
+        let Some(document) = visit.document().or(visit.withheld()) else {
             return Ok(Shown::Nothing);
         };
-        let as_it_is = match visited.document {
+        let as_it_is = match visit.document() {
             Some(_) => Shown::Document,
             None => Shown::Withheld,
         };
@@ -132,10 +132,10 @@ impl PageJudge<'_> {
         if is_version(&before.document, &document.decode()?) {
             return Ok(as_it_is);
         }
-        if visited.is_blocking {
+        if visit.page().is_some_and(|page| page.is_blocking) {
             return Ok(Shown::Nothing);
         }
-        self.replaced(record, visited, document, now_ms)
+        self.replaced(record, visit, document, now_ms)
     }
 
     /// A page that has not changed since it became a document: behind a wall it may have.
@@ -172,7 +172,7 @@ impl PageJudge<'_> {
     fn replaced(
         &mut self,
         record: &UrlRecord,
-        visited: &VisitResult,
+        visit: &Visit,
         document: &EncodedDocument,
         now_ms: i64,
     ) -> anyhow::Result<Shown> {
@@ -184,10 +184,10 @@ impl PageJudge<'_> {
         let twin = related.alike.into_iter().find(|id| *id != record.id);
         if others == 0 && twin.is_none() {
             // An archive holds what was there, and nobody asks again.
-            return Ok(match (visited.archived_ms, &visited.document) {
+            return Ok(match (visit.archived(), visit.document()) {
                 (None, _) => Shown::Replaced {
                     answer,
-                    withheld: visited.withheld.is_some(),
+                    withheld: visit.withheld().is_some(),
                 },
                 (Some(_), Some(_)) => Shown::Document,
                 (Some(_), None) => Shown::Withheld,
@@ -300,13 +300,34 @@ impl PageJudge<'_> {
         }))
     }
 
+    /// Whether the page is one that turns readers away: by its words, by what it is to a page with a document, or by leading where
+    /// others lead, too.
+    pub(super) fn is_turned_away(
+        &self,
+        finished: &FinishedVisit,
+        shown: Shown,
+    ) -> Result<bool, StoreError> {
+        let (record, visit) = (&finished.lease.record, &finished.visit);
+        let had_document = record.visit.documented;
+        Ok(visit.is_blocking()
+            || match (visit.outcome(), shown) {
+                (_, Shown::Wall { .. } | Shown::Replaced { .. }) => true,
+                (VisitOutcome::Page, Shown::Nothing) => had_document,
+                (VisitOutcome::Redirect, Shown::Nothing) if had_document => match visit.target() {
+                    Some(target) => self.store.naming(target)?.iter().any(|id| *id != record.id),
+                    None => false,
+                },
+                _ => false,
+            })
+    }
+
     /// Whether a page of the open transaction may have to do with this one.
     pub(super) fn concerns_batch(&self, finished: &FinishedVisit) -> bool {
-        let document = finished.visited.document.as_ref();
+        let document = finished.visit.document();
         let said = document.map(|d| d.content);
         let answer = document.map(|d| d.wording);
         let record = &finished.lease.record;
-        let target = finished.visited.target.as_ref().map(CrawlUri::fingerprint);
+        let target = finished.visit.target().map(CrawlUri::fingerprint);
         self.batch.pages.iter().any(|page| {
             (said.is_some() && page.visit.content == said)
                 || (answer.is_some() && page.visit.answer == answer)
@@ -377,10 +398,10 @@ fn alike(a: &str, b: &str) -> f64 {
 
 /// Where the page of a document redirects to.
 fn moved_to(finished: &FinishedVisit) -> Option<&CrawlUri> {
-    let visited = &finished.visited;
+    let visit = &finished.visit;
     let has_moved =
-        visited.outcome == VisitOutcome::Redirect && finished.lease.record.visit.documented;
-    visited.target.as_ref().filter(|_| has_moved)
+        visit.outcome() == VisitOutcome::Redirect && finished.lease.record.visit.documented;
+    visit.target().filter(|_| has_moved)
 }
 
 /// What a visited page has to do with others.
@@ -413,7 +434,7 @@ pub(super) fn find(
 ) -> Result<Duplicates, StoreError> {
     let record = &finished.lease.record;
     let said = document.content;
-    if let Some(canonical) = &finished.visited.target
+    if let Some(canonical) = finished.visit.target()
         && let Some(primary) = store.lookup(canonical)?
         && primary.visit.documented
         && primary.site == record.site

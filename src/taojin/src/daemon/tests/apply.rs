@@ -3,8 +3,11 @@
 use super::*;
 use crate::daemon::crawl::record::{AppliedVisit, apply};
 use crate::daemon::crawl::shown::{Duplicates, Primary};
-use crate::daemon::crawl::visit::{FinishedVisit, LeaseEnd, VisitResult};
+use crate::daemon::crawl::visit::{
+    Answer, Content, Digests, FinishedVisit, Held, Moment, PageRead, Unanswered, Unindexed, Visit,
+};
 use crate::documents::{self, EncodedDocument};
+use taojin_crawl::fetch::{Refused, Rule, Trouble};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::{self, Shown};
 use taojin_crawl::store::DocOp;
@@ -27,57 +30,93 @@ fn content(document: &Document) -> u64 {
     EncodedDocument::new(document).content
 }
 
+fn answered(answer: Answer) -> Visit {
+    Visit::Answered(Box::new(answer))
+}
+
+/// A page that came whole and holds this document, with this digest.
+fn page_of(document: Held, digest: u64) -> Answer {
+    let page = PageRead {
+        kind: Kind::Article,
+        document,
+        unindexed: None,
+        is_blocking: false,
+        digests: Digests {
+            content: digest,
+            ..Digests::default()
+        },
+        canonical: None,
+        missing: None,
+    };
+    Answer {
+        content: Content::Page(Box::new(page)),
+        ..Answer::nothing(fetched(VisitOutcome::Page, 200))
+    }
+}
+
 /// A page that came whole and says `text`, with this digest.
-fn page(text: &str, digest: u64) -> VisitResult {
-    VisitResult {
-        fetched: Some(fetched(VisitOutcome::Page, 200)),
-        kind: Some(Kind::Article),
-        document: Some(EncodedDocument::new(&article(text))),
-        digest: Some(digest),
-        ..VisitResult::nothing(VisitOutcome::Page, None)
-    }
+fn page(text: &str, digest: u64) -> Visit {
+    let document = Held::Document(EncodedDocument::new(&article(text)));
+    answered(page_of(document, digest))
 }
 
-fn ended(outcome: VisitOutcome, status: u16) -> VisitResult {
-    VisitResult {
-        fetched: Some(fetched(outcome, status)),
-        ..VisitResult::nothing(outcome, Some(format!("HTTP {status}")))
-    }
+fn ended(outcome: VisitOutcome, status: u16) -> Visit {
+    answered(Answer::nothing(fetched(outcome, status)))
 }
 
-fn applied(visit: Visit, visited: VisitResult, duplicates: Duplicates) -> AppliedVisit {
-    let shown = match (&visited.document, &visited.withheld) {
+fn disallowed() -> Visit {
+    let rule = Rule {
+        allow: false,
+        line: 1,
+        pattern: "/".to_owned(),
+    };
+    Visit::Unanswered(Unanswered::Refused(Refused::Robots(rule)))
+}
+
+/// A page that redirects to `to`.
+fn moved(to: &str) -> Visit {
+    let mut fetched = fetched(VisitOutcome::Redirect, 301);
+    fetched.head.location = Some(uri(to));
+    answered(Answer {
+        content: Content::Redirect(uri(to)),
+        ..Answer::nothing(fetched)
+    })
+}
+
+fn applied(before: UrlVisit, visit: Visit, duplicates: Duplicates) -> AppliedVisit {
+    let shown = match (visit.document(), visit.withheld()) {
         _ if duplicates.primary.is_some() => Shown::Elsewhere,
         (Some(_), _) => Shown::Document,
         (None, Some(_)) => Shown::Withheld,
         (None, None) => Shown::Nothing,
     };
-    applied_showing(shown, visit, visited, duplicates)
+    applied_showing(shown, before, visit, duplicates)
 }
 
 fn applied_showing(
     shown: Shown,
+    before: UrlVisit,
     visit: Visit,
-    visited: VisitResult,
     duplicates: Duplicates,
 ) -> AppliedVisit {
     let finished = FinishedVisit {
-        lease: Lease::archived(record(PAGE, visit)),
-        visited,
+        lease: Lease::archived(record(PAGE, before)),
+        visit,
+        sitemaps: Vec::new(),
         report: FetchReport::new(VisitOutcome::Page, 20),
-        end: LeaseEnd::Whole,
     };
     apply(
         finished,
         shown,
         duplicates,
         &schedule::Config::default(),
+        true,
         NOW,
     )
 }
 
-fn alone(visit: Visit, visited: VisitResult) -> AppliedVisit {
-    applied(visit, visited, Duplicates::default())
+fn alone(before: UrlVisit, visit: Visit) -> AppliedVisit {
+    applied(before, visit, Duplicates::default())
 }
 
 fn op(applied: &AppliedVisit) -> &'static str {
@@ -91,8 +130,8 @@ fn op(applied: &AppliedVisit) -> &'static str {
 /// State, whether it has a document, what the index is told, what the log says of the document.
 type Expected = (UrlState, bool, &'static str, Option<DocumentChange>);
 
-fn check(name: &str, before: Visit, visited: VisitResult, wanted: Expected) {
-    let end = alone(before, visited);
+fn check(name: &str, before: UrlVisit, visit: Visit, wanted: Expected) {
+    let end = alone(before, visit);
     let visit = &end.page.visit;
     let found = (visit.state, visit.documented, op(&end), end.line.document);
     assert_eq!(found, wanted, "{name}");
@@ -104,18 +143,16 @@ fn apply_page_document_changes() {
     use UrlState::{Failed, Fetched};
     let known = || known(1, content(&article("正文")));
     let not_modified = ended(VisitOutcome::NotModified, 304);
-    let noindex = VisitResult {
-        document: None,
-        withheld: Some(EncodedDocument::new(&article("正文"))),
-        ..page("正文", 1)
-    };
-    let soft_404 = VisitResult {
-        document: None,
-        kind: Some(Kind::Error),
-        ..page("正文", 1)
-    };
+    let withheld = Held::Withheld(EncodedDocument::new(&article("正文")));
+    let noindex = answered(page_of(withheld, 1));
+    let mut soft_404 = page_of(Held::None, 1);
+    if let Content::Page(page) = &mut soft_404.content {
+        page.kind = Kind::Error;
+        page.unindexed = Some(Unindexed::ErrorPage);
+    }
+    let soft_404 = answered(soft_404);
     let new = (Fetched, true, "upsert", Some(DocumentChange::New));
-    check("new", Visit::default(), page("正文", 1), new);
+    check("new", UrlVisit::default(), page("正文", 1), new);
     let same = (Fetched, true, "-", Some(DocumentChange::Unchanged));
     check("same", known(), page("正文", 1), same);
     check("304", known(), not_modified, same);
@@ -129,24 +166,26 @@ fn apply_page_document_changes() {
 
 #[test]
 fn apply_deletes_by_proof() {
-    use UrlState::{Failed, Gone, Redirect, Refused};
+    use UrlState::{Failed, Gone, Redirect};
     let known = || known(1, content(&article("正文")));
-    let missing = |since_ms: i64| Visit {
+    let missing = |since_ms: i64| UrlVisit {
         not_found_since_ms: Some(since_ms),
         ..known()
     };
-    let mut moved = ended(VisitOutcome::Redirect, 301);
-    let mut busy = ended(VisitOutcome::Busy, 503);
-    let mut reset = ended(VisitOutcome::Unreachable, 0);
-    if let Some(fetched) = &mut moved.fetched {
-        fetched.head.location = Some(uri("http://a.example/2.html"));
-    }
-    if let Some(fetched) = &mut busy.fetched {
-        fetched.head.retry_after_ms = Some(1000);
-    }
-    if let Some(fetched) = &mut reset.fetched {
-        fetched.failure = Some(Failure::Reset);
-    }
+    let moved = moved("http://a.example/2.html");
+    let mut busy = fetched(VisitOutcome::Busy, 503);
+    busy.head.retry_after_ms = Some(1000);
+    let mut reset = fetched(VisitOutcome::Unreachable, 0);
+    reset.failure = Some(Failure::Reset);
+    let (busy, reset) = [busy, reset]
+        .map(|fetched| answered(Answer::nothing(fetched)))
+        .into();
+    let robots_away = Refused::RobotsAway(Trouble {
+        outcome: VisitOutcome::ServerError,
+        failure: None,
+        status: Some(500),
+        detail: "HTTP 500".to_owned(),
+    });
     let not_found = || ended(VisitOutcome::NotFound, 404);
     let deleted = |state| (state, false, "delete", Some(DocumentChange::Deleted));
     let gone = || ended(VisitOutcome::Gone, 410);
@@ -157,7 +196,7 @@ fn apply_deletes_by_proof() {
     check("leads elsewhere", known(), moved, stays);
     let kept = |state| (state, true, "-", None);
     let soon = missing(NOW - DAY + 1);
-    for (name, before, visited) in [
+    for (name, before, visit) in [
         ("404", known(), not_found()),
         ("410", known(), gone()),
         ("404 soon after", soon, not_found()),
@@ -168,25 +207,23 @@ fn apply_deletes_by_proof() {
         (
             "no robots.txt",
             known(),
-            VisitResult::nothing(VisitOutcome::RobotsUnreachable, None),
+            Visit::Unanswered(Unanswered::Refused(robots_away)),
         ),
     ] {
-        check(name, before, visited, kept(Failed));
+        check(name, before, visit, kept(Failed));
     }
-    let refused = VisitResult::nothing(VisitOutcome::Disallowed, Some("line 1".to_owned()));
-    check("robots", known(), refused, kept(Refused));
+    check("robots", known(), disallowed(), kept(UrlState::Refused));
 }
 
 #[test]
 fn apply_new_date_reindexes() {
     let said = content(&article("正文"));
-    let mut visited = page("正文", 1);
     let dated = Document {
         published: Some("2026-11-20".to_owned()),
         ..article("正文")
     };
-    visited.document = Some(EncodedDocument::new(&dated));
-    let end = alone(known(1, said), visited);
+    let document = Held::Document(EncodedDocument::new(&dated));
+    let end = alone(known(1, said), answered(page_of(document, 1)));
     assert_eq!(op(&end), "upsert");
     assert_ne!(end.page.visit.content, Some(said));
 }
@@ -206,7 +243,7 @@ fn primary(same_text: bool) -> Duplicates {
 #[test]
 fn apply_known_text_is_alias() {
     let said = content(&article("正文"));
-    for (before, wanted) in [(Visit::default(), "-"), (known(9, 9), "delete")] {
+    for (before, wanted) in [(UrlVisit::default(), "-"), (known(9, 9), "delete")] {
         let end = applied(before, page("正文", 1), primary(true));
         let visit = &end.page.visit;
         assert_eq!(
@@ -236,7 +273,7 @@ fn apply_known_text_is_alias() {
 
 #[test]
 fn apply_alias_reported_once() {
-    let alias = Visit {
+    let alias = UrlVisit {
         documented: false,
         alias_of: Some(3),
         ..known(1, content(&article("正文")))
@@ -247,7 +284,7 @@ fn apply_alias_reported_once() {
 
 #[test]
 fn apply_canonical_keeps_text() {
-    let end = applied(Visit::default(), page("打印版", 1), primary(false));
+    let end = applied(UrlVisit::default(), page("打印版", 1), primary(false));
     assert_eq!((op(&end), end.page.other_document), ("-", None));
     let visit = &end.page.visit;
     assert_eq!((visit.alias_of, visit.content), (Some(3), None));
@@ -259,7 +296,7 @@ fn apply_moved_document_not_new() {
         yielding: vec![3],
         ..Duplicates::default()
     };
-    let end = applied(Visit::default(), page("正文", 1), duplicates);
+    let end = applied(UrlVisit::default(), page("正文", 1), duplicates);
     assert_eq!(
         (op(&end), end.line.document),
         ("upsert", Some(DocumentChange::Moved))
@@ -269,31 +306,27 @@ fn apply_moved_document_not_new() {
 
 #[test]
 fn apply_alias_ends_with_text() {
-    let alias = || Visit {
+    let alias = || UrlVisit {
         documented: false,
         alias_of: Some(3),
         ..known(1, 5)
     };
-    for (name, visited, wanted) in [
+    for (name, visit, wanted) in [
         ("another text", page("别的", 2), None),
         ("gone", ended(VisitOutcome::Gone, 410), None),
         ("304", ended(VisitOutcome::NotModified, 304), Some(3)),
         ("500", ended(VisitOutcome::ServerError, 500), Some(3)),
         ("404", ended(VisitOutcome::NotFound, 404), Some(3)),
-        (
-            "robots",
-            VisitResult::nothing(VisitOutcome::Disallowed, None),
-            Some(3),
-        ),
+        ("robots", disallowed(), Some(3)),
     ] {
-        let end = alone(alias(), visited);
+        let end = alone(alias(), visit);
         assert_eq!(end.page.visit.alias_of, wanted, "{name}");
     }
 }
 
 #[test]
 fn apply_unknown_304_refetched() {
-    let released = Visit {
+    let released = UrlVisit {
         documented: false,
         digest: None,
         content: None,
@@ -306,11 +339,15 @@ fn apply_unknown_304_refetched() {
 
 #[test]
 fn apply_archived_time() {
-    let visited = VisitResult {
-        archived_ms: Some(NOW - 40 * DAY),
-        ..page("正文", 1)
+    let document = Held::Document(EncodedDocument::new(&article("正文")));
+    let archived = Answer {
+        at: Moment::Archived {
+            at_ms: NOW - 40 * DAY,
+            named_ms: 0,
+        },
+        ..page_of(document, 1)
     };
-    let end = alone(Visit::default(), visited);
+    let end = alone(UrlVisit::default(), answered(archived));
     assert_eq!(end.page.visit.fetched_ms, Some(NOW - 40 * DAY));
     assert!(end.line.time.starts_with("2026-09-21"), "{}", end.line.time);
 }
@@ -349,7 +386,7 @@ fn apply_wall_keeps_document() {
     // A page that was never read is read when the wall is gone.
     let end = applied_showing(
         wall(false),
-        Visit::default(),
+        UrlVisit::default(),
         page("验证", 2),
         Duplicates::default(),
     );
@@ -358,7 +395,7 @@ fn apply_wall_keeps_document() {
         (end.page.visit.state, end.page.visit.content),
         (UrlState::Failed, None)
     );
-    let alias = Visit {
+    let alias = UrlVisit {
         documented: false,
         alias_of: Some(3),
         ..known(1, said)
@@ -372,10 +409,7 @@ fn apply_wall_keeps_document() {
 
 #[test]
 fn apply_redirected_document_leaves() {
-    let mut moved = ended(VisitOutcome::Redirect, 301);
-    if let Some(fetched) = &mut moved.fetched {
-        fetched.head.location = Some(uri("http://a.example/first.html"));
-    }
+    let moved = moved("http://a.example/first.html");
     let end = applied(known(1, 5), moved, primary(true));
     let visit = &end.page.visit;
     assert_eq!((op(&end), visit.state), ("delete", UrlState::Redirect));

@@ -10,7 +10,8 @@ use tokio::sync::mpsc;
 use super::*;
 use crate::config::{Config, LoadedConfig};
 use crate::daemon::crawl::crawl_loop::Event;
-use crate::daemon::crawl::visit::{self, FinishedVisit, LeaseEnd, VisitResult, VisitTask};
+use crate::daemon::crawl::visit::visitor::{VisitSource, VisitTask};
+use crate::daemon::crawl::visit::{Answer, EndedLease, FinishedVisit, Visit, tasks};
 use crate::daemon::{Shared, StatusBoard, serve_state};
 use crate::serve;
 use taojin_crawl::fetch::{self, Gate, Purpose, Request, Turn};
@@ -28,19 +29,19 @@ struct Slow {
 }
 
 impl Slow {
-    fn visit(&self, work: VisitTask) -> FinishedVisit {
+    fn visit(&self, work: VisitTask) -> EndedLease {
         let mut state = self.state.lock().unwrap();
         state.0 += 1;
         self.changed.notify_all();
         while !state.1 {
             state = self.changed.wait(state).unwrap();
         }
-        FinishedVisit {
+        EndedLease::Visited(Box::new(FinishedVisit {
             lease: work.lease,
-            visited: VisitResult::nothing(VisitOutcome::Page, None),
+            visit: Visit::Answered(Box::new(Answer::nothing(fetched(VisitOutcome::Page, 200)))),
+            sitemaps: Vec::new(),
             report: FetchReport::new(VisitOutcome::Page, 0),
-            end: LeaseEnd::Whole,
-        }
+        }))
     }
 
     fn wait_for_first(&self) {
@@ -87,13 +88,12 @@ async fn searches_run_during_fetches() {
         // What blocks here blocks the thread that polls it.
         async move { visitor.visit(work) }
     };
-    let fetching = visit::start(visit, work, events, Arc::default()).unwrap();
+    let fetching = tasks::start(visit, work, events, Arc::default()).unwrap();
     for _ in 0..PAGES {
-        let lease = Lease::archived(record("http://a.example/1", Visit::default()));
+        let lease = Lease::archived(record("http://a.example/1", UrlVisit::default()));
         let work = VisitTask {
             lease,
-            archived: None,
-            open: None,
+            from: VisitSource::Network,
         };
         leases.send(work).await.unwrap();
     }

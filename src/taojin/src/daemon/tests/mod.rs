@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetched, Head};
-use taojin_crawl::store::{UrlClass, UrlRecord, UrlState, Visit};
+use taojin_crawl::store::{UrlClass, UrlRecord, UrlState, UrlVisit};
 use taojin_uri::CrawlUri;
 
 const NOW: i64 = 1_790_000_000_000;
@@ -21,7 +21,7 @@ fn uri(text: &str) -> CrawlUri {
     CrawlUri::parse(text).unwrap()
 }
 
-fn record(text: &str, visit: Visit) -> UrlRecord {
+fn record(text: &str, visit: UrlVisit) -> UrlRecord {
     UrlRecord {
         id: 7,
         host: 1,
@@ -38,8 +38,8 @@ fn record(text: &str, visit: Visit) -> UrlRecord {
 }
 
 /// An article that was found and read a day ago, and whose document says `content`.
-fn known(digest: u64, content: u64) -> Visit {
-    Visit {
+fn known(digest: u64, content: u64) -> UrlVisit {
+    UrlVisit {
         state: UrlState::Fetched,
         class: UrlClass::Article,
         interval_ms: DAY,
@@ -51,7 +51,7 @@ fn known(digest: u64, content: u64) -> Visit {
         changed_ms: Some(NOW - DAY),
         documented: true,
         content: Some(content),
-        ..Visit::default()
+        ..UrlVisit::default()
     }
 }
 

@@ -1,8 +1,10 @@
 //! What is read out of a body.
 
 use super::*;
-use crate::daemon::crawl::reading::{FetchedPage, is_other_spelling, read_page, redirect};
-use crate::daemon::crawl::visit::VisitResult;
+use crate::daemon::crawl::visit::page::{FetchedPage, is_other_spelling, read_page};
+use crate::daemon::crawl::visit::visitor::redirect_link;
+use crate::daemon::crawl::visit::{Held, PageRead};
+use taojin_crawl::store::NewUrl;
 use taojin_extract::{Document, Kind, Link, LinkKind};
 
 #[test]
@@ -46,27 +48,25 @@ fn document(kind: Kind) -> Document {
     }
 }
 
-fn read_whole(document: Document, head: &Head) -> VisitResult {
+fn read_whole(document: Document, head: &Head) -> (PageRead, Vec<NewUrl>) {
     let answer = FetchedPage {
         attachments: true,
-        record: &record("http://a.cn/1.html", Visit::default()),
-        head,
-        cut: false,
+        record: &record("http://a.cn/1.html", UrlVisit::default()),
+        fetched: &Fetched {
+            head: head.clone(),
+            ..fetched(VisitOutcome::Page, 200)
+        },
         joins: true,
     };
     read_page(&answer, document)
 }
 
 fn read(document: Document, head: &Head) -> (bool, Vec<String>, Option<String>) {
-    let visited = read_whole(document, head);
+    let (page, outlinks) = read_whole(document, head);
     (
-        visited.document.is_some(),
-        visited
-            .outlinks
-            .iter()
-            .map(|l| l.uri.path().to_owned())
-            .collect(),
-        visited.target.map(|t| t.to_string()),
+        matches!(page.document, Held::Document(_)),
+        outlinks.iter().map(|l| l.uri.path().to_owned()).collect(),
+        page.canonical.map(|uri| uri.to_string()),
     )
 }
 
@@ -145,12 +145,8 @@ fn canonical_page_keeps_document() {
 
 #[test]
 fn feed_links_add_hop() {
-    let visited = read_whole(document(Kind::Hub), &Head::default());
-    let found: Vec<_> = visited
-        .outlinks
-        .iter()
-        .map(|l| (l.class, l.hops, l.via))
-        .collect();
+    let (_, outlinks) = read_whole(document(Kind::Hub), &Head::default());
+    let found: Vec<_> = outlinks.iter().map(|l| (l.class, l.hops, l.via)).collect();
     assert_eq!(
         found,
         [
@@ -167,16 +163,13 @@ fn redirect_keeps_class_and_depth() {
         (UrlClass::Feed, UrlClass::Feed),
         (UrlClass::Article, UrlClass::Unknown),
     ] {
-        let visit = Visit {
+        let visit = UrlVisit {
             class,
-            ..Visit::default()
+            ..UrlVisit::default()
         };
-        let moved = redirect(
-            &record("http://a.cn/1.html", visit),
-            &uri("http://a.cn/2.html"),
-        );
-        let link = &moved.outlinks[0];
+        let to = uri("http://a.cn/2.html");
+        let link = redirect_link(&record("http://a.cn/1.html", visit), &to);
         assert_eq!((link.class, link.hops, link.redirects), (wanted, 2, 1));
-        assert_eq!(moved.target, Some(uri("http://a.cn/2.html")));
+        assert_eq!(link.uri, to);
     }
 }

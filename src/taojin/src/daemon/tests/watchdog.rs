@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 
 use crate::config::{self, LoadedConfig};
-use crate::daemon::crawl::visit::ROBOTS_FILE;
+use crate::daemon::crawl::visit::visitor::ROBOTS_FILE;
 use crate::daemon::reloading::Current;
 use crate::daemon::watchdog::watch_over;
 use crate::daemon::{Clock, Crawl, Mode, Shared, open_store};

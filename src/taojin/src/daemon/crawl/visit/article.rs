@@ -1,0 +1,298 @@
+//! Joins an article that is printed over several pages.
+//!
+//! An [`OpenArticle`] starts with the first page and takes those that follow, each in a visit of its own; the result is one page
+//! with the whole text. Until the last page has come nothing is stored, so that after a crash or a stop the first URL is due as
+//! before.
+
+use std::fmt;
+use std::mem;
+use std::sync::Arc;
+
+use super::body::BodyForm;
+use super::page::{FetchedPage, continues, read_page};
+use super::visitor::{Visitor, report_fetch};
+use super::{Answer, Content, FurtherPage, Moment, Unanswered, Visit, describe_failure};
+use taojin_crawl::VisitOutcome;
+use taojin_crawl::fetch::{Fetched, Purpose, Turn};
+use taojin_crawl::frontier::FetchReport;
+use taojin_crawl::scope::Reach;
+use taojin_crawl::store::{UrlClass, UrlRecord};
+use taojin_extract::Document;
+use taojin_uri::CrawlUri;
+
+/// Longest text of an article, in bytes: a book has as much, and it is held in memory between two visits.
+const MAX_TEXT: usize = 1 << 20;
+
+/// Visits in a row that a page must fail before the article is taken without it.
+const PATIENCE: u32 = 3;
+
+/// An article of which some pages have come.
+#[derive(Debug)]
+pub(crate) struct OpenArticle {
+    /// With the text of all of them.
+    document: Document,
+    /// How the first came.
+    first: Fetched,
+    /// Addresses of those that follow.
+    left: Vec<CrawlUri>,
+    /// The files that it offers are to be read.
+    attachments: bool,
+}
+
+/// Pages of an article that its document lacks, and why.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum MissingPages {
+    /// One that did not come.
+    Failed {
+        /// Its number, from 1.
+        number: usize,
+        /// Its address.
+        uri: CrawlUri,
+        /// Why, in words.
+        why: String,
+    },
+    /// One that says nothing new, so that it is none of this article.
+    NothingNew {
+        /// Its number, from 1.
+        number: usize,
+        /// Its address.
+        uri: CrawlUri,
+    },
+    /// All from this one on: no more become one document.
+    TooMany {
+        /// The first that is left out, from 1.
+        from: usize,
+        /// `crawl.article_pages`.
+        most: usize,
+    },
+    /// All from this one on: the text is as long as it may be.
+    TooLong {
+        /// The first that is left out, from 1.
+        from: usize,
+    },
+}
+
+impl fmt::Display for MissingPages {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            MissingPages::Failed { number, uri, why } => {
+                write!(f, "page {number} of the article, {uri}: {why}")
+            }
+            MissingPages::NothingNew { number, uri } => {
+                write!(
+                    f,
+                    "page {number} of the article left out, {uri}: it says nothing new"
+                )
+            }
+            MissingPages::TooMany { from, most } => write!(
+                f,
+                "pages of the article left out from page {from} on: crawl.article_pages = {most}"
+            ),
+            MissingPages::TooLong { from } => write!(
+                f,
+                "pages of the article left out from page {from} on: its text has a megabyte"
+            ),
+        }
+    }
+}
+
+impl OpenArticle {
+    /// The article that begins with this page, if it continues on others.
+    pub(super) fn start(answer: &FetchedPage<'_>, document: &Document) -> Option<Box<Self>> {
+        if !continues(answer, document) {
+            return None;
+        }
+        let mut document = document.clone();
+        let pages = mem::take(&mut document.pages);
+        document.links.retain(|link| !pages.contains(&link.url));
+        let left = addresses(&pages);
+        (!left.is_empty()).then(|| {
+            Box::new(Self {
+                document,
+                first: answer.fetched.clone(),
+                left,
+                attachments: answer.attachments,
+            })
+        })
+    }
+
+    /// Takes in the next page. False if it is none of this article.
+    fn append(&mut self, uri: &CrawlUri, mut page: Document) -> bool {
+        page.url = uri.to_string();
+        let mut left = mem::take(&mut page.pages);
+        left.retain(|url| *url != self.document.url && !self.document.pages.contains(url));
+        if !self.document.append_page(page) {
+            return false;
+        }
+        // A later page tells more of those that follow than the first: `1 2 3 … 12`.
+        let left = addresses(&left);
+        if !left.is_empty() {
+            self.left = left;
+        }
+        self.left.retain(|other| other != uri);
+        let is_page = |url: &String| {
+            self.document.pages.contains(url) || self.left.iter().any(|uri| uri.as_str() == url)
+        };
+        let mut links = mem::take(&mut self.document.links);
+        links.retain(|link| !is_page(&link.url));
+        self.document.links = links;
+        true
+    }
+
+    /// The answer as if all that has come had been one page.
+    fn answer(
+        &self,
+        record: &UrlRecord,
+        missing: Option<MissingPages>,
+        further: Option<FurtherPage>,
+    ) -> Answer {
+        let mut fetched = self.first.clone();
+        if missing.is_some() {
+            // The next visit is to bring the page again, and with it those that are missing.
+            (fetched.head.etag, fetched.head.last_modified) = (None, None);
+        }
+        let answer = FetchedPage {
+            record,
+            fetched: &fetched,
+            joins: false,
+            attachments: self.attachments,
+        };
+        let (mut page, outlinks) = read_page(&answer, self.document.clone());
+        page.missing = missing;
+        Answer {
+            fetched,
+            content: Content::Page(Box::new(page)),
+            outlinks,
+            at: Moment::Now,
+            further,
+        }
+    }
+
+    /// The answer with the page that was fetched last; it goes on, unless that was the last one or no more are taken.
+    fn with(
+        mut self: Box<Self>,
+        record: &UrlRecord,
+        further: FurtherPage,
+        document: Document,
+        (number, most): (usize, usize),
+    ) -> Answer {
+        let uri = further.uri.clone();
+        let further = Some(further);
+        if !self.append(&uri, document) {
+            return self.answer(
+                record,
+                Some(MissingPages::NothingNew { number, uri }),
+                further,
+            );
+        }
+        let from = number + 1;
+        let missing = if self.left.is_empty() {
+            None
+        } else if number >= most {
+            Some(MissingPages::TooMany { from, most })
+        } else if self.document.text.len() >= MAX_TEXT {
+            Some(MissingPages::TooLong { from })
+        } else {
+            let mut answer = self.answer(record, None, further);
+            if let Content::Page(so_far) = answer.content {
+                answer.content = Content::Open {
+                    article: self,
+                    so_far,
+                };
+            }
+            return answer;
+        };
+        self.answer(record, missing, further)
+    }
+
+    /// The visit without a page, which failed so. What may be mended soon fails the visit, so that a document that has all pages is
+    /// not replaced by one that lacks some.
+    fn without(
+        &self,
+        record: &UrlRecord,
+        missing: MissingPages,
+        failed: VisitOutcome,
+        further: Option<FurtherPage>,
+    ) -> Visit {
+        let passes = failed == VisitOutcome::RobotsUnreachable || failed.is_host_trouble();
+        if passes && record.visit.errors + 1 < PATIENCE {
+            let further = further.map(Box::new);
+            return Visit::Unanswered(Unanswered::PagesMissing { missing, further });
+        }
+        Visit::Answered(Box::new(self.answer(record, Some(missing), further)))
+    }
+}
+
+/// Those of the addresses that may be fetched.
+fn addresses(urls: &[String]) -> Vec<CrawlUri> {
+    let uris = urls.iter().map(|url| CrawlUri::parse(url));
+    uris.flatten().collect()
+}
+
+/// Fetches the next page of an article.
+pub(super) async fn go_on(
+    visitor: &Arc<Visitor>,
+    record: &UrlRecord,
+    mut article: Box<OpenArticle>,
+    turn: &mut Turn,
+) -> (Visit, FetchReport) {
+    let number = article.document.pages.len() + 2;
+    let uri = article.left.remove(0);
+    // What the first page leads to is in the scope of its site as any link of it is.
+    let reach = Reach::new(UrlClass::Unknown, record.hops.max(1), 0);
+    let purpose = Purpose::Crawl(reach);
+    let asked = visitor.ask(record, &uri, UrlClass::Unknown, (purpose, turn));
+    let (fetched, form) = match asked.await {
+        Ok(answer) => answer,
+        Err(refused) => {
+            let refused = Unanswered::Refused(refused);
+            let why = refused.to_string();
+            let missing = MissingPages::Failed { number, uri, why };
+            let outcome = refused.outcome();
+            let report = FetchReport {
+                elapsed_ms: None,
+                ..FetchReport::new(outcome, 0)
+            };
+            return (article.without(record, missing, outcome, None), report);
+        }
+    };
+    let report = report_fetch(&fetched, fetched.outcome);
+    let (beside, record, at_ms) = (Arc::clone(visitor), record.clone(), visitor.now_ms());
+    let bytes = fetched.body_bytes;
+    let read = move || {
+        let document = read(&beside, &record, &fetched, form, at_ms);
+        let further = FurtherPage { uri, fetched };
+        match document {
+            Some(document) => {
+                let pages = (number, beside.article_pages());
+                Visit::Answered(Box::new(article.with(&record, further, document, pages)))
+            }
+            None => {
+                let missing = MissingPages::Failed {
+                    number,
+                    uri: further.uri.clone(),
+                    why: describe_failure(&further.fetched),
+                };
+                let outcome = further.fetched.outcome;
+                article.without(&record, missing, outcome, Some(further))
+            }
+        }
+    };
+    (visitor.compute(bytes, read).await, report)
+}
+
+/// The document of a page that came whole.
+fn read(
+    visitor: &Visitor,
+    record: &UrlRecord,
+    fetched: &Fetched,
+    form: BodyForm,
+    at_ms: i64,
+) -> Option<Document> {
+    match form {
+        BodyForm::Html(builder) if fetched.outcome == VisitOutcome::Page => {
+            visitor.extract(&builder.finish(), &visitor.context(record, at_ms))
+        }
+        _ => None,
+    }
+}

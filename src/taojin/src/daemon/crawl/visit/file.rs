@@ -1,0 +1,132 @@
+//! Visits a file that a page offers: it is read in a child process and becomes a document. A file without an honest text has none,
+//! and the record of its address says why.
+
+use std::fs::File;
+
+use super::page::digest;
+use super::visitor::Visitor;
+use super::{Answer, Content, FileRead, Held, Unindexed};
+use crate::config::Config;
+use crate::documents::EncodedDocument;
+use crate::documents::attachment::{Origin, of_attachment};
+use crate::serve::metrics;
+use taojin_attachments::contained::{Limits, Reader};
+use taojin_attachments::{Attachment, FileType, Unreadable};
+use taojin_crawl::VisitOutcome;
+use taojin_crawl::fetch::Fetched;
+use taojin_crawl::store::UrlRecord;
+use taojin_uri::CrawlUri;
+
+/// Reads attachments as the configuration has it.
+pub(crate) struct AttachmentReader {
+    reader: Reader,
+    types: Vec<FileType>,
+}
+
+impl AttachmentReader {
+    /// None where attachments are not wanted.
+    pub(crate) fn open(config: &Config) -> std::io::Result<Option<Self>> {
+        let crawl = &config.crawl;
+        if !crawl.attachments || !crawl.documents {
+            return Ok(None);
+        }
+        let limits = Limits {
+            // The limits of sites decide what is fetched.
+            file_bytes: usize::MAX,
+            ..Limits::default()
+        };
+        Ok(Some(Self {
+            reader: Reader::new(limits)?,
+            types: crawl.attachment_types.clone(),
+        }))
+    }
+}
+
+impl AttachmentReader {
+    async fn read(&self, name: &str, file: File) -> Result<Attachment, Unreadable> {
+        let read = self.reader.read_file(file, name).await?;
+        if self.types.contains(&read.file_type) {
+            Ok(read)
+        } else {
+            let kind = read.file_type.as_str();
+            Err(Unreadable::NotRead(format!(
+                "{kind} (crawl.attachment_types)"
+            )))
+        }
+    }
+}
+
+/// Reads a file that came at `at_ms`, Unix milliseconds.
+pub(super) async fn read(
+    visitor: &Visitor,
+    record: &UrlRecord,
+    fetched: Fetched,
+    file: File,
+    at_ms: i64,
+) -> Answer {
+    if fetched.outcome != VisitOutcome::Page {
+        return Answer::nothing(fetched);
+    }
+    let name = file_name(&record.uri);
+    let read = match visitor.attachments() {
+        Some(attachments) => attachments.read(&name, file).await,
+        None => Err(Unreadable::NotRead("an attachment".to_owned())),
+    };
+    let outcome = read.as_ref().map_or_else(Unreadable::as_str, |_| "read");
+    ::metrics::counter!(metrics::ATTACHMENTS_TOTAL, "outcome" => outcome).increment(1);
+    let content = match read {
+        Ok(read) => {
+            let rules = visitor.rules(&record.site);
+            let mut document = of_attachment(
+                read,
+                &Origin {
+                    url: record.uri.as_str(),
+                    name: &name,
+                    site: Some(&record.site),
+                    announced: record.announced.as_deref(),
+                    bytes: fetched.body_bytes,
+                    at_ms,
+                    offset_min: rules.and_then(|rules| rules.utc_offset_min).unwrap_or(0),
+                },
+            );
+            let noindex = fetched.head.noindex;
+            document.noindex = noindex;
+            let title = document.title.as_deref().unwrap_or_default();
+            let digest = digest([title, document.text.as_str()]);
+            let encoded = EncodedDocument::new(&document);
+            FileRead {
+                document: if noindex {
+                    Held::Withheld(encoded)
+                } else {
+                    Held::Document(encoded)
+                },
+                unindexed: noindex.then_some(Unindexed::HeaderNoindex),
+                digest,
+            }
+        }
+        Err(why) => FileRead {
+            document: Held::None,
+            digest: digest([why.as_str()]),
+            unindexed: Some(Unindexed::File(why)),
+        },
+    };
+    Answer {
+        content: Content::File(content),
+        ..Answer::nothing(fetched)
+    }
+}
+
+/// The last part of the path, or a value of the query that looks like the name of a file.
+fn file_name(uri: &CrawlUri) -> String {
+    let query = uri.query().unwrap_or_default();
+    let values = url::form_urlencoded::parse(query.as_bytes()).map(|(_, value)| value.into_owned());
+    let path = uri.path().rsplit('/').next().unwrap_or_default();
+    let path = percent_encoding::percent_decode_str(path).decode_utf8_lossy();
+    let mut names = std::iter::once(path.into_owned()).chain(values);
+    names
+        .find(|name| {
+            name.rsplit_once('.')
+                .is_some_and(|(_, end)| (2..=4).contains(&end.len()))
+        })
+        .unwrap_or_default()
+}

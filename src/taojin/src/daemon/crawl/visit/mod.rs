@@ -1,0 +1,566 @@
+//! What a visit brought, as a value.
+//!
+//! The [`visitor`] makes one [`Visit`] for each lease, from the network or from an archive, and touches no store. Nothing behind it
+//! changes the visit: [`shown`](super::shown) compares it with what is stored, [`record`](super::record) makes the next state of the
+//! URL's record of it. What the crawl log and `taojin why` say of a visit is said here, once, by what it is.
+
+pub(crate) mod article;
+pub(crate) mod body;
+mod file;
+mod list;
+pub(crate) mod page;
+pub(crate) mod tasks;
+pub(crate) mod visitor;
+
+use std::fmt;
+use std::net::IpAddr;
+
+use article::{MissingPages, OpenArticle};
+
+use crate::documents::EncodedDocument;
+use taojin_attachments::Unreadable;
+use taojin_crawl::fetch::{Fetched, Refused, Trouble};
+use taojin_crawl::frontier::{FetchReport, Lease};
+use taojin_crawl::schedule::Cut;
+use taojin_crawl::store::{NewUrl, UrlClass, UrlRecord};
+use taojin_crawl::{Failure, NoPage, Problem, VisitOutcome};
+use taojin_extract::{Kind, is_blocking_address};
+use taojin_uri::CrawlUri;
+
+/// The reason of a visit that brought bytes which are neither a page nor a file that is read.
+pub(crate) const NO_TEXT: &str = "content-type: no text";
+
+/// A lease that has ended.
+pub(crate) enum EndedLease {
+    /// With a visit.
+    Visited(Box<FinishedVisit>),
+    /// It is to be given out again: its host wants more time before the page, a rule changed since, or the right to fetch ended in the
+    /// middle of it. Nothing of it counts but that its host was asked.
+    GivenBack(Lease, FetchReport),
+    /// Nothing was asked: only where its host is was found out.
+    Located(Lease, IpAddr),
+}
+
+/// A visit that has come to its end.
+pub(crate) struct FinishedVisit {
+    /// The lease.
+    pub(crate) lease: Lease,
+    /// What came of it.
+    pub(crate) visit: Visit,
+    /// The sitemaps that the robots.txt of a seed names.
+    pub(crate) sitemaps: Vec<NewUrl>,
+    /// What the frontier's politeness goes by.
+    pub(crate) report: FetchReport,
+}
+
+/// What came of a visit.
+pub(crate) enum Visit {
+    /// The URL was fetched: a server answered, or failed to.
+    Answered(Box<Answer>),
+    /// It was not, or not all that it takes.
+    Unanswered(Unanswered),
+}
+
+/// How a URL was fetched, and what stands there.
+pub(crate) struct Answer {
+    /// How it went over the network; of an article of several pages, its first one.
+    pub(crate) fetched: Fetched,
+    /// What came.
+    pub(crate) content: Content,
+    /// Addresses in page order, then where the head of the answer leads.
+    pub(crate) outlinks: Vec<NewUrl>,
+    /// When it came.
+    pub(crate) at: Moment,
+    /// The page of its article that this visit fetched, if that is not the first.
+    pub(crate) further: Option<FurtherPage>,
+}
+
+/// What stands at an address.
+pub(crate) enum Content {
+    /// A page of HTML.
+    Page(Box<PageRead>),
+    /// An article that goes on on a page that has not come yet.
+    Open {
+        /// The article, to go on with.
+        article: Box<OpenArticle>,
+        /// What it is if nothing more comes.
+        so_far: Box<PageRead>,
+    },
+    /// A feed or sitemap.
+    List(ListRead),
+    /// A file that a page offers.
+    File(FileRead),
+    /// The address leads here.
+    Redirect(CrawlUri),
+    /// A page without a byte.
+    Empty,
+    /// Bytes that are neither a page nor a file that is read.
+    NoText,
+    /// A file over the limit of its site, of which nothing is read.
+    TooLarge,
+    /// Nothing that is used: how it was fetched says why.
+    Nothing,
+}
+
+/// A page that was read.
+pub(crate) struct PageRead {
+    /// What it is.
+    pub(crate) kind: Kind,
+    /// Its document.
+    pub(crate) document: Held,
+    /// Why the page has no document to be found.
+    pub(crate) unindexed: Option<Unindexed>,
+    /// It asks to sign in, or to prove that a person reads.
+    pub(crate) is_blocking: bool,
+    /// What it is compared by.
+    pub(crate) digests: Digests,
+    /// The address that it calls its own, where that is another spelling of its address.
+    pub(crate) canonical: Option<CrawlUri>,
+    /// Pages of the article that its document lacks.
+    pub(crate) missing: Option<MissingPages>,
+}
+
+/// A document that was read.
+pub(crate) enum Held {
+    /// There is none.
+    None,
+    /// One to be found.
+    Document(EncodedDocument),
+    /// One of a page that asks not to be indexed.
+    Withheld(EncodedDocument),
+}
+
+/// What pages are compared by. All are xxh3 with 64 bits.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Digests {
+    /// Of what makes the page a changed one: the text of an article, the links of a list.
+    pub(crate) content: u64,
+    /// Of what it says without its numbers; none where no document was wanted.
+    pub(crate) outline: Option<u64>,
+    /// Of all that it shows: title, text, and its links by their texts and by the last part of where they lead, which stays the
+    /// same where a relative link is found under another address. None for a page without links.
+    pub(crate) face: Option<u64>,
+}
+
+/// A feed or sitemap that was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ListRead {
+    /// Digest of its addresses.
+    pub(crate) digest: u64,
+    /// Why it was not read to its end, if it was not.
+    pub(crate) cut: Option<Cut>,
+    /// Bytes of a sitemap that are read at most, unpacked.
+    pub(crate) max_bytes: u64,
+}
+
+/// A file that was read.
+pub(crate) struct FileRead {
+    /// Its document.
+    pub(crate) document: Held,
+    /// Why it has none to be found.
+    pub(crate) unindexed: Option<Unindexed>,
+    /// Digest of its title and text, or of why it has none.
+    pub(crate) digest: u64,
+}
+
+/// Why a page or file that came is not to be found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Unindexed {
+    /// Its header asks for that.
+    HeaderNoindex,
+    /// The page itself does.
+    MetaNoindex,
+    /// A list page.
+    ListPage,
+    /// An error page, by what it says.
+    ErrorPage,
+    /// No main text.
+    NoText,
+    /// Neither an article nor a list.
+    Unclear,
+    /// A text that was cut off and is too long for an article.
+    Endless,
+    /// A further page of the article that begins at this address.
+    PartOf(String),
+    /// Documents are not wanted.
+    Off,
+    /// A file that could not be read.
+    File(Unreadable),
+}
+
+/// When an answer came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Moment {
+    /// Just now.
+    Now,
+    /// It comes from an archive.
+    Archived {
+        /// When it was archived, Unix milliseconds.
+        at_ms: i64,
+        /// When a person last named a field of the site's pages, Unix milliseconds; 0 if nobody did.
+        named_ms: i64,
+    },
+}
+
+/// A page of an article that is not its first.
+#[derive(Debug)]
+pub(crate) struct FurtherPage {
+    /// Its address.
+    pub(crate) uri: CrawlUri,
+    /// How it was fetched.
+    pub(crate) fetched: Fetched,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum Unanswered {
+    /// The gate did not let the request pass.
+    Refused(Refused),
+    /// It is a file, and those are not read.
+    AttachmentsOff,
+    /// The program failed on what came.
+    ProgramFailed,
+    /// The record of the archive holds no answer of a server.
+    NotArchived,
+    /// A further page of the article could not be had, and may be had later: the document is better left as it is until then.
+    PagesMissing {
+        /// Which, and why.
+        missing: MissingPages,
+        /// How it was fetched, if it was asked for.
+        further: Option<Box<FurtherPage>>,
+    },
+}
+
+impl Visit {
+    /// The answer, if there is one.
+    pub(crate) fn answer(&self) -> Option<&Answer> {
+        match self {
+            Visit::Answered(answer) => Some(answer),
+            Visit::Unanswered(_) => None,
+        }
+    }
+
+    /// How it ended.
+    pub(crate) fn outcome(&self) -> VisitOutcome {
+        match self {
+            Visit::Answered(answer) => answer.outcome(),
+            Visit::Unanswered(why) => why.outcome(),
+        }
+    }
+
+    /// Why it was refused or failed, or what is wrong with what came, as the crawl log says it.
+    pub(crate) fn reason(&self) -> Option<String> {
+        match self {
+            Visit::Answered(answer) => answer.reason(),
+            Visit::Unanswered(why) => Some(why.to_string()),
+        }
+    }
+
+    /// How the URL was fetched, if it was.
+    pub(crate) fn fetched(&self) -> Option<&Fetched> {
+        self.answer().map(|answer| &answer.fetched)
+    }
+
+    /// What stands at the address.
+    pub(crate) fn content(&self) -> Option<&Content> {
+        self.answer().map(|answer| &answer.content)
+    }
+
+    /// The page, if one came.
+    pub(crate) fn page(&self) -> Option<&PageRead> {
+        match self.content()? {
+            Content::Page(page) | Content::Open { so_far: page, .. } => Some(page),
+            _ => None,
+        }
+    }
+
+    /// Why its robots.txt could not be had, if that is why there is no answer.
+    pub(crate) fn robots_trouble(&self) -> Option<&Trouble> {
+        match self {
+            Visit::Unanswered(Unanswered::Refused(Refused::RobotsAway(trouble))) => Some(trouble),
+            _ => None,
+        }
+    }
+
+    /// What came, as far as it is known.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        match self.content()? {
+            Content::Page(page) | Content::Open { so_far: page, .. } => Some(page.kind),
+            Content::List(_) => Some(Kind::Hub),
+            Content::File(_) => Some(Kind::Attachment),
+            _ => None,
+        }
+    }
+
+    /// What it is compared by with the visit before.
+    pub(crate) fn digest(&self) -> Option<u64> {
+        match self.content()? {
+            Content::Page(page) | Content::Open { so_far: page, .. } => Some(page.digests.content),
+            Content::List(list) => Some(list.digest),
+            Content::File(file) => Some(file.digest),
+            _ => None,
+        }
+    }
+
+    /// The document to be found, if there is one.
+    pub(crate) fn document(&self) -> Option<&EncodedDocument> {
+        match self.held()? {
+            Held::Document(document) => Some(document),
+            Held::None | Held::Withheld(_) => None,
+        }
+    }
+
+    /// The document of what asks not to be indexed.
+    pub(crate) fn withheld(&self) -> Option<&EncodedDocument> {
+        match self.held()? {
+            Held::Withheld(document) => Some(document),
+            Held::None | Held::Document(_) => None,
+        }
+    }
+
+    fn held(&self) -> Option<&Held> {
+        match self.content()? {
+            Content::Page(page) | Content::Open { so_far: page, .. } => Some(&page.document),
+            Content::File(file) => Some(&file.document),
+            _ => None,
+        }
+    }
+
+    /// Why what came has no document to be found.
+    pub(crate) fn unindexed(&self) -> Option<&Unindexed> {
+        match self.content()? {
+            Content::Page(page) | Content::Open { so_far: page, .. } => page.unindexed.as_ref(),
+            Content::File(file) => file.unindexed.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// Where the page stands instead: the target of a redirect, or its canonical address.
+    pub(crate) fn target(&self) -> Option<&CrawlUri> {
+        match self.content()? {
+            Content::Redirect(to) => Some(to),
+            Content::Page(page) | Content::Open { so_far: page, .. } => page.canonical.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// When it was archived, Unix milliseconds, and when a person last named a field of its site; none for a visit of just now.
+    pub(crate) fn archived(&self) -> Option<(i64, i64)> {
+        match self.answer()?.at {
+            Moment::Now => None,
+            Moment::Archived { at_ms, named_ms } => Some((at_ms, named_ms)),
+        }
+    }
+
+    /// The page of its article that it fetched, if that is not the first.
+    pub(crate) fn further(&self) -> Option<&FurtherPage> {
+        match self {
+            Visit::Answered(answer) => answer.further.as_ref(),
+            Visit::Unanswered(Unanswered::PagesMissing { further, .. }) => further.as_deref(),
+            Visit::Unanswered(_) => None,
+        }
+    }
+
+    /// The addresses that were found, in page order.
+    pub(crate) fn into_outlinks(self) -> Vec<NewUrl> {
+        match self {
+            Visit::Answered(answer) => answer.outlinks,
+            Visit::Unanswered(_) => Vec::new(),
+        }
+    }
+
+    /// The article, if it goes on on a page that has not come yet.
+    pub(crate) fn into_article(self) -> Option<Box<OpenArticle>> {
+        match self {
+            Visit::Answered(answer) => match answer.content {
+                Content::Open { article, .. } => Some(article),
+                _ => None,
+            },
+            Visit::Unanswered(_) => None,
+        }
+    }
+
+    /// Why a list was not read to its end.
+    pub(crate) fn list_cut(&self) -> Option<Cut> {
+        match self.content()? {
+            Content::List(list) => list.cut,
+            _ => None,
+        }
+    }
+
+    /// Whether the site turned us away: by a page that asks to sign in or to prove that a person reads, or by leading to one.
+    pub(crate) fn is_blocking(&self) -> bool {
+        match self.content() {
+            Some(Content::Redirect(to)) => is_blocking_address(to),
+            _ => self.page().is_some_and(|page| page.is_blocking),
+        }
+    }
+
+    /// Why it brought no page; none if it did, or led elsewhere.
+    pub(crate) fn problem(&self) -> Option<Problem> {
+        if self.list_cut().is_some() {
+            // It came, and what was read of it counts; it is told by itself.
+            return None;
+        }
+        let Some(fetched) = self.fetched() else {
+            return Some(match self.robots_trouble() {
+                Some(trouble) => Problem::Robots(trouble.no_page()),
+                None => Problem::Page(NoPage::Outcome(self.outcome())),
+            });
+        };
+        match fetched.failure {
+            Some(failure) => Some(Problem::Page(NoPage::Failure(failure))),
+            None if fetched.outcome.is_success() => {
+                (self.kind() == Some(Kind::Error)).then_some(Problem::ErrorPage)
+            }
+            None => Some(Problem::Page(NoPage::Status(fetched.head.status))),
+        }
+    }
+}
+
+impl Answer {
+    /// One of just now, with nothing that is used.
+    pub(crate) fn nothing(fetched: Fetched) -> Self {
+        Self {
+            fetched,
+            content: Content::Nothing,
+            outlinks: Vec::new(),
+            at: Moment::Now,
+            further: None,
+        }
+    }
+
+    fn outcome(&self) -> VisitOutcome {
+        match &self.content {
+            // What is read counts, though the rest of it did not come.
+            Content::Page(_)
+            | Content::Open { .. }
+            | Content::List(_)
+            | Content::File(_)
+            | Content::Empty => VisitOutcome::Page,
+            Content::Redirect(_) => VisitOutcome::Redirect,
+            Content::NoText | Content::TooLarge => VisitOutcome::Unwanted,
+            Content::Nothing => self.fetched.outcome,
+        }
+    }
+
+    fn reason(&self) -> Option<String> {
+        match &self.content {
+            Content::Page(page) if page.missing.is_some() => {
+                page.missing.as_ref().map(MissingPages::to_string)
+            }
+            Content::Empty => Some("empty body".to_owned()),
+            Content::NoText => Some(NO_TEXT.to_owned()),
+            Content::TooLarge => Some(
+                "larger than fetch.max_attachment_bytes, or than max_attachment_bytes of its site"
+                    .to_owned(),
+            ),
+            Content::Redirect(_) => None,
+            Content::List(list) => list.describe_cut().or_else(|| self.shortened()),
+            Content::Page(_) | Content::Open { .. } | Content::File(_) => self.shortened(),
+            Content::Nothing => {
+                (!self.fetched.outcome.is_success()).then(|| describe_failure(&self.fetched))
+            }
+        }
+    }
+
+    /// What is said of a body of which only the beginning came.
+    fn shortened(&self) -> Option<String> {
+        let fetched = &self.fetched;
+        match fetched.failure? {
+            Failure::TooLarge => Some("too-large: cut off at the limit".to_owned()),
+            _ => Some(describe_failure(fetched)),
+        }
+    }
+}
+
+/// Why a fetch brought no page, in the word of its failure or with its status.
+pub(super) fn describe_failure(fetched: &Fetched) -> String {
+    match fetched.failure {
+        Some(failure) if fetched.truncation().is_some() => format!(
+            "{}: the body broke off after {} bytes",
+            failure.as_str(),
+            fetched.wire_bytes
+        ),
+        Some(Failure::Address) => fetched.describe(),
+        Some(failure) => failure.as_str().to_owned(),
+        None => NoPage::Status(fetched.head.status).to_string(),
+    }
+}
+
+impl Unanswered {
+    /// How the visit ended.
+    pub(crate) fn outcome(&self) -> VisitOutcome {
+        match self {
+            Unanswered::Refused(Refused::Robots(_)) => VisitOutcome::Disallowed,
+            Unanswered::Refused(Refused::RobotsAway(_)) => VisitOutcome::RobotsUnreachable,
+            Unanswered::Refused(_)
+            | Unanswered::AttachmentsOff
+            | Unanswered::ProgramFailed
+            | Unanswered::NotArchived => VisitOutcome::Unwanted,
+            Unanswered::PagesMissing { .. } => VisitOutcome::Unreachable,
+        }
+    }
+}
+
+impl fmt::Display for Unanswered {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Unanswered::Refused(Refused::Robots(rule)) => {
+                write!(
+                    f,
+                    "robots.txt line {}: Disallow: {}",
+                    rule.line, rule.pattern
+                )
+            }
+            Unanswered::Refused(Refused::RobotsAway(trouble)) => {
+                Problem::Robots(trouble.no_page()).fmt(f)
+            }
+            Unanswered::Refused(Refused::Rules(rule) | Refused::OnTheWay(rule)) => {
+                f.write_str(rule.describe())
+            }
+            Unanswered::Refused(Refused::Later(_)) => {
+                f.write_str("leads to a host that asked for a long pause")
+            }
+            Unanswered::AttachmentsOff => f.write_str(
+                "attachments are switched off (crawl.attachments, attachments of the site)",
+            ),
+            Unanswered::ProgramFailed => f.write_str("failed on this page"),
+            Unanswered::NotArchived => f.write_str("archive: no answer of a server"),
+            Unanswered::PagesMissing { missing, .. } => missing.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for Unindexed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Unindexed::HeaderNoindex => "asks not to be indexed (X-Robots-Tag: noindex)",
+            Unindexed::MetaNoindex => "asks not to be indexed (meta robots: noindex)",
+            Unindexed::ListPage => "judged to be a list page",
+            Unindexed::ErrorPage => "judged to be an error page by what its title or text says",
+            Unindexed::NoText => "no main text found",
+            Unindexed::Unclear => {
+                "judged to be neither an article nor a list: its text is not clear enough"
+            }
+            Unindexed::Endless => "the text has no end",
+            Unindexed::Off => "documents are switched off (crawl.documents = false)",
+            Unindexed::PartOf(first) => {
+                return write!(
+                    f,
+                    "its text stands in the document of the article's first page, {first}"
+                );
+            }
+            Unindexed::File(why) => return write!(f, "{}: the file {why}", why.as_str()),
+        })
+    }
+}
+
+/// The link from the page of a record to `uri`, a hop further from the seeds.
+pub(crate) fn link_from(record: &UrlRecord, uri: CrawlUri, class: UrlClass) -> NewUrl {
+    NewUrl {
+        class,
+        via: Some(record.id),
+        ..NewUrl::link(uri, &record.site, record.hops.saturating_add(1))
+    }
+}
