@@ -8,7 +8,7 @@ use anyhow::anyhow;
 use super::context::UsageError;
 use super::output::printable;
 use crate::config::Config;
-use crate::daemon::Shared;
+use crate::daemon::Clock;
 use taojin_crawl::Failure;
 use taojin_crawl::fetch::{FetchError, Gate, Refused, Trouble, Turn};
 use taojin_crawl::scope::{Refusal, Takedowns};
@@ -19,7 +19,7 @@ use taojin_uri::CrawlUri;
 /// not everybody may read it.
 pub(super) fn open_gate(config: &Config, place: impl Into<StorePlace>) -> Result<Gate, FetchError> {
     let most_ms = config.frontier.max_crawl_delay_ms;
-    let gate = Gate::new(config.fetch.clone(), most_ms, Arc::<Shared>::default())?;
+    let gate = Gate::new(config.fetch.clone(), most_ms, Arc::new(Clock::default()))?;
     let takedowns = Takedowns::default();
     match Reader::open(place).and_then(|reader| reader.takedowns()) {
         Ok(known) => takedowns.add(known.iter().map(|takedown| takedown.fingerprint)),

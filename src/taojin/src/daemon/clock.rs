@@ -8,11 +8,14 @@
 //! It never goes back: when the system's clock is set back, it continues from where it was, at its own pace, until the
 //! program is started again. Otherwise everything that waits for a moment would wait so much longer.
 
+use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::now_ms;
 use super::shared::lock;
+use super::watchdog::{Heartbeat, Worker};
+use taojin_crawl::fetch;
 use taojin_crawl::store::NodeLease;
 
 /// A system clock that is set back by more than this is told of.
@@ -125,6 +128,43 @@ impl Clock {
             Kind::System(_) => real,
             Kind::Simulated(s) => real.div_f64(s.speed),
         }
+    }
+}
+
+impl fetch::Clock for Clock {
+    fn now_ms(&self) -> i64 {
+        self.now_ms()
+    }
+
+    fn sleep(&self, ms: i64) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(tokio::time::sleep(self.real(ms)))
+    }
+}
+
+/// The crawl's clock inside of a visit. The watchdog learns of each wait before it begins.
+#[derive(Debug)]
+pub(super) struct FetchClock {
+    clock: Clock,
+    fetching: Heartbeat,
+}
+
+impl FetchClock {
+    /// With the heartbeat of [`Worker::Fetching`].
+    pub(super) fn new(clock: Clock, fetching: Heartbeat) -> Self {
+        Self { clock, fetching }
+    }
+}
+
+impl fetch::Clock for FetchClock {
+    fn now_ms(&self) -> i64 {
+        self.clock.now_ms()
+    }
+
+    fn sleep(&self, ms: i64) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        // A visit that waits for a host which asks for minutes is not stuck; but what it waits for comes.
+        let limit = Worker::Fetching.limit() + self.clock.real(ms);
+        self.fetching.expect_within(limit);
+        fetch::Clock::sleep(&self.clock, ms)
     }
 }
 

@@ -15,8 +15,9 @@ use reqwest::header;
 use tokio::sync::watch;
 use tokio::task::JoinSet;
 
+use super::crawl::crawl_status::CrawlStatus;
+use super::now_ms;
 use super::reloading::{Current, titles};
-use super::{Shared, now_ms};
 use crate::config::LoadedConfig;
 use crate::documents::{IndexAt, http_client, unpack};
 use crate::serve::{self, DocumentHit, Follow, Marked, Tell, metrics, signature};
@@ -51,7 +52,7 @@ struct FollowTools {
     reader: Reader,
     follows: Arc<Follows>,
     client: reqwest::Client,
-    shared: Arc<Shared>,
+    crawl: Arc<CrawlStatus>,
 }
 
 /// Where the means come from.
@@ -60,7 +61,7 @@ struct FollowSources {
     analyzer: Analyzer,
     follows: Arc<Follows>,
     titles: SiteTitles,
-    shared: Arc<Shared>,
+    crawl: Arc<CrawlStatus>,
 }
 
 impl FollowSources {
@@ -71,7 +72,7 @@ impl FollowSources {
             reader,
             follows: Arc::clone(&self.follows),
             client: client().context("webhooks cannot be sent")?,
-            shared: Arc::clone(&self.shared),
+            crawl: Arc::clone(&self.crawl),
         })
     }
 }
@@ -82,14 +83,14 @@ pub(crate) fn start(
     analyzer: &Analyzer,
     follows: Follows,
     current: watch::Receiver<Current>,
-    shared: Arc<Shared>,
+    crawl: &Arc<CrawlStatus>,
 ) -> JoinSet<()> {
     let place = FollowSources {
         index: IndexAt::new(loaded),
         analyzer: analyzer.clone(),
         follows: Arc::new(follows),
         titles: titles(current.clone()),
-        shared,
+        crawl: Arc::clone(crawl),
     };
     let mut tasks = JoinSet::new();
     tasks.spawn(keep(place, current));
@@ -137,7 +138,7 @@ async fn keep(place: FollowSources, mut current: watch::Receiver<Current>) {
 async fn follow_on(topic: Arc<Topic>, current: watch::Receiver<Current>) -> String {
     let mut last = None;
     while current.borrow().follows.contains(&topic.follow) {
-        if !topic.means.shared.leads() {
+        if !topic.means.crawl.leads() {
             // Another node of the cluster tells; where it came to is in the store.
             last = None;
             tokio::time::sleep(LOOK_EVERY).await;

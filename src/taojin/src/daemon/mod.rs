@@ -23,10 +23,12 @@ mod crawl {
     pub(crate) mod archive;
     pub(crate) mod crawl_log;
     pub(crate) mod crawl_loop;
+    pub(crate) mod crawl_status;
     pub(crate) mod disk;
     pub(crate) mod record;
     pub(crate) mod sharing;
     pub(crate) mod shown;
+    pub(crate) mod site_rules;
     pub(crate) mod sites;
     pub(crate) mod visit;
 }
@@ -85,7 +87,7 @@ use reloading::{Current, pass_on};
 use report::systemd;
 use review::terms;
 use serving::start_server;
-use taojin_crawl::store::{Follows, Reader, Store, StorePlace};
+use taojin_crawl::store::{Follows, NodeLease, Reader, Store, StorePlace};
 use taojin_search::analyze::Analyzer;
 use watchdog::{EndedEarly, Worker, watch_over};
 
@@ -187,7 +189,7 @@ pub async fn run(
     let current = lexicons.current().subscribe();
     let reloading = options.reload.map(|reload| {
         let current = lexicons.current().clone();
-        tokio::spawn(pass_on(reload, Arc::clone(&shared), current))
+        tokio::spawn(pass_on(reload, Arc::clone(shared.reload()), current))
     });
     let board = StatusBoard::new(loaded, Some(Arc::clone(&shared))).now(current.clone());
     let mut listener = options.listener;
@@ -200,7 +202,7 @@ pub async fn run(
     };
     tokio::pin!(shutdown);
     let mut doors = None;
-    let store = match open_store_at(loaded, node_place(loaded, &shared)) {
+    let store = match open_store_at(loaded, node_place(loaded, shared.node())) {
         Err(error) if forever && is_outage(&error) && loaded.store_place().has_copy() => {
             doors = Some(open_doors()?);
             let opened = wait_for_store(loaded, &shared, &mut inbox, error, &mut shutdown).await;
@@ -220,7 +222,7 @@ pub async fn run(
         Ok(doors) => doors,
         Err(error) => {
             // A daemon without its server would look healthy for ever.
-            shared.set_stopping();
+            shared.lifecycle().stop();
             crawl.finish(data_dir).await?;
             return Err(error);
         }
@@ -229,7 +231,7 @@ pub async fn run(
     let serves_forever = forever && loaded.config.cluster.serve;
     let mut following = JoinSet::new();
     if serves_forever {
-        following = following::start(loaded, &analyzer, follows, current, Arc::clone(&shared));
+        following = following::start(loaded, &analyzer, follows, current, shared.crawl());
         terms::start_looking(loaded, &analyzer, &shared)?;
     }
     if forever {
@@ -314,7 +316,7 @@ impl Crawl {
         let (wake, woken) = sync_channel(1);
         let (wake, copier) = if loaded.copies_documents() {
             let (wake_copier, copier_woken) = sync_channel(1);
-            let copier = Copier::open(store.place(), Arc::clone(shared), wake)?;
+            let copier = Copier::open(store.place(), shared, wake)?;
             (wake_copier, Some(move || copier.run(&copier_woken)))
         } else {
             (wake, None)
@@ -326,7 +328,7 @@ impl Crawl {
         let indexer = indexer(loaded, &analyzer, reader, shared, is_daemon)?;
         let follows = store.follows()?;
         let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
-        let (learner, pages, templates, seen) = learner(loaded, node_place(loaded, shared));
+        let (learner, pages, templates, seen) = learner(loaded, node_place(loaded, shared.node()));
         let node = store.lease();
         let gate = open_gate(loaded, mode, shared)?;
         let channels = CrawlChannels {
@@ -343,10 +345,10 @@ impl Crawl {
         // The frontier has counted what was under way at the last stop: the visitor begins a new list of that.
         let visitor = Visitor::open(loaded, gate, shared, templates, node)?;
         let visitor = Arc::new(visitor);
-        shared.record_heartbeat(Worker::CrawlLoop);
-        shared.record_heartbeat(Worker::Fetching);
+        shared.heartbeat(Worker::CrawlLoop).record();
+        shared.heartbeat(Worker::Fetching).record();
         if loaded.config.cluster.serve {
-            shared.record_heartbeat(Worker::Indexer);
+            shared.heartbeat(Worker::Indexer).record();
         }
         let visiting = Arc::clone(&visitor);
         let visit = move |task| Arc::clone(&visiting).visit(task);
@@ -399,10 +401,13 @@ fn indexer(
     shared: &Arc<Shared>,
     is_daemon: bool,
 ) -> anyhow::Result<Indexing> {
-    let shared = Arc::clone(shared);
     if !loaded.config.cluster.serve {
-        return Ok(Box::new(move |woken| index::without_index(woken, &shared)));
+        let progress = Arc::clone(shared.index());
+        return Ok(Box::new(move |woken| {
+            index::without_index(woken, &progress)
+        }));
     }
+    let shared = Arc::clone(shared);
     if let Some(at) = IndexAt::new(loaded).remote() {
         let indexer = index::RemoteIndexer::new(loaded, at.clone(), analyzer, reader, shared)?;
         return Ok(Box::new(move |woken| indexer.run(woken)));
@@ -412,8 +417,8 @@ fn indexer(
 }
 
 /// The store, for this process as the node that it is or becomes.
-fn node_place(loaded: &LoadedConfig, shared: &Shared) -> StorePlace {
-    loaded.store_place().with_lease(shared.node().clone())
+fn node_place(loaded: &LoadedConfig, node: &NodeLease) -> StorePlace {
+    loaded.store_place().with_lease(node.clone())
 }
 
 /// The store of the data directory, with its retention.

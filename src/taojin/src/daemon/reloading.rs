@@ -8,13 +8,14 @@
 //! Lexicons are watched by their files' stamps every second: a few calls of the system, on any file system, whoever changed them.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use tokio::sync::{mpsc, watch};
 
 use super::report::systemd;
-use super::{Shared, spawn_thread};
+use super::shared::lock;
+use super::spawn_thread;
 use crate::config::{ConfigError, LoadedConfig};
 use crate::serve::Follow;
 use taojin_crawl::schedule::Site;
@@ -51,11 +52,34 @@ pub(crate) fn titles_of(sites: &[Site]) -> Vec<(String, String)> {
     sites.iter().map(pair).collect()
 }
 
+/// How the last reload of the configuration went.
+#[derive(Debug, Default)]
+pub(super) struct LastReload {
+    refused: Mutex<Option<String>>,
+}
+
+impl LastReload {
+    pub(super) fn accept(&self) {
+        *lock(&self.refused) = None;
+    }
+
+    /// Notes that everything stays as it was, and why.
+    pub(super) fn refuse(&self, why: String) {
+        *lock(&self.refused) = Some(why);
+    }
+
+    /// Returns what the operator should know of it; `None` if all is well.
+    pub(super) fn problem(&self) -> Option<String> {
+        let why = lock(&self.refused).clone()?;
+        Some(format!("the last reload was refused: {why}"))
+    }
+}
+
 /// Passes on what comes, until nobody sends any more. Nothing that was sent is dropped: the crawl loop finds the newest
 /// sites when it turns, however much else it has to do.
 pub(super) async fn pass_on(
     mut reload: mpsc::Receiver<Result<LoadedConfig, ConfigError>>,
-    shared: Arc<Shared>,
+    last: Arc<LastReload>,
     current: watch::Sender<Current>,
 ) {
     while let Some(read) = reload.recv().await {
@@ -63,8 +87,8 @@ pub(super) async fn pass_on(
             Ok(loaded) => loaded,
             Err(error) => {
                 tracing::error!("reload refused, everything stays as it was: {error}");
-                shared.set_refused(Some(error.to_string()));
-                systemd::status(&shared.refused().unwrap_or_default());
+                last.refuse(error.to_string());
+                systemd::status(&last.problem().unwrap_or_default());
                 continue;
             }
         };
@@ -74,7 +98,7 @@ pub(super) async fn pass_on(
             topics = new.follows.len(),
             "configuration read again"
         );
-        shared.set_refused(None);
+        last.accept();
         systemd::status("configuration read again");
         current.send_replace(new);
     }

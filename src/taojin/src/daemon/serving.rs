@@ -9,7 +9,7 @@ use tokio::sync::oneshot;
 
 use super::control::Controller;
 use super::review::templates::TemplateReviewer;
-use super::watchdog::Worker;
+use super::watchdog::{Liveness, Worker};
 use super::{Shared, StatusBoard, TermReviewer, status_source};
 use crate::config::LoadedConfig;
 use crate::documents::{StoreLog, open_index};
@@ -33,15 +33,16 @@ pub(super) fn start_server(
         return Ok(None);
     };
     let log = StoreLog::of_settings(loaded).of_node(shared.node().clone());
-    let (beating, health, readiness) = (Arc::clone(shared), Arc::clone(shared), Arc::clone(shared));
+    let (health, progress) = (Arc::clone(shared), Arc::clone(shared));
     let state = ServeState {
         log: Some(Arc::new(log)),
-        health: Arc::new(move || stuck(&health)),
-        readiness: Arc::new(move || readiness.readiness()),
+        health: Arc::new(move || stuck(health.liveness())),
+        readiness: Arc::new(move || progress.index().readiness(progress.node().is_silent())),
         ..serve_state(loaded, analyzer, board).context("searches cannot be served")?
     };
     let (stop, stopped) = oneshot::channel::<()>();
-    shared.record_heartbeat(Worker::Server);
+    let heartbeat = shared.heartbeat(Worker::Server);
+    heartbeat.record();
     let serving = serve::serve(listener, state, async move {
         // An error means that the sender was dropped, which is the sign.
         let _ = stopped.await;
@@ -52,7 +53,7 @@ pub(super) fn start_server(
         loop {
             tokio::select! {
                 ended = &mut serving => return ended,
-                _ = beat.tick() => beating.record_heartbeat(Worker::Server),
+                _ = beat.tick() => heartbeat.record(),
             }
         }
     });
@@ -60,8 +61,8 @@ pub(super) fn start_server(
 }
 
 /// Names of the workers that do not get on.
-fn stuck(shared: &Shared) -> Vec<&'static str> {
-    let stuck = shared.liveness().stuck(Instant::now());
+fn stuck(liveness: &Liveness) -> Vec<&'static str> {
+    let stuck = liveness.stuck(Instant::now());
     stuck.iter().map(|state| state.worker.name()).collect()
 }
 

@@ -2,11 +2,12 @@
 //!
 //! Each worker records a heartbeat when it has done something or found nothing to do, and what keeps it waiting. The watchdog
 //! reports which do not progress, since when and why, to the status and to systemd. If a worker ends before its time the
-//! daemon stops and says so, since it would be half alive; it never restarts anything itself: that is systemd's work. Times
-//! are passed in, of a clock that never jumps.
+//! daemon stops and says so, since it would be half alive; it never restarts anything itself: that is systemd's work.
+//! [`Liveness`] takes times of a clock that never jumps; a worker's [`Heartbeat`] passes in the present.
 
+use std::fmt::Display;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
@@ -37,7 +38,7 @@ const LOOK_AT_END: Duration = Duration::from_millis(50);
 
 /// A worker without which the daemon is only half alive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Worker {
+pub(super) enum Worker {
     /// Commits pages and hands out leases.
     CrawlLoop,
     /// Visits pages.
@@ -50,7 +51,7 @@ pub enum Worker {
 
 impl Worker {
     /// All of them.
-    pub const ALL: [Worker; 4] = [
+    pub(super) const ALL: [Worker; 4] = [
         Worker::CrawlLoop,
         Worker::Fetching,
         Worker::Indexer,
@@ -58,7 +59,7 @@ impl Worker {
     ];
 
     /// Name as printed, logged and answered.
-    pub fn name(self) -> &'static str {
+    pub(super) fn name(self) -> &'static str {
         match self {
             Worker::CrawlLoop => "crawl loop",
             Worker::Fetching => "fetching",
@@ -68,7 +69,7 @@ impl Worker {
     }
 
     /// Time after its last mark from which it counts as stuck.
-    pub fn limit(self) -> Duration {
+    pub(super) fn limit(self) -> Duration {
         match self {
             Worker::CrawlLoop => CRAWL_LOOP_LIMIT,
             Worker::Fetching => FETCHING_LIMIT,
@@ -80,7 +81,7 @@ impl Worker {
 
 /// The last marks of all workers.
 #[derive(Debug, Default)]
-pub struct Liveness {
+pub(super) struct Liveness {
     marks: [Mutex<Option<Checkpoint>>; Worker::ALL.len()],
 }
 
@@ -95,7 +96,7 @@ struct Checkpoint {
 
 /// How a worker does.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct WorkerState {
+pub(super) struct WorkerState {
     /// Which one.
     pub worker: Worker,
     /// Time since its last mark.
@@ -108,24 +109,24 @@ pub struct WorkerState {
 
 impl Liveness {
     /// The worker has got on, or has nothing to do; whatever stood in its way is over.
-    pub fn record_heartbeat(&self, worker: Worker, now: Instant) {
+    pub(super) fn record_heartbeat(&self, worker: Worker, now: Instant) {
         self.expect_within(worker, now, worker.limit());
     }
 
     /// The same, before a step that may take up to `limit`, where that is longer than usual.
-    pub fn expect_within(&self, worker: Worker, now: Instant, limit: Duration) {
+    pub(super) fn expect_within(&self, worker: Worker, now: Instant, limit: Duration) {
         self.set(worker, now, limit.max(worker.limit()), None);
     }
 
     /// The worker cannot get on, for the reason given, and tries again. Its last mark stays: one that tries for too long is
     /// stuck.
-    pub fn fails(&self, worker: Worker, now: Instant, problem: String) {
+    pub(super) fn fails(&self, worker: Worker, now: Instant, problem: String) {
         let at = self.mark(worker).as_ref().map_or(now, |mark| mark.at);
         self.set(worker, at, worker.limit(), Some(problem));
     }
 
     /// The worker waits for something that a new start would not bring either, such as room on the disk.
-    pub fn waits(&self, worker: Worker, now: Instant, problem: String) {
+    pub(super) fn waits(&self, worker: Worker, now: Instant, problem: String) {
         self.set(worker, now, worker.limit(), Some(problem));
     }
 
@@ -134,7 +135,7 @@ impl Liveness {
     }
 
     /// How the workers that were started do.
-    pub fn states(&self, now: Instant) -> Vec<WorkerState> {
+    pub(super) fn states(&self, now: Instant) -> Vec<WorkerState> {
         let state = |worker: Worker| {
             let mark = self.mark(worker).clone()?;
             let idle = now.saturating_duration_since(mark.at);
@@ -149,14 +150,57 @@ impl Liveness {
     }
 
     /// Those of them that are stuck.
-    pub fn stuck(&self, now: Instant) -> Vec<WorkerState> {
+    pub(super) fn stuck(&self, now: Instant) -> Vec<WorkerState> {
         let mut states = self.states(now);
         states.retain(|state| state.stuck);
         states
     }
 
+    /// Which workers do not get on, and why; `None` when all do.
+    pub(super) fn trouble(&self, now: Instant) -> Option<String> {
+        let mut states = self.states(now);
+        states.retain(|state| state.stuck || state.problem.is_some());
+        let each: Vec<String> = states.iter().map(ToString::to_string).collect();
+        (!each.is_empty()).then(|| each.join("; "))
+    }
+
     fn mark(&self, worker: Worker) -> MutexGuard<'_, Option<Checkpoint>> {
         lock(&self.marks[worker as usize])
+    }
+}
+
+/// By what one worker reports how it does, at the moment of each call.
+#[derive(Debug, Clone)]
+pub(super) struct Heartbeat {
+    liveness: Arc<Liveness>,
+    worker: Worker,
+}
+
+impl Heartbeat {
+    pub(super) fn new(liveness: Arc<Liveness>, worker: Worker) -> Self {
+        Self { liveness, worker }
+    }
+
+    /// Records that the worker has got on, or has nothing to do.
+    pub(super) fn record(&self) {
+        self.liveness.record_heartbeat(self.worker, Instant::now());
+    }
+
+    /// The same, before a step that may take up to `limit`, where that is longer than usual.
+    pub(super) fn expect_within(&self, limit: Duration) {
+        (self.liveness).expect_within(self.worker, Instant::now(), limit);
+    }
+
+    /// Reports that the worker cannot get on and tries again: one that tries for too long is stuck.
+    pub(super) fn fails(&self, problem: impl Display) {
+        let problem = format!("{problem:#}");
+        self.liveness.fails(self.worker, Instant::now(), problem);
+    }
+
+    /// Reports that the worker waits for something that a new start would not bring either.
+    pub(super) fn waits(&self, problem: impl Display) {
+        let problem = format!("{problem:#}");
+        self.liveness.waits(self.worker, Instant::now(), problem);
     }
 }
 
@@ -195,7 +239,7 @@ pub(super) async fn watch_over(
     tokio::pin!(shutdown);
     let (mut stopping, mut ended) = (false, Ok(()));
     let stop = || {
-        shared.set_stopping();
+        shared.lifecycle().stop();
         shared.node().hurry();
         systemd::stopping();
         // Wakes the loop up; with a full channel it is awake and sees the sign.
@@ -242,7 +286,7 @@ fn ended_early(
     ];
     let ended = workers.into_iter().find(|(_, has_ended)| *has_ended);
     // The loop may have ended between two looks, and the others after it.
-    let is_over = crawl.shared.is_over();
+    let is_over = crawl.shared.lifecycle().is_crawl_over();
     ended.map(|(name, _)| name).filter(|_| !is_over)
 }
 
@@ -260,10 +304,10 @@ fn notify_systemd(shared: &Shared, forever: bool) {
         );
     }
     if forever {
-        let paused = shared.paused().map(|why| format!("paused: {why}"));
-        let state = shared.trouble(Instant::now()).or(paused);
-        let state = state.or_else(|| shared.refused());
-        let lag = shared.index_lag();
+        let paused = shared.pause().reason().map(|why| format!("paused: {why}"));
+        let state = shared.liveness().trouble(Instant::now()).or(paused);
+        let state = state.or_else(|| shared.reload().problem());
+        let lag = shared.index().lag();
         systemd::status(
             &state
                 .unwrap_or_else(|| format!("crawling, {lag} documents on their way to the index")),

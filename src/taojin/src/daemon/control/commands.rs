@@ -354,7 +354,7 @@ impl CrawlLoop {
         if !self.is_paused() {
             return Ok(());
         }
-        let why = self.shared.paused().unwrap_or_default();
+        let why = self.shared.pause().reason().unwrap_or_default();
         Err(CommandError::NotNow(format!("crawling pauses: {why}")))
     }
 
@@ -421,14 +421,14 @@ impl CrawlLoop {
     fn purge_site(&mut self, name: &str, now: i64) -> CommandResult<Reply> {
         // What has ended is purged with the rest, and not half of it.
         self.write_batch(now).map_err(CommandError::failed)?;
-        let shared = Arc::clone(&self.shared);
+        let heartbeat = self.shared.heartbeat(Worker::CrawlLoop);
         let purged = purge_site(
             &mut self.store,
             &self.configured,
             &self.index,
             name,
             now,
-            |_| shared.record_heartbeat(Worker::CrawlLoop),
+            |_| heartbeat.record(),
         );
         // Also after a failure some of it may be gone.
         let mut forgotten = Vec::new();
@@ -472,7 +472,7 @@ impl CrawlLoop {
     /// The answer comes when nothing of it is found any more.
     fn after_index(&self, done: CommandDone, purged: &Purged) -> Reply {
         let seq = u64::try_from(purged.document_seq).unwrap_or_default();
-        self.shared.set_document_seq(seq);
+        self.shared.index().set_document_seq(seq);
         // A full channel means that the indexer has been poked already.
         let _ = self.index_wake.try_send(());
         Reply::AfterIndex(seq, Response::Done(done))

@@ -282,7 +282,7 @@ async fn handle_connection(
             Some(Reply::Now(end)) => return Some(end),
             Some(Reply::AfterIndex(seq, end)) => {
                 let until = Instant::now() + INDEX_TIME;
-                while shared.indexed() < seq {
+                while shared.index().indexed() < seq {
                     if Instant::now() >= until {
                         return Some(Response::Refused(index_is_late()));
                     }
@@ -307,15 +307,15 @@ async fn read_status(board: StatusBoard) -> Response {
 
 /// Has the indexer rebuild the index, and reports the progress. Returns `None` if the client is gone; the work continues.
 async fn reindex(write: &mut OwnedWriteHalf, shared: &Shared) -> Option<Response> {
-    let before = shared.reindexed();
-    shared.request_reindex();
+    let before = shared.index().rebuilds();
+    shared.index().request_rebuild();
     let mut said = None;
-    while shared.reindexed() == before {
-        if shared.is_stopping() {
+    while shared.index().rebuilds() == before {
+        if shared.lifecycle().is_stopping() {
             let text = "the daemon is stopping; it goes on with the new index when it runs again";
             return Some(Response::Refused(CommandError::NoCrawler(text.to_owned())));
         }
-        let progress = shared.reindexing();
+        let progress = shared.index().rebuild();
         if let Some(at) = progress.filter(|_| progress != said)
             && !send(write, &Response::Reindexing(at)).await
         {
@@ -333,7 +333,7 @@ fn submit(
     shared: &Shared,
     request: PendingRequest,
 ) -> Result<(), CommandError> {
-    if shared.is_stopping() {
+    if shared.lifecycle().is_stopping() {
         return Err(stopping());
     }
     events

@@ -164,7 +164,7 @@ impl CrawlLoop {
             }
         };
         // Before the other workers end, whose channels go with the loop.
-        self.shared.set_over();
+        self.shared.lifecycle().end_crawl();
         ended.map(|()| self.summary)
     }
 
@@ -172,8 +172,8 @@ impl CrawlLoop {
         self.start_pass()?;
         loop {
             let now = self.shared.now_ms();
-            self.shared.record_heartbeat(Worker::CrawlLoop);
-            if self.shared.is_stopping() {
+            self.shared.heartbeat(Worker::CrawlLoop).record();
+            if self.shared.lifecycle().is_stopping() {
                 self.handle_event(Event::Stop)?;
             }
             self.apply_new_sites(now)?;
@@ -186,7 +186,7 @@ impl CrawlLoop {
                 break;
             }
             let next = self.dispatch_leases(now)?;
-            self.shared.set_in_flight(self.frontier.in_flight());
+            self.shared.crawl().set_in_flight(self.frontier.in_flight());
             if self.commit_is_due(now, &next) {
                 self.commit(now)?;
                 continue;
@@ -327,7 +327,7 @@ impl CrawlLoop {
             .sites
             .values()
             .map(|s| (s.site.name.clone(), s.next_ms()));
-        self.shared.set_next_cycles(cycles.collect());
+        self.shared.crawl().set_next_cycles(cycles.collect());
     }
 
     /// Whether nothing is left to do: for a pass, nothing that is due may be fetched within `pass_patience_ms`; for one visit,
@@ -340,10 +340,10 @@ impl CrawlLoop {
         if self.mode == Mode::Forever || self.replay.is_some() || self.is_busy() || !is_stored {
             return Ok(false);
         }
-        if self.shared.paused().is_some() {
+        if self.shared.pause().is_active() {
             return Ok(true);
         }
-        if self.shared.is_lagging(self.config.max_outbox) || !self.orders.open.is_empty() {
+        if self.shared.index().is_lagging(self.config.max_outbox) || !self.orders.open.is_empty() {
             return Ok(false);
         }
         if matches!(self.mode, Mode::Visit { .. }) {
@@ -389,7 +389,7 @@ impl CrawlLoop {
         let mut soonest = None;
         loop {
             let full = self.frontier.in_flight() >= self.config.max_connections;
-            let lagging = self.shared.is_lagging(self.config.max_outbox);
+            let lagging = self.shared.index().is_lagging(self.config.max_outbox);
             if self.stop_at.is_some() || full || lagging {
                 return Ok(in_a_second(now));
             }
@@ -430,7 +430,7 @@ impl CrawlLoop {
             self.summary.paused.clone_from(&low);
         }
         let paused = low.is_some();
-        self.shared.set_paused(low);
+        self.shared.pause().set(low);
         paused
     }
 
@@ -488,7 +488,7 @@ impl CrawlLoop {
     /// Hands out archived answers until there is no more room.
     pub(crate) fn hand_out_archived(&mut self, now: i64) -> Next {
         loop {
-            let lagging = self.shared.is_lagging(self.config.max_outbox);
+            let lagging = self.shared.index().is_lagging(self.config.max_outbox);
             let Some(replay) = &mut self.replay else {
                 return Next::Idle;
             };
@@ -565,7 +565,7 @@ impl CrawlLoop {
         }
         let (store, frontier) = (&mut self.store, &mut self.frontier);
         let found = self.sharing.look(store, frontier, &mut self.batch, now)?;
-        self.shared.set_leads(self.frontier.leads());
+        self.shared.crawl().set_leads(self.frontier.leads());
         if found {
             self.write_batch(now)?;
         }
@@ -579,7 +579,7 @@ impl CrawlLoop {
         }
         let begun = Instant::now();
         while self.mode != Mode::Forever && self.frontier.partitions().is_empty() {
-            if self.shared.is_stopping() {
+            if self.shared.lifecycle().is_stopping() {
                 return Ok(());
             }
             if begun.elapsed() > WAIT_FOR_SHARE {
@@ -640,8 +640,10 @@ impl CrawlLoop {
                 Err(error) => {
                     tracing::error!(%error, "pages cannot be stored, trying again");
                     match error {
-                        StoreError::Full { .. } => self.shared.waits(Worker::CrawlLoop, error),
-                        _ => self.shared.fails(Worker::CrawlLoop, error),
+                        StoreError::Full { .. } => {
+                            self.shared.heartbeat(Worker::CrawlLoop).waits(error)
+                        }
+                        _ => self.shared.heartbeat(Worker::CrawlLoop).fails(error),
                     }
                     std::thread::sleep(RETRY);
                     while let Ok(event) = self.events.try_recv() {
@@ -655,8 +657,9 @@ impl CrawlLoop {
         self.summary.committed(&report);
         self.left += report.new_urls as u64;
         self.shared
+            .index()
             .set_document_seq(u64::try_from(report.document_seq).unwrap_or_default());
-        self.shared.set_frontier(self.frontier.stats());
+        self.shared.crawl().set_frontier(self.frontier.stats());
         let found = self.batch.pages.iter().filter_map(|page| {
             let site = &page.outlinks.first()?.site;
             Some((site, page.outlinks.len()))
@@ -706,7 +709,7 @@ impl CrawlLoop {
     pub(super) fn wait_for_database(&mut self, mut error: anyhow::Error) -> anyhow::Result<bool> {
         tracing::error!("the crawl waits for the database: {error:#}");
         loop {
-            self.shared.waits(Worker::CrawlLoop, &error);
+            self.shared.heartbeat(Worker::CrawlLoop).waits(&error);
             if !self.wait_with_refusals(ASK_AGAIN) {
                 return Ok(false);
             }
@@ -745,7 +748,7 @@ impl CrawlLoop {
     fn wait_with_refusals(&mut self, wait: Duration) -> bool {
         let until = Instant::now() + wait;
         loop {
-            if self.shared.is_stopping() {
+            if self.shared.lifecycle().is_stopping() {
                 return false;
             }
             let left = until.saturating_duration_since(Instant::now());
@@ -838,8 +841,9 @@ pub(crate) fn open_loop(
     let frontier = Frontier::open(&mut store, config.frontier.clone())?;
     channels
         .shared
+        .index()
         .set_document_seq(u64::try_from(store.last_document_seq()?).unwrap_or_default());
-    channels.shared.set_frontier(frontier.stats());
+    channels.shared.crawl().set_frontier(frontier.stats());
     let replay = match &mode {
         Mode::Replay { files } => Some(Replay::new(
             files,

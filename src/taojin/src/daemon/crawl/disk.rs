@@ -4,10 +4,12 @@
 //! does not flicker. It also measures what index and store take.
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::time::Duration;
 
 use super::crawl_loop::Interval;
 use crate::config::CrawlConfig;
+use crate::daemon::shared::lock;
 use crate::serve::DiskUse;
 
 /// The disk is checked this often: a fast crawl writes less than 100 MB in that time.
@@ -24,6 +26,26 @@ pub(crate) struct DiskWatch {
     limits: Limits,
     looked: Interval,
     low: Option<String>,
+}
+
+/// Whether crawling pauses, for all who must know. The crawl loop sets it by its [`DiskWatch`].
+#[derive(Debug, Default)]
+pub(crate) struct Pause(Mutex<Option<String>>);
+
+impl Pause {
+    /// Begins a pause for this reason, or ends it.
+    pub(crate) fn set(&self, reason: Option<String>) {
+        *lock(&self.0) = reason;
+    }
+
+    /// Returns why nothing is fetched at the moment; `None` while crawling continues.
+    pub(crate) fn reason(&self) -> Option<String> {
+        lock(&self.0).clone()
+    }
+
+    pub(crate) fn is_active(&self) -> bool {
+        lock(&self.0).is_some()
+    }
 }
 
 /// Least room for crawling.

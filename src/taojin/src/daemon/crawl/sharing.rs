@@ -104,11 +104,11 @@ pub(crate) async fn wait_for_store(
 ) -> anyhow::Result<Option<Store>> {
     tokio::pin!(shutdown);
     tracing::error!("{error:#}; what this machine has is served meanwhile");
-    shared.set_caught_up(true);
+    shared.index().set_caught_up(true);
     systemd::ready("serving what this machine has: the database does not answer");
     loop {
         shared.node().set_silent(true);
-        shared.waits(Worker::CrawlLoop, &error);
+        shared.heartbeat(Worker::CrawlLoop).waits(&error);
         systemd::alive();
         for event in inbox.try_iter() {
             if let Event::Request(request) = event {
@@ -139,7 +139,7 @@ pub(crate) async fn wait_for_store(
             continue;
         }
         shared.node().set_silent(false);
-        match open_store_at(loaded, node_place(loaded, shared)) {
+        match open_store_at(loaded, node_place(loaded, shared.node())) {
             Err(failed) if is_outage(&failed) => error = failed,
             opened => return opened.map(Some),
         }

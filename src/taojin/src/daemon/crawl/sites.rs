@@ -8,20 +8,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use chrono::{DateTime, Offset as _};
+use chrono::Offset as _;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::crawl_loop::{CrawlLoop, Interval, RETRY};
+use super::site_rules::SiteRules;
 use crate::daemon::local_time;
 use crate::daemon::report::summary::{Summary, number};
 use crate::daemon::report::verdict::{self, SiteFacts};
-use crate::daemon::shared::SiteRules;
 use crate::serve::SiteVerdict;
 use taojin_crawl::frontier::{
     self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS, Span,
 };
 use taojin_crawl::schedule::{Cron, Site};
-use taojin_crawl::scope::{Patterns, Scope};
+use taojin_crawl::scope::Scope;
 use taojin_crawl::store::{NewUrl, Reader, SiteCounts, SiteRecord, StoreError, UrlClass};
 use taojin_crawl::{NoPage, Problem};
 use taojin_uri::CrawlUri;
@@ -125,24 +125,6 @@ impl SiteRun {
         let lists =
             of(entries.feeds, UrlClass::Feed).chain(of(entries.sitemaps, UrlClass::Sitemap));
         of(entries.seeds, UrlClass::Seed).chain(lists).collect()
-    }
-}
-
-/// What visits must know of a site. A zone with summer time counts as it stands at `now_ms`.
-pub(crate) fn rules(site: &Site, now_ms: i64) -> SiteRules {
-    let zone = site.cron().ok().map(|cron| cron.zone());
-    let now = DateTime::from_timestamp_millis(now_ms);
-    let offset = zone
-        .zip(now)
-        .map(|(zone, now)| now.with_timezone(&zone).offset().fix());
-    // Patterns that do not compile were refused with the configuration.
-    let documents = Patterns::new(&site.scope.documents).unwrap_or_default();
-    SiteRules {
-        documents: Arc::new(documents),
-        utc_offset_min: offset.map(|o| o.local_minus_utc() / 60),
-        robots_sitemaps: site.robots_sitemaps,
-        attachments: site.attachments,
-        max_attachment_bytes: site.max_attachment_bytes,
     }
 }
 
@@ -272,7 +254,7 @@ impl CrawlLoop {
             summary.take_verdicts(verdicts);
             Ok(())
         };
-        watches.end_cycles(self.shared.paused().as_deref(), is_over, sum_up)?;
+        watches.end_cycles(self.shared.pause().reason().as_deref(), is_over, sum_up)?;
         self.orders.watches = watches;
         Ok(())
     }
@@ -294,7 +276,7 @@ impl CrawlLoop {
             }
             Err(error) => {
                 tracing::error!(%error, "reload refused, everything stays as it was");
-                self.shared.set_refused(Some(format!("{error:#}")));
+                self.shared.reload().refuse(format!("{error:#}"));
             }
         }
         Ok(())
@@ -336,8 +318,8 @@ impl CrawlLoop {
         let rules = self
             .sites
             .values()
-            .map(|s| (s.site.name.clone(), rules(&s.site, now)));
-        self.shared.set_rules(rules.collect());
+            .map(|s| (s.site.name.clone(), SiteRules::new(&s.site, now)));
+        self.shared.site_rules().replace(rules.collect());
         self.publish_next_cycles();
         Ok(())
     }

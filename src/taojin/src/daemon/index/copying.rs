@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender};
 use std::time::{Duration, Instant};
 
-use super::{DRAIN, is_over};
+use super::{DRAIN, IndexProgress, is_over};
 use crate::config::LoadedConfig;
 use crate::daemon::Shared;
-use crate::daemon::watchdog::Worker;
+use crate::daemon::watchdog::{Heartbeat, Worker};
 use taojin_crawl::store::{DocumentCopy, Reader, StoreError, StorePlace};
 
 /// Changes taken into the copy at once.
@@ -33,7 +33,8 @@ pub(super) fn whole_log(loaded: &LoadedConfig) -> Result<Reader, StoreError> {
 /// The copying thread's state.
 pub(in crate::daemon) struct Copier {
     copy: DocumentCopy,
-    shared: Arc<Shared>,
+    progress: Arc<IndexProgress>,
+    heartbeat: Heartbeat,
     /// Wakes the indexer; dropping it ends it.
     wake: SyncSender<()>,
 }
@@ -42,12 +43,18 @@ impl Copier {
     /// Over the copy that belongs to this store.
     pub(in crate::daemon) fn open(
         place: &StorePlace,
-        shared: Arc<Shared>,
+        shared: &Shared,
         wake: SyncSender<()>,
     ) -> Result<Self, StoreError> {
         let copy = DocumentCopy::open(place)?;
-        shared.set_copying(true);
-        Ok(Self { copy, shared, wake })
+        let progress = Arc::clone(shared.index());
+        progress.set_copying(true);
+        Ok(Self {
+            copy,
+            progress,
+            heartbeat: shared.heartbeat(Worker::Indexer),
+            wake,
+        })
     }
 
     /// Works until the other end of `woken` is dropped, then takes what is left as far as [`DRAIN`] allows.
@@ -61,10 +68,10 @@ impl Copier {
             let has_all = match self.copy.take(ROWS) {
                 Ok(copied) => {
                     if copied.seq >= copied.last_seq {
-                        self.shared.set_copying(false);
+                        self.progress.set_copying(false);
                     }
                     let last_seq = u64::try_from(copied.last_seq).unwrap_or_default();
-                    self.shared.set_document_seq(last_seq);
+                    self.progress.set_document_seq(last_seq);
                     // A full channel means that the indexer has been poked already.
                     let _ = self.wake.try_send(());
                     wait = if copied.seq < copied.last_seq {
@@ -81,7 +88,7 @@ impl Copier {
                 Err(error) => {
                     tracing::error!("documents are not copied, trying again: {error}");
                     if matches!(error, StoreError::Full { .. }) {
-                        self.shared.waits(Worker::Indexer, error);
+                        self.heartbeat.waits(error);
                     }
                     wait = RETRY;
                     true

@@ -8,6 +8,7 @@
 
 mod copying;
 mod feeding;
+mod progress;
 mod remote;
 #[cfg(test)]
 mod tests;
@@ -20,21 +21,21 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
-use serde::{Deserialize, Serialize};
-
 use super::Shared;
 use super::report::systemd;
 use super::watchdog::Worker;
 use crate::config::LoadedConfig;
 use crate::documents::{IndexAt, StoreDocuments};
 use crate::serve::metrics;
+use anyhow::Context as _;
 use feeding::{SuspectRows, add_rows, try_left_out_again};
 use taojin_crawl::store::{self, Store, StoreError};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, DocumentSource, IndexError, IndexWriter, Writer, caught};
 
 pub(super) use copying::Copier;
+pub(super) use progress::IndexProgress;
+pub use progress::RebuildProgress;
 pub(super) use remote::RemoteIndexer;
 
 /// Changes read from the log at once.
@@ -118,21 +119,28 @@ pub(crate) fn rebuild_index(
 }
 
 /// Commits and says so.
-fn commit(writer: &mut dyn IndexWriter, seq: u64, shared: &Shared) -> Result<(), IndexError> {
+fn commit(
+    writer: &mut dyn IndexWriter,
+    seq: u64,
+    progress: &IndexProgress,
+) -> Result<(), IndexError> {
     let started = Instant::now();
     writer.commit(seq)?;
     ::metrics::histogram!(metrics::COMMIT_SECONDS).record(started.elapsed().as_secs_f64());
-    shared.set_indexed(seq);
+    progress.set_indexed(seq);
     tracing::debug!(seq, "index committed");
     Ok(())
 }
 
 /// Cuts some documents again whose terms came or went, and shows how far that is. Gives how long that took; none where all are as
 /// they should be.
-fn recut(writer: &mut dyn IndexWriter, shared: &Shared) -> Result<Option<Duration>, IndexError> {
+fn recut(
+    writer: &mut dyn IndexWriter,
+    progress: &IndexProgress,
+) -> Result<Option<Duration>, IndexError> {
     let started = Instant::now();
-    let progress = writer.recut(ROWS)?;
-    match (shared.set_recut(progress), progress) {
+    let now = writer.recut(ROWS)?;
+    match (progress.set_recut(now), now) {
         (None, Some(at)) => tracing::info!(
             to = at.last,
             "terms came or went: documents with them are cut again"
@@ -140,7 +148,7 @@ fn recut(writer: &mut dyn IndexWriter, shared: &Shared) -> Result<Option<Duratio
         (Some(_), None) => tracing::info!("all documents are cut with the terms of now"),
         _ => {}
     }
-    Ok(progress.map(|_| started.elapsed()))
+    Ok(now.map(|_| started.elapsed()))
 }
 
 /// The same for a command that ends: as many as there is time for; the next one continues.
@@ -156,9 +164,9 @@ fn is_over(wake: &Receiver<()>, wait: Duration) -> bool {
 }
 
 /// What the indexing thread does on a machine that only crawls: nothing waits for an index.
-pub(super) fn without_index(woken: &Receiver<()>, shared: &Shared) {
+pub(super) fn without_index(woken: &Receiver<()>, progress: &IndexProgress) {
     while woken.recv().is_ok() {
-        shared.set_indexed(shared.indexed() + shared.index_lag());
+        progress.set_indexed(progress.indexed() + progress.lag());
     }
 }
 
@@ -243,7 +251,7 @@ impl Indexer {
     fn open_writer(&mut self) -> anyhow::Result<()> {
         let problem = match self.writer_in(&self.dir) {
             Ok(writer) => {
-                self.shared.set_indexed(writer.last_seq());
+                self.shared.index().set_indexed(writer.last_seq());
                 let again = writer.is_of_other_version();
                 let writer = self.writer.insert(writer);
                 let all = again && try_left_out_again(&self.reader, writer, &mut self.caution)?;
@@ -261,7 +269,7 @@ impl Indexer {
                     "{error}; it is now in {}, and the index is rebuilt from the store",
                     aside.display()
                 );
-                self.shared.set_indexed(0);
+                self.shared.index().set_indexed(0);
                 self.writer = Some(self.writer_in(&self.dir)?);
                 return Ok(());
             }
@@ -271,11 +279,13 @@ impl Indexer {
         if !index::can_be_searched(&self.dir) {
             // Of no use to readers meanwhile: they search the new one while it grows.
             index::remove(&self.dir)?;
-            self.shared.set_indexed(0);
+            self.shared.index().set_indexed(0);
             self.writer = Some(self.writer_in(&self.dir)?);
             return Ok(());
         }
-        self.shared.set_indexed(index::committed_seq(&self.dir));
+        self.shared
+            .index()
+            .set_indexed(index::committed_seq(&self.dir));
         self.start_rebuild()
     }
 
@@ -324,7 +334,7 @@ impl Indexer {
         let mut recut_since: Option<Instant> = None;
         let mut rest: Option<Duration> = None;
         loop {
-            self.shared.record_heartbeat(Worker::Indexer);
+            self.shared.heartbeat(Worker::Indexer).record();
             let room = self.update_merge_policy();
             if !stopping {
                 let wait = match self.rebuild {
@@ -339,11 +349,11 @@ impl Indexer {
             if stopping {
                 deadline.get_or_insert_with(|| Instant::now() + DRAIN);
             }
-            if self.shared.take_reindex_request() && self.rebuild.is_none() {
+            if self.shared.index().take_rebuild_request() && self.rebuild.is_none() {
                 index::clear_fresh(&self.dir)?;
                 self.start_rebuild()?;
             }
-            let is_whole_log = !self.shared.is_copying();
+            let is_whole_log = !self.shared.index().is_copying();
             let added = match self.writer {
                 Some(_) => self.add_rows(&mut seq)?,
                 None => 0,
@@ -356,11 +366,11 @@ impl Indexer {
             let last = stopping && (added < ROWS || late);
             let has_all = is_whole_log && !has_more && self.writer.is_some();
             if has_all && waiting_since.is_none() {
-                self.shared.set_caught_up(true);
+                self.shared.index().set_caught_up(true);
             }
             let is_idle = added == 0 && !stopping && room && self.rebuild.is_none();
             rest = match &mut self.writer {
-                Some(writer) if is_idle => recut(writer, &self.shared)?,
+                Some(writer) if is_idle => recut(writer, self.shared.index())?,
                 _ => None,
             };
             if rest.is_some() {
@@ -393,7 +403,7 @@ impl Indexer {
     /// While the crawl pauses for want of room on the disk, nothing is merged and no new index is made: either would fill
     /// the disk further. Gives whether there is room.
     fn update_merge_policy(&mut self) -> bool {
-        let room = !self.forever || self.shared.paused().is_none();
+        let room = !self.forever || !self.shared.pause().is_active();
         for writer in [
             self.writer.as_mut(),
             self.rebuild.as_mut().map(|rebuild| &mut rebuild.writer),
@@ -434,7 +444,7 @@ impl Indexer {
 
     fn commit(&mut self, seq: u64) -> anyhow::Result<()> {
         let writer = self.writer.as_mut().context("the index is not open")?;
-        Ok(commit(writer, seq, &self.shared)?)
+        Ok(commit(writer, seq, self.shared.index())?)
     }
 
     /// Opens the new index, empty or as far as it came before.
@@ -450,7 +460,7 @@ impl Indexer {
                 self.writer_in(&dir)?
             }
         };
-        self.shared.set_reindexing(Some(RebuildProgress {
+        self.shared.index().set_rebuild(Some(RebuildProgress {
             seq: writer.last_seq(),
             last,
         }));
@@ -488,22 +498,25 @@ impl Indexer {
             let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
             let seq = rebuild.seq;
             self.shared
-                .set_reindexing(Some(RebuildProgress { seq, last }));
+                .index()
+                .set_rebuild(Some(RebuildProgress { seq, last }));
             return Ok(false);
         }
         let mut rebuild = self.rebuild.take().context("no index is being made")?;
         rebuild.writer.commit(rebuild.seq)?;
         // The last merges are waited for; a millisecond for each change is ten times what they take.
-        let (liveness, merging) = (self.shared.liveness(), Duration::from_millis(rebuild.seq));
-        liveness.expect_within(Worker::Indexer, Instant::now(), merging);
+        let merging = Duration::from_millis(rebuild.seq);
+        self.shared
+            .heartbeat(Worker::Indexer)
+            .expect_within(merging);
         rebuild.writer.close()?;
         if let Some(writer) = self.writer.take() {
             writer.close()?;
         }
         index::put_in_place(&self.dir)?;
         self.writer = Some(self.writer_in(&self.dir)?);
-        self.shared.set_indexed(self.last_seq());
-        self.shared.set_reindexing(None);
+        self.shared.index().set_indexed(self.last_seq());
+        self.shared.index().set_rebuild(None);
         tracing::info!(changes = rebuild.added, "the new index is in place");
         Ok(true)
     }
@@ -536,9 +549,9 @@ impl Indexer {
         self.caution.failed();
         self.anew_caution.failed();
         if is_full(failed) {
-            self.shared.waits(Worker::Indexer, failed);
+            self.shared.heartbeat(Worker::Indexer).waits(failed);
         } else {
-            self.shared.fails(Worker::Indexer, failed);
+            self.shared.heartbeat(Worker::Indexer).fails(failed);
         }
     }
 
@@ -581,15 +594,6 @@ pub(crate) struct IndexRebuild {
     uncommitted: usize,
     /// Documents added since this process began.
     added: u64,
-}
-
-/// How far a new index is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RebuildProgress {
-    /// The last change that it has.
-    pub seq: u64,
-    /// The last change there is.
-    pub last: u64,
 }
 
 /// Whether a failure says that the disk is full: room helps, a new start does not.

@@ -114,7 +114,7 @@ impl RemoteIndexer {
             );
             self.caution.failed();
             self.fresh_caution.failed();
-            self.shared.waits(Worker::Indexer, &failed);
+            self.shared.heartbeat(Worker::Indexer).waits(&failed);
             if is_over(wake, RETRY_AFTER) {
                 return;
             }
@@ -123,9 +123,9 @@ impl RemoteIndexer {
 
     /// Waits for its turn and feeds the engine. Gives whether the daemon stops; an error is tried again.
     fn turn(&mut self, wake: &Receiver<()>) -> anyhow::Result<bool> {
-        self.shared.record_heartbeat(Worker::Indexer);
+        self.shared.heartbeat(Worker::Indexer).record();
         if !self.is_free()? {
-            if self.shared.take_reindex_request() {
+            if self.shared.index().take_rebuild_request() {
                 tracing::warn!(
                     "another node writes the search index: `taojin reindex` works there"
                 );
@@ -168,8 +168,8 @@ impl RemoteIndexer {
             Some(goal) if !was_lost => goal,
             _ => *self.goal.insert(self.last_seq()?),
         };
-        self.shared.set_indexed(seq);
-        self.shared.set_caught_up(seq >= goal);
+        self.shared.index().set_indexed(seq);
+        self.shared.index().set_caught_up(seq >= goal);
         Ok(())
     }
 
@@ -194,7 +194,7 @@ impl RemoteIndexer {
         if writer.is_of_other_version()
             && try_left_out_again(&self.reader, &mut writer, &mut self.caution)?
         {
-            self.shared.request_reindex();
+            self.shared.index().request_rebuild();
         }
         self.note_progress(writer.last_seq())?;
         Ok(writer)
@@ -215,8 +215,8 @@ impl RemoteIndexer {
             fresh = Some(self.start_fresh(&writer)?);
         }
         loop {
-            self.shared.record_heartbeat(Worker::Indexer);
-            if self.shared.take_reindex_request() && fresh.is_none() {
+            self.shared.heartbeat(Worker::Indexer).record();
+            if self.shared.index().take_rebuild_request() && fresh.is_none() {
                 fresh = Some(self.start_fresh(&writer)?);
             }
             let added = add_rows(&self.reader, &mut writer, &mut seq, &mut self.caution)?;
@@ -224,8 +224,8 @@ impl RemoteIndexer {
             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let last = deadline.is_some() && (added < ROWS || late);
             let due = committed.elapsed() >= COMMIT_AFTER || waiting >= COMMIT_ROWS || last;
-            if (waiting > 0 || self.shared.recut().is_some()) && due {
-                commit(&mut writer, seq, &self.shared)?;
+            if (waiting > 0 || self.shared.index().recut().is_some()) && due {
+                commit(&mut writer, seq, self.shared.index())?;
                 self.note_progress(seq)?;
                 (waiting, committed) = (0, Instant::now());
             } else if committed.elapsed() >= BEAT_EVERY {
@@ -245,7 +245,7 @@ impl RemoteIndexer {
             if let Some(mut making) = fresh.take() {
                 wait = Duration::ZERO;
                 if self.advance(&mut making)? {
-                    commit(&mut writer, seq, &self.shared)?;
+                    commit(&mut writer, seq, self.shared.index())?;
                     writer = self.finish_fresh(writer, making)?;
                     (seq, waiting, committed) = (writer.last_seq(), 0, Instant::now());
                 } else {
@@ -256,7 +256,7 @@ impl RemoteIndexer {
                     let differed = self.audit(&mut writer)?;
                     next_audit = Instant::now() + if differed { AUDIT_AGAIN } else { AUDIT_EVERY };
                 }
-                if let Some(taken) = recut(&mut writer, &self.shared)? {
+                if let Some(taken) = recut(&mut writer, self.shared.index())? {
                     // Half of the time is left.
                     wait = taken.min(COMMIT_AFTER);
                 }
@@ -277,7 +277,8 @@ impl RemoteIndexer {
             "the search index is rebuilt from the store"
         );
         self.shared
-            .set_reindexing(Some(RebuildProgress { seq, last }));
+            .index()
+            .set_rebuild(Some(RebuildProgress { seq, last }));
         Ok(FreshIndex {
             writer: fresh,
             seq,
@@ -300,7 +301,8 @@ impl RemoteIndexer {
         }
         let (seq, last) = (fresh.seq, self.last_seq()?);
         self.shared
-            .set_reindexing(Some(RebuildProgress { seq, last }));
+            .index()
+            .set_rebuild(Some(RebuildProgress { seq, last }));
         Ok(added == 0)
     }
 
@@ -313,7 +315,7 @@ impl RemoteIndexer {
         fresh.writer.commit(fresh.seq)?;
         let writer = writer.put_in_place(fresh.writer)?;
         tracing::info!(changes = fresh.seq, "the new search index is in place");
-        self.shared.set_reindexing(None);
+        self.shared.index().set_rebuild(None);
         self.note_progress(writer.last_seq())?;
         Ok(writer)
     }
@@ -338,7 +340,7 @@ impl RemoteIndexer {
         let mut repaired = 0;
         let mut after = 0;
         while after < seq {
-            self.shared.record_heartbeat(Worker::Indexer);
+            self.shared.heartbeat(Worker::Indexer).record();
             writer.record_heartbeat()?;
             let (listed, until) = writer.listed_after(after)?;
             let stored = self.reader.present_between(after, until)?;
@@ -402,7 +404,7 @@ pub(super) fn take_all(
             break;
         }
     }
-    let anew = anew || indexer.shared.take_reindex_request();
+    let anew = anew || indexer.shared.index().take_rebuild_request();
     if anew && !was_empty {
         let mut fresh = indexer.start_fresh(&writer)?;
         while !indexer.advance(&mut fresh)? {

@@ -149,12 +149,12 @@ fn indexer_quarantines_crashing_document() {
     place.put_text(3, "另一篇：页岩气钻机到位。");
     // A second one before the first is committed: each must be known while the other is searched for.
     place.put_text(4, &original);
-    shared.set_document_seq(4);
+    shared.index().set_document_seq(4);
 
     let (wake, woken) = sync_channel(1);
     let indexing = thread::spawn(move || indexer.run(&woken));
     let began = Instant::now();
-    while shared.indexed() < 4 {
+    while shared.index().indexed() < 4 {
         assert!(
             began.elapsed() < Duration::from_secs(20),
             "it is tried for ever"
@@ -172,7 +172,10 @@ fn indexer_quarantines_crashing_document() {
         left[0].1.contains("panicked: a trap for a reprint"),
         "{left:?}"
     );
-    assert!(shared.trouble(Instant::now()).is_none(), "it is over");
+    assert!(
+        shared.liveness().trouble(Instant::now()).is_none(),
+        "it is over"
+    );
 
     // The same program does not try it again, another one does.
     set.store(false, Ordering::SeqCst);
@@ -196,11 +199,11 @@ fn rebuild_waits_for_disk() {
     let place = TestStore::new();
     place.put_text(1, &text("甲"));
     let shared: Arc<Shared> = Arc::default();
-    shared.set_paused(Some("disk low".to_owned()));
-    shared.request_reindex();
+    shared.pause().set(Some("disk low".to_owned()));
+    shared.index().request_rebuild();
     let indexer = place.indexer(&shared);
     place.put_text(2, &text("乙"));
-    shared.set_document_seq(2);
+    shared.index().set_document_seq(2);
     let (wake, woken) = sync_channel(1);
     let indexing = thread::spawn(move || indexer.run(&woken));
     let wait_for = |what: &str, is_so: &dyn Fn() -> bool| {
@@ -211,17 +214,21 @@ fn rebuild_waits_for_disk() {
             thread::sleep(Duration::from_millis(5));
         }
     };
-    wait_for("the old index stands still", &|| shared.indexed() == 2);
+    wait_for("the old index stands still", &|| {
+        shared.index().indexed() == 2
+    });
     place.put_text(3, &text("丙"));
-    shared.set_document_seq(3);
-    wait_for("the old index stands still", &|| shared.indexed() == 3);
+    shared.index().set_document_seq(3);
+    wait_for("the old index stands still", &|| {
+        shared.index().indexed() == 3
+    });
     // Turns enough for three documents, had they been taken.
-    let progress = shared.reindexing().expect("a new index is begun");
+    let progress = shared.index().rebuild().expect("a new index is begun");
     assert_eq!(progress.seq, 0);
 
-    shared.set_paused(None);
+    shared.pause().set(None);
     wait_for("the new index is not made", &|| {
-        shared.reindexing().is_none()
+        shared.index().rebuild().is_none()
     });
     drop(wake);
     indexing.join().unwrap();

@@ -14,7 +14,7 @@ use crate::config::LoadedConfig;
 use crate::daemon::crawl::{disk, sites};
 use crate::daemon::reloading::{Current, titles};
 use crate::daemon::review::terms::TermReviewer;
-use crate::daemon::watchdog::WorkerState;
+use crate::daemon::watchdog::{Liveness, WorkerState};
 use crate::daemon::{Shared, node_place, now_ms};
 use crate::documents::IndexAt;
 use crate::serve::{
@@ -54,7 +54,7 @@ impl StatusBoard {
         Self {
             data_dir: loaded.config.data_dir.clone(),
             store: match &shared {
-                Some(shared) => node_place(loaded, shared),
+                Some(shared) => node_place(loaded, shared.node()),
                 None => loaded.store_place(),
             },
             index: IndexAt::new(loaded),
@@ -123,19 +123,23 @@ impl StatusBoard {
             status.documents = counts.total("documents").unsigned_abs();
         }
         let committed = match &self.shared {
-            Some(shared) => shared.indexed(),
+            Some(shared) => shared.index().indexed(),
             None => self.index.committed_seq(),
         };
         (status.outbox_lag, status.index_lag_ms) = self.lag(&reader, committed, now)?;
         status.urls = urls(&totals(&counts));
-        status.urls.in_flight = self.shared.as_ref().map_or(0, |s| s.in_flight());
+        status.urls.in_flight = self.shared.as_ref().map_or(0, |s| s.crawl().in_flight());
         status.sites = self.sites(&reader, &counts, now)?;
         status.hosts = self.hosts(&reader, now)?;
         status.cluster = cluster(&reader)?;
         status.follows = self.follows(&reader)?;
         let hosts = frontier::HostCounts::read(&reader, now)?;
         status.host_counts = host_counts(&hosts);
-        status.seen_filter = self.shared.as_ref().and_then(|s| s.frontier()).map(filter);
+        status.seen_filter = self
+            .shared
+            .as_ref()
+            .and_then(|s| s.crawl().frontier())
+            .map(filter);
         status.queues = QueueCounts {
             queues: u64::try_from(counts.hosts).unwrap_or_default(),
             ready: reader.hosts_due(&[], &Partitions::ALL, now, 10_000)?.len() as u64,
@@ -157,7 +161,7 @@ impl StatusBoard {
         };
         let waiting = match &self.shared {
             // Counting them all would cost the more the more there are.
-            Some(shared) => shared.index_lag().max(1),
+            Some(shared) => shared.index().lag().max(1),
             None => u64::try_from(reader.documents_waiting(seq)?).unwrap_or_default(),
         };
         let waited_ms = u64::try_from(now.saturating_sub(first.changed_ms)).unwrap_or_default();
@@ -167,8 +171,8 @@ impl StatusBoard {
     /// What the daemon does, and what the operator must know. Beside no daemon: what one would do.
     fn activity(&self) -> (Activity, String) {
         match &self.shared {
-            Some(shared) if shared.is_stopping() => (Activity::Stopping, String::new()),
-            Some(shared) => match shared.paused() {
+            Some(shared) if shared.lifecycle().is_stopping() => (Activity::Stopping, String::new()),
+            Some(shared) => match shared.pause().reason() {
                 Some(why) => (Activity::Paused, why),
                 None => (Activity::Running, note(shared)),
             },
@@ -181,7 +185,8 @@ impl StatusBoard {
     }
 
     fn workers(&self) -> Vec<WorkerStatus> {
-        self.shared.as_deref().map(workers).unwrap_or_default()
+        let liveness = self.shared.as_ref().map(|shared| shared.liveness());
+        liveness.map(workers).unwrap_or_default()
     }
 
     /// `None` if somebody spoilt a file: the log of who uses it says what.
@@ -192,7 +197,10 @@ impl StatusBoard {
             accepted: counts.accepted,
             rejected: counts.rejected,
             looked_ms: (mark.at_ms > 0).then_some(mark.at_ms),
-            recut: self.shared.as_ref().and_then(|shared| shared.recut()),
+            recut: self
+                .shared
+                .as_ref()
+                .and_then(|shared| shared.index().recut()),
         })
     }
 
@@ -218,7 +226,7 @@ impl StatusBoard {
         let next = self
             .shared
             .as_ref()
-            .map(|s| s.next_cycles())
+            .map(|s| s.crawl().next_cycles())
             .unwrap_or_default();
         let mut templates = template_status(reader)?;
         let mut list = Vec::new();
@@ -396,26 +404,26 @@ fn cluster(reader: &Reader) -> anyhow::Result<Option<ClusterStatus>> {
 
 /// What the operator must know of a daemon that crawls; empty when all is well.
 pub(super) fn note(shared: &Shared) -> String {
-    let anew = shared.reindexing().map(|at| {
+    let anew = shared.index().rebuild().map(|at| {
         let (seq, last) = (at.seq, at.last);
         format!("the index is being rebuilt: change {seq} of {last}")
     });
-    let trouble = shared.trouble(Instant::now());
+    let trouble = shared.liveness().trouble(Instant::now());
     trouble
-        .or_else(|| shared.refused())
+        .or_else(|| shared.reload().problem())
         .or(anew)
         .unwrap_or_default()
 }
 
 /// How the workers do.
-pub(super) fn workers(shared: &Shared) -> Vec<WorkerStatus> {
+pub(super) fn workers(liveness: &Liveness) -> Vec<WorkerStatus> {
     let status = |state: WorkerState| WorkerStatus {
         name: state.worker.name().to_owned(),
         alive: !state.stuck,
         idle_ms: u64::try_from(state.idle.as_millis()).unwrap_or(u64::MAX),
         problem: state.problem,
     };
-    let states = shared.liveness().states(Instant::now());
+    let states = liveness.states(Instant::now());
     states.into_iter().map(status).collect()
 }
 

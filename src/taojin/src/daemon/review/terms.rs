@@ -19,7 +19,9 @@ use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
 use crate::config::LoadedConfig;
-use crate::daemon::{Shared, now_ms, spawn_thread};
+use crate::daemon::index::IndexProgress;
+use crate::daemon::shared::{Lifecycle, Shared};
+use crate::daemon::{now_ms, spawn_thread};
 use crate::documents::open_index;
 use crate::serve::{ReviewList, ReviewTerm, SourceError, TermReview};
 use taojin_crawl::store::{TermCounts, TermList, TermMark, TermRecord, TermState};
@@ -521,13 +523,14 @@ fn log(found: anyhow::Result<Option<KeptTerms>>, started: Instant) {
 pub(crate) fn start_looking(
     loaded: &LoadedConfig,
     analyzer: &Analyzer,
-    shared: &Arc<Shared>,
+    shared: &Shared,
 ) -> anyhow::Result<()> {
     if loaded.config.terms.after_crawl {
         let beside = BackgroundPace {
             loaded: loaded.clone(),
             analyzer: analyzer.clone(),
-            shared: Arc::clone(shared),
+            index: Arc::clone(shared.index()),
+            lifecycle: Arc::clone(shared.lifecycle()),
         };
         spawn_thread("terms", move || beside.run())?;
     }
@@ -537,24 +540,25 @@ pub(crate) fn start_looking(
 struct BackgroundPace {
     loaded: LoadedConfig,
     analyzer: Analyzer,
-    shared: Arc<Shared>,
+    index: Arc<IndexProgress>,
+    lifecycle: Arc<Lifecycle>,
 }
 
 impl BackgroundPace {
     fn run(self) {
         let mut mark = TermReviewer::new(&self.loaded).mark().unwrap_or_default();
         let mut waiting = Instant::now();
-        let (mut last, mut since) = (self.shared.indexed(), Instant::now());
+        let (mut last, mut since) = (self.index.indexed(), Instant::now());
         loop {
             thread::sleep(LOOK_EVERY);
-            if self.shared.is_stopping() {
+            if self.lifecycle.is_stopping() {
                 return;
             }
-            let indexed = self.shared.indexed();
+            let indexed = self.index.indexed();
             if indexed != last {
                 (last, since) = (indexed, Instant::now());
             }
-            let over = since.elapsed() >= QUIET && self.shared.index_lag() == 0;
+            let over = since.elapsed() >= QUIET && self.index.lag() == 0;
             let late = waiting.elapsed() >= LONGEST_WAIT;
             let now_ms = now_ms();
             if !(over || late) || !is_due(mark, indexed, now_ms) {
@@ -574,7 +578,7 @@ impl BackgroundPace {
         let mut pace = Pace::new();
         let found = find_terms(&self.loaded, &self.analyzer, &mut || {
             pace.rest();
-            !self.shared.is_stopping() && pace.started.elapsed() < LONGEST_LOOK
+            !self.lifecycle.is_stopping() && pace.started.elapsed() < LONGEST_LOOK
         });
         log(found, pace.started);
     }

@@ -12,7 +12,7 @@ use crate::config::{Config, LoadedConfig};
 use crate::daemon::crawl::crawl_loop::Event;
 use crate::daemon::crawl::visit::visitor::{VisitSource, VisitTask};
 use crate::daemon::crawl::visit::{Answer, EndedLease, FinishedVisit, Visit, tasks};
-use crate::daemon::{Shared, StatusBoard, serve_state};
+use crate::daemon::{Clock, StatusBoard, serve_state};
 use crate::serve;
 use taojin_crawl::fetch::{self, Gate, Purpose, Request, Turn};
 use taojin_crawl::frontier::{FetchReport, Lease};
@@ -102,7 +102,7 @@ async fn searches_run_during_fetches() {
         allow_addresses: vec![fetch::Network::v4([127, 0, 0, 0], 8)],
         ..fetch::Config::default()
     };
-    let gate = Gate::new(config, 0, Arc::<Shared>::default()).unwrap();
+    let gate = Gate::new(config, 0, Arc::new(Clock::default())).unwrap();
     let mut turn = Turn::for_person(0);
     for path in ["/healthz", "/api/search?q=水平井"] {
         let request = Request::any(uri(&format!("http://{address}{path}")));

@@ -57,7 +57,7 @@ async fn fetch_tasks<V, F>(
     loop {
         // While pages are under way, only the end of one is progress.
         if visits.is_empty() {
-            shared.record_heartbeat(Worker::Fetching);
+            shared.heartbeat(Worker::Fetching).record();
         }
         tokio::select! {
             next = work.recv() => match next {
@@ -74,7 +74,7 @@ async fn fetch_tasks<V, F>(
             },
             _ = beat.tick() => {}
             Some(ended) = visits.join_next() => {
-                shared.record_heartbeat(Worker::Fetching);
+                shared.heartbeat(Worker::Fetching).record();
                 if let Err(error) = ended {
                     tracing::error!(%error, "a visit did not end by itself");
                 }

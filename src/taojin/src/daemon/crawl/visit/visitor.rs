@@ -20,8 +20,8 @@ use super::file::{self, AttachmentReader};
 use super::page::{FetchedPage, read};
 use super::{Answer, Content, EndedLease, FinishedVisit, Moment, Unanswered, Visit, link_from};
 use crate::config::LoadedConfig;
+use crate::daemon::crawl::site_rules::SiteRules;
 use crate::daemon::learn::templates::Templates;
-use crate::daemon::shared::SiteRules;
 use crate::daemon::{Mode, Shared};
 use taojin_crawl::fetch::{
     self, Fetched, Gate, Purpose, Record, Refused, Request, Turn, Want, WarcSink,
@@ -117,7 +117,7 @@ pub(crate) fn open_gate(
             .with_context(|| format!("archive in {} cannot be written", dir.display()))
     };
     let archive = is_archived.then(open).transpose()?.map(Arc::new);
-    let clock = Arc::clone(shared);
+    let clock = Arc::new(shared.fetch_clock());
     let gate = Gate::new(
         config.fetch.clone(),
         config.frontier.max_crawl_delay_ms,
