@@ -398,7 +398,7 @@ fn indexer(
     loaded: &LoadedConfig,
     analyzer: &Analyzer,
     reader: taojin_crawl::store::Reader,
-    shared: &Arc<Shared>,
+    shared: &Shared,
     is_daemon: bool,
 ) -> anyhow::Result<Indexing> {
     if !loaded.config.cluster.serve {
@@ -407,7 +407,6 @@ fn indexer(
             index::without_index(woken, &progress)
         }));
     }
-    let shared = Arc::clone(shared);
     if let Some(at) = IndexAt::new(loaded).remote() {
         let indexer = index::RemoteIndexer::new(loaded, at.clone(), analyzer, reader, shared)?;
         return Ok(Box::new(move |woken| indexer.run(woken)));

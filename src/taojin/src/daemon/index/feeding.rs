@@ -3,7 +3,7 @@
 //! A document that cannot be read, or that makes indexing fail, is skipped with its reason, and those after it continue.
 //!
 //! The index works in threads of its own, so a failed commit does not say which document it was. After any failure the
-//! rows that were under way are therefore tried alone before they go in again.
+//! rows that were under way are therefore tried alone before they go in again. [`LogFeed`] remembers them.
 
 use anyhow::{Context as _, bail};
 
@@ -17,7 +17,7 @@ const UNKNOWN: u64 = 0;
 
 /// What failures have taught about the rows to come.
 #[derive(Debug, Default)]
-pub(super) struct SuspectRows {
+struct SuspectRows {
     /// The last row that was given to the index.
     given: u64,
     /// Rows up to this one are tried alone first.
@@ -30,52 +30,120 @@ pub(super) struct SuspectRows {
 
 impl SuspectRows {
     /// The index has failed, for whatever reason.
-    pub(super) fn failed(&mut self) {
+    fn failed(&mut self) {
         self.until = self.until.max(self.given);
     }
 
     /// This row failed before.
-    pub(super) fn suspect(&mut self, seq: u64) {
+    fn suspect(&mut self, seq: u64) {
         self.until = self.until.max(seq);
     }
 
     /// Whether the last failure told the row at which the index went down. Each is told once.
-    pub(super) fn take_warning(&mut self) -> bool {
+    fn take_warning(&mut self) -> bool {
         std::mem::take(&mut self.is_new)
     }
 }
 
-/// Puts at most [`ROWS`] changes after `seq` into an index and moves `seq` on. Gives how many.
-pub(super) fn add_rows(
+/// The log as an indexer feeds it into its index, and into the one that is to replace that.
+pub(super) struct LogFeed {
+    reader: store::Reader,
+    suspects: SuspectRows,
+    rebuild_suspects: SuspectRows,
+}
+
+impl LogFeed {
+    pub(super) fn new(reader: store::Reader) -> Self {
+        Self {
+            reader,
+            suspects: SuspectRows::default(),
+            rebuild_suspects: SuspectRows::default(),
+        }
+    }
+
+    pub(super) fn reader(&self) -> &store::Reader {
+        &self.reader
+    }
+
+    /// Returns the number of the last change in the log; 0 if it is empty.
+    pub(super) fn last_seq(&self) -> Result<u64, StoreError> {
+        Ok(number(self.reader.last_document_seq()?))
+    }
+
+    /// Puts at most [`ROWS`] changes after `seq` into the index and moves `seq` on. Returns how many.
+    pub(super) fn add_rows(
+        &mut self,
+        writer: &mut dyn IndexWriter,
+        seq: &mut u64,
+    ) -> anyhow::Result<usize> {
+        add_rows(&self.reader, writer, seq, &mut self.suspects)
+    }
+
+    /// The same for the index that is to replace it, at which other rows may have failed.
+    pub(super) fn add_rows_to_rebuild(
+        &mut self,
+        writer: &mut dyn IndexWriter,
+        seq: &mut u64,
+    ) -> anyhow::Result<usize> {
+        add_rows(&self.reader, writer, seq, &mut self.rebuild_suspects)
+    }
+
+    /// Takes one row into the index, or skips its document. An error is none of the document's, or leaves the index in a
+    /// state in which it must be opened again.
+    pub(super) fn add(
+        &mut self,
+        row: &DocumentRow,
+        writer: &mut dyn IndexWriter,
+    ) -> anyhow::Result<()> {
+        add(&self.reader, row, writer, &mut self.suspects)
+    }
+
+    /// Tries documents again that another version of the program skipped. Returns whether all of the log must be gone through
+    /// for that, since it is not known which ones they are.
+    pub(super) fn retry_skipped(&mut self, writer: &mut dyn IndexWriter) -> anyhow::Result<bool> {
+        retry_skipped(&self.reader, writer, &mut self.suspects)
+    }
+
+    /// Suspects the rows that were under way when the indexing failed, for whatever reason.
+    pub(super) fn record_failure(&mut self) {
+        self.suspects.failed();
+        self.rebuild_suspects.failed();
+    }
+
+    /// Whether the last failure named its row: that is skipped the next time, so there is no reason to wait. Each is named once.
+    pub(super) fn take_warning(&mut self) -> bool {
+        self.suspects.take_warning() | self.rebuild_suspects.take_warning()
+    }
+}
+
+fn add_rows(
     reader: &store::Reader,
     writer: &mut dyn IndexWriter,
     seq: &mut u64,
-    caution: &mut SuspectRows,
+    suspects: &mut SuspectRows,
 ) -> anyhow::Result<usize> {
     let after = i64::try_from(*seq).unwrap_or(i64::MAX);
     let rows = match reader.documents_after(after, ROWS) {
         // One of them lies in a damaged page of the database: row by row, those around it can be had.
-        Err(StoreError::Damaged { .. }) => return add_one_by_one(reader, writer, seq, caution),
+        Err(StoreError::Damaged { .. }) => return add_one_by_one(reader, writer, seq, suspects),
         rows => rows?,
     };
     for row in &rows {
-        add(reader, row, writer, caution)?;
+        add(reader, row, writer, suspects)?;
         *seq = number(row.seq);
     }
     Ok(rows.len())
 }
 
-/// Takes a row into the index, or puts its document aside. An error is none of the document's, or leaves the index in a
-/// state in which it must be opened again.
-pub(super) fn add(
+fn add(
     reader: &store::Reader,
     row: &DocumentRow,
     writer: &mut dyn IndexWriter,
-    caution: &mut SuspectRows,
+    suspects: &mut SuspectRows,
 ) -> anyhow::Result<()> {
     let seq = number(row.seq);
-    caution.given = caution.given.max(seq);
-    if let Some((_, reason)) = caution.fatal.take_if(|(fatal, _)| *fatal == seq) {
+    suspects.given = suspects.given.max(seq);
+    if let Some((_, reason)) = suspects.fatal.take_if(|(fatal, _)| *fatal == seq) {
         skip_document(row, reason, writer)?;
         // At once: if another one brought it down before the next commit, this one would have to be found again.
         return Ok(writer.commit(seq.max(writer.last_seq()))?);
@@ -94,7 +162,7 @@ pub(super) fn add(
             return Ok(skip_document(row, panic, writer)?);
         }
     };
-    if seq <= caution.until
+    if seq <= suspects.until
         && let Err(reason) = caught(|| writer.try_alone(&stored)).flatten()
     {
         return Ok(skip_document(row, reason, writer)?);
@@ -103,18 +171,16 @@ pub(super) fn add(
         Ok(done) => Ok(done?),
         Err(panic) => {
             let why = format!("{} brought the indexing down: {panic}", row.url);
-            (caution.fatal, caution.is_new) = (Some((seq, panic)), true);
+            (suspects.fatal, suspects.is_new) = (Some((seq, panic)), true);
             bail!(why)
         }
     }
 }
 
-/// Tries documents again that another version of the program put aside. Gives whether all of the log must be gone through for
-/// that, since it is not known which ones they are.
-pub(super) fn try_left_out_again(
+fn retry_skipped(
     reader: &store::Reader,
     writer: &mut dyn IndexWriter,
-    caution: &mut SuspectRows,
+    suspects: &mut SuspectRows,
 ) -> anyhow::Result<bool> {
     let left_out = writer.left_out();
     if left_out.is_empty() {
@@ -125,9 +191,9 @@ pub(super) fn try_left_out_again(
         return Ok(true);
     }
     for left in left_out.listed.iter().filter(|l| l.fingerprint != UNKNOWN) {
-        caution.suspect(left.seq);
+        suspects.suspect(left.seq);
         match reader.document(left.fingerprint) {
-            Ok(Some(row)) => add(reader, &row, writer, caution)?,
+            Ok(Some(row)) => add(reader, &row, writer, suspects)?,
             Ok(None) => writer.delete(left.fingerprint, left.seq)?,
             // It stays aside.
             Err(StoreError::Damaged { .. }) => {}
@@ -148,7 +214,7 @@ fn add_one_by_one(
     reader: &store::Reader,
     writer: &mut dyn IndexWriter,
     seq: &mut u64,
-    caution: &mut SuspectRows,
+    suspects: &mut SuspectRows,
 ) -> anyhow::Result<usize> {
     for added in 0..ROWS {
         let after = i64::try_from(*seq).unwrap_or(i64::MAX);
@@ -157,7 +223,7 @@ fn add_one_by_one(
                 let Some(row) = rows.first() else {
                     return Ok(added);
                 };
-                add(reader, row, writer, caution)?;
+                add(reader, row, writer, suspects)?;
                 *seq = number(row.seq);
             }
             Err(error @ StoreError::Damaged { .. }) => {

@@ -9,11 +9,11 @@
 mod copying;
 mod feeding;
 mod progress;
+mod rebuild;
 mod remote;
 #[cfg(test)]
 mod tests;
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,14 +21,17 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anyhow::Context as _;
+
 use super::Shared;
+use super::crawl::disk::Pause;
 use super::report::systemd;
-use super::watchdog::Worker;
+use super::watchdog::{Heartbeat, Worker};
 use crate::config::LoadedConfig;
 use crate::documents::{IndexAt, StoreDocuments};
 use crate::serve::metrics;
-use anyhow::Context as _;
-use feeding::{SuspectRows, add_rows, try_left_out_again};
+use feeding::LogFeed;
+use rebuild::IndexRebuild;
 use taojin_crawl::store::{self, Store, StoreError};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::{self, DocumentSource, IndexError, IndexWriter, Writer, caught};
@@ -58,26 +61,43 @@ const RECUT: Duration = Duration::from_secs(10);
 /// Pause before the index is opened again after it failed (full disk, I/O error).
 const RETRY_AFTER: Duration = Duration::from_secs(5);
 
+/// Opens indexes of one store for writing.
+struct WriterOpener {
+    analyzer: Analyzer,
+    config: index::Config,
+    documents: Arc<dyn DocumentSource>,
+    store_id: i64,
+    /// Indexes whose files are as they were written.
+    checked: HashSet<PathBuf>,
+}
+
+impl WriterOpener {
+    /// Opens the index in `dir`, if what is in its files is what was written: a merge would hide the damage.
+    fn open(&mut self, dir: &Path) -> Result<Writer, IndexError> {
+        // Once: opening is tried again every few seconds while a disk is full.
+        if !self.checked.contains(dir) {
+            index::check_files(dir, systemd::still_starting)?;
+            self.checked.insert(dir.to_owned());
+        }
+        let documents = Arc::clone(&self.documents);
+        Writer::open(dir, &self.analyzer, &self.config, documents, self.store_id)
+    }
+}
+
 /// The indexing thread's state.
 pub(super) struct Indexer {
     dir: PathBuf,
-    analyzer: Analyzer,
-    config: index::Config,
-    reader: store::Reader,
-    documents: Arc<dyn DocumentSource>,
-    store_id: i64,
+    opener: WriterOpener,
+    log: LogFeed,
     /// None while the index cannot be written into: it is opened again, or is to be replaced.
     writer: Option<Writer>,
     /// The index that is to replace it.
-    rebuild: Option<IndexRebuild>,
-    /// What failures have taught, for either.
-    caution: SuspectRows,
-    anew_caution: SuspectRows,
-    /// Indexes whose files are as they were written.
-    checked: RefCell<HashSet<PathBuf>>,
+    rebuild: Option<IndexRebuild<Writer>>,
     /// Whether this is the daemon, not one pass of a crawl.
     forever: bool,
-    shared: Arc<Shared>,
+    progress: Arc<IndexProgress>,
+    heartbeat: Heartbeat,
+    pause: Arc<Pause>,
 }
 
 /// Takes every change in the log into the index, now. For commands without a daemon.
@@ -91,7 +111,13 @@ pub(crate) fn catch_up(loaded: &LoadedConfig) -> anyhow::Result<()> {
             .context("what changed is in the store and waits there")?;
         return Ok(());
     }
-    let mut indexer = Indexer::open(loaded, &loaded.analyzer()?, reader, Arc::default(), false)?;
+    let mut indexer = Indexer::open(
+        loaded,
+        &loaded.analyzer()?,
+        reader,
+        &Shared::default(),
+        false,
+    )?;
     indexer.take_all()?;
     indexer.finish();
     Ok(())
@@ -109,7 +135,7 @@ pub(crate) fn rebuild_index(
         return remote::take_all(loaded, at.clone(), reader, true, &mut each);
     }
     let analyzer = loaded.analyzer()?;
-    let mut indexer = Indexer::closed(loaded, &analyzer, reader, Arc::default(), false)?;
+    let mut indexer = Indexer::closed(loaded, &analyzer, reader, &Shared::default(), false)?;
     indexer.start_rebuild()?;
     indexer.complete_anew(&mut each)?;
     indexer.take_all()?;
@@ -206,13 +232,13 @@ impl Indexer {
         loaded: &LoadedConfig,
         analyzer: &Analyzer,
         reader: store::Reader,
-        shared: Arc<Shared>,
+        shared: &Shared,
         forever: bool,
     ) -> anyhow::Result<Self> {
         let mut indexer = Self::closed(loaded, analyzer, reader, shared, forever)?;
         while let Err(error) = indexer.open_writer() {
             // A document that brings it down is known now, and is left out the next time.
-            if !indexer.take_warning() {
+            if !indexer.log.take_warning() {
                 return Err(error);
             }
             (indexer.writer, indexer.rebuild) = (None, None);
@@ -227,34 +253,36 @@ impl Indexer {
         loaded: &LoadedConfig,
         analyzer: &Analyzer,
         reader: store::Reader,
-        shared: Arc<Shared>,
+        shared: &Shared,
         forever: bool,
     ) -> anyhow::Result<Self> {
         Ok(Self {
             dir: loaded.index_dir(),
-            analyzer: analyzer.clone(),
-            config: loaded.config.index.clone(),
-            store_id: reader.store_id()?,
-            reader,
-            documents: Arc::new(StoreDocuments::new(loaded.documents_place())),
+            opener: WriterOpener {
+                analyzer: analyzer.clone(),
+                config: loaded.config.index.clone(),
+                documents: Arc::new(StoreDocuments::new(loaded.documents_place())),
+                store_id: reader.store_id()?,
+                checked: HashSet::new(),
+            },
+            log: LogFeed::new(reader),
             writer: None,
             rebuild: None,
-            caution: SuspectRows::default(),
-            anew_caution: SuspectRows::default(),
-            checked: RefCell::default(),
             forever,
-            shared,
+            progress: Arc::clone(shared.index()),
+            heartbeat: shared.heartbeat(Worker::Indexer),
+            pause: Arc::clone(shared.pause()),
         })
     }
 
     /// Opens the index, or begins to make it again where it cannot be gone on with.
     fn open_writer(&mut self) -> anyhow::Result<()> {
-        let problem = match self.writer_in(&self.dir) {
+        let problem = match self.opener.open(&self.dir) {
             Ok(writer) => {
-                self.shared.index().set_indexed(writer.last_seq());
+                self.progress.set_indexed(writer.last_seq());
                 let again = writer.is_of_other_version();
                 let writer = self.writer.insert(writer);
-                let all = again && try_left_out_again(&self.reader, writer, &mut self.caution)?;
+                let all = again && self.log.retry_skipped(writer)?;
                 // What was begun before continues.
                 if all || index::fresh_dir(&self.dir).exists() {
                     self.start_rebuild()?;
@@ -269,8 +297,8 @@ impl Indexer {
                     "{error}; it is now in {}, and the index is rebuilt from the store",
                     aside.display()
                 );
-                self.shared.index().set_indexed(0);
-                self.writer = Some(self.writer_in(&self.dir)?);
+                self.progress.set_indexed(0);
+                self.writer = Some(self.opener.open(&self.dir)?);
                 return Ok(());
             }
             Err(error) => error,
@@ -279,25 +307,12 @@ impl Indexer {
         if !index::can_be_searched(&self.dir) {
             // Of no use to readers meanwhile: they search the new one while it grows.
             index::remove(&self.dir)?;
-            self.shared.index().set_indexed(0);
-            self.writer = Some(self.writer_in(&self.dir)?);
+            self.progress.set_indexed(0);
+            self.writer = Some(self.opener.open(&self.dir)?);
             return Ok(());
         }
-        self.shared
-            .index()
-            .set_indexed(index::committed_seq(&self.dir));
+        self.progress.set_indexed(index::committed_seq(&self.dir));
         self.start_rebuild()
-    }
-
-    /// Opens an index for writing, if what is in its files is what was written: a merge would hide the damage.
-    fn writer_in(&self, dir: &Path) -> Result<Writer, IndexError> {
-        // Once: opening is tried again every few seconds while a disk is full.
-        if !self.checked.borrow().contains(dir) {
-            index::check_files(dir, systemd::still_starting)?;
-            self.checked.borrow_mut().insert(dir.to_owned());
-        }
-        let documents = Arc::clone(&self.documents);
-        Writer::open(dir, &self.analyzer, &self.config, documents, self.store_id)
     }
 
     /// Works until the other end of `wake` is dropped, then takes what is left as far as [`DRAIN`] allows.
@@ -334,7 +349,7 @@ impl Indexer {
         let mut recut_since: Option<Instant> = None;
         let mut rest: Option<Duration> = None;
         loop {
-            self.shared.heartbeat(Worker::Indexer).record();
+            self.heartbeat.record();
             let room = self.update_merge_policy();
             if !stopping {
                 let wait = match self.rebuild {
@@ -349,11 +364,11 @@ impl Indexer {
             if stopping {
                 deadline.get_or_insert_with(|| Instant::now() + DRAIN);
             }
-            if self.shared.index().take_rebuild_request() && self.rebuild.is_none() {
+            if self.progress.take_rebuild_request() && self.rebuild.is_none() {
                 index::clear_fresh(&self.dir)?;
                 self.start_rebuild()?;
             }
-            let is_whole_log = !self.shared.index().is_copying();
+            let is_whole_log = !self.progress.is_copying();
             let added = match self.writer {
                 Some(_) => self.add_rows(&mut seq)?,
                 None => 0,
@@ -366,11 +381,11 @@ impl Indexer {
             let last = stopping && (added < ROWS || late);
             let has_all = is_whole_log && !has_more && self.writer.is_some();
             if has_all && waiting_since.is_none() {
-                self.shared.index().set_caught_up(true);
+                self.progress.set_caught_up(true);
             }
             let is_idle = added == 0 && !stopping && room && self.rebuild.is_none();
             rest = match &mut self.writer {
-                Some(writer) if is_idle => recut(writer, self.shared.index())?,
+                Some(writer) if is_idle => recut(writer, &self.progress)?,
                 _ => None,
             };
             if rest.is_some() {
@@ -403,10 +418,10 @@ impl Indexer {
     /// While the crawl pauses for want of room on the disk, nothing is merged and no new index is made: either would fill
     /// the disk further. Gives whether there is room.
     fn update_merge_policy(&mut self) -> bool {
-        let room = !self.forever || !self.shared.pause().is_active();
+        let room = !self.forever || !self.pause.is_active();
         for writer in [
             self.writer.as_mut(),
-            self.rebuild.as_mut().map(|rebuild| &mut rebuild.writer),
+            self.rebuild.as_mut().map(IndexRebuild::writer_mut),
         ] {
             writer.into_iter().for_each(|w| w.allow_merges(room));
         }
@@ -439,28 +454,28 @@ impl Indexer {
     /// Adds at most [`ROWS`] changes after `seq` and moves `seq` on. Gives how many.
     fn add_rows(&mut self, seq: &mut u64) -> anyhow::Result<usize> {
         let writer = self.writer.as_mut().context("the index is not open")?;
-        add_rows(&self.reader, writer, seq, &mut self.caution)
+        self.log.add_rows(writer, seq)
     }
 
     fn commit(&mut self, seq: u64) -> anyhow::Result<()> {
         let writer = self.writer.as_mut().context("the index is not open")?;
-        Ok(commit(writer, seq, self.shared.index())?)
+        Ok(commit(writer, seq, &self.progress)?)
     }
 
     /// Opens the new index, empty or as far as it came before.
     pub(crate) fn start_rebuild(&mut self) -> anyhow::Result<()> {
         let dir = index::fresh_dir(&self.dir);
-        let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
-        let writer = match self.writer_in(&dir) {
+        let last = self.log.last_seq()?;
+        let writer = match self.opener.open(&dir) {
             Ok(writer) if writer.last_seq() <= last => writer,
             Err(error) if error.is_transient() => return Err(error.into()),
             // Of an attempt that is of no use any more.
             _ => {
                 index::clear_fresh(&self.dir)?;
-                self.writer_in(&dir)?
+                self.opener.open(&dir)?
             }
         };
-        self.shared.index().set_rebuild(Some(RebuildProgress {
+        self.progress.set_rebuild(Some(RebuildProgress {
             seq: writer.last_seq(),
             last,
         }));
@@ -469,12 +484,7 @@ impl Indexer {
             to = last,
             "the index is rebuilt from the store"
         );
-        self.rebuild = Some(IndexRebuild {
-            seq: writer.last_seq(),
-            writer,
-            uncommitted: 0,
-            added: 0,
-        });
+        self.rebuild = Some(IndexRebuild::new(writer));
         Ok(())
     }
 
@@ -482,42 +492,25 @@ impl Indexer {
     /// it did.
     pub(crate) fn advance_anew(&mut self) -> anyhow::Result<bool> {
         let rebuild = self.rebuild.as_mut().context("no index is being made")?;
-        let added = add_rows(
-            &self.reader,
-            &mut rebuild.writer,
-            &mut rebuild.seq,
-            &mut self.anew_caution,
-        )?;
-        rebuild.uncommitted += added;
-        rebuild.added += added as u64;
-        if rebuild.uncommitted >= COMMIT_ROWS {
-            rebuild.writer.commit(rebuild.seq)?;
-            rebuild.uncommitted = 0;
-        }
-        if added > 0 {
-            let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
-            let seq = rebuild.seq;
-            self.shared
-                .index()
-                .set_rebuild(Some(RebuildProgress { seq, last }));
+        if rebuild.advance(&mut self.log, COMMIT_ROWS)? {
+            let at = rebuild.progress(&self.log)?;
+            self.progress.set_rebuild(Some(at));
             return Ok(false);
         }
-        let mut rebuild = self.rebuild.take().context("no index is being made")?;
-        rebuild.writer.commit(rebuild.seq)?;
+        let rebuild = self.rebuild.take().context("no index is being made")?;
+        let (seq, added) = (rebuild.seq(), rebuild.added());
+        let fresh = rebuild.commit()?;
         // The last merges are waited for; a millisecond for each change is ten times what they take.
-        let merging = Duration::from_millis(rebuild.seq);
-        self.shared
-            .heartbeat(Worker::Indexer)
-            .expect_within(merging);
-        rebuild.writer.close()?;
+        self.heartbeat.expect_within(Duration::from_millis(seq));
+        fresh.close()?;
         if let Some(writer) = self.writer.take() {
             writer.close()?;
         }
         index::put_in_place(&self.dir)?;
-        self.writer = Some(self.writer_in(&self.dir)?);
-        self.shared.index().set_indexed(self.last_seq());
-        self.shared.index().set_rebuild(None);
-        tracing::info!(changes = rebuild.added, "the new index is in place");
+        self.writer = Some(self.opener.open(&self.dir)?);
+        self.progress.set_indexed(self.last_seq());
+        self.progress.set_rebuild(None);
+        tracing::info!(changes = added, "the new index is in place");
         Ok(true)
     }
 
@@ -527,9 +520,7 @@ impl Indexer {
         each: &mut dyn FnMut(RebuildProgress),
     ) -> anyhow::Result<()> {
         while let Some(rebuild) = &self.rebuild {
-            let last = u64::try_from(self.reader.last_document_seq()?).unwrap_or_default();
-            let seq = rebuild.seq;
-            each(RebuildProgress { seq, last });
+            each(rebuild.progress(&self.log)?);
             systemd::still_starting();
             self.advance_anew()?;
         }
@@ -539,25 +530,19 @@ impl Indexer {
     /// Keeps what there is of a new index for the next start. Merges that run are given up: they may take minutes, which
     /// nobody who stops a daemon waits for.
     pub(crate) fn pause_anew(&mut self) -> anyhow::Result<()> {
-        if let Some(mut rebuild) = self.rebuild.take() {
-            rebuild.writer.commit(rebuild.seq)?;
+        if let Some(rebuild) = self.rebuild.take() {
+            rebuild.commit()?;
         }
         Ok(())
     }
 
     pub(crate) fn note_failure(&mut self, failed: &anyhow::Error) {
-        self.caution.failed();
-        self.anew_caution.failed();
+        self.log.record_failure();
         if is_full(failed) {
-            self.shared.heartbeat(Worker::Indexer).waits(failed);
+            self.heartbeat.waits(failed);
         } else {
-            self.shared.heartbeat(Worker::Indexer).fails(failed);
+            self.heartbeat.fails(failed);
         }
-    }
-
-    /// Whether the last failure named its row: that is left out the next time, so there is no reason to wait.
-    pub(crate) fn take_warning(&mut self) -> bool {
-        self.caution.take_warning() | self.anew_caution.take_warning()
     }
 
     /// Tries until the index opens again; false when the daemon stops meanwhile.
@@ -565,7 +550,7 @@ impl Indexer {
         self.writer = None;
         self.rebuild = None;
         loop {
-            if !self.take_warning() {
+            if !self.log.take_warning() {
                 thread::sleep(RETRY_AFTER);
             }
             if matches!(wake.try_recv(), Err(TryRecvError::Disconnected)) {
@@ -583,17 +568,6 @@ impl Indexer {
             self.note_failure(&failed);
         }
     }
-}
-
-/// An index that is being made.
-pub(crate) struct IndexRebuild {
-    pub(crate) writer: Writer,
-    /// The last change that was added.
-    seq: u64,
-    /// Changes added since the last commit.
-    uncommitted: usize,
-    /// Documents added since this process began.
-    added: u64,
 }
 
 /// Whether a failure says that the disk is full: room helps, a new start does not.

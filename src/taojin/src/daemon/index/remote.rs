@@ -10,11 +10,14 @@ use std::time::{Duration, Instant};
 
 use anyhow::bail;
 
-use super::feeding::{SuspectRows, add, add_rows, try_left_out_again};
-use super::{DRAIN, RECUT, ROWS, RebuildProgress, commit, is_over, recut, recut_within};
+use super::feeding::LogFeed;
+use super::rebuild::IndexRebuild;
+use super::{
+    DRAIN, IndexProgress, RECUT, ROWS, RebuildProgress, commit, is_over, recut, recut_within,
+};
 use crate::config::LoadedConfig;
 use crate::daemon::Shared;
-use crate::daemon::watchdog::Worker;
+use crate::daemon::watchdog::{Heartbeat, Worker};
 use crate::documents::{IndexAt, RemoteAt, StoreDocuments};
 use crate::serve::metrics;
 use taojin_crawl::store;
@@ -45,31 +48,73 @@ pub(in crate::daemon) struct RemoteIndexer {
     analyzer: Analyzer,
     config: index::Config,
     store_id: i64,
-    reader: store::Reader,
     documents: Arc<StoreDocuments>,
-    shared: Arc<Shared>,
-    /// What failures have taught, for the index that is searched and the one that is being made.
-    caution: SuspectRows,
-    fresh_caution: SuspectRows,
-    /// Name of this one among those that could write.
-    holder: String,
+    log: LogFeed,
+    candidate: Candidate,
+    catch_up: CatchUp,
+    progress: Arc<IndexProgress>,
+    heartbeat: Heartbeat,
+}
+
+/// This program as one of those that could write the index, of which one at a time does.
+struct Candidate {
+    /// As the state of the index names its holder.
+    name: String,
     /// Whether no other one can be there: the store is a file of this machine, which this program has locked.
-    alone: bool,
+    is_alone: bool,
     /// The state that was seen last, and since when it is the same.
     seen: Option<(RemoteState, Instant)>,
+}
+
+impl Candidate {
+    fn new(is_alone: bool) -> Self {
+        Self {
+            name: some_name(),
+            is_alone,
+            seen: None,
+        }
+    }
+
+    /// Whether no other one holds the index by this state.
+    fn is_unopposed(&self, state: &RemoteState) -> bool {
+        self.is_alone || state.holder.is_empty() || state.holder == self.name
+    }
+
+    /// Whether the holder is gone: its state has not changed for [`SILENT`]. To be asked every few seconds.
+    fn may_take_over(&mut self, state: RemoteState, now: Instant) -> bool {
+        match &self.seen {
+            Some((seen, since)) if *seen == state => {
+                now.saturating_duration_since(*since) >= SILENT
+            }
+            _ => {
+                self.seen = Some((state, now));
+                false
+            }
+        }
+    }
+}
+
+/// How far an index is that somebody else may write, and may lose.
+#[derive(Default)]
+struct CatchUp {
     /// The last change that the index was seen to have.
     indexed: u64,
     /// Searches lack documents until the index has this change: the end of the log when it was seen first, or lost.
     goal: Option<u64>,
 }
 
-/// An index that is to take the place of the one that is searched.
-struct FreshIndex {
-    writer: RemoteWriter,
-    /// The last change that was added.
-    seq: u64,
-    /// Changes added since the last commit.
-    uncommitted: usize,
+impl CatchUp {
+    /// Notes that the index has everything up to `seq`, with a log that ends at `last_seq`. Returns whether searches lack
+    /// nothing.
+    fn reach<E>(&mut self, seq: u64, last_seq: impl FnOnce() -> Result<u64, E>) -> Result<bool, E> {
+        let was_lost = seq < self.indexed;
+        self.indexed = seq;
+        let goal = match self.goal {
+            Some(goal) if !was_lost => goal,
+            _ => *self.goal.insert(last_seq()?),
+        };
+        Ok(seq >= goal)
+    }
 }
 
 impl RemoteIndexer {
@@ -78,7 +123,7 @@ impl RemoteIndexer {
         at: RemoteAt,
         analyzer: &Analyzer,
         reader: store::Reader,
-        shared: Arc<Shared>,
+        shared: &Shared,
     ) -> anyhow::Result<Self> {
         let place = loaded.store_place();
         Ok(Self {
@@ -86,16 +131,12 @@ impl RemoteIndexer {
             analyzer: analyzer.clone(),
             config: loaded.config.index.clone(),
             store_id: reader.store_id()?,
-            reader,
-            alone: !place.is_postgres(),
+            log: LogFeed::new(reader),
+            candidate: Candidate::new(!place.is_postgres()),
             documents: Arc::new(StoreDocuments::new(place)),
-            shared,
-            caution: SuspectRows::default(),
-            fresh_caution: SuspectRows::default(),
-            holder: some_name(),
-            seen: None,
-            indexed: 0,
-            goal: None,
+            catch_up: CatchUp::default(),
+            progress: Arc::clone(shared.index()),
+            heartbeat: shared.heartbeat(Worker::Indexer),
         })
     }
 
@@ -112,9 +153,8 @@ impl RemoteIndexer {
                 error = format!("{failed:#}"),
                 "the search index cannot be written; documents wait in the store"
             );
-            self.caution.failed();
-            self.fresh_caution.failed();
-            self.shared.heartbeat(Worker::Indexer).waits(&failed);
+            self.log.record_failure();
+            self.heartbeat.waits(&failed);
             if is_over(wake, RETRY_AFTER) {
                 return;
             }
@@ -123,9 +163,9 @@ impl RemoteIndexer {
 
     /// Waits for its turn and feeds the engine. Gives whether the daemon stops; an error is tried again.
     fn turn(&mut self, wake: &Receiver<()>) -> anyhow::Result<bool> {
-        self.shared.heartbeat(Worker::Indexer).record();
+        self.heartbeat.record();
         if !self.is_free()? {
-            if self.shared.index().take_rebuild_request() {
+            if self.progress.take_rebuild_request() {
                 tracing::warn!(
                     "another node writes the search index: `taojin reindex` works there"
                 );
@@ -141,35 +181,18 @@ impl RemoteIndexer {
     /// Whether nobody else writes the index.
     fn is_free(&mut self) -> anyhow::Result<bool> {
         let state = self.at.index.state()?;
-        if self.alone || state.holder.is_empty() || state.holder == self.holder {
+        if self.candidate.is_unopposed(&state) {
             return Ok(true);
         }
         self.note_progress(state.served.seq)?;
-        match &self.seen {
-            Some((seen, since)) if *seen == state => Ok(since.elapsed() >= SILENT),
-            _ => {
-                self.seen = Some((state, Instant::now()));
-                Ok(false)
-            }
-        }
-    }
-
-    /// The number of the last change in the log.
-    fn last_seq(&self) -> anyhow::Result<u64> {
-        let last = self.reader.last_document_seq()?;
-        Ok(u64::try_from(last).unwrap_or_default())
+        Ok(self.candidate.may_take_over(state, Instant::now()))
     }
 
     /// Tells how far the index is, and whether searches lack documents.
     fn note_progress(&mut self, seq: u64) -> anyhow::Result<()> {
-        let was_lost = seq < self.indexed;
-        self.indexed = seq;
-        let goal = match self.goal {
-            Some(goal) if !was_lost => goal,
-            _ => *self.goal.insert(self.last_seq()?),
-        };
-        self.shared.index().set_indexed(seq);
-        self.shared.index().set_caught_up(seq >= goal);
+        let is_caught_up = self.catch_up.reach(seq, || self.log.last_seq())?;
+        self.progress.set_indexed(seq);
+        self.progress.set_caught_up(is_caught_up);
         Ok(())
     }
 
@@ -181,9 +204,9 @@ impl RemoteIndexer {
             self.at.layout,
             self.documents.clone(),
             self.store_id,
-            &self.holder,
+            &self.candidate.name,
         )?;
-        let last = self.last_seq()?;
+        let last = self.log.last_seq()?;
         if writer.last_seq() > last {
             bail!(
                 "the search index knows changes up to {}, the store up to {last}: was the store restored from a backup? \
@@ -191,10 +214,8 @@ impl RemoteIndexer {
                 writer.last_seq()
             );
         }
-        if writer.is_of_other_version()
-            && try_left_out_again(&self.reader, &mut writer, &mut self.caution)?
-        {
-            self.shared.index().request_rebuild();
+        if writer.is_of_other_version() && self.log.retry_skipped(&mut writer)? {
+            self.progress.request_rebuild();
         }
         self.note_progress(writer.last_seq())?;
         Ok(writer)
@@ -215,17 +236,17 @@ impl RemoteIndexer {
             fresh = Some(self.start_fresh(&writer)?);
         }
         loop {
-            self.shared.heartbeat(Worker::Indexer).record();
-            if self.shared.index().take_rebuild_request() && fresh.is_none() {
+            self.heartbeat.record();
+            if self.progress.take_rebuild_request() && fresh.is_none() {
                 fresh = Some(self.start_fresh(&writer)?);
             }
-            let added = add_rows(&self.reader, &mut writer, &mut seq, &mut self.caution)?;
+            let added = self.log.add_rows(&mut writer, &mut seq)?;
             waiting += added;
             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let last = deadline.is_some() && (added < ROWS || late);
             let due = committed.elapsed() >= COMMIT_AFTER || waiting >= COMMIT_ROWS || last;
-            if (waiting > 0 || self.shared.index().recut().is_some()) && due {
-                commit(&mut writer, seq, self.shared.index())?;
+            if (waiting > 0 || self.progress.recut().is_some()) && due {
+                commit(&mut writer, seq, &self.progress)?;
                 self.note_progress(seq)?;
                 (waiting, committed) = (0, Instant::now());
             } else if committed.elapsed() >= BEAT_EVERY {
@@ -233,8 +254,8 @@ impl RemoteIndexer {
                 committed = Instant::now();
             }
             if last {
-                if let Some(mut fresh) = fresh {
-                    fresh.writer.commit(fresh.seq)?;
+                if let Some(fresh) = fresh {
+                    fresh.commit()?;
                 }
                 return Ok(writer);
             }
@@ -245,7 +266,7 @@ impl RemoteIndexer {
             if let Some(mut making) = fresh.take() {
                 wait = Duration::ZERO;
                 if self.advance(&mut making)? {
-                    commit(&mut writer, seq, self.shared.index())?;
+                    commit(&mut writer, seq, &self.progress)?;
                     writer = self.finish_fresh(writer, making)?;
                     (seq, waiting, committed) = (writer.last_seq(), 0, Instant::now());
                 } else {
@@ -256,7 +277,7 @@ impl RemoteIndexer {
                     let differed = self.audit(&mut writer)?;
                     next_audit = Instant::now() + if differed { AUDIT_AGAIN } else { AUDIT_EVERY };
                 }
-                if let Some(taken) = recut(&mut writer, self.shared.index())? {
+                if let Some(taken) = recut(&mut writer, &self.progress)? {
                     // Half of the time is left.
                     wait = taken.min(COMMIT_AFTER);
                 }
@@ -268,54 +289,37 @@ impl RemoteIndexer {
     }
 
     /// Begins to make the index again beside the one that is searched, or goes on with that.
-    fn start_fresh(&mut self, writer: &RemoteWriter) -> anyhow::Result<FreshIndex> {
+    fn start_fresh(&mut self, writer: &RemoteWriter) -> anyhow::Result<IndexRebuild<RemoteWriter>> {
         let fresh = writer.fresh(self.at.layout)?;
-        let (seq, last) = (fresh.last_seq(), self.last_seq()?);
+        let rebuild = IndexRebuild::new(fresh);
+        let at = rebuild.progress(&self.log)?;
         tracing::info!(
-            from = seq,
-            to = last,
+            from = at.seq,
+            to = at.last,
             "the search index is rebuilt from the store"
         );
-        self.shared
-            .index()
-            .set_rebuild(Some(RebuildProgress { seq, last }));
-        Ok(FreshIndex {
-            writer: fresh,
-            seq,
-            uncommitted: 0,
-        })
+        self.progress.set_rebuild(Some(at));
+        Ok(rebuild)
     }
 
     /// Takes some more changes into the new index. Gives whether it has all.
-    fn advance(&mut self, fresh: &mut FreshIndex) -> anyhow::Result<bool> {
-        let added = add_rows(
-            &self.reader,
-            &mut fresh.writer,
-            &mut fresh.seq,
-            &mut self.fresh_caution,
-        )?;
-        fresh.uncommitted += added;
-        if fresh.uncommitted >= COMMIT_ROWS {
-            fresh.writer.commit(fresh.seq)?;
-            fresh.uncommitted = 0;
-        }
-        let (seq, last) = (fresh.seq, self.last_seq()?);
-        self.shared
-            .index()
-            .set_rebuild(Some(RebuildProgress { seq, last }));
-        Ok(added == 0)
+    fn advance(&mut self, fresh: &mut IndexRebuild<RemoteWriter>) -> anyhow::Result<bool> {
+        let has_more = fresh.advance(&mut self.log, COMMIT_ROWS)?;
+        let at = fresh.progress(&self.log)?;
+        self.progress.set_rebuild(Some(at));
+        Ok(!has_more)
     }
 
     /// Lets the new index take the place of the old one.
     fn finish_fresh(
         &mut self,
         writer: RemoteWriter,
-        mut fresh: FreshIndex,
+        fresh: IndexRebuild<RemoteWriter>,
     ) -> anyhow::Result<RemoteWriter> {
-        fresh.writer.commit(fresh.seq)?;
-        let writer = writer.put_in_place(fresh.writer)?;
-        tracing::info!(changes = fresh.seq, "the new search index is in place");
-        self.shared.index().set_rebuild(None);
+        let seq = fresh.seq();
+        let writer = writer.put_in_place(fresh.commit()?)?;
+        tracing::info!(changes = seq, "the new search index is in place");
+        self.progress.set_rebuild(None);
         self.note_progress(writer.last_seq())?;
         Ok(writer)
     }
@@ -325,8 +329,9 @@ impl RemoteIndexer {
     fn audit(&mut self, writer: &mut RemoteWriter) -> anyhow::Result<bool> {
         let seq = writer.last_seq();
         let number = i64::try_from(seq).unwrap_or(i64::MAX);
-        let store = self.reader.present_documents()?;
-        let waiting = u64::try_from(self.reader.documents_waiting(number)?).unwrap_or_default();
+        let store = self.log.reader().present_documents()?;
+        let waiting =
+            u64::try_from(self.log.reader().documents_waiting(number)?).unwrap_or_default();
         let index = writer.num_docs()? + writer.left_out().count();
         if index.abs_diff(store) <= waiting {
             tracing::debug!(index, store, "index and store have the same documents");
@@ -340,17 +345,17 @@ impl RemoteIndexer {
         let mut repaired = 0;
         let mut after = 0;
         while after < seq {
-            self.shared.heartbeat(Worker::Indexer).record();
+            self.heartbeat.record();
             writer.record_heartbeat()?;
             let (listed, until) = writer.listed_after(after)?;
-            let stored = self.reader.present_between(after, until)?;
+            let stored = self.log.reader().present_between(after, until)?;
             let [there, wanted] = [&listed, &stored].map(|of| of.iter().collect::<HashSet<_>>());
             for (fingerprint, version) in there.symmetric_difference(&wanted) {
-                let row = self.reader.document(*fingerprint)?;
+                let row = self.log.reader().document(*fingerprint)?;
                 match row {
                     // The log brings it.
                     Some(row) if row.seq > number => continue,
-                    Some(row) => add(&self.reader, &row, writer, &mut self.caution)?,
+                    Some(row) => self.log.add(&row, writer)?,
                     None => writer.delete(*fingerprint, *version)?,
                 }
                 repaired += 1;
@@ -377,7 +382,7 @@ pub(super) fn take_all(
     each: &mut dyn FnMut(RebuildProgress),
 ) -> anyhow::Result<u64> {
     let analyzer = loaded.analyzer()?;
-    let mut indexer = RemoteIndexer::new(loaded, at, &analyzer, reader, Arc::default())?;
+    let mut indexer = RemoteIndexer::new(loaded, at, &analyzer, reader, &Shared::default())?;
     let begun = Instant::now();
     while !indexer.is_free()? {
         if begun.elapsed() > SILENT + BEAT_EVERY {
@@ -392,24 +397,23 @@ pub(super) fn take_all(
     let mut seq = writer.last_seq();
     let mut waiting = 0;
     loop {
-        let added = add_rows(&indexer.reader, &mut writer, &mut seq, &mut indexer.caution)?;
+        let added = indexer.log.add_rows(&mut writer, &mut seq)?;
         waiting += added;
         if added == 0 || waiting >= COMMIT_ROWS {
             writer.commit(seq)?;
             waiting = 0;
-            let last = indexer.last_seq()?;
+            let last = indexer.log.last_seq()?;
             each(RebuildProgress { seq, last });
         }
         if added == 0 {
             break;
         }
     }
-    let anew = anew || indexer.shared.index().take_rebuild_request();
+    let anew = anew || indexer.progress.take_rebuild_request();
     if anew && !was_empty {
         let mut fresh = indexer.start_fresh(&writer)?;
         while !indexer.advance(&mut fresh)? {
-            let (seq, last) = (fresh.seq, indexer.last_seq()?);
-            each(RebuildProgress { seq, last });
+            each(fresh.progress(&indexer.log)?);
         }
         writer = indexer.finish_fresh(writer, fresh)?;
     }
@@ -425,4 +429,51 @@ fn some_name() -> String {
     // Keys from the system's source of chance.
     let chance = std::hash::RandomState::new().build_hasher().finish();
     format!("{chance:016x}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use taojin_crawl::store::StoreError;
+
+    #[test]
+    fn candidate_waits_for_silence() {
+        let held_by = |holder: &str, beat| RemoteState {
+            holder: holder.to_owned(),
+            beat,
+            ..RemoteState::default()
+        };
+        let mut candidate = Candidate::new(false);
+        assert!(candidate.is_unopposed(&held_by("", 1)));
+        assert!(candidate.is_unopposed(&held_by(&candidate.name, 1)));
+        assert!(!candidate.is_unopposed(&held_by("other", 1)));
+        assert!(Candidate::new(true).is_unopposed(&held_by("other", 1)));
+
+        let start = Instant::now();
+        for (beat, at, expected, case) in [
+            (1, Duration::ZERO, false, "first seen"),
+            (1, SILENT - BEAT_EVERY, false, "silent for a while"),
+            (2, SILENT, false, "heard again"),
+            (2, SILENT * 2 - BEAT_EVERY, false, "counted from then"),
+            (2, SILENT * 2, true, "silent for long"),
+        ] {
+            let is_free = candidate.may_take_over(held_by("other", beat), start + at);
+            assert_eq!(is_free, expected, "{case}");
+        }
+    }
+
+    #[test]
+    fn catch_up_goal_stays_unless_lost() {
+        let mut catch_up = CatchUp::default();
+        for (seq, last_seq, expected, case) in [
+            (3, 10, false, "the end of the log is the goal"),
+            (10, 20, true, "what came later is not"),
+            (12, 20, true, "nor does it become it"),
+            (0, 20, false, "the index was lost"),
+            (20, 30, true, "and made again"),
+        ] {
+            let reached = catch_up.reach(seq, || Ok::<_, StoreError>(last_seq));
+            assert_eq!(reached.unwrap(), expected, "{case}");
+        }
+    }
 }

@@ -82,10 +82,10 @@ impl TestStore {
         );
     }
 
-    fn indexer(&self, shared: &Arc<Shared>) -> Indexer {
+    fn indexer(&self, shared: &Shared) -> Indexer {
         let reader = self.store.lock().unwrap().reader().unwrap();
         let analyzer = self.loaded.analyzer().unwrap();
-        Indexer::open(&self.loaded, &analyzer, reader, Arc::clone(shared), true).unwrap()
+        Indexer::open(&self.loaded, &analyzer, reader, shared, true).unwrap()
     }
 
     fn documents(&self) -> u64 {
@@ -113,7 +113,7 @@ fn indexer_skips_damaged_document() {
     place.put_text(1, &text("甲"));
     place.put_damaged(2);
     place.put_text(3, &text("乙"));
-    let shared = Arc::default();
+    let shared = Shared::default();
     let mut indexer = place.indexer(&shared);
     indexer.take_all().unwrap();
     assert_eq!(place.documents(), 2);
@@ -134,12 +134,12 @@ fn indexer_quarantines_crashing_document() {
     let place = TestStore::new();
     let original = text("甲");
     place.put_text(1, &original);
-    let shared: Arc<Shared> = Arc::default();
+    let shared = Shared::default();
     let mut indexer = place.indexer(&shared);
     indexer.take_all().unwrap();
     // The trap goes off when the next one, a reprint, is compared with it.
     let set = Arc::new(AtomicBool::new(true));
-    indexer.documents = Arc::new(Trap {
+    indexer.opener.documents = Arc::new(Trap {
         documents: StoreDocuments::new(&place.loaded.config.data_dir),
         set: Arc::clone(&set),
     });
@@ -198,7 +198,7 @@ fn indexer_quarantines_crashing_document() {
 fn rebuild_waits_for_disk() {
     let place = TestStore::new();
     place.put_text(1, &text("甲"));
-    let shared: Arc<Shared> = Arc::default();
+    let shared = Shared::default();
     shared.pause().set(Some("disk low".to_owned()));
     shared.index().request_rebuild();
     let indexer = place.indexer(&shared);
@@ -292,7 +292,7 @@ fn indexer_skips_damaged_log_page() {
         store,
         _dir,
     };
-    place.indexer(&Arc::default()).take_all().unwrap();
+    place.indexer(&Shared::default()).take_all().unwrap();
     let documents = place.documents();
     assert!((250..300).contains(&documents), "{documents}");
     let left = place.left_out();
@@ -318,7 +318,7 @@ fn index_lag_grows() {
         later.index_lag_ms >= first.index_lag_ms + 30,
         "{first:?} {later:?}"
     );
-    place.indexer(&Arc::default()).take_all().unwrap();
+    place.indexer(&Shared::default()).take_all().unwrap();
     let done = board.read(1).unwrap();
     assert_eq!((done.outbox_lag, done.index_lag_ms), (0, 0));
 }
