@@ -42,6 +42,7 @@ mod report {
     pub(crate) mod status;
     pub(crate) mod summary;
     pub(crate) mod systemd;
+    pub(crate) mod tally;
     pub(crate) mod verdict;
 }
 /// What a person decides about templates and terms, and the search for terms.
@@ -208,7 +209,7 @@ pub async fn run(
             let opened = wait_for_store(loaded, &shared, &mut inbox, error, &mut shutdown).await;
             match opened? {
                 Some(store) => store,
-                None => return Ok(Summary::new(shared.now_ms())),
+                None => return Ok(Summary::default()),
             }
         }
         opened => opened?,

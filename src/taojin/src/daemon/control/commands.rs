@@ -15,8 +15,9 @@ use crate::daemon::crawl::crawl_log::LogLine;
 use crate::daemon::crawl::crawl_loop::CrawlLoop;
 use crate::daemon::crawl::sites::SiteRun;
 use crate::daemon::learn::templates::Seen;
+use crate::daemon::report::tally::CrawlTally;
 use crate::daemon::watchdog::Worker;
-use crate::daemon::{Summary, index, now_ms};
+use crate::daemon::{index, now_ms};
 use crate::documents::IndexAt;
 use crate::serve::{Command, CommandDone, CommandError};
 use taojin_crawl::schedule::Site;
@@ -515,7 +516,7 @@ struct Watch {
 #[derive(Debug)]
 enum What {
     /// A cycle of these sites.
-    Sites(BTreeSet<Arc<str>>, Box<Summary>),
+    Sites(BTreeSet<Arc<str>>, Box<CrawlTally>),
     /// One visit; it is told once it is durable.
     Url(UrlId, Box<CommandDone>),
 }
@@ -529,7 +530,7 @@ impl Watch {
 
 impl Watches {
     pub(super) fn sites(&mut self, sites: BTreeSet<Arc<str>>, reply: &Sender<Reply>, now: i64) {
-        let what = What::Sites(sites, Box::new(Summary::new(now)));
+        let what = What::Sites(sites, Box::new(CrawlTally::new(now)));
         self.add(what, reply);
     }
 
@@ -589,7 +590,7 @@ impl Watches {
                 if let What::Sites(sites, summary) = &mut watch.what
                     && sites.contains(site)
                 {
-                    summary.new_urls += count as u64;
+                    summary.add_new_urls(count);
                 }
             }
         }
@@ -623,7 +624,7 @@ impl Watches {
         &mut self,
         paused: Option<&str>,
         is_over: impl Fn(&str) -> bool,
-        mut sum_up: impl FnMut(&BTreeSet<Arc<str>>, &mut Summary) -> anyhow::Result<()>,
+        mut sum_up: impl FnMut(&BTreeSet<Arc<str>>, &mut CrawlTally) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
         self.0.retain(|watch| !watch.reply.is_closed());
         let mut waiting = Vec::new();
@@ -636,9 +637,9 @@ impl Watches {
                 waiting.push(watch);
                 continue;
             }
-            summary.paused = paused.map(str::to_owned);
+            summary.set_paused(paused.map(str::to_owned));
             sum_up(sites, summary)?;
-            let end = Response::Crawled(summary.clone());
+            let end = Response::Crawled(Box::new(std::mem::take(summary).into_summary()));
             watch.end(end);
         }
         self.0 = waiting;

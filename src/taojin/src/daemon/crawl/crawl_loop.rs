@@ -30,6 +30,7 @@ use crate::daemon::learn::learner::Learner;
 use crate::daemon::learn::templates::{Seen, Templates};
 use crate::daemon::reloading::Current;
 use crate::daemon::report::summary::Summary;
+use crate::daemon::report::tally::CrawlTally;
 use crate::daemon::watchdog::Worker;
 use crate::daemon::{Mode, ProgressCallback, Shared};
 use crate::documents::IndexAt;
@@ -94,7 +95,7 @@ pub(crate) struct CrawlLoop {
     pub(crate) disk: DiskWatch,
     pub(crate) shared: Arc<Shared>,
     pub(crate) progress: Option<ProgressCallback>,
-    pub(crate) summary: Summary,
+    pub(crate) summary: CrawlTally,
     /// Known addresses that a pass is still to fetch, about: what a limit holds back is among them.
     pub(crate) left: u64,
     pub(crate) walls: RefusalWalls,
@@ -165,7 +166,7 @@ impl CrawlLoop {
         };
         // Before the other workers end, whose channels go with the loop.
         self.shared.lifecycle().end_crawl();
-        ended.map(|()| self.summary)
+        ended.map(|()| self.summary.into_summary())
     }
 
     fn turn(&mut self) -> anyhow::Result<()> {
@@ -427,7 +428,7 @@ impl CrawlLoop {
     pub(crate) fn is_paused(&mut self) -> bool {
         let low = self.disk.look().map(str::to_owned);
         if low.is_some() {
-            self.summary.paused.clone_from(&low);
+            self.summary.set_paused(low.clone());
         }
         let paused = low.is_some();
         self.shared.pause().set(low);
@@ -512,7 +513,8 @@ impl CrawlLoop {
         let Some(replay) = &mut self.replay else {
             return Ok(());
         };
-        self.summary.problems.append(&mut replay.problems);
+        self.summary
+            .add_problems(std::mem::take(&mut replay.problems));
         let mut arrived = std::mem::take(&mut replay.arrived);
         // What is no page would not have been linked to either.
         arrived.retain(|f| !is_foreign(&f.visit));
@@ -531,7 +533,7 @@ impl CrawlLoop {
                 record = self.store.lookup(&uri)?.unwrap_or(record);
             }
             if is_older(&record, &finished.visit) {
-                self.summary.archived_older += 1;
+                self.summary.add_archived_older();
                 continue;
             }
             finished.lease.record = record;
@@ -674,7 +676,7 @@ impl CrawlLoop {
     }
 
     fn has_nothing(&self) -> bool {
-        self.batch.pages.is_empty() && self.frontier.in_flight() == 0 && self.summary.visits == 0
+        self.batch.pages.is_empty() && self.frontier.in_flight() == 0 && !self.summary.has_visits()
     }
 
     /// Takes what comes while nothing can be stored: a page is fetched once more, whoever asks is refused. Whether it is time to
@@ -868,7 +870,7 @@ pub(crate) fn open_loop(
         disk: DiskWatch::new(&config.data_dir, &config.crawl),
         shared: channels.shared,
         progress: channels.progress,
-        summary: Summary::new(now),
+        summary: CrawlTally::new(now),
         left: 0,
         walls: RefusalWalls::default(),
         lists: HashMap::new(),

@@ -14,12 +14,11 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::crawl_loop::{CrawlLoop, Interval, RETRY};
 use super::site_rules::SiteRules;
 use crate::daemon::local_time;
-use crate::daemon::report::summary::{Summary, number};
-use crate::daemon::report::verdict::{self, SiteFacts};
+use crate::daemon::report::summary::number;
+use crate::daemon::report::tally::CrawlTally;
+use crate::daemon::report::verdict::{self, CycleLimits, SiteFacts, UnvisitedCounts, VisitCounts};
 use crate::serve::SiteVerdict;
-use taojin_crawl::frontier::{
-    self, BEYOND_HOPS, HOST_LIMITS, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS, Span,
-};
+use taojin_crawl::frontier::{self, Span};
 use taojin_crawl::schedule::{Cron, Site};
 use taojin_crawl::scope::Scope;
 use taojin_crawl::store::{NewUrl, Reader, SiteCounts, SiteRecord, StoreError, UrlClass};
@@ -147,7 +146,7 @@ impl CrawlLoop {
 
     /// What belongs to the pass.
     pub(crate) fn pass(&self, now_ms: i64) -> Span {
-        self.span(self.summary.started_ms, now_ms)
+        self.span(self.summary.started_ms(), now_ms)
     }
 
     fn span(&self, since_ms: i64, now_ms: i64) -> Span {
@@ -245,7 +244,7 @@ impl CrawlLoop {
             let site = self.sites.get(name);
             site.is_none_or(|run| run.open_since_ms.is_none())
         };
-        let sum_up = |sites: &BTreeSet<Arc<str>>, summary: &mut Summary| {
+        let sum_up = |sites: &BTreeSet<Arc<str>>, summary: &mut CrawlTally| {
             let mut counts = self.store.counts()?;
             counts.sites.retain(|name, _| sites.contains(name.as_str()));
             summary.finish(&counts, now);
@@ -357,37 +356,17 @@ pub(crate) fn site_verdict(
         }
         None => None,
     };
-    let problem = |(name, count): (&String, &i64)| {
-        let problem = Problem::parse(name.strip_prefix(PROBLEM)?)?;
-        Some((problem, u64::try_from(*count).unwrap_or_default()))
-    };
     let facts = SiteFacts {
         has_begun: record.as_ref().is_some_and(|r| r.last_cycle_ms.is_some()),
         is_over: counts.contains_key(ENDED_MS),
-        visits: number(counts, "cycle_visits"),
-        usable: number(counts, USABLE),
-        redirects: number(counts, REDIRECTS),
-        blocking_pages: number(counts, BLOCKING_PAGES),
-        entry_problems: number(counts, ENTRY_PROBLEMS),
-        new_documents: number(counts, "cycle_new"),
+        visits: VisitCounts::from_counts(counts),
+        unvisited: UnvisitedCounts::from_counts(counts),
+        limits: CycleLimits::new(site, limits, pass_patience_ms),
         documents: number(counts, "documents"),
-        left: number(counts, "new"),
-        beyond_hops: number(counts, BEYOND_HOPS),
-        out_of_scope: number(counts, OUT_OF_SCOPE),
-        sitemaps_cut: number(counts, SITEMAPS_CUT),
-        site_full: number(counts, SITE_FULL),
-        hit_site_limit: number(counts, SITE_LIMITS) > 0,
-        hit_host_limit: number(counts, HOST_LIMITS) > 0,
-        problems: counts.iter().filter_map(problem).collect(),
         last_error: record.and_then(|r| r.last_error),
         start: start.unwrap_or_default(),
-        resting,
         next_try_ms: next_try_ms.filter(|at| *at > now),
-        max_hops: site.scope.max_hops,
-        max_pages_per_cycle: site.max_pages_per_cycle,
-        pages_per_host_per_cycle: limits.pages_per_host_per_cycle,
-        max_urls_per_site: limits.max_urls_per_site,
-        pass_patience_ms,
+        resting,
         zone_s: chrono::Local::now().offset().fix().local_minus_utc(),
     };
     Ok(verdict::verdict(&facts))

@@ -1,17 +1,14 @@
 //! What a crawl did, for a person and for `--json`.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::daemon::crawl::crawl_log::LogLine;
-use crate::serve::{Level, SiteVerdict};
-use taojin_crawl::frontier::{CommitReport, Resting};
+use crate::serve::Level;
+use taojin_crawl::VisitOutcome;
 use taojin_crawl::store::{Counts, SiteCounts};
-use taojin_crawl::{DocumentChange, VisitOutcome};
 
-/// Counts of one crawl. The JSON form is stable.
+/// What `taojin crawl --json` prints of one crawl. The JSON form is stable.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Summary {
@@ -66,12 +63,6 @@ pub struct Summary {
     pub bytes: u64,
     /// Length of the crawl in milliseconds.
     pub elapsed_ms: i64,
-    /// When it began.
-    #[serde(skip)]
-    pub(crate) started_ms: i64,
-    /// Visits and new documents of each site.
-    #[serde(skip)]
-    by_site: BTreeMap<String, (u64, u64)>,
 }
 
 /// How one site of a pass fared.
@@ -107,87 +98,6 @@ pub struct RestingHost {
 }
 
 impl Summary {
-    pub(crate) fn new(now_ms: i64) -> Self {
-        Self {
-            started_ms: now_ms,
-            ..Self::default()
-        }
-    }
-
-    pub(crate) fn finish(&mut self, counts: &Counts, now_ms: i64) {
-        self.elapsed_ms = now_ms - self.started_ms;
-        self.wasted_share = share(self.wasted, self.visits);
-        let sum = Freshness::from_counts(&totals(counts));
-        self.waiting = sum.waiting;
-        self.recall_estimate = sum.recall();
-        self.mean_age_ms = sum.mean_age_ms(now_ms);
-    }
-
-    /// Names the hosts that were not waited for.
-    pub(crate) fn take_resting(&mut self, resting: &[Resting]) {
-        let host = |rest: &Resting| RestingHost {
-            host: rest.host.to_string(),
-            until_ms: rest.until_ms,
-            cause: rest.cause.as_str().to_owned(),
-        };
-        self.resting = resting.iter().map(host).collect();
-    }
-
-    /// Says how each site fared.
-    pub(crate) fn take_verdicts(&mut self, verdicts: BTreeMap<Arc<str>, SiteVerdict>) {
-        for (name, verdict) in verdicts {
-            let (visits, new) = self.by_site.get(&*name).copied().unwrap_or_default();
-            self.sites.push(SiteSummary {
-                name: name.to_string(),
-                verdict: verdict.level,
-                text: verdict.text,
-                visits,
-                new,
-                left: verdict.left,
-                setting: verdict.setting,
-            });
-        }
-    }
-
-    pub(crate) fn add(&mut self, line: &LogLine, wasted: bool) {
-        let (visits, new) = self.by_site.entry(line.site.clone()).or_default();
-        *visits += 1;
-        *new += u64::from(line.document == Some(DocumentChange::New));
-        self.wasted += u64::from(wasted);
-        self.not_modified += u64::from(line.outcome == VisitOutcome::NotModified);
-        self.visits += 1;
-        self.bytes += line.bytes;
-        *self
-            .outcomes
-            .entry(line.outcome.as_str().to_owned())
-            .or_default() += 1;
-        if let Some(reason) = &line.reason {
-            *self.reasons.entry(reason.clone()).or_default() += 1;
-        }
-        match line.document {
-            Some(DocumentChange::New) => self.documents_new += 1,
-            Some(DocumentChange::Changed) => self.documents_changed += 1,
-            Some(DocumentChange::Unchanged) => self.documents_unchanged += 1,
-            Some(DocumentChange::Unconfirmed) => self.documents_unconfirmed += 1,
-            Some(DocumentChange::Deleted) => self.documents_deleted += 1,
-            Some(DocumentChange::Duplicate | DocumentChange::Moved) => {
-                self.documents_duplicate += 1;
-            }
-            None => {}
-        }
-    }
-
-    pub(crate) fn committed(&mut self, report: &CommitReport) {
-        self.new_urls += report.new_urls as u64;
-        self.seen_links += report.seen as u64;
-        for (refusal, count) in &report.refused {
-            *self
-                .refused_links
-                .entry(refusal.describe().to_owned())
-                .or_default() += *count as u64;
-        }
-    }
-
     /// Visits with this outcome.
     pub fn outcome(&self, outcome: VisitOutcome) -> u64 {
         let count = self.outcomes.get(outcome.as_str());

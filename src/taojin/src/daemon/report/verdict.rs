@@ -9,8 +9,14 @@ use std::sync::LazyLock;
 use chrono::{DateTime, FixedOffset, Offset as _};
 use serde::Deserialize;
 
+use super::summary::number;
+use crate::daemon::crawl::sites;
 use crate::serve::{Level, SiteVerdict};
-use taojin_crawl::frontier::{MAX_SKIPPED, Resting};
+use taojin_crawl::frontier::{
+    self, BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, Resting, SITE_FULL, SITE_LIMITS,
+};
+use taojin_crawl::schedule::Site;
+use taojin_crawl::store::SiteCounts;
 use taojin_crawl::{Failure, NoPage, Problem};
 
 /// A share of failed visits above this is worth a look: one in twenty.
@@ -23,44 +29,112 @@ pub(crate) struct SiteFacts {
     pub(crate) has_begun: bool,
     /// Nothing of the cycle is left to do.
     pub(crate) is_over: bool,
-    pub(crate) visits: u64,
+    pub(crate) visits: VisitCounts,
+    pub(crate) unvisited: UnvisitedCounts,
+    pub(crate) limits: CycleLimits,
+    /// Documents of the site, of all cycles.
+    pub(crate) documents: u64,
+    /// Address and reason of the last visit without a page.
+    pub(crate) last_error: Option<String>,
+    /// `host:port` of the first seed.
+    pub(crate) start: String,
+    /// When the host of the first seed is asked again, Unix milliseconds; `None` if it may be at once, or is not to be.
+    pub(crate) next_try_ms: Option<i64>,
+    /// The host that rests longest, if that is longer than a pass waits.
+    pub(crate) resting: Option<Resting>,
+    /// Seconds east of UTC of the times in the sentence.
+    pub(crate) zone_s: i32,
+}
+
+/// What the visits of a cycle brought.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct VisitCounts {
+    /// All of them, those refused before a request too.
+    pub(crate) total: u64,
     /// Visits that were answered with a page, or that it has not changed.
     pub(crate) usable: u64,
+    pub(crate) new_documents: u64,
     /// Visits that led to another address.
     pub(crate) redirects: u64,
     /// Visits that were answered with a page to sign in or to prove oneself at, or led to one.
     pub(crate) blocking_pages: u64,
     /// Seeds that did not come.
     pub(crate) entry_problems: u64,
-    pub(crate) new_documents: u64,
-    /// Documents of the site, of all cycles.
-    pub(crate) documents: u64,
+    /// Visits without a page, by why.
+    pub(crate) problems: BTreeMap<Problem, u64>,
+}
+
+impl VisitCounts {
+    /// The counts of a cycle as the store has them.
+    pub(crate) fn from_counts(counts: &SiteCounts) -> Self {
+        let problem = |(name, count): (&String, &i64)| {
+            let problem = Problem::parse(name.strip_prefix(sites::PROBLEM)?)?;
+            Some((problem, u64::try_from(*count).unwrap_or_default()))
+        };
+        Self {
+            total: number(counts, "cycle_visits"),
+            usable: number(counts, sites::USABLE),
+            new_documents: number(counts, "cycle_new"),
+            redirects: number(counts, sites::REDIRECTS),
+            blocking_pages: number(counts, sites::BLOCKING_PAGES),
+            entry_problems: number(counts, sites::ENTRY_PROBLEMS),
+            problems: counts.iter().filter_map(problem).collect(),
+        }
+    }
+}
+
+/// Addresses that a cycle has seen and not visited, and which limits it met.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct UnvisitedCounts {
     /// Known addresses that were never visited.
     pub(crate) left: u64,
     pub(crate) beyond_hops: u64,
     pub(crate) out_of_scope: u64,
     /// Sitemaps that were not read to their end.
     pub(crate) sitemaps_cut: u64,
-    /// Addresses that were not taken up since the site is full.
+    /// Addresses that were not taken up since the site is full. What is beyond [`MAX_SKIPPED`] is not counted.
     pub(crate) site_full: u64,
+    /// Some of those left wait since the site has had its pages of this cycle.
     pub(crate) hit_site_limit: bool,
+    /// The same of a host.
     pub(crate) hit_host_limit: bool,
-    /// Visits without a page, by why.
-    pub(crate) problems: BTreeMap<Problem, u64>,
-    /// Address and reason of the last one.
-    pub(crate) last_error: Option<String>,
-    /// `host:port` of the first seed.
-    pub(crate) start: String,
-    /// The host that rests longest, if that is longer than a pass waits.
-    pub(crate) resting: Option<Resting>,
-    pub(crate) next_try_ms: Option<i64>,
+}
+
+impl UnvisitedCounts {
+    /// The counts of a site as the store has them.
+    pub(crate) fn from_counts(counts: &SiteCounts) -> Self {
+        Self {
+            left: number(counts, "new"),
+            beyond_hops: number(counts, BEYOND_HOPS),
+            out_of_scope: number(counts, OUT_OF_SCOPE),
+            sitemaps_cut: number(counts, sites::SITEMAPS_CUT),
+            site_full: number(counts, SITE_FULL),
+            hit_site_limit: number(counts, SITE_LIMITS) > 0,
+            hit_host_limit: number(counts, HOST_LIMITS) > 0,
+        }
+    }
+}
+
+/// The settings that limit a cycle of a site, as the sentence quotes them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct CycleLimits {
     pub(crate) max_hops: u16,
     pub(crate) max_pages_per_cycle: Option<i64>,
     pub(crate) pages_per_host_per_cycle: i64,
     pub(crate) max_urls_per_site: i64,
     pub(crate) pass_patience_ms: u64,
-    /// Seconds east of UTC of the times in the sentence.
-    pub(crate) zone_s: i32,
+}
+
+impl CycleLimits {
+    pub(crate) fn new(site: &Site, config: &frontier::Config, pass_patience_ms: u64) -> Self {
+        Self {
+            max_hops: site.scope.max_hops,
+            max_pages_per_cycle: site.max_pages_per_cycle,
+            pages_per_host_per_cycle: config.pages_per_host_per_cycle,
+            max_urls_per_site: config.max_urls_per_site,
+            pass_patience_ms,
+        }
+    }
 }
 
 /// Words in English and in Chinese.
@@ -141,7 +215,7 @@ pub(crate) fn verdict(facts: &SiteFacts) -> SiteVerdict {
     } else if facts.is_failed() {
         failed(facts, &mut text);
         Level::Failed
-    } else if !facts.is_over && facts.usable == 0 {
+    } else if !facts.is_over && facts.visits.usable == 0 {
         text.say("first_page", 0, &[]);
         Level::Waiting
     } else {
@@ -151,7 +225,7 @@ pub(crate) fn verdict(facts: &SiteFacts) -> SiteVerdict {
         level,
         text: text.en.join("; "),
         text_zh: text.zh.join("；"),
-        left: facts.left,
+        left: facts.unvisited.left,
         setting: text.setting.map(str::to_owned),
     }
 }
@@ -159,14 +233,14 @@ pub(crate) fn verdict(facts: &SiteFacts) -> SiteVerdict {
 impl SiteFacts {
     /// No page came, and none is on its way.
     fn is_failed(&self) -> bool {
-        let asked = self.visits > 0 && (self.is_over || !self.problems.is_empty());
-        let nothing_asked = self.is_over && self.visits == 0 && self.documents == 0;
-        self.usable == 0 && (asked || nothing_asked || self.is_kept_waiting())
+        let asked = self.visits.total > 0 && (self.is_over || !self.visits.problems.is_empty());
+        let nothing_asked = self.is_over && self.visits.total == 0 && self.documents == 0;
+        self.visits.usable == 0 && (asked || nothing_asked || self.is_kept_waiting())
     }
 
     /// Nothing was requested, since the host rests.
     fn is_kept_waiting(&self) -> bool {
-        self.is_over && self.visits == 0 && self.resting.is_some()
+        self.is_over && self.visits.total == 0 && self.resting.is_some()
     }
 
     fn time(&self, at_ms: i64) -> String {
@@ -183,17 +257,17 @@ impl SiteFacts {
 
 /// No page came: why, and when it is tried again.
 fn failed(facts: &SiteFacts, text: &mut Text) {
-    let mut problems = facts.problems.keys();
+    let mut problems = facts.visits.problems.keys();
     match (problems.next(), problems.next()) {
         (Some(problem), None) => start_failed(facts, *problem, text),
-        (Some(_), Some(_)) => text.say("no_page", 0, &[("list", list(&facts.problems))]),
-        (None, _) if facts.redirects > 0 => {
+        (Some(_), Some(_)) => text.say("no_page", 0, &[("list", list(&facts.visits.problems))]),
+        (None, _) if facts.visits.redirects > 0 => {
             text.name("scope.hosts");
             text.say("leads_outside", 0, &[]);
         }
         (None, _) => text.say("nothing", 0, &[]),
     }
-    if facts.visits == 0
+    if facts.visits.total == 0
         && let Some(resting) = &facts.resting
     {
         rest(facts, resting, text);
@@ -239,16 +313,16 @@ fn done(facts: &SiteFacts, text: &mut Text) -> Level {
     }
     if facts.is_over && facts.documents == 0 {
         level = Level::Partial;
-        text.say("no_document", facts.usable, &[]);
+        text.say("no_document", facts.visits.usable, &[]);
     } else {
-        let key = if facts.new_documents == 0 {
+        let key = if facts.visits.new_documents == 0 {
             "nothing_new"
         } else {
             "new"
         };
-        text.say(key, facts.new_documents, &[]);
+        text.say(key, facts.visits.new_documents, &[]);
     }
-    let mut problems = facts.problems.clone();
+    let mut problems = facts.visits.problems.clone();
     if let Some(n) = problems.remove(&Problem::DISALLOWED) {
         text.say("robots", n, &[]);
     }
@@ -256,24 +330,24 @@ fn done(facts: &SiteFacts, text: &mut Text) -> Level {
     if failed > 0 {
         text.say("failed", failed, &[("list", list(&problems))]);
     }
-    if facts.blocking_pages * FEW_PROBLEMS > facts.visits {
+    if facts.visits.blocking_pages * FEW_PROBLEMS > facts.visits.total {
         level = Level::Partial;
-        text.say("blocking", facts.blocking_pages, &[]);
+        text.say("blocking", facts.visits.blocking_pages, &[]);
     }
-    if facts.entry_problems > 0 {
+    if facts.visits.entry_problems > 0 {
         text.say("no_start", 0, &[]);
     }
-    if facts.entry_problems > 0 || failed * FEW_PROBLEMS > facts.visits {
+    if facts.visits.entry_problems > 0 || failed * FEW_PROBLEMS > facts.visits.total {
         level = Level::Partial;
     }
-    if facts.left > 0 {
+    if facts.unvisited.left > 0 {
         if facts.is_over {
             level = Level::Partial;
         }
         left(facts, text);
     }
-    not_followed(facts, text);
-    if facts.site_full > 0 {
+    not_followed(&facts.unvisited, &facts.limits, text);
+    if facts.unvisited.site_full > 0 {
         level = Level::Partial;
     }
     level
@@ -281,22 +355,22 @@ fn done(facts: &SiteFacts, text: &mut Text) -> Level {
 
 /// Known addresses that wait, and the setting that makes them.
 fn left(facts: &SiteFacts, text: &mut Text) {
-    let by = match facts.max_pages_per_cycle {
-        Some(max) if facts.hit_site_limit => Some(("max_pages_per_cycle", max)),
-        _ if facts.hit_host_limit => {
-            let max = facts.pages_per_host_per_cycle;
+    let by = match facts.limits.max_pages_per_cycle {
+        Some(max) if facts.unvisited.hit_site_limit => Some(("max_pages_per_cycle", max)),
+        _ if facts.unvisited.hit_host_limit => {
+            let max = facts.limits.pages_per_host_per_cycle;
             Some(("frontier.pages_per_host_per_cycle", max))
         }
         _ => None,
     };
     if !facts.is_over {
-        text.say("remaining", facts.left, &[]);
+        text.say("remaining", facts.unvisited.left, &[]);
     } else if let Some((key, max)) = by {
         text.name(key);
         let values = [("key", same(key)), ("max", same(max))];
-        text.say("next_cycle", facts.left, &values);
+        text.say("next_cycle", facts.unvisited.left, &values);
     } else {
-        text.say("left", facts.left, &[]);
+        text.say("left", facts.unvisited.left, &[]);
         if let Some(resting) = &facts.resting {
             text.name("crawl.pass_patience_ms");
             rest(facts, resting, text);
@@ -312,31 +386,35 @@ fn rest(facts: &SiteFacts, resting: &Resting, text: &mut Text) {
         ("host", same(&resting.host)),
         ("time", same(facts.time(resting.until_ms))),
         ("cause", [cause.to_owned(), in_chinese.to_owned()]),
-        ("max", same(facts.pass_patience_ms)),
+        ("max", same(facts.limits.pass_patience_ms)),
     ];
     text.say("rest", 0, &values);
 }
 
 /// Addresses that were found and that a setting keeps out for good.
-fn not_followed(facts: &SiteFacts, text: &mut Text) {
-    if facts.beyond_hops > 0 {
+fn not_followed(unvisited: &UnvisitedCounts, limits: &CycleLimits, text: &mut Text) {
+    if unvisited.beyond_hops > 0 {
         text.name("scope.max_hops");
-        text.say("hops", facts.beyond_hops, &[("max", same(facts.max_hops))]);
+        text.say(
+            "hops",
+            unvisited.beyond_hops,
+            &[("max", same(limits.max_hops))],
+        );
     }
-    if facts.site_full > 0 {
-        let n = facts.site_full;
+    if unvisited.site_full > 0 {
+        let n = unvisited.site_full;
         text.setting = Some("frontier.max_urls_per_site");
         let is_least = usize::try_from(n).is_ok_and(|n| n >= MAX_SKIPPED);
         let key = if is_least { "full_at_least" } else { "full" };
-        text.say(key, n, &[("max", same(facts.max_urls_per_site))]);
+        text.say(key, n, &[("max", same(limits.max_urls_per_site))]);
     }
-    if facts.sitemaps_cut > 0 {
+    if unvisited.sitemaps_cut > 0 {
         text.name("fetch.max_sitemap_bytes");
-        text.say("sitemaps", facts.sitemaps_cut, &[]);
+        text.say("sitemaps", unvisited.sitemaps_cut, &[]);
     }
-    if facts.out_of_scope > 0 {
+    if unvisited.out_of_scope > 0 {
         text.name("scope.include, scope.exclude");
-        text.say("scope", facts.out_of_scope, &[]);
+        text.say("scope", unvisited.out_of_scope, &[]);
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::daemon::report::verdict::{SiteFacts, verdict};
+use crate::daemon::report::verdict::{CycleLimits, SiteFacts, VisitCounts, verdict};
 use crate::serve::Level;
 use taojin_crawl::Problem;
 use taojin_crawl::frontier::{Cause, Resting};
@@ -21,31 +21,42 @@ fn good() -> SiteFacts {
     SiteFacts {
         has_begun: true,
         is_over: true,
-        visits: 100,
-        usable: 100,
-        new_documents: 12,
+        visits: VisitCounts {
+            total: 100,
+            usable: 100,
+            new_documents: 12,
+            ..VisitCounts::default()
+        },
+        limits: CycleLimits {
+            max_hops: 20,
+            max_pages_per_cycle: None,
+            pages_per_host_per_cycle: 10_000,
+            max_urls_per_site: 2_000_000,
+            pass_patience_ms: 60_000,
+        },
         documents: 80,
         start: "a.example:8080".to_owned(),
-        max_hops: 20,
-        pages_per_host_per_cycle: 10_000,
-        max_urls_per_site: 2_000_000,
-        pass_patience_ms: 60_000,
         zone_s: 8 * 3600,
         ..SiteFacts::default()
     }
 }
 
+/// The same, changed so.
+fn with(mut facts: SiteFacts, change: impl FnOnce(&mut SiteFacts)) -> SiteFacts {
+    change(&mut facts);
+    facts
+}
+
 /// A cycle in which one visit ended so.
 fn bad(word: &str) -> SiteFacts {
-    SiteFacts {
-        visits: 1,
-        usable: 0,
-        new_documents: 0,
-        documents: 0,
-        entry_problems: 1,
-        problems: problems(&[(word, 1)]),
-        ..good()
-    }
+    with(good(), |f| {
+        f.visits.total = 1;
+        f.visits.usable = 0;
+        f.visits.new_documents = 0;
+        f.documents = 0;
+        f.visits.entry_problems = 1;
+        f.visits.problems = problems(&[(word, 1)]);
+    })
 }
 
 #[track_caller]
@@ -54,27 +65,24 @@ fn check(facts: SiteFacts, level: Level, en: &str, zh: &str, setting: Option<&st
     assert_eq!((found.level, found.text.as_str()), (level, en));
     assert_eq!(found.text_zh, zh);
     assert_eq!(found.setting.as_deref(), setting);
-    assert_eq!(found.left, facts.left);
+    assert_eq!(found.left, facts.unvisited.left);
 }
 
 #[test]
 fn verdict_failed_names_reason() {
     for (facts, en, zh) in [
         (
-            SiteFacts {
-                next_try_ms: Some(THEN_MS),
-                ..bad("HTTP 500")
-            },
+            with(bad("HTTP 500"), |f| {
+                f.next_try_ms = Some(THEN_MS);
+            }),
             "every answer was HTTP 500; next try at 2027-01-15 16:00 +08:00",
             "所有应答都是 HTTP 500；2027-01-15 16:00 +08:00 再试",
         ),
         (
-            SiteFacts {
-                last_error: Some(
-                    "http://a.example:8080/: robots.txt line 3: Disallow: /".to_owned(),
-                ),
-                ..bad("robots")
-            },
+            with(bad("robots"), |f| {
+                f.last_error =
+                    Some("http://a.example:8080/: robots.txt line 3: Disallow: /".to_owned());
+            }),
             "robots.txt forbids the start page (line 3: Disallow: /)",
             "robots.txt 禁止抓取起始页（line 3: Disallow: /）",
         ),
@@ -99,21 +107,19 @@ fn verdict_failed_names_reason() {
             "错误页：a.example:8080",
         ),
         (
-            SiteFacts {
-                visits: 3,
-                problems: problems(&[("HTTP 500", 2), ("timeout", 1)]),
-                ..bad("HTTP 500")
-            },
+            with(bad("HTTP 500"), |f| {
+                f.visits.total = 3;
+                f.visits.problems = problems(&[("HTTP 500", 2), ("timeout", 1)]);
+            }),
             "no page could be fetched: HTTP 500 × 2, no answer in time × 1",
             "没有取回网页：HTTP 500 × 2、应答超时 × 1",
         ),
         (
-            SiteFacts {
-                visits: 0,
-                entry_problems: 0,
-                problems: problems(&[]),
-                ..bad("HTTP 500")
-            },
+            with(bad("HTTP 500"), |f| {
+                f.visits.total = 0;
+                f.visits.entry_problems = 0;
+                f.visits.problems = problems(&[]);
+            }),
             "nothing could be fetched",
             "没有可抓取的网址",
         ),
@@ -131,12 +137,11 @@ fn verdict_names_forbidding_setting() {
         "fetch.allow_addresses 不允许访问该地址：a.example:8080",
         Some("fetch.allow_addresses"),
     );
-    let away = SiteFacts {
-        redirects: 1,
-        problems: problems(&[]),
-        entry_problems: 0,
-        ..bad("HTTP 500")
-    };
+    let away = with(bad("HTTP 500"), |f| {
+        f.visits.redirects = 1;
+        f.visits.problems = problems(&[]);
+        f.visits.entry_problems = 0;
+    });
     check(
         away,
         Level::Failed,
@@ -153,11 +158,10 @@ fn verdict_names_resting_host() {
         until_ms: THEN_MS,
         cause: Cause::RetryAfter,
     });
-    let facts = SiteFacts {
-        resting: rest.clone(),
-        left: 5,
-        ..good()
-    };
+    let facts = with(good(), |f| {
+        f.resting = rest.clone();
+        f.unvisited.left = 5;
+    });
     check(
         facts,
         Level::Partial,
@@ -167,12 +171,11 @@ fn verdict_names_resting_host() {
          超过 crawl.pass_patience_ms = 60000",
         Some("crawl.pass_patience_ms"),
     );
-    let nothing = SiteFacts {
-        visits: 0,
-        usable: 0,
-        resting: rest,
-        ..good()
-    };
+    let nothing = with(good(), |f| {
+        f.visits.total = 0;
+        f.visits.usable = 0;
+        f.resting = rest;
+    });
     assert_eq!(verdict(&nothing).level, Level::Failed);
 }
 
@@ -180,17 +183,17 @@ fn verdict_names_resting_host() {
 fn verdict_ok_or_left() {
     let ok = Level::Ok;
     check(good(), ok, "12 new documents", "新文档 12 篇", None);
-    let quiet = SiteFacts {
-        new_documents: 0,
-        ..good()
-    };
+    let quiet = with(good(), |f| {
+        f.visits.new_documents = 0;
+    });
     check(quiet, ok, "no new documents", "新文档 0 篇", None);
-    let held = |site: bool| SiteFacts {
-        left: 340,
-        hit_site_limit: site,
-        hit_host_limit: true,
-        max_pages_per_cycle: Some(50),
-        ..good()
+    let held = |site: bool| {
+        with(good(), |f| {
+            f.unvisited.left = 340;
+            f.unvisited.hit_site_limit = site;
+            f.unvisited.hit_host_limit = true;
+            f.limits.max_pages_per_cycle = Some(50);
+        })
     };
     check(
         held(false),
@@ -206,12 +209,11 @@ fn verdict_ok_or_left() {
         "新文档 12 篇；340 个网址留到下一轮（max_pages_per_cycle = 50）",
         Some("max_pages_per_cycle"),
     );
-    let kept_out = SiteFacts {
-        beyond_hops: 1,
-        out_of_scope: 7,
-        problems: problems(&[("robots", 4)]),
-        ..good()
-    };
+    let kept_out = with(good(), |f| {
+        f.unvisited.beyond_hops = 1;
+        f.unvisited.out_of_scope = 7;
+        f.visits.problems = problems(&[("robots", 4)]);
+    });
     check(
         kept_out,
         ok,
@@ -221,11 +223,10 @@ fn verdict_ok_or_left() {
          （scope.include、scope.exclude）",
         Some("scope.max_hops"),
     );
-    let without_documents = SiteFacts {
-        documents: 0,
-        new_documents: 0,
-        ..good()
-    };
+    let without_documents = with(good(), |f| {
+        f.documents = 0;
+        f.visits.new_documents = 0;
+    });
     check(
         without_documents,
         Level::Partial,
@@ -237,19 +238,19 @@ fn verdict_ok_or_left() {
 
 #[test]
 fn verdict_partial_on_failures() {
-    let failing = |n| SiteFacts {
-        problems: problems(&[("HTTP 500", n)]),
-        ..good()
+    let failing = |n| {
+        with(good(), |f| {
+            f.visits.problems = problems(&[("HTTP 500", n)]);
+        })
     };
     for (n, level) in [(5, Level::Ok), (6, Level::Partial)] {
         let en = format!("12 new documents; {n} addresses failed (HTTP 500 × {n})");
         let zh = format!("新文档 12 篇；{n} 个网址失败（HTTP 500 × {n}）");
         check(failing(n), level, &en, &zh, None);
     }
-    let no_entry = SiteFacts {
-        entry_problems: 1,
-        ..failing(1)
-    };
+    let no_entry = with(failing(1), |f| {
+        f.visits.entry_problems = 1;
+    });
     check(
         no_entry,
         Level::Partial,
@@ -269,13 +270,12 @@ fn verdict_open_cycle_waits() {
         "尚未抓取",
         None,
     );
-    let begun = SiteFacts {
-        is_over: false,
-        visits: 1,
-        usable: 0,
-        redirects: 1,
-        ..good()
-    };
+    let begun = with(good(), |f| {
+        f.is_over = false;
+        f.visits.total = 1;
+        f.visits.usable = 0;
+        f.visits.redirects = 1;
+    });
     check(
         begun,
         waiting,
@@ -283,11 +283,10 @@ fn verdict_open_cycle_waits() {
         "正在抓取第一页",
         None,
     );
-    let under_way = SiteFacts {
-        is_over: false,
-        left: 9,
-        ..good()
-    };
+    let under_way = with(good(), |f| {
+        f.is_over = false;
+        f.unvisited.left = 9;
+    });
     check(
         under_way,
         Level::Ok,
@@ -299,10 +298,11 @@ fn verdict_open_cycle_waits() {
 
 #[test]
 fn verdict_names_left_out() {
-    let full = |site_full| SiteFacts {
-        site_full,
-        beyond_hops: 1,
-        ..good()
+    let full = |site_full| {
+        with(good(), |f| {
+            f.unvisited.site_full = site_full;
+            f.unvisited.beyond_hops = 1;
+        })
     };
     check(
         full(48),
@@ -315,10 +315,9 @@ fn verdict_names_left_out() {
     );
     let counted = verdict(&full(10_000)).text;
     assert!(counted.contains("at least 10000 addresses"), "{counted}");
-    let cut = SiteFacts {
-        sitemaps_cut: 2,
-        ..good()
-    };
+    let cut = with(good(), |f| {
+        f.unvisited.sitemaps_cut = 2;
+    });
     check(
         cut,
         Level::Ok,
