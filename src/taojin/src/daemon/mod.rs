@@ -25,9 +25,9 @@ mod crawl {
     pub(crate) mod crawl_loop;
     pub(crate) mod crawl_status;
     pub(crate) mod disk;
+    pub(crate) mod judge;
     pub(crate) mod record;
     pub(crate) mod sharing;
-    pub(crate) mod shown;
     pub(crate) mod site_rules;
     pub(crate) mod sites;
     pub(crate) mod visit;

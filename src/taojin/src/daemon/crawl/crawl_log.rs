@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+use super::visit::FurtherPage;
+use taojin_crawl::fetch::Fetched;
+use taojin_crawl::store::UrlRecord;
 use taojin_crawl::{DocumentChange, VisitOutcome};
 
 /// One line of the crawl log. The names of the fields are stable.
@@ -49,6 +52,40 @@ pub struct LogLine {
     /// When it is fetched next, RFC 3339; absent: with the site's next cycle, or never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next: Option<String>,
+}
+
+impl LogLine {
+    /// What is said of any fetch of a URL; `fetched` is none where it was not asked for.
+    pub(super) fn of_fetch(record: &UrlRecord, fetched: Option<&Fetched>, now_ms: i64) -> Self {
+        Self {
+            time: time(now_ms),
+            site: record.site.to_string(),
+            url: record.uri.to_string(),
+            outcome: fetched.map_or(VisitOutcome::Unwanted, |f| f.outcome),
+            status: fetched.map(|f| f.head.status).filter(|s| *s > 0),
+            bytes: fetched.map_or(0, |f| f.body_bytes),
+            elapsed_ms: fetched.map_or(0, |f| i64::try_from(f.elapsed_ms).unwrap_or(i64::MAX)),
+            class: record.visit.class.as_str(),
+            hops: record.hops,
+            ..Self::default()
+        }
+    }
+
+    /// The line of the fetch of a further page of an article.
+    pub(super) fn of_further_page(record: &UrlRecord, page: &FurtherPage, now_ms: i64) -> Self {
+        Self {
+            url: page.uri.to_string(),
+            reason: Some(format!("a later page of {}", record.uri)),
+            ..Self::of_fetch(record, Some(&page.fetched), now_ms)
+        }
+    }
+}
+
+/// RFC 3339 in UTC, to the millisecond.
+pub(super) fn time(ms: i64) -> String {
+    chrono::DateTime::from_timestamp_millis(ms)
+        .map(|t| t.to_rfc3339_opts(chrono::SecondsFormat::Millis, true))
+        .unwrap_or_default()
 }
 
 /// The log. Lines are kept until [`CrawlLog::flush`] appends them to the file.

@@ -18,8 +18,8 @@ use tokio::sync::{mpsc, watch};
 use super::archive::Replay;
 use super::crawl_log::CrawlLog;
 use super::disk::{self, DiskWatch};
+use super::judge::Walls;
 use super::sharing::{LOOK_SOON, Sharing, is_outage, refuse};
-use super::shown::RefusalWalls;
 use super::sites::SiteRun;
 use super::visit::article::OpenArticle;
 use super::visit::visitor::{VisitSource, VisitTask};
@@ -98,7 +98,7 @@ pub(crate) struct CrawlLoop {
     pub(crate) summary: CrawlTally,
     /// Known addresses that a pass is still to fetch, about: what a limit holds back is among them.
     pub(crate) left: u64,
-    pub(crate) walls: RefusalWalls,
+    pub(crate) walls: Walls,
     /// Addresses of pages on which others were found a moment ago.
     pub(crate) lists: HashMap<UrlId, Option<CrawlUri>>,
     pub(crate) batch: Batch,
@@ -872,7 +872,7 @@ pub(crate) fn open_loop(
         progress: channels.progress,
         summary: CrawlTally::new(now),
         left: 0,
-        walls: RefusalWalls::default(),
+        walls: Walls::default(),
         lists: HashMap::new(),
         batch: store::Batch::default(),
         batch_since: None,

@@ -1,7 +1,8 @@
 //! Tests of what the daemon decides about one visit: no network, no store, no clock.
 
-mod apply;
+mod decide;
 mod fetching;
+mod judge;
 mod reading;
 mod templates;
 mod verdict;
@@ -9,9 +10,11 @@ mod watchdog;
 
 use std::sync::Arc;
 
+use crate::daemon::crawl::visit::{Answer, Content, Digests, Held, PageRead, Visit};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetched, Head};
 use taojin_crawl::store::{UrlClass, UrlRecord, UrlState, UrlVisit};
+use taojin_extract::Kind;
 use taojin_uri::CrawlUri;
 
 const NOW: i64 = 1_790_000_000_000;
@@ -71,4 +74,42 @@ fn fetched(outcome: VisitOutcome, status: u16) -> Fetched {
         whole: true,
         detail: String::new(),
     }
+}
+
+fn answered(answer: Answer) -> Visit {
+    Visit::Answered(Box::new(answer))
+}
+
+/// A page that came whole and holds this document, with this digest.
+fn page_of(document: Held, digest: u64) -> Answer {
+    let page = PageRead {
+        kind: Kind::Article,
+        document,
+        unindexed: None,
+        is_blocking: false,
+        digests: Digests {
+            content: digest,
+            ..Digests::default()
+        },
+        canonical: None,
+        missing: None,
+    };
+    Answer {
+        content: Content::Page(Box::new(page)),
+        ..Answer::nothing(fetched(VisitOutcome::Page, 200))
+    }
+}
+
+fn ended(outcome: VisitOutcome, status: u16) -> Visit {
+    answered(Answer::nothing(fetched(outcome, status)))
+}
+
+/// A page that redirects to `to`.
+fn moved(to: &str) -> Visit {
+    let mut fetched = fetched(VisitOutcome::Redirect, 301);
+    fetched.head.location = Some(uri(to));
+    answered(Answer {
+        content: Content::Redirect(uri(to)),
+        ..Answer::nothing(fetched)
+    })
 }

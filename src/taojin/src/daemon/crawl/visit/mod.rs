@@ -1,8 +1,7 @@
 //! What a visit brought, as a value.
 //!
 //! The [`visitor`] makes one [`Visit`] for each lease, from the network or from an archive, and touches no store. Nothing behind it
-//! changes the visit: [`shown`](super::shown) compares it with what is stored, [`record`](super::record) makes the next state of the
-//! URL's record of it. What the crawl log and `taojin why` say of a visit is said here, once, by what it is.
+//! changes the visit: it is [`judge`](super::judge)d by what is stored, and what follows from it is decided there. What the crawl log and `taojin why` say of a visit is said here, once, by what it is.
 
 pub(crate) mod article;
 pub(crate) mod body;

@@ -1,10 +1,10 @@
 //! What becomes of a URL and its document.
 
 use super::*;
-use crate::daemon::crawl::record::{AppliedVisit, apply};
-use crate::daemon::crawl::shown::{Duplicates, Primary};
+use crate::daemon::crawl::judge::decide::{Change, decide};
+use crate::daemon::crawl::judge::{Judgement, Primary};
 use crate::daemon::crawl::visit::{
-    Answer, Content, Digests, FinishedVisit, Held, Moment, PageRead, Unanswered, Unindexed, Visit,
+    Answer, Content, FinishedVisit, Held, Moment, Unanswered, Unindexed, Visit,
 };
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::fetch::{Refused, Rule, Trouble};
@@ -30,38 +30,10 @@ fn content(document: &Document) -> u64 {
     EncodedDocument::new(document).content
 }
 
-fn answered(answer: Answer) -> Visit {
-    Visit::Answered(Box::new(answer))
-}
-
-/// A page that came whole and holds this document, with this digest.
-fn page_of(document: Held, digest: u64) -> Answer {
-    let page = PageRead {
-        kind: Kind::Article,
-        document,
-        unindexed: None,
-        is_blocking: false,
-        digests: Digests {
-            content: digest,
-            ..Digests::default()
-        },
-        canonical: None,
-        missing: None,
-    };
-    Answer {
-        content: Content::Page(Box::new(page)),
-        ..Answer::nothing(fetched(VisitOutcome::Page, 200))
-    }
-}
-
 /// A page that came whole and says `text`, with this digest.
 fn page(text: &str, digest: u64) -> Visit {
     let document = Held::Document(EncodedDocument::new(&article(text)));
     answered(page_of(document, digest))
-}
-
-fn ended(outcome: VisitOutcome, status: u16) -> Visit {
-    answered(Answer::nothing(fetched(outcome, status)))
 }
 
 fn disallowed() -> Visit {
@@ -73,54 +45,37 @@ fn disallowed() -> Visit {
     Visit::Unanswered(Unanswered::Refused(Refused::Robots(rule)))
 }
 
-/// A page that redirects to `to`.
-fn moved(to: &str) -> Visit {
-    let mut fetched = fetched(VisitOutcome::Redirect, 301);
-    fetched.head.location = Some(uri(to));
-    answered(Answer {
-        content: Content::Redirect(uri(to)),
-        ..Answer::nothing(fetched)
-    })
-}
-
-fn applied(before: UrlVisit, visit: Visit, duplicates: Duplicates) -> AppliedVisit {
+/// What follows where the page shows what it shows, and this page has its document.
+fn decided(before: UrlVisit, visit: Visit, primary: Option<Primary>) -> Change {
     let shown = match (visit.document(), visit.withheld()) {
-        _ if duplicates.primary.is_some() => Shown::Elsewhere,
+        _ if primary.is_some() => Shown::Elsewhere,
         (Some(_), _) => Shown::Document,
         (None, Some(_)) => Shown::Withheld,
         (None, None) => Shown::Nothing,
     };
-    applied_showing(shown, before, visit, duplicates)
+    let judgement = Judgement {
+        primary,
+        ..Judgement::alone(shown)
+    };
+    decided_by(judgement, before, visit)
 }
 
-fn applied_showing(
-    shown: Shown,
-    before: UrlVisit,
-    visit: Visit,
-    duplicates: Duplicates,
-) -> AppliedVisit {
+fn decided_by(judgement: Judgement, before: UrlVisit, visit: Visit) -> Change {
     let finished = FinishedVisit {
         lease: Lease::archived(record(PAGE, before)),
         visit,
         sitemaps: Vec::new(),
         report: FetchReport::new(VisitOutcome::Page, 20),
     };
-    apply(
-        finished,
-        shown,
-        duplicates,
-        &schedule::Config::default(),
-        true,
-        NOW,
-    )
+    decide(&schedule::Config::default(), finished, judgement, true, NOW)
 }
 
-fn alone(before: UrlVisit, visit: Visit) -> AppliedVisit {
-    applied(before, visit, Duplicates::default())
+fn alone(before: UrlVisit, visit: Visit) -> Change {
+    decided(before, visit, None)
 }
 
-fn op(applied: &AppliedVisit) -> &'static str {
-    match &applied.page.document {
+fn op(change: &Change) -> &'static str {
+    match &change.page.document {
         None => "-",
         Some(DocOp::Delete) => "delete",
         Some(DocOp::Upsert(_)) => "upsert",
@@ -139,7 +94,7 @@ fn check(name: &str, before: UrlVisit, visit: Visit, wanted: Expected) {
 }
 
 #[test]
-fn apply_page_document_changes() {
+fn decide_page_document_changes() {
     use UrlState::{Failed, Fetched};
     let known = || known(1, content(&article("正文")));
     let not_modified = ended(VisitOutcome::NotModified, 304);
@@ -165,7 +120,7 @@ fn apply_page_document_changes() {
 }
 
 #[test]
-fn apply_deletes_by_proof() {
+fn decide_deletes_by_proof() {
     use UrlState::{Failed, Gone, Redirect};
     let known = || known(1, content(&article("正文")));
     let missing = |since_ms: i64| UrlVisit {
@@ -216,7 +171,7 @@ fn apply_deletes_by_proof() {
 }
 
 #[test]
-fn apply_new_date_reindexes() {
+fn decide_new_date_reindexes() {
     let said = content(&article("正文"));
     let dated = Document {
         published: Some("2026-11-20".to_owned()),
@@ -228,23 +183,20 @@ fn apply_new_date_reindexes() {
     assert_ne!(end.page.visit.content, Some(said));
 }
 
-fn primary(same_text: bool) -> Duplicates {
-    Duplicates {
-        primary: Some(Primary {
-            id: 3,
-            uri: uri("http://a.example/first.html"),
-            same_text,
-            addresses: vec![PAGE.to_owned()],
-        }),
-        ..Duplicates::default()
-    }
+fn primary(same_text: bool) -> Option<Primary> {
+    Some(Primary {
+        id: 3,
+        uri: uri("http://a.example/first.html"),
+        same_text,
+        addresses: vec![PAGE.to_owned()],
+    })
 }
 
 #[test]
-fn apply_known_text_is_alias() {
+fn decide_known_text_is_alias() {
     let said = content(&article("正文"));
     for (before, wanted) in [(UrlVisit::default(), "-"), (known(9, 9), "delete")] {
-        let end = applied(before, page("正文", 1), primary(true));
+        let end = decided(before, page("正文", 1), primary(true));
         let visit = &end.page.visit;
         assert_eq!(
             (op(&end), end.line.document),
@@ -272,31 +224,31 @@ fn apply_known_text_is_alias() {
 }
 
 #[test]
-fn apply_alias_reported_once() {
+fn decide_alias_reported_once() {
     let alias = UrlVisit {
         documented: false,
         alias_of: Some(3),
         ..known(1, content(&article("正文")))
     };
-    let end = applied(alias, page("正文", 1), primary(true));
+    let end = decided(alias, page("正文", 1), primary(true));
     assert_eq!((op(&end), end.page.other_document), ("-", None));
 }
 
 #[test]
-fn apply_canonical_keeps_text() {
-    let end = applied(UrlVisit::default(), page("打印版", 1), primary(false));
+fn decide_canonical_keeps_text() {
+    let end = decided(UrlVisit::default(), page("打印版", 1), primary(false));
     assert_eq!((op(&end), end.page.other_document), ("-", None));
     let visit = &end.page.visit;
     assert_eq!((visit.alias_of, visit.content), (Some(3), None));
 }
 
 #[test]
-fn apply_moved_document_not_new() {
-    let duplicates = Duplicates {
+fn decide_moved_document_not_new() {
+    let judgement = Judgement {
         yielding: vec![3],
-        ..Duplicates::default()
+        ..Judgement::alone(Shown::Document)
     };
-    let end = applied(UrlVisit::default(), page("正文", 1), duplicates);
+    let end = decided_by(judgement, UrlVisit::default(), page("正文", 1));
     assert_eq!(
         (op(&end), end.line.document),
         ("upsert", Some(DocumentChange::Moved))
@@ -305,7 +257,7 @@ fn apply_moved_document_not_new() {
 }
 
 #[test]
-fn apply_alias_ends_with_text() {
+fn decide_alias_ends_with_text() {
     let alias = || UrlVisit {
         documented: false,
         alias_of: Some(3),
@@ -325,7 +277,7 @@ fn apply_alias_ends_with_text() {
 }
 
 #[test]
-fn apply_unknown_304_refetched() {
+fn decide_unknown_304_refetched() {
     let released = UrlVisit {
         documented: false,
         digest: None,
@@ -338,7 +290,7 @@ fn apply_unknown_304_refetched() {
 }
 
 #[test]
-fn apply_archived_time() {
+fn decide_archived_time() {
     let document = Held::Document(EncodedDocument::new(&article("正文")));
     let archived = Answer {
         at: Moment::Archived {
@@ -353,7 +305,7 @@ fn apply_archived_time() {
 }
 
 #[test]
-fn apply_wall_keeps_document() {
+fn decide_wall_keeps_document() {
     let said = content(&article("正文"));
     let wall = |made_document| Shown::Wall {
         answer: 7,
@@ -364,31 +316,24 @@ fn apply_wall_keeps_document() {
         withheld: false,
     };
     for shown in [wall(false), replaced] {
-        let end = applied_showing(
-            shown,
-            known(1, said),
-            page("验证", 2),
-            Duplicates::default(),
-        );
+        let end = decided_by(Judgement::alone(shown), known(1, said), page("验证", 2));
         let visit = &end.page.visit;
         assert_eq!((op(&end), visit.documented), ("-", true), "{shown:?}");
         assert_eq!((visit.content, visit.digest), (Some(said), Some(1)));
         assert_eq!(end.line.document, Some(DocumentChange::Unconfirmed));
     }
-    let end = applied_showing(
-        wall(true),
+    let end = decided_by(
+        Judgement::alone(wall(true)),
         known(1, said),
         page("验证", 2),
-        Duplicates::default(),
     );
     assert_eq!((op(&end), end.page.visit.documented), ("delete", false));
     assert_eq!(end.page.visit.content, None);
     // A page that was never read is read when the wall is gone.
-    let end = applied_showing(
-        wall(false),
+    let end = decided_by(
+        Judgement::alone(wall(false)),
         UrlVisit::default(),
         page("验证", 2),
-        Duplicates::default(),
     );
     assert_eq!((op(&end), end.line.document), ("-", None));
     assert_eq!(
@@ -400,7 +345,7 @@ fn apply_wall_keeps_document() {
         alias_of: Some(3),
         ..known(1, said)
     };
-    let end = applied_showing(wall(false), alias, page("验证", 2), Duplicates::default());
+    let end = decided_by(Judgement::alone(wall(false)), alias, page("验证", 2));
     assert_eq!(
         (end.page.visit.alias_of, end.page.visit.content),
         (Some(3), Some(said))
@@ -408,9 +353,9 @@ fn apply_wall_keeps_document() {
 }
 
 #[test]
-fn apply_redirected_document_leaves() {
+fn decide_redirected_document_leaves() {
     let moved = moved("http://a.example/first.html");
-    let end = applied(known(1, 5), moved, primary(true));
+    let end = decided(known(1, 5), moved, primary(true));
     let visit = &end.page.visit;
     assert_eq!((op(&end), visit.state), ("delete", UrlState::Redirect));
     assert_eq!((visit.alias_of, visit.content), (Some(3), None));
