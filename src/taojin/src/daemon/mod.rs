@@ -22,11 +22,11 @@ mod watchdog;
 mod crawl {
     pub(crate) mod archive;
     pub(crate) mod crawl_log;
-    pub(crate) mod crawl_loop;
     pub(crate) mod crawl_status;
+    pub(crate) mod crawler;
     pub(crate) mod disk;
+    pub(crate) mod interval;
     pub(crate) mod judge;
-    pub(crate) mod record;
     pub(crate) mod sharing;
     pub(crate) mod site_rules;
     pub(crate) mod sites;
@@ -78,11 +78,12 @@ pub use shared::Shared;
 use crate::config::{ConfigError, LoadedConfig};
 use crate::documents::IndexAt;
 use control::ControlSocket;
-use crawl::crawl_loop::{CrawlChannels, Event, learner, open_loop};
+use crawl::crawler::{CrawlChannels, Crawler, Event};
 use crawl::sharing::{is_outage, wait_for_store};
 use crawl::visit::tasks;
 use crawl::visit::visitor::{Visitor, open_gate};
 use index::{Copier, Indexer};
+use learn::learner::open_learner;
 use learn::templates::Seen;
 use reloading::{Current, pass_on};
 use report::systemd;
@@ -329,11 +330,12 @@ impl Crawl {
         let indexer = indexer(loaded, &analyzer, reader, shared, is_daemon)?;
         let follows = store.follows()?;
         let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
-        let (learner, pages, templates, seen) = learner(loaded, node_place(loaded, shared.node()));
+        let (learner, pages, templates, seen) =
+            open_learner(loaded, node_place(loaded, shared.node()));
         let node = store.lease();
         let gate = open_gate(loaded, mode, shared)?;
         let channels = CrawlChannels {
-            inbox,
+            events: inbox,
             gate: Arc::clone(&gate),
             leases,
             wake,
@@ -342,7 +344,7 @@ impl Crawl {
             progress,
             learner: templates.learner.clone(),
         };
-        let crawl = open_loop(loaded, mode.clone(), store, channels)?;
+        let crawler = Crawler::open(loaded, mode.clone(), store, channels)?;
         // The frontier has counted what was under way at the last stop: the visitor begins a new list of that.
         let visitor = Visitor::open(loaded, gate, shared, templates, node)?;
         let visitor = Arc::new(visitor);
@@ -355,12 +357,17 @@ impl Crawl {
         let visit = move |task| Arc::clone(&visiting).visit(task);
         let threads = Self {
             indexing: spawn_thread("indexer", move || indexer(&woken))?,
-            crawling: spawn_thread("crawl-loop", move || crawl.run())?,
+            crawling: spawn_thread("crawl-loop", move || crawler.run())?,
             learning: spawn_thread("learner", move || learner.run(&pages))?,
             copying: copier
                 .map(|copy| spawn_thread("copier", copy))
                 .transpose()?,
-            fetching: tasks::start(visit, work, events.clone(), Arc::clone(shared))?,
+            fetching: tasks::start(
+                visit,
+                work,
+                events.clone(),
+                shared.heartbeat(Worker::Fetching),
+            )?,
             events,
             visitor,
             shared: Arc::clone(shared),

@@ -1,6 +1,6 @@
 //! What the threads of the daemon tell each other beside the channels.
 //!
-//! [`Shared`] holds one part for each concern. Code that needs one of them takes the part, not the whole.
+//! [`Shared`] holds one part for each concern. What needs a single part takes that, and not the whole.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -9,7 +9,7 @@ use super::Clock;
 use super::clock::FetchClock;
 use super::crawl::crawl_status::CrawlStatus;
 use super::crawl::disk::Pause;
-use super::crawl::site_rules::{SiteRules, SiteRulesTable};
+use super::crawl::site_rules::SiteRulesTable;
 use super::index::IndexProgress;
 use super::reloading::LastReload;
 use super::watchdog::{Heartbeat, Liveness, Worker};
@@ -20,7 +20,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// How far the daemon is with its end.
+/// Whether the daemon is stopping, and whether its crawl has ended.
 #[derive(Debug, Default)]
 pub(super) struct Lifecycle {
     is_stopping: AtomicBool,
@@ -58,7 +58,7 @@ pub struct Shared {
     liveness: Arc<Liveness>,
     crawl: Arc<CrawlStatus>,
     pause: Arc<Pause>,
-    rules: SiteRulesTable,
+    rules: Arc<SiteRulesTable>,
     index: Arc<IndexProgress>,
     reload: Arc<LastReload>,
 }
@@ -102,7 +102,7 @@ impl Shared {
         &self.liveness
     }
 
-    /// By what a worker reports that it gets on.
+    /// Through this a worker reports that it gets on.
     pub(super) fn heartbeat(&self, worker: Worker) -> Heartbeat {
         Heartbeat::new(Arc::clone(&self.liveness), worker)
     }
@@ -118,13 +118,8 @@ impl Shared {
     }
 
     /// What visits must know of each site.
-    pub(super) fn site_rules(&self) -> &SiteRulesTable {
+    pub(super) fn site_rules(&self) -> &Arc<SiteRulesTable> {
         &self.rules
-    }
-
-    /// What visits must know of this site; `None` if it is no longer crawled.
-    pub(super) fn rules(&self, site: &str) -> Option<SiteRules> {
-        self.rules.find(site)
     }
 
     /// How far the index is.

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use tokio::task::JoinSet;
 
-use super::crawl::crawl_loop::Event;
+use super::crawl::crawler::Event;
 use super::crawl::visit::visitor::SAVE_ROBOTS;
 use super::report::systemd;
 use super::serving::Serving;

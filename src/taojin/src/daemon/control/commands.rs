@@ -1,36 +1,22 @@
-//! Executes the operator's commands.
+//! What the operator's commands do to the store.
 //!
-//! Inside the daemon the crawl loop does, since it owns the frontier and the store: [`CrawlLoop::handle_request`]. Where that takes
-//! time, the response comes from [`Watches`]; a page that was on its way while it was purged does not come back. Without a
+//! Inside the daemon the [crawler](crate::daemon::crawl::crawler) executes them, since it owns the frontier and the store. Without a
 //! daemon [`execute_alone`] works on a store that was just opened, and holds the lock of the data directory meanwhile.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use tokio::sync::mpsc::Sender;
-
-use super::{PendingRequest, Reply, Response, Step, stopping};
 use crate::config::{self, LoadedConfig};
-use crate::daemon::crawl::crawl_log::LogLine;
-use crate::daemon::crawl::crawl_loop::CrawlLoop;
-use crate::daemon::crawl::sites::SiteRun;
-use crate::daemon::learn::templates::Seen;
-use crate::daemon::report::tally::CrawlTally;
-use crate::daemon::watchdog::Worker;
 use crate::daemon::{index, now_ms};
 use crate::documents::IndexAt;
 use crate::serve::{Command, CommandDone, CommandError};
 use taojin_crawl::schedule::Site;
 use taojin_crawl::scope::{Refusal, Scope};
-use taojin_crawl::store::{NewUrl, Purged, Store, UrlClass, UrlId, UrlRecord};
+use taojin_crawl::store::{Purged, Store};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::IndexError;
 use taojin_uri::CrawlUri;
 
-/// Addresses that may wait for their hosts ahead of the queues: requested one by one.
-const ASKED: usize = 1_000;
-
-type CommandResult<T> = Result<T, CommandError>;
+pub(in crate::daemon) type CommandResult<T> = Result<T, CommandError>;
 
 /// Returns the documents that the index has of a site: none if there is no index yet.
 fn indexed_documents(index: &IndexAt, site: &str) -> CommandResult<Vec<u64>> {
@@ -42,7 +28,7 @@ fn indexed_documents(index: &IndexAt, site: &str) -> CommandResult<Vec<u64>> {
 }
 
 /// Parses the URL that a person wrote.
-pub(super) fn parse_url(text: &str) -> CommandResult<CrawlUri> {
+pub(in crate::daemon) fn parse_url(text: &str) -> CommandResult<CrawlUri> {
     CrawlUri::parse(text).map_err(|e| CommandError::InvalidUrl {
         url: text.to_owned(),
         reason: e.to_string(),
@@ -50,7 +36,10 @@ pub(super) fn parse_url(text: &str) -> CommandResult<CrawlUri> {
 }
 
 /// Returns the site of this name, if it is crawled.
-pub(super) fn find_crawled<'a>(sites: &'a [Site], name: &str) -> CommandResult<&'a Site> {
+pub(in crate::daemon) fn find_crawled<'a>(
+    sites: &'a [Site],
+    name: &str,
+) -> CommandResult<&'a Site> {
     let Some(site) = sites.iter().find(|s| s.name == name) else {
         return Err(unknown_site(name, sites.iter().map(|s| s.name.as_str())));
     };
@@ -61,7 +50,10 @@ pub(super) fn find_crawled<'a>(sites: &'a [Site], name: &str) -> CommandResult<&
     Ok(site)
 }
 
-pub(super) fn unknown_site<'a>(site: &str, known: impl Iterator<Item = &'a str>) -> CommandError {
+pub(in crate::daemon) fn unknown_site<'a>(
+    site: &str,
+    known: impl Iterator<Item = &'a str>,
+) -> CommandError {
     let known: Vec<&str> = known.collect();
     CommandError::UnknownSite {
         site: site.to_owned(),
@@ -80,7 +72,7 @@ pub(in crate::daemon) fn ensure_not_paused(store: &Store, name: &str) -> Command
 }
 
 /// Refuses to fetch a URL that was taken down.
-pub(super) fn ensure_not_taken_down(store: &Store, uri: &CrawlUri) -> CommandResult<()> {
+pub(in crate::daemon) fn ensure_not_taken_down(store: &Store, uri: &CrawlUri) -> CommandResult<()> {
     if store.takedown(uri)?.is_some() {
         let url = uri.to_string();
         return Err(CommandError::TakenDown { url });
@@ -89,7 +81,10 @@ pub(super) fn ensure_not_taken_down(store: &Store, uri: &CrawlUri) -> CommandRes
 }
 
 /// Returns the site in whose scope a URL is, and how many links from a seed it counts; else why no site takes it.
-pub(super) fn find_site_for(sites: &[Site], uri: &CrawlUri) -> CommandResult<(Arc<str>, u16)> {
+pub(in crate::daemon) fn find_site_for(
+    sites: &[Site],
+    uri: &CrawlUri,
+) -> CommandResult<(Arc<str>, u16)> {
     let mut reasons = Vec::new();
     for site in sites.iter().filter(|s| s.enabled) {
         let entries = site.addresses().unwrap_or_default();
@@ -118,7 +113,7 @@ pub(super) fn find_site_for(sites: &[Site], uri: &CrawlUri) -> CommandResult<(Ar
 }
 
 /// Pauses or resumes a site.
-pub(super) fn set_paused(
+pub(in crate::daemon) fn set_paused(
     store: &mut Store,
     sites: &[Site],
     name: &str,
@@ -138,7 +133,7 @@ pub(super) fn set_paused(
 }
 
 /// Takes all of a site out. `each` is told how many addresses are gone so far.
-pub(super) fn purge_site(
+pub(in crate::daemon) fn purge_site(
     store: &mut Store,
     sites: &[Site],
     index: &IndexAt,
@@ -170,7 +165,7 @@ pub(super) fn purge_site(
 }
 
 /// Takes a document down.
-pub(super) fn purge_url(
+pub(in crate::daemon) fn purge_url(
     store: &mut Store,
     uri: &CrawlUri,
     now_ms: i64,
@@ -192,7 +187,7 @@ pub(super) fn purge_url(
 }
 
 /// Lifts a takedown; the fingerprints of the addresses come with it.
-pub(super) fn allow(
+pub(in crate::daemon) fn allow(
     store: &mut Store,
     uri: &CrawlUri,
     now_ms: i64,
@@ -250,414 +245,4 @@ fn update_index(loaded: &LoadedConfig) -> CommandResult<()> {
         let e = format!("{e:#}; the next crawl or run removes it from the index");
         CommandError::failed(e)
     })
-}
-
-impl CrawlLoop {
-    /// Executes the command of a request, or refuses it.
-    pub(in crate::daemon) fn handle_request(&mut self, request: &PendingRequest, now: i64) {
-        let reply = if self.stop_at.is_some() {
-            Err(stopping())
-        } else {
-            self.execute(request, now)
-        };
-        let reply = match reply {
-            Ok(None) => return,
-            Ok(Some(reply)) => reply,
-            Err(error) => Reply::Now(Response::Refused(error)),
-        };
-        // An error means that nobody waits for it.
-        let _ = request.reply.try_send(reply);
-    }
-
-    /// Returns `None` if the response comes once it was visited.
-    fn execute(&mut self, request: &PendingRequest, now: i64) -> CommandResult<Option<Reply>> {
-        let done = match &request.command {
-            Command::Crawl {
-                sites,
-                recheck,
-                wait,
-            } => {
-                let (started, due) = self.crawl_now(sites, *recheck, now)?;
-                if *wait {
-                    self.orders.watches.sites(started, &request.reply, now);
-                    return Ok(None);
-                }
-                CommandDone {
-                    site: sites.first().cloned(),
-                    due: Some(due as u64),
-                    next_cycle_ms: sites.first().and_then(|name| self.next_cycle(name)),
-                    ..CommandDone::default()
-                }
-            }
-            Command::Visit { url, wait } => {
-                let record = self.request_visit(url, now)?;
-                let done = requested(&record);
-                if *wait {
-                    self.orders.watches.url(record.id, done, &request.reply);
-                    return Ok(None);
-                }
-                done
-            }
-            Command::SetPaused { site, paused } => self.set_paused(site, *paused, now)?,
-            Command::Purge { site, forget } => {
-                if *forget {
-                    self.configured.retain(|s| s.name != *site);
-                    self.reload_sites(now)?;
-                }
-                return self.purge_site(site, now).map(Some);
-            }
-            Command::PurgeUrl { url } => return self.purge_url(url, now).map(Some),
-            Command::Allow { url } => self.allow(url, now)?,
-            // The socket handles these itself.
-            Command::Reindex | Command::Status => CommandDone::default(),
-        };
-        Ok(Some(Reply::Now(Response::Done(done))))
-    }
-
-    /// Begins a cycle of these sites, or of all that are due. The names of those that began, and how many
-    /// addresses became due.
-    fn crawl_now(
-        &mut self,
-        names: &[String],
-        recheck: bool,
-        now: i64,
-    ) -> CommandResult<(BTreeSet<Arc<str>>, usize)> {
-        for name in names {
-            find_crawled(&self.configured, name)?;
-            ensure_not_paused(&self.store, name)?;
-        }
-        self.ensure_disk_space()?;
-        let wanted = |run: &SiteRun| {
-            if names.is_empty() {
-                run.is_wanted(recheck, now)
-            } else {
-                names.iter().any(|n| **n == *run.name)
-            }
-        };
-        let chosen: BTreeSet<Arc<str>> = self
-            .sites
-            .values()
-            .filter(|run| wanted(run))
-            .map(|run| Arc::clone(&run.name))
-            .collect();
-        let mut due = 0;
-        for name in &chosen {
-            due += self.start_cycle(name, now).map_err(CommandError::failed)?;
-            if recheck {
-                self.frontier.recheck_articles(&mut self.store, name, now)?;
-            }
-        }
-        Ok((chosen, due))
-    }
-
-    /// Refuses while the disk is low.
-    fn ensure_disk_space(&mut self) -> CommandResult<()> {
-        if !self.is_paused() {
-            return Ok(());
-        }
-        let why = self.shared.pause().reason().unwrap_or_default();
-        Err(CommandError::NotNow(format!("crawling pauses: {why}")))
-    }
-
-    fn next_cycle(&self, name: &str) -> Option<i64> {
-        self.sites.get(name).and_then(|run| run.next_ms())
-    }
-
-    /// Asks for one address, ahead of the queue of its host.
-    pub(in crate::daemon) fn request_visit(
-        &mut self,
-        text: &str,
-        now: i64,
-    ) -> CommandResult<UrlRecord> {
-        let uri = parse_url(text)?;
-        ensure_not_taken_down(&self.store, &uri)?;
-        let (mut site, hops) = find_site_for(&self.configured, &uri)?;
-        if self.orders.asked.len() >= ASKED {
-            let message = "too many addresses wait for their hosts; try again later";
-            return Err(CommandError::NotNow(message.to_owned()));
-        }
-        let mut known = self.store.lookup(&uri)?;
-        if let Some(record) = &known {
-            site = Arc::clone(&record.site);
-            find_crawled(&self.configured, &site)?;
-        }
-        ensure_not_paused(&self.store, &site)?;
-        self.ensure_disk_space()?;
-        if known.is_none() {
-            let class = match hops {
-                0 => UrlClass::Seed,
-                _ => UrlClass::Unknown,
-            };
-            self.batch.urls.push(NewUrl {
-                class,
-                ..NewUrl::link(uri.clone(), &site, hops)
-            });
-            self.write_batch(now).map_err(CommandError::failed)?;
-            known = self.store.lookup(&uri)?;
-        }
-        let Some(record) = known else {
-            let message = format!("{uri}: is not taken up; `taojin why {uri}` says more");
-            return Err(CommandError::Invalid(message));
-        };
-        // If the program is killed before the visit, the next run makes it.
-        self.store.make_due(record.id, now)?;
-        if !self.orders.asked.contains(&record.id) {
-            self.orders.asked.push(record.id);
-        }
-        Ok(record)
-    }
-
-    fn set_paused(&mut self, name: &str, paused: bool, now: i64) -> CommandResult<CommandDone> {
-        find_crawled(&self.configured, name)?;
-        self.write_batch(now).map_err(CommandError::failed)?;
-        let mut done = set_paused(&mut self.store, &self.configured, name, paused, now)?;
-        self.reload_sites(now)?;
-        if !paused {
-            done.next_cycle_ms = self.next_cycle(name);
-        }
-        tracing::info!(site = name, paused, "paused or resumed by the operator");
-        Ok(done)
-    }
-
-    fn purge_site(&mut self, name: &str, now: i64) -> CommandResult<Reply> {
-        // What has ended is purged with the rest, and not half of it.
-        self.write_batch(now).map_err(CommandError::failed)?;
-        let heartbeat = self.shared.heartbeat(Worker::CrawlLoop);
-        let purged = purge_site(
-            &mut self.store,
-            &self.configured,
-            &self.index,
-            name,
-            now,
-            |_| heartbeat.record(),
-        );
-        // Also after a failure some of it may be gone.
-        let mut forgotten = Vec::new();
-        for id in self.frontier.leased() {
-            let row = self.store.url(id)?;
-            forgotten.extend(row.is_none().then_some(id));
-        }
-        self.orders.forgotten.extend(forgotten);
-        self.frontier.rows_are_gone();
-        let (mut done, purged) = purged?;
-        if let Some(learner) = &self.learner {
-            let _ = learner.try_send(Seen::Purged(name.to_owned()));
-        }
-        self.reload_sites(now)?;
-        done.next_cycle_ms = self.next_cycle(name);
-        tracing::info!(
-            site = name,
-            urls = purged.urls,
-            documents = purged.documents.len(),
-            "purged"
-        );
-        Ok(self.after_index(done, &purged))
-    }
-
-    fn purge_url(&mut self, text: &str, now: i64) -> CommandResult<Reply> {
-        let uri = parse_url(text)?;
-        self.write_batch(now).map_err(CommandError::failed)?;
-        let (done, purged) = purge_url(&mut self.store, &uri, now)?;
-        let addresses = purged.addresses.iter();
-        self.frontier
-            .takedowns()
-            .add(addresses.map(|a| a.fingerprint()));
-        let is_leased = |id: &&UrlId| self.frontier.leased().any(|leased| leased == **id);
-        let on_their_way: Vec<UrlId> = purged.ids.iter().filter(is_leased).copied().collect();
-        self.orders.forgotten.extend(on_their_way);
-        self.orders.asked.retain(|id| !purged.ids.contains(id));
-        tracing::info!(url = %uri, addresses = purged.addresses.len(), "taken down");
-        Ok(self.after_index(done, &purged))
-    }
-
-    /// The answer comes when nothing of it is found any more.
-    fn after_index(&self, done: CommandDone, purged: &Purged) -> Reply {
-        let seq = u64::try_from(purged.document_seq).unwrap_or_default();
-        self.shared.index().set_document_seq(seq);
-        // A full channel means that the indexer has been poked already.
-        let _ = self.index_wake.try_send(());
-        Reply::AfterIndex(seq, Response::Done(done))
-    }
-
-    fn allow(&mut self, text: &str, now: i64) -> CommandResult<CommandDone> {
-        let uri = parse_url(text)?;
-        let (done, fingerprints) = allow(&mut self.store, &uri, now)?;
-        self.frontier.allow_again(fingerprints);
-        Ok(done)
-    }
-
-    /// Reads the state of the sites again.
-    fn reload_sites(&mut self, now: i64) -> CommandResult<()> {
-        let sites = self.configured.clone();
-        self.apply_sites(&sites, now).map_err(CommandError::failed)
-    }
-}
-
-/// Returns the state of a URL that waits for its visit.
-fn requested(record: &UrlRecord) -> CommandDone {
-    CommandDone {
-        site: Some(record.site.to_string()),
-        url: Some(record.uri.to_string()),
-        due: Some(1),
-        ..CommandDone::default()
-    }
-}
-
-/// Everybody who waits.
-#[derive(Debug, Default)]
-pub(in crate::daemon) struct Watches(Vec<Watch>);
-
-#[derive(Debug)]
-struct Watch {
-    what: What,
-    reply: Sender<Reply>,
-}
-
-#[derive(Debug)]
-enum What {
-    /// A cycle of these sites.
-    Sites(BTreeSet<Arc<str>>, Box<CrawlTally>),
-    /// One visit; it is told once it is durable.
-    Url(UrlId, Box<CommandDone>),
-}
-
-impl Watch {
-    fn end(&self, response: Response) {
-        // Steps leave room for it; a closed channel means that nobody waits.
-        let _ = self.reply.try_send(Reply::Now(response));
-    }
-}
-
-impl Watches {
-    pub(super) fn sites(&mut self, sites: BTreeSet<Arc<str>>, reply: &Sender<Reply>, now: i64) {
-        let what = What::Sites(sites, Box::new(CrawlTally::new(now)));
-        self.add(what, reply);
-    }
-
-    pub(super) fn url(&mut self, id: UrlId, asked: CommandDone, reply: &Sender<Reply>) {
-        self.add(What::Url(id, Box::new(asked)), reply);
-    }
-
-    fn add(&mut self, what: What, reply: &Sender<Reply>) {
-        self.0.push(Watch {
-            what,
-            reply: reply.clone(),
-        });
-    }
-
-    /// Whether somebody waits for the visit of this URL.
-    pub(in crate::daemon) fn waits_for(&self, id: UrlId) -> bool {
-        let of_url = |watch: &Watch| matches!(&watch.what, What::Url(asked, _) if *asked == id);
-        self.0.iter().any(of_url)
-    }
-
-    /// A visit has ended.
-    pub(in crate::daemon) fn visited(
-        &mut self,
-        id: UrlId,
-        line: &LogLine,
-        wasted: bool,
-        left: u64,
-    ) {
-        for watch in &mut self.0 {
-            match &mut watch.what {
-                What::Sites(sites, summary) if sites.contains(line.site.as_str()) => {
-                    summary.add(line, wasted);
-                    // The last place is for the end.
-                    if watch.reply.capacity() > 1 {
-                        let step = Reply::Now(Response::Step(Step::new(line, left)));
-                        let _ = watch.reply.try_send(step);
-                    }
-                }
-                What::Url(asked, done) if *asked == id => {
-                    done.outcome = Some(line.outcome.as_str().to_owned());
-                    done.status = line.status;
-                    done.reason.clone_from(&line.reason);
-                    done.document = line.document.map(|change| change.as_str().to_owned());
-                }
-                _ => {}
-            }
-        }
-    }
-
-    /// What has ended is durable now; `new` has the addresses that were found, by site.
-    pub(in crate::daemon) fn committed<'a>(
-        &mut self,
-        new: impl Iterator<Item = (&'a Arc<str>, usize)>,
-    ) {
-        for (site, count) in new {
-            for watch in &mut self.0 {
-                if let What::Sites(sites, summary) = &mut watch.what
-                    && sites.contains(site)
-                {
-                    summary.add_new_urls(count);
-                }
-            }
-        }
-        self.0.retain(|watch| match &watch.what {
-            What::Url(_, done) if done.outcome.is_some() => {
-                watch.end(Response::Done(CommandDone::clone(done)));
-                false
-            }
-            _ => true,
-        });
-    }
-
-    /// The URL will not be visited soon.
-    pub(in crate::daemon) fn put_off(&mut self, id: UrlId, reason: &str) {
-        self.0.retain(|watch| match &watch.what {
-            What::Url(asked, done) if *asked == id && done.outcome.is_none() => {
-                let reason = Some(reason.to_owned());
-                watch.end(Response::Done(CommandDone {
-                    reason,
-                    ..CommandDone::clone(done)
-                }));
-                false
-            }
-            _ => true,
-        });
-    }
-
-    /// Ends the waiting for cycles of sites that are over, or all of it while nothing is fetched (`paused` says why). A
-    /// summary is filled in by `sum_up` before it is sent.
-    pub(in crate::daemon) fn end_cycles(
-        &mut self,
-        paused: Option<&str>,
-        is_over: impl Fn(&str) -> bool,
-        mut sum_up: impl FnMut(&BTreeSet<Arc<str>>, &mut CrawlTally) -> anyhow::Result<()>,
-    ) -> anyhow::Result<()> {
-        self.0.retain(|watch| !watch.reply.is_closed());
-        let mut waiting = Vec::new();
-        for mut watch in std::mem::take(&mut self.0) {
-            let What::Sites(sites, summary) = &mut watch.what else {
-                waiting.push(watch);
-                continue;
-            };
-            if paused.is_none() && !sites.iter().all(|name| is_over(name)) {
-                waiting.push(watch);
-                continue;
-            }
-            summary.set_paused(paused.map(str::to_owned));
-            sum_up(sites, summary)?;
-            let end = Response::Crawled(Box::new(std::mem::take(summary).into_summary()));
-            watch.end(end);
-        }
-        self.0 = waiting;
-        Ok(())
-    }
-
-    pub(in crate::daemon) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    /// Nothing more comes.
-    pub(in crate::daemon) fn stop(&mut self) {
-        self.refuse(&stopping());
-    }
-
-    fn refuse(&mut self, why: &CommandError) {
-        for watch in self.0.drain(..) {
-            watch.end(Response::Refused(why.clone()));
-        }
-    }
 }

@@ -8,6 +8,7 @@
 //! write to the socket may do everything, so it is the owner's alone, or the group's where the data directory is.
 
 pub(super) mod commands;
+mod watches;
 
 use std::fs;
 use std::io::{BufRead, ErrorKind, Read, Seek, SeekFrom, Write};
@@ -28,7 +29,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
 use super::crawl::crawl_log::LogLine;
-use super::crawl::crawl_loop::Event;
+use super::crawl::crawler::Event;
 use super::index::RebuildProgress;
 use super::reloading::Current;
 use super::{Shared, StatusBoard, Summary};
@@ -36,8 +37,8 @@ use crate::config::LoadedConfig;
 use crate::serve::{Command, CommandDone, CommandError, SiteControl, SourceError, Status, Visit};
 use taojin_crawl::schedule::Site;
 
-pub(super) use commands::Watches;
 pub use commands::execute_alone;
+pub(super) use watches::Watches;
 
 /// The socket in the data directory.
 const SOCKET: &str = "control.sock";
@@ -160,7 +161,7 @@ fn short_path(data_dir: &Path, name: &str) -> std::io::Result<(PathBuf, Option<s
     Ok((short, Some(folder)))
 }
 
-fn stopping() -> CommandError {
+pub(super) fn stopping() -> CommandError {
     let text = "the daemon is stopping: nothing was done; ask again when it runs";
     CommandError::NoCrawler(text.to_owned())
 }
@@ -307,15 +308,15 @@ async fn read_status(board: StatusBoard) -> Response {
 
 /// Has the indexer rebuild the index, and reports the progress. Returns `None` if the client is gone; the work continues.
 async fn reindex(write: &mut OwnedWriteHalf, shared: &Shared) -> Option<Response> {
-    let before = shared.index().rebuilds();
+    let before = shared.index().finished_rebuilds();
     shared.index().request_rebuild();
     let mut said = None;
-    while shared.index().rebuilds() == before {
+    while shared.index().finished_rebuilds() == before {
         if shared.lifecycle().is_stopping() {
             let text = "the daemon is stopping; it goes on with the new index when it runs again";
             return Some(Response::Refused(CommandError::NoCrawler(text.to_owned())));
         }
-        let progress = shared.index().rebuild();
+        let progress = shared.index().rebuild_progress();
         if let Some(at) = progress.filter(|_| progress != said)
             && !send(write, &Response::Reindexing(at)).await
         {

@@ -36,11 +36,11 @@ pub(crate) struct Replay {
     scopes: Vec<(Arc<str>, Arc<Scope>)>,
     other: Arc<str>,
     /// Answers that are being read.
-    pub(crate) in_flight: usize,
+    in_flight: usize,
     /// Answers that were read and are not stored yet.
-    pub(crate) arrived: Vec<FinishedVisit>,
+    arrived: Vec<FinishedVisit>,
     /// Files that could not be read, or not to their end.
-    pub(crate) problems: Vec<String>,
+    problems: Vec<String>,
 }
 
 impl Replay {
@@ -115,6 +115,36 @@ impl Replay {
         if let EndedLease::Visited(finished) = ended {
             self.arrived.push(*finished);
         }
+    }
+
+    /// An answer was given to be read.
+    pub(crate) fn note_sent(&mut self) {
+        self.in_flight += 1;
+    }
+
+    /// Answers that are being read.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight
+    }
+
+    /// Answers that were read and are not stored yet.
+    pub(crate) fn arrived(&self) -> usize {
+        self.arrived.len()
+    }
+
+    /// Answers that are in memory.
+    pub(crate) fn held(&self) -> usize {
+        self.in_flight + self.arrived.len()
+    }
+
+    /// Takes the answers that were read.
+    pub(crate) fn take_arrived(&mut self) -> Vec<FinishedVisit> {
+        std::mem::take(&mut self.arrived)
+    }
+
+    /// Takes what was wrong with the files.
+    pub(crate) fn take_problems(&mut self) -> Vec<String> {
+        std::mem::take(&mut self.problems)
     }
 
     /// Whether answers are on their way.

@@ -56,7 +56,7 @@ pub struct LogLine {
 
 impl LogLine {
     /// What is said of any fetch of a URL; `fetched` is none where it was not asked for.
-    pub(super) fn of_fetch(record: &UrlRecord, fetched: Option<&Fetched>, now_ms: i64) -> Self {
+    pub(super) fn from_fetch(record: &UrlRecord, fetched: Option<&Fetched>, now_ms: i64) -> Self {
         Self {
             time: time(now_ms),
             site: record.site.to_string(),
@@ -72,11 +72,11 @@ impl LogLine {
     }
 
     /// The line of the fetch of a further page of an article.
-    pub(super) fn of_further_page(record: &UrlRecord, page: &FurtherPage, now_ms: i64) -> Self {
+    pub(super) fn from_further_page(record: &UrlRecord, page: &FurtherPage, now_ms: i64) -> Self {
         Self {
             url: page.uri.to_string(),
             reason: Some(format!("a later page of {}", record.uri)),
-            ..Self::of_fetch(record, Some(&page.fetched), now_ms)
+            ..Self::from_fetch(record, Some(&page.fetched), now_ms)
         }
     }
 }

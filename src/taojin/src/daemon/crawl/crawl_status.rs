@@ -1,4 +1,4 @@
-//! What the crawl loop publishes of itself, for the status page and for what works beside the crawl.
+//! What the crawler publishes of itself, for the status page and for the threads beside the crawl.
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::daemon::shared::lock;
 use taojin_crawl::frontier;
 
-/// The crawl's state as of its last turn. The crawl loop alone sets it.
+/// The crawl's state as of its last turn. The crawler alone sets it.
 #[derive(Debug, Default)]
 pub(crate) struct CrawlStatus {
     in_flight: AtomicU64,

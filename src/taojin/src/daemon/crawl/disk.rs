@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use super::crawl_loop::Interval;
+use super::interval::Interval;
 use crate::config::CrawlConfig;
 use crate::daemon::shared::lock;
 use crate::serve::DiskUse;

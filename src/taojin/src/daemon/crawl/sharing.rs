@@ -6,7 +6,8 @@
 use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
-use super::crawl_loop::{Event, Interval};
+use super::crawler::Event;
+use super::interval::Interval;
 use crate::config::LoadedConfig;
 use crate::daemon::control::{PendingRequest, Reply, Response};
 use crate::daemon::report::systemd;

@@ -60,7 +60,7 @@ impl IndexProgress {
     /// Whether more than `most` changes wait for the index, so that the crawl should wait too. Not while the index is
     /// rebuilt: the store keeps everything.
     pub(in crate::daemon) fn is_lagging(&self, most: u64) -> bool {
-        self.lag() > most && self.rebuild().is_none()
+        self.lag() > most && self.rebuild_progress().is_none()
     }
 
     /// Notes whether documents that are in the database are still to be copied to this machine.
@@ -109,12 +109,12 @@ impl IndexProgress {
     }
 
     /// Returns how far the new index is, if one is being made.
-    pub(in crate::daemon) fn rebuild(&self) -> Option<RebuildProgress> {
+    pub(in crate::daemon) fn rebuild_progress(&self) -> Option<RebuildProgress> {
         *lock(&self.rebuild)
     }
 
     /// Returns how often the index was rebuilt since the start.
-    pub(in crate::daemon) fn rebuilds(&self) -> u64 {
+    pub(in crate::daemon) fn finished_rebuilds(&self) -> u64 {
         self.rebuilds.load(Ordering::Relaxed)
     }
 

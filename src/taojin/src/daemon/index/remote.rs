@@ -468,7 +468,7 @@ mod tests {
         for (seq, last_seq, expected, case) in [
             (3, 10, false, "the end of the log is the goal"),
             (10, 20, true, "what came later is not"),
-            (12, 20, true, "nor does it become it"),
+            (12, 20, true, "nor is it taken in its place"),
             (0, 20, false, "the index was lost"),
             (20, 30, true, "and made again"),
         ] {

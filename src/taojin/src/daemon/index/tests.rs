@@ -223,12 +223,15 @@ fn rebuild_waits_for_disk() {
         shared.index().indexed() == 3
     });
     // Turns enough for three documents, had they been taken.
-    let progress = shared.index().rebuild().expect("a new index is begun");
+    let progress = shared
+        .index()
+        .rebuild_progress()
+        .expect("a new index is begun");
     assert_eq!(progress.seq, 0);
 
     shared.pause().set(None);
     wait_for("the new index is not made", &|| {
-        shared.index().rebuild().is_none()
+        shared.index().rebuild_progress().is_none()
     });
     drop(wake);
     indexing.join().unwrap();

@@ -6,16 +6,22 @@
 use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::templates::{MAX_MISSING, Registry, Seen, UnknownPage, libraries, pack, unpack};
+use super::templates::{
+    MAX_MISSING, Registry, Seen, Templates, UnknownPage, libraries, pack, unpack,
+};
+use crate::config::LoadedConfig;
 use crate::daemon::now_ms;
 use taojin_crawl::store::{
     NewTemplate, StoreError, StorePlace, TemplateFit, TemplatePage, TemplateRow, TemplateStore,
 };
 use taojin_extract::template::{self, Layout, Observation, Template, learn};
 use taojin_search::index::caught;
+
+/// Pages seen that wait for the learner; what comes while it learns and finds no room is not learned from.
+const SEEN_PAGES: usize = 256;
 
 /// Pages taken up at once at most.
 const AT_ONCE: usize = 256;
@@ -460,4 +466,24 @@ impl Site {
         self.fit.note = Some(note);
         self.fit.note_ms = Some(now);
     }
+}
+
+/// The learner, what it hears, what the fetch tasks need of templates, and the way to tell the learner that it is over.
+pub(crate) fn open_learner(
+    loaded: &LoadedConfig,
+    place: StorePlace,
+) -> (Learner, Receiver<Seen>, Templates, SyncSender<Seen>) {
+    let registry = Arc::default();
+    let (seen, inbox) = sync_channel(SEEN_PAGES);
+    let learner = Learner {
+        place,
+        config: loaded.config.templates.clone(),
+        registry: Arc::clone(&registry),
+    };
+    learner.load();
+    let templates = Templates {
+        registry,
+        learner: loaded.config.templates.enabled.then(|| seen.clone()),
+    };
+    (learner, inbox, templates, seen)
 }

@@ -404,7 +404,7 @@ fn cluster(reader: &Reader) -> anyhow::Result<Option<ClusterStatus>> {
 
 /// What the operator must know of a daemon that crawls; empty when all is well.
 pub(super) fn note(shared: &Shared) -> String {
-    let anew = shared.index().rebuild().map(|at| {
+    let anew = shared.index().rebuild_progress().map(|at| {
         let (seq, last) = (at.seq, at.last);
         format!("the index is being rebuilt: change {seq} of {last}")
     });

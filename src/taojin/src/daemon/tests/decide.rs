@@ -4,12 +4,12 @@ use super::*;
 use crate::daemon::crawl::judge::decide::{Change, decide};
 use crate::daemon::crawl::judge::{Judgement, Primary};
 use crate::daemon::crawl::visit::{
-    Answer, Content, FinishedVisit, Held, Moment, Unanswered, Unindexed, Visit,
+    Answer, Content, FinishedVisit, Held, ListRead, Moment, Unfetched, Unindexed, Visit, link_from,
 };
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::fetch::{Refused, Rule, Trouble};
 use taojin_crawl::frontier::{FetchReport, Lease};
-use taojin_crawl::schedule::{self, Shown};
+use taojin_crawl::schedule::{self, Cut, Shown};
 use taojin_crawl::store::DocOp;
 use taojin_crawl::{DocumentChange, Failure};
 use taojin_extract::{Document, Kind};
@@ -42,7 +42,7 @@ fn disallowed() -> Visit {
         line: 1,
         pattern: "/".to_owned(),
     };
-    Visit::Unanswered(Unanswered::Refused(Refused::Robots(rule)))
+    Visit::Unfetched(Unfetched::Refused(Refused::Robots(rule)))
 }
 
 /// What follows where the page shows what it shows, and this page has its document.
@@ -133,7 +133,7 @@ fn decide_deletes_by_proof() {
     let mut reset = fetched(VisitOutcome::Unreachable, 0);
     reset.failure = Some(Failure::Reset);
     let (busy, reset) = [busy, reset]
-        .map(|fetched| answered(Answer::nothing(fetched)))
+        .map(|fetched| answered(Answer::unused(fetched)))
         .into();
     let robots_away = Refused::RobotsAway(Trouble {
         outcome: VisitOutcome::ServerError,
@@ -162,7 +162,7 @@ fn decide_deletes_by_proof() {
         (
             "no robots.txt",
             known(),
-            Visit::Unanswered(Unanswered::Refused(robots_away)),
+            Visit::Unfetched(Unfetched::Refused(robots_away)),
         ),
     ] {
         check(name, before, visit, kept(Failed));
@@ -360,4 +360,135 @@ fn decide_redirected_document_leaves() {
     assert_eq!((op(&end), visit.state), ("delete", UrlState::Redirect));
     assert_eq!((visit.alias_of, visit.content), (Some(3), None));
     assert_eq!(end.line.document, Some(DocumentChange::Duplicate));
+}
+
+fn of_class(class: UrlClass) -> UrlVisit {
+    UrlVisit {
+        class,
+        ..UrlVisit::default()
+    }
+}
+
+#[test]
+fn decide_counts_visit() {
+    let said = content(&article("正文"));
+    let not_found = || ended(VisitOutcome::NotFound, 404);
+    let mut reset = fetched(VisitOutcome::Unreachable, 0);
+    reset.failure = Some(Failure::Reset);
+    reset.detail = "the connection broke".to_owned();
+    let cut = Content::List(ListRead {
+        digest: 1,
+        cut: Some(Cut::Entries),
+        max_bytes: 50 << 20,
+    });
+    let cut = answered(Answer {
+        content: cut,
+        ..Answer::unused(fetched(VisitOutcome::Page, 200))
+    });
+    let (new, page) = (UrlVisit::default, || page("正文", 1));
+    let seed = || of_class(UrlClass::Seed);
+    for (name, before, visit, counters, error) in [
+        (
+            "new",
+            new(),
+            page(),
+            "new_documents cycle_new cycle_usable",
+            "",
+        ),
+        (
+            "same",
+            known(1, said),
+            page(),
+            "wasted cycle_wasted cycle_usable",
+            "",
+        ),
+        (
+            "304",
+            known(1, said),
+            ended(VisitOutcome::NotModified, 304),
+            "not_modified cycle_not_modified cycle_usable",
+            "",
+        ),
+        (
+            "moved",
+            new(),
+            moved("http://a.example/2.html"),
+            "cycle_redirects",
+            "",
+        ),
+        ("404", known(1, said), not_found(), "cycle_missing", ""),
+        (
+            "404 of a seed",
+            seed(),
+            not_found(),
+            "errors cycle_errors cycle_entry_problems cycle_problem_HTTP_404",
+            "HTTP 404",
+        ),
+        (
+            "robots.txt of a seed",
+            seed(),
+            disallowed(),
+            "cycle_entry_problems cycle_problem_robots",
+            "robots.txt line 1: Disallow: /",
+        ),
+        (
+            "reset",
+            new(),
+            answered(Answer::unused(reset)),
+            "errors cycle_errors cycle_problem_reset",
+            "the connection broke",
+        ),
+        (
+            "sitemap",
+            of_class(UrlClass::Sitemap),
+            cut,
+            "cycle_usable cycle_sitemaps_cut",
+            "",
+        ),
+    ] {
+        let change = alone(before, visit);
+        let found: Vec<String> = change
+            .counters
+            .iter()
+            .map(|c| c.replace(' ', "_"))
+            .collect();
+        let wanted = format!("fetches cycle_visits {counters}");
+        assert_eq!(found.join(" "), wanted, "{name}");
+        let error = (!error.is_empty()).then(|| format!("{PAGE}: {error}"));
+        assert_eq!(change.error, error, "{name}");
+    }
+    let judgement = Judgement {
+        turned_away: true,
+        ..Judgement::alone(Shown::Document)
+    };
+    let change = decided_by(judgement, new(), page());
+    assert_eq!(change.counters.last().unwrap(), "cycle_blocking_pages");
+}
+
+#[test]
+fn decide_takes_up_links_and_sitemaps() {
+    let record = record(PAGE, of_class(UrlClass::Seed));
+    let link =
+        |path: &str, class| link_from(&record, uri(&format!("http://a.example{path}")), class);
+    let paths = |keeps_links: bool| {
+        let document = Held::Document(EncodedDocument::new(&article("正文")));
+        let finished = FinishedVisit {
+            lease: Lease::archived(record.clone()),
+            visit: answered(Answer {
+                outlinks: vec![link("/2.html", UrlClass::Unknown)],
+                ..page_of(document, 1)
+            }),
+            sitemaps: vec![link("/sitemap.xml", UrlClass::Sitemap)],
+            report: FetchReport::new(VisitOutcome::Page, 20),
+        };
+        let judgement = Judgement::alone(Shown::Document);
+        let policy = schedule::Config::default();
+        let change = decide(&policy, finished, judgement, keeps_links, NOW);
+        let links = &change.page.outlinks;
+        assert_eq!(change.line.outlinks, links.len());
+        let paths = links.iter().map(|link| link.uri.path().to_owned());
+        paths.collect::<Vec<_>>()
+    };
+    assert_eq!(paths(true), ["/2.html", "/sitemap.xml"]);
+    assert!(paths(false).is_empty());
 }

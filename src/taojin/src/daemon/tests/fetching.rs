@@ -9,10 +9,11 @@ use tokio::sync::mpsc;
 
 use super::*;
 use crate::config::{Config, LoadedConfig};
-use crate::daemon::crawl::crawl_loop::Event;
+use crate::daemon::crawl::crawler::Event;
 use crate::daemon::crawl::visit::visitor::{VisitSource, VisitTask};
 use crate::daemon::crawl::visit::{Answer, EndedLease, FinishedVisit, Visit, tasks};
-use crate::daemon::{Clock, StatusBoard, serve_state};
+use crate::daemon::watchdog::Worker;
+use crate::daemon::{Clock, Shared, StatusBoard, serve_state};
 use crate::serve;
 use taojin_crawl::fetch::{self, Gate, Purpose, Request, Turn};
 use taojin_crawl::frontier::{FetchReport, Lease};
@@ -38,7 +39,7 @@ impl Slow {
         }
         EndedLease::Visited(Box::new(FinishedVisit {
             lease: work.lease,
-            visit: Visit::Answered(Box::new(Answer::nothing(fetched(VisitOutcome::Page, 200)))),
+            visit: Visit::Fetched(Box::new(Answer::unused(fetched(VisitOutcome::Page, 200)))),
             sitemaps: Vec::new(),
             report: FetchReport::new(VisitOutcome::Page, 0),
         }))
@@ -88,7 +89,8 @@ async fn searches_run_during_fetches() {
         // What blocks here blocks the thread that polls it.
         async move { visitor.visit(work) }
     };
-    let fetching = tasks::start(visit, work, events, Arc::default()).unwrap();
+    let heartbeat = Shared::default().heartbeat(Worker::Fetching);
+    let fetching = tasks::start(visit, work, events, heartbeat).unwrap();
     for _ in 0..PAGES {
         let lease = Lease::archived(record("http://a.example/1", UrlVisit::default()));
         let work = VisitTask {

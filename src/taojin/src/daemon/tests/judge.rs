@@ -16,6 +16,7 @@ use taojin_extract::Document;
 const PAGE: &str = "http://a.example/1.html";
 const OTHER: &str = "http://a.example/2.html";
 const THIRD: &str = "http://a.example/3.html";
+const FOURTH: &str = "http://a.example/4.html";
 
 /// What the page of the tests says, and what a wall says.
 const TEXT: &str =
@@ -41,7 +42,7 @@ impl Shelf {
         let document = says(page, text);
         let visit = UrlVisit {
             changed_ms: Some(first_seen_ms),
-            ..known(1, content(&document))
+            ..known(digest(text), content(&document))
         };
         self.documents
             .insert(uri(page).fingerprint(), (first_seen_ms, document));
@@ -176,6 +177,11 @@ fn says(page: &str, text: &str) -> Document {
     }
 }
 
+/// Stands for the digest by which a page has changed or not.
+fn digest(text: &str) -> u64 {
+    text.chars().map(u64::from).sum()
+}
+
 fn content(document: &Document) -> u64 {
     EncodedDocument::new(document).content
 }
@@ -183,13 +189,16 @@ fn content(document: &Document) -> u64 {
 /// The page came and says `text`.
 fn shows(text: &str) -> Visit {
     let document = says(PAGE, text);
-    answered(page_of(Held::Document(EncodedDocument::new(&document)), 2))
+    answered(page_of(
+        Held::Document(EncodedDocument::new(&document)),
+        digest(text),
+    ))
 }
 
 /// The same, and names another address as its own.
 fn names(canonical: &str, text: &str) -> Visit {
     let document = EncodedDocument::new(&says(PAGE, text));
-    let mut answer = page_of(Held::Document(document), 2);
+    let mut answer = page_of(Held::Document(document), digest(text));
     if let Content::Page(page) = &mut answer.content {
         page.canonical = Some(uri(canonical));
     }
@@ -198,13 +207,13 @@ fn names(canonical: &str, text: &str) -> Visit {
 
 fn withheld(text: &str) -> Visit {
     let document = EncodedDocument::new(&says(PAGE, text));
-    answered(page_of(Held::Withheld(document), 2))
+    answered(page_of(Held::Withheld(document), digest(text)))
 }
 
 /// The page came and asks for a proof that a person reads.
 fn asks_to_sign_in() -> Visit {
     let document = EncodedDocument::new(&says(PAGE, WALL));
-    let mut answer = page_of(Held::Document(document), 2);
+    let mut answer = page_of(Held::Document(document), digest(WALL));
     if let Content::Page(page) = &mut answer.content {
         page.is_blocking = true;
     }
@@ -213,14 +222,14 @@ fn asks_to_sign_in() -> Visit {
 
 fn from_archive(visit: Visit) -> Visit {
     match visit {
-        Visit::Answered(answer) => answered(Answer {
+        Visit::Fetched(answer) => answered(Answer {
             at: Moment::Archived {
                 at_ms: NOW,
                 named_ms: 0,
             },
             ..*answer
         }),
-        unanswered @ Visit::Unanswered(_) => unanswered,
+        unanswered @ Visit::Unfetched(_) => unanswered,
     }
 }
 
@@ -287,6 +296,18 @@ fn own() -> Shelf {
     Shelf::default().with_document(PAGE, TEXT, OLD)
 }
 
+/// A site whose page has its document at another address.
+fn alias() -> Shelf {
+    let visit = UrlVisit {
+        documented: false,
+        alias_of: Some(10),
+        ..known(digest(TEXT), content(&says(OTHER, TEXT)))
+    };
+    Shelf::default()
+        .with_document(OTHER, TEXT, OLD)
+        .add(PAGE, visit)
+}
+
 fn empty() -> Shelf {
     Shelf::default()
 }
@@ -310,7 +331,7 @@ fn page_is_judged_by_its_document() {
             "the same",
             own(),
             shows(TEXT),
-            Expected("document", false, "upsert", Some(Changed)),
+            Expected("document", false, "-", Some(Unchanged)),
         ),
         Case(
             "a version",
@@ -337,6 +358,30 @@ fn page_is_judged_by_its_document() {
             Expected("document", false, "upsert", Some(Changed)),
         ),
         Case(
+            "another text that is withheld",
+            own(),
+            withheld(WALL),
+            Expected("replaced", true, "-", Some(Unconfirmed)),
+        ),
+        Case(
+            "another text that is withheld, in an archive",
+            own(),
+            from_archive(withheld(WALL)),
+            Expected("withheld", false, "delete", Some(Deleted)),
+        ),
+        Case(
+            "a version of what stands at its alias",
+            alias(),
+            shows(LATER),
+            Expected("document", false, "upsert", Some(New)),
+        ),
+        Case(
+            "another text than at its alias",
+            alias(),
+            shows(WALL),
+            Expected("replaced", true, "-", None),
+        ),
+        Case(
             "a sign-in",
             own(),
             asks_to_sign_in(),
@@ -360,7 +405,7 @@ fn page_is_judged_by_its_document() {
 /// A wall is what other pages of the site show, too.
 #[test]
 fn walls_are_judged_by_other_pages() {
-    use DocumentChange::{Changed, Deleted, New, Unconfirmed};
+    use DocumentChange::{Deleted, New, Unchanged, Unconfirmed};
     check([
         Case(
             "another showed it",
@@ -406,7 +451,7 @@ fn walls_are_judged_by_other_pages() {
                 .with_document(PAGE, WALL, OLD)
                 .with_wall(WALL, OLD + 2 * DAY),
             shows(WALL),
-            Expected("document", false, "upsert", Some(Changed)),
+            Expected("document", false, "-", Some(Unchanged)),
         ),
         Case(
             "a wall became the document, 304",
@@ -416,9 +461,23 @@ fn walls_are_judged_by_other_pages() {
         ),
         Case(
             "three lead to it",
-            empty().with_redirects([OTHER, THIRD, "http://a.example/4.html"], PAGE),
+            empty().with_redirects([OTHER, THIRD, FOURTH], PAGE),
             shows(WALL),
             Expected("wall", true, "-", None),
+        ),
+        Case(
+            "three lead to it, which was there before",
+            own().with_redirects([OTHER, THIRD, FOURTH], PAGE),
+            shows(TEXT),
+            Expected("document", false, "-", Some(Unchanged)),
+        ),
+        Case(
+            "three lead to it, which became a document since, 304",
+            empty()
+                .with_document(PAGE, WALL, NOW - DAY + 1)
+                .with_redirects([OTHER, THIRD, FOURTH], PAGE),
+            ended(VisitOutcome::NotModified, 304),
+            Expected("wall that made the document", true, "delete", Some(Deleted)),
         ),
         Case(
             "two lead to it",
@@ -432,7 +491,7 @@ fn walls_are_judged_by_other_pages() {
 /// The same document at two addresses.
 #[test]
 fn twins_share_one_document() {
-    use DocumentChange::{Changed, Duplicate, Moved, New};
+    use DocumentChange::{Duplicate, Moved, New, Unchanged};
     check([
         Case(
             "another has the text",
@@ -456,7 +515,7 @@ fn twins_share_one_document() {
             "canonical says something else",
             own().with_document(OTHER, FOREIGN, OLD),
             names(OTHER, TEXT),
-            Expected("document", false, "upsert", Some(Changed)),
+            Expected("document", false, "-", Some(Unchanged)),
         ),
         Case(
             "canonical says something else, at first",
@@ -516,11 +575,31 @@ fn targets_of_many_pages_are_checked_again() {
         .with_document(OTHER, FOREIGN, OLD);
     let target = shelf.lookup(&uri(OTHER)).unwrap().unwrap().id;
     assert_eq!(judge(&shelf, &moved(OTHER)).recheck, None);
-    let shelf = shelf.with_redirects([THIRD, "http://a.example/4.html"], OTHER);
+    let shelf = shelf.with_redirects([THIRD], OTHER);
+    assert_eq!(judge(&shelf, &moved(OTHER)).recheck, None);
+    let shelf = shelf.with_redirects([FOURTH], OTHER);
     let judgement = judge(&shelf, &moved(OTHER));
     assert_eq!(judgement.recheck, Some(target));
     let change = decided(&shelf, moved(OTHER), judgement);
     assert_eq!(change.recheck, Some(target));
+}
+
+#[test]
+fn document_of_same_words_is_checked_again() {
+    let shelf = own().with_document(OTHER, WALL, OLD);
+    let twin = shelf.lookup(&uri(OTHER)).unwrap().unwrap().id;
+    assert_eq!(judge(&shelf, &shows(WALL)).recheck, Some(twin));
+    assert_eq!(judge(&own(), &shows(WALL)).recheck, None);
+}
+
+#[test]
+fn canonical_page_may_say_it_in_other_words() {
+    let shelf = empty().with_document(OTHER, LATER, OLD);
+    let primary = judge(&shelf, &names(OTHER, TEXT)).primary.unwrap();
+    assert!(!primary.same_text);
+    let shelf = empty().with_document(OTHER, TEXT, OLD);
+    let primary = judge(&shelf, &names(OTHER, TEXT)).primary.unwrap();
+    assert!(primary.same_text);
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod judge;
 mod reading;
 mod templates;
 mod verdict;
+mod visit;
 mod watchdog;
 
 use std::sync::Arc;
@@ -20,11 +21,11 @@ use taojin_uri::CrawlUri;
 const NOW: i64 = 1_790_000_000_000;
 const DAY: i64 = 86_400_000;
 
-fn uri(text: &str) -> CrawlUri {
+pub(in crate::daemon) fn uri(text: &str) -> CrawlUri {
     CrawlUri::parse(text).unwrap()
 }
 
-fn record(text: &str, visit: UrlVisit) -> UrlRecord {
+pub(in crate::daemon) fn record(text: &str, visit: UrlVisit) -> UrlRecord {
     UrlRecord {
         id: 7,
         host: 1,
@@ -76,12 +77,12 @@ fn fetched(outcome: VisitOutcome, status: u16) -> Fetched {
     }
 }
 
-fn answered(answer: Answer) -> Visit {
-    Visit::Answered(Box::new(answer))
+pub(in crate::daemon) fn answered(answer: Answer) -> Visit {
+    Visit::Fetched(Box::new(answer))
 }
 
 /// A page that came whole and holds this document, with this digest.
-fn page_of(document: Held, digest: u64) -> Answer {
+pub(in crate::daemon) fn page_of(document: Held, digest: u64) -> Answer {
     let page = PageRead {
         kind: Kind::Article,
         document,
@@ -96,20 +97,20 @@ fn page_of(document: Held, digest: u64) -> Answer {
     };
     Answer {
         content: Content::Page(Box::new(page)),
-        ..Answer::nothing(fetched(VisitOutcome::Page, 200))
+        ..Answer::unused(fetched(VisitOutcome::Page, 200))
     }
 }
 
-fn ended(outcome: VisitOutcome, status: u16) -> Visit {
-    answered(Answer::nothing(fetched(outcome, status)))
+pub(in crate::daemon) fn ended(outcome: VisitOutcome, status: u16) -> Visit {
+    answered(Answer::unused(fetched(outcome, status)))
 }
 
 /// A page that redirects to `to`.
-fn moved(to: &str) -> Visit {
+pub(in crate::daemon) fn moved(to: &str) -> Visit {
     let mut fetched = fetched(VisitOutcome::Redirect, 301);
     fetched.head.location = Some(uri(to));
     answered(Answer {
         content: Content::Redirect(uri(to)),
-        ..Answer::nothing(fetched)
+        ..Answer::unused(fetched)
     })
 }

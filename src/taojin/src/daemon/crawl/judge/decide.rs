@@ -49,7 +49,7 @@ pub(crate) fn decide(
     } = finished;
     let record = &lease.record;
     // A page from an archive was visited when it was archived.
-    let at_ms = visit.archived().map_or(now_ms, |(at_ms, _)| at_ms);
+    let at_ms = visit.archived_ms().unwrap_or(now_ms);
     let mut next = revisit(
         policy,
         record,
@@ -258,7 +258,7 @@ fn line(
         kind: visit.kind().map(Kind::name),
         document,
         next: next.visit.due_ms.map(time),
-        ..LogLine::of_fetch(&lease.record, visit.fetched(), now_ms)
+        ..LogLine::from_fetch(&lease.record, visit.fetched(), now_ms)
     }
 }
 

@@ -131,7 +131,8 @@ pub(crate) struct Judgement {
     pub(crate) addresses: Vec<String>,
     /// The page is one that turns readers away.
     pub(crate) turned_away: bool,
-    /// A page that is to be checked again: it may have become a wall.
+    /// A page that is to be checked again: the target of a redirect that may have become a wall, or a page whose document may have been
+    /// made of one.
     pub(crate) recheck: Option<UrlId>,
 }
 
@@ -161,8 +162,8 @@ pub(crate) struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    /// Judges the visit of a URL that ended at `now_ms`, Unix milliseconds, by what is stored: the transaction of the visits before it
-    /// has to be in it, as far as they have to do with it.
+    /// Judges the visit of a URL that ended at `now_ms`, Unix milliseconds. Changes of earlier visits that have to do with it must be
+    /// stored before.
     pub(crate) fn judge(
         records: &'a dyn Records,
         walls: &'a mut Walls,
@@ -241,9 +242,9 @@ impl<'a> Judge<'a> {
             Some(_) => Shown::Document,
             None => Shown::Withheld,
         });
-        let answer = document.wording;
+        let wording = document.wording;
         let walls = self.walls.of_site(self.records, &record.site)?;
-        let wall = walls.and_then(|walls| walls.get(&answer)).copied();
+        let wall = walls.and_then(|walls| walls.get(&wording)).copied();
         let is_known = record.visit.content == Some(document.content);
         let had_document = record.visit.documented || record.visit.alias_of.is_some();
         if wall.is_none() && (is_known || !had_document) {
@@ -252,7 +253,7 @@ impl<'a> Judge<'a> {
         let before = document_of(self.records, record)?;
         if let Some(since_ms) = wall {
             let is_same =
-                |before: &StoredVersion| documents::wording(&before.document.text) == answer;
+                |before: &StoredVersion| documents::wording(&before.document.text) == wording;
             let made_document = match before.filter(is_same) {
                 // It had this text before others showed it: it is its own.
                 Some(before) if before.first_seen_ms < since_ms - UNNOTICED_MS => {
@@ -261,7 +262,7 @@ impl<'a> Judge<'a> {
                 before => before.is_some(),
             };
             return Ok(Judgement::alone(Shown::Wall {
-                answer,
+                answer: wording,
                 made_document,
             }));
         }
@@ -290,13 +291,13 @@ impl<'a> Judge<'a> {
             && may_be
             && let Some(before) = document_of(self.records, record)?
         {
-            let answer = documents::wording(&before.document.text);
+            let wording = documents::wording(&before.document.text);
             let is_it = |(words, since_ms): &(u64, i64)| {
-                *words == answer && before.first_seen_ms >= since_ms - UNNOTICED_MS
+                *words == wording && before.first_seen_ms >= since_ms - UNNOTICED_MS
             };
             if walls.iter().any(is_it) {
                 return Ok(Shown::Wall {
-                    answer,
+                    answer: wording,
                     made_document: true,
                 });
             }
@@ -311,8 +312,8 @@ impl<'a> Judge<'a> {
     /// A page whose text has nothing in common with that of its document: a wall if another address shows the same.
     fn replaced(&mut self, document: &EncodedDocument) -> anyhow::Result<Judgement> {
         let (record, visit) = (self.record, self.visit);
-        let answer = document.wording;
-        let (others, since_ms) = self.records.answering(&record.site, answer, record.id)?;
+        let wording = document.wording;
+        let (others, since_ms) = self.records.answering(&record.site, wording, record.id)?;
         let related = self
             .records
             .relatives(&record.uri, &record.site, document.content)?;
@@ -320,9 +321,9 @@ impl<'a> Judge<'a> {
         if others == 0 && twin.is_none() {
             // An archive holds what was there, and nobody asks again.
             return Ok(Judgement::alone(
-                match (visit.archived(), visit.document()) {
+                match (visit.archived_ms(), visit.document()) {
                     (None, _) => Shown::Replaced {
-                        answer,
+                        answer: wording,
                         withheld: visit.withheld().is_some(),
                     },
                     (Some(_), Some(_)) => Shown::Document,
@@ -333,22 +334,22 @@ impl<'a> Judge<'a> {
         tracing::warn!(url = %record.uri, site = %record.site,
             "pages of this site show the same instead of their documents, which stay as they were");
         let since_ms = since_ms.unwrap_or(self.now_ms);
-        self.walls.add(&record.site, answer, since_ms);
+        self.walls.add(&record.site, wording, since_ms);
         Ok(Judgement {
             recheck: twin,
             ..Judgement::alone(Shown::Wall {
-                answer,
+                answer: wording,
                 made_document: false,
             })
         })
     }
 
-    /// What a page shows to which others may lead: a wall, if many do that had documents of their own. `answer` is a digest of its
-    /// words, those of its document if it is not given; `content` a digest of the document; `naming` the pages that name it.
+    /// What a page shows to which others may lead: a wall, if many do that had documents of their own. `wording` is a digest of
+    /// its words, those of its document if it is not given; `content` a digest of the document; `naming` the pages that name it.
     fn led_to(
         &mut self,
         naming: &[UrlId],
-        answer: Option<u64>,
+        wording: Option<u64>,
         content: Option<u64>,
     ) -> anyhow::Result<Shown> {
         let record = self.record;
@@ -366,15 +367,15 @@ impl<'a> Judge<'a> {
         let is_own =
             |before: &StoredVersion| since_ms.is_some_and(|since| before.first_seen_ms < since);
         let words = || Some(documents::wording(&before.as_ref()?.document.text));
-        let Some(answer) = answer
+        let Some(wording) = wording
             .or_else(words)
             .filter(|_| !before.as_ref().is_some_and(is_own))
         else {
             return Ok(Shown::Document);
         };
-        self.walls.add(&record.site, answer, self.now_ms);
+        self.walls.add(&record.site, wording, self.now_ms);
         Ok(Shown::Wall {
-            answer,
+            answer: wording,
             made_document: record.visit.documented,
         })
     }

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::body::BodyForm;
 use super::page::{FetchedPage, continues, read_page};
 use super::visitor::{Visitor, report_fetch};
-use super::{Answer, Content, FurtherPage, Moment, Unanswered, Visit, describe_failure};
+use super::{Answer, Content, FurtherPage, Moment, Unfetched, Visit, describe_failure};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetched, Purpose, Turn};
 use taojin_crawl::frontier::FetchReport;
@@ -98,20 +98,20 @@ impl fmt::Display for MissingPages {
 
 impl OpenArticle {
     /// The article that begins with this page, if it continues on others.
-    pub(super) fn start(answer: &FetchedPage<'_>, document: &Document) -> Option<Box<Self>> {
-        if !continues(answer, document) {
+    pub(super) fn start(fetched_page: &FetchedPage<'_>, document: &Document) -> Option<Box<Self>> {
+        if !continues(fetched_page, document) {
             return None;
         }
         let mut document = document.clone();
         let pages = mem::take(&mut document.pages);
         document.links.retain(|link| !pages.contains(&link.url));
-        let left = addresses(&pages);
+        let left = parse_addresses(&pages);
         (!left.is_empty()).then(|| {
             Box::new(Self {
                 document,
-                first: answer.fetched.clone(),
+                first: fetched_page.fetched.clone(),
                 left,
-                attachments: answer.attachments,
+                attachments: fetched_page.attachments,
             })
         })
     }
@@ -124,8 +124,8 @@ impl OpenArticle {
         if !self.document.append_page(page) {
             return false;
         }
-        // A later page tells more of those that follow than the first: `1 2 3 … 12`.
-        let left = addresses(&left);
+        // A further page tells more of those that follow than the first: `1 2 3 … 12`.
+        let left = parse_addresses(&left);
         if !left.is_empty() {
             self.left = left;
         }
@@ -140,7 +140,7 @@ impl OpenArticle {
     }
 
     /// The answer as if all that has come had been one page.
-    fn answer(
+    fn to_answer(
         &self,
         record: &UrlRecord,
         missing: Option<MissingPages>,
@@ -151,13 +151,13 @@ impl OpenArticle {
             // The next visit is to bring the page again, and with it those that are missing.
             (fetched.head.etag, fetched.head.last_modified) = (None, None);
         }
-        let answer = FetchedPage {
+        let first = FetchedPage {
             record,
             fetched: &fetched,
             joins: false,
             attachments: self.attachments,
         };
-        let (mut page, outlinks) = read_page(&answer, self.document.clone());
+        let (mut page, outlinks) = read_page(&first, self.document.clone());
         page.missing = missing;
         Answer {
             fetched,
@@ -169,7 +169,7 @@ impl OpenArticle {
     }
 
     /// The answer with the page that was fetched last; it goes on, unless that was the last one or no more are taken.
-    fn with(
+    fn continue_with(
         mut self: Box<Self>,
         record: &UrlRecord,
         further: FurtherPage,
@@ -179,7 +179,7 @@ impl OpenArticle {
         let uri = further.uri.clone();
         let further = Some(further);
         if !self.append(&uri, document) {
-            return self.answer(
+            return self.to_answer(
                 record,
                 Some(MissingPages::NothingNew { number, uri }),
                 further,
@@ -193,7 +193,7 @@ impl OpenArticle {
         } else if self.document.text.len() >= MAX_TEXT {
             Some(MissingPages::TooLong { from })
         } else {
-            let mut answer = self.answer(record, None, further);
+            let mut answer = self.to_answer(record, None, further);
             if let Content::Page(so_far) = answer.content {
                 answer.content = Content::Open {
                     article: self,
@@ -202,12 +202,12 @@ impl OpenArticle {
             }
             return answer;
         };
-        self.answer(record, missing, further)
+        self.to_answer(record, missing, further)
     }
 
     /// The visit without a page, which failed so. What may be mended soon fails the visit, so that a document that has all pages is
     /// not replaced by one that lacks some.
-    fn without(
+    fn end_without(
         &self,
         record: &UrlRecord,
         missing: MissingPages,
@@ -217,20 +217,20 @@ impl OpenArticle {
         let passes = failed == VisitOutcome::RobotsUnreachable || failed.is_host_trouble();
         if passes && record.visit.errors + 1 < PATIENCE {
             let further = further.map(Box::new);
-            return Visit::Unanswered(Unanswered::PagesMissing { missing, further });
+            return Visit::Unfetched(Unfetched::PagesMissing { missing, further });
         }
-        Visit::Answered(Box::new(self.answer(record, Some(missing), further)))
+        Visit::Fetched(Box::new(self.to_answer(record, Some(missing), further)))
     }
 }
 
 /// Those of the addresses that may be fetched.
-fn addresses(urls: &[String]) -> Vec<CrawlUri> {
+fn parse_addresses(urls: &[String]) -> Vec<CrawlUri> {
     let uris = urls.iter().map(|url| CrawlUri::parse(url));
     uris.flatten().collect()
 }
 
 /// Fetches the next page of an article.
-pub(super) async fn go_on(
+pub(super) async fn fetch_next_page(
     visitor: &Arc<Visitor>,
     record: &UrlRecord,
     mut article: Box<OpenArticle>,
@@ -245,7 +245,7 @@ pub(super) async fn go_on(
     let (fetched, form) = match asked.await {
         Ok(answer) => answer,
         Err(refused) => {
-            let refused = Unanswered::Refused(refused);
+            let refused = Unfetched::Refused(refused);
             let why = refused.to_string();
             let missing = MissingPages::Failed { number, uri, why };
             let outcome = refused.outcome();
@@ -253,7 +253,7 @@ pub(super) async fn go_on(
                 elapsed_ms: None,
                 ..FetchReport::new(outcome, 0)
             };
-            return (article.without(record, missing, outcome, None), report);
+            return (article.end_without(record, missing, outcome, None), report);
         }
     };
     let report = report_fetch(&fetched, fetched.outcome);
@@ -265,7 +265,9 @@ pub(super) async fn go_on(
         match document {
             Some(document) => {
                 let pages = (number, beside.article_pages());
-                Visit::Answered(Box::new(article.with(&record, further, document, pages)))
+                Visit::Fetched(Box::new(
+                    article.continue_with(&record, further, document, pages),
+                ))
             }
             None => {
                 let missing = MissingPages::Failed {
@@ -274,7 +276,7 @@ pub(super) async fn go_on(
                     why: describe_failure(&further.fetched),
                 };
                 let outcome = further.fetched.outcome;
-                article.without(&record, missing, outcome, Some(further))
+                article.end_without(&record, missing, outcome, Some(further))
             }
         }
     };

@@ -40,9 +40,7 @@ impl AttachmentReader {
             types: crawl.attachment_types.clone(),
         }))
     }
-}
 
-impl AttachmentReader {
     async fn read(&self, name: &str, file: File) -> Result<Attachment, Unreadable> {
         let read = self.reader.read_file(file, name).await?;
         if self.types.contains(&read.file_type) {
@@ -65,7 +63,7 @@ pub(super) async fn read(
     at_ms: i64,
 ) -> Answer {
     if fetched.outcome != VisitOutcome::Page {
-        return Answer::nothing(fetched);
+        return Answer::unused(fetched);
     }
     let name = file_name(&record.uri);
     let read = match visitor.attachments() {
@@ -112,7 +110,7 @@ pub(super) async fn read(
     };
     Answer {
         content: Content::File(content),
-        ..Answer::nothing(fetched)
+        ..Answer::unused(fetched)
     }
 }
 

@@ -19,11 +19,11 @@ impl ListRead {
 
 /// Reads a feed. One that the bytes say is a sitemap is read as one; one that is neither has no links.
 pub(super) fn read_list(
-    answer: &FetchedPage<'_>,
+    fetched_page: &FetchedPage<'_>,
     bytes: &[u8],
     max_bytes: u64,
 ) -> (Content, Vec<NewUrl>) {
-    let base = &answer.record.uri;
+    let base = &fetched_page.record.uri;
     let found = match schedule::read_feed(bytes, base) {
         Ok(pages) => Sitemap {
             pages,
@@ -31,22 +31,22 @@ pub(super) fn read_list(
         },
         Err(_) => schedule::read_sitemap(bytes, base),
     };
-    list(answer.record, found, max_bytes)
+    take_entries(fetched_page.record, found, max_bytes)
 }
 
 /// Takes what was read of a sitemap, of which `max_bytes` are read.
 pub(super) fn read_sitemap(
-    answer: &FetchedPage<'_>,
+    fetched_page: &FetchedPage<'_>,
     mut found: Sitemap,
     max_bytes: u64,
 ) -> (Content, Vec<NewUrl>) {
-    if answer.is_cut() {
+    if fetched_page.is_cut() {
         found.cut = Some(Cut::Bytes);
     }
-    list(answer.record, found, max_bytes)
+    take_entries(fetched_page.record, found, max_bytes)
 }
 
-fn list(record: &UrlRecord, found: Sitemap, max_bytes: u64) -> (Content, Vec<NewUrl>) {
+fn take_entries(record: &UrlRecord, found: Sitemap, max_bytes: u64) -> (Content, Vec<NewUrl>) {
     let Sitemap {
         pages,
         sitemaps,

@@ -1,7 +1,8 @@
 //! What a visit brought, as a value.
 //!
 //! The [`visitor`] makes one [`Visit`] for each lease, from the network or from an archive, and touches no store. Nothing behind it
-//! changes the visit: it is [`judge`](super::judge)d by what is stored, and what follows from it is decided there. What the crawl log and `taojin why` say of a visit is said here, once, by what it is.
+//! changes the visit. A [judge](super::judge) compares it with what is stored, and what follows from it is decided there. The reason that
+//! the crawl log gives, and why a page has no document, are words of the types of this module.
 
 pub(crate) mod article;
 pub(crate) mod body;
@@ -55,9 +56,9 @@ pub(crate) struct FinishedVisit {
 /// What came of a visit.
 pub(crate) enum Visit {
     /// The URL was fetched: a server answered, or failed to.
-    Answered(Box<Answer>),
-    /// It was not, or not all that it takes.
-    Unanswered(Unanswered),
+    Fetched(Box<Answer>),
+    /// Nothing was fetched that counts.
+    Unfetched(Unfetched),
 }
 
 /// How a URL was fetched, and what stands there.
@@ -78,7 +79,7 @@ pub(crate) struct Answer {
 pub(crate) enum Content {
     /// A page of HTML.
     Page(Box<PageRead>),
-    /// An article that goes on on a page that has not come yet.
+    /// An article with pages that have not come yet.
     Open {
         /// The article, to go on with.
         article: Box<OpenArticle>,
@@ -92,13 +93,13 @@ pub(crate) enum Content {
     /// The address leads here.
     Redirect(CrawlUri),
     /// A page without a byte.
-    Empty,
+    EmptyBody,
     /// Bytes that are neither a page nor a file that is read.
-    NoText,
+    Binary,
     /// A file over the limit of its site, of which nothing is read.
     TooLarge,
-    /// Nothing that is used: how it was fetched says why.
-    Nothing,
+    /// What came is not used, if anything did: how it was fetched says why.
+    Unused,
 }
 
 /// A page that was read.
@@ -210,9 +211,9 @@ pub(crate) struct FurtherPage {
     pub(crate) fetched: Fetched,
 }
 
-/// Why there is no answer.
+/// Why nothing was fetched that counts.
 #[derive(Debug)]
-pub(crate) enum Unanswered {
+pub(crate) enum Unfetched {
     /// The gate did not let the request pass.
     Refused(Refused),
     /// It is a file, and those are not read.
@@ -221,7 +222,7 @@ pub(crate) enum Unanswered {
     ProgramFailed,
     /// The record of the archive holds no answer of a server.
     NotArchived,
-    /// A further page of the article could not be had, and may be had later: the document is better left as it is until then.
+    /// A further page of the article could not be had, though its first came. It may be had soon: until then the document stays as it is.
     PagesMissing {
         /// Which, and why.
         missing: MissingPages,
@@ -234,24 +235,24 @@ impl Visit {
     /// The answer, if there is one.
     pub(crate) fn answer(&self) -> Option<&Answer> {
         match self {
-            Visit::Answered(answer) => Some(answer),
-            Visit::Unanswered(_) => None,
+            Visit::Fetched(answer) => Some(answer),
+            Visit::Unfetched(_) => None,
         }
     }
 
     /// How it ended.
     pub(crate) fn outcome(&self) -> VisitOutcome {
         match self {
-            Visit::Answered(answer) => answer.outcome(),
-            Visit::Unanswered(why) => why.outcome(),
+            Visit::Fetched(answer) => answer.outcome(),
+            Visit::Unfetched(why) => why.outcome(),
         }
     }
 
     /// Why it was refused or failed, or what is wrong with what came, as the crawl log says it.
     pub(crate) fn reason(&self) -> Option<String> {
         match self {
-            Visit::Answered(answer) => answer.reason(),
-            Visit::Unanswered(why) => Some(why.to_string()),
+            Visit::Fetched(answer) => answer.reason(),
+            Visit::Unfetched(why) => Some(why.to_string()),
         }
     }
 
@@ -276,7 +277,7 @@ impl Visit {
     /// Why its robots.txt could not be had, if that is why there is no answer.
     pub(crate) fn robots_trouble(&self) -> Option<&Trouble> {
         match self {
-            Visit::Unanswered(Unanswered::Refused(Refused::RobotsAway(trouble))) => Some(trouble),
+            Visit::Unfetched(Unfetched::Refused(Refused::RobotsAway(trouble))) => Some(trouble),
             _ => None,
         }
     }
@@ -343,39 +344,39 @@ impl Visit {
         }
     }
 
-    /// When it was archived, Unix milliseconds, and when a person last named a field of its site; none for a visit of just now.
-    pub(crate) fn archived(&self) -> Option<(i64, i64)> {
+    /// When it was archived, Unix milliseconds; none for a visit of just now.
+    pub(crate) fn archived_ms(&self) -> Option<i64> {
         match self.answer()?.at {
             Moment::Now => None,
-            Moment::Archived { at_ms, named_ms } => Some((at_ms, named_ms)),
+            Moment::Archived { at_ms, .. } => Some(at_ms),
         }
     }
 
     /// The page of its article that it fetched, if that is not the first.
     pub(crate) fn further(&self) -> Option<&FurtherPage> {
         match self {
-            Visit::Answered(answer) => answer.further.as_ref(),
-            Visit::Unanswered(Unanswered::PagesMissing { further, .. }) => further.as_deref(),
-            Visit::Unanswered(_) => None,
+            Visit::Fetched(answer) => answer.further.as_ref(),
+            Visit::Unfetched(Unfetched::PagesMissing { further, .. }) => further.as_deref(),
+            Visit::Unfetched(_) => None,
         }
     }
 
     /// The addresses that were found, in page order.
     pub(crate) fn into_outlinks(self) -> Vec<NewUrl> {
         match self {
-            Visit::Answered(answer) => answer.outlinks,
-            Visit::Unanswered(_) => Vec::new(),
+            Visit::Fetched(answer) => answer.outlinks,
+            Visit::Unfetched(_) => Vec::new(),
         }
     }
 
-    /// The article, if it goes on on a page that has not come yet.
+    /// The article, if pages of it have not come yet.
     pub(crate) fn into_article(self) -> Option<Box<OpenArticle>> {
         match self {
-            Visit::Answered(answer) => match answer.content {
+            Visit::Fetched(answer) => match answer.content {
                 Content::Open { article, .. } => Some(article),
                 _ => None,
             },
-            Visit::Unanswered(_) => None,
+            Visit::Unfetched(_) => None,
         }
     }
 
@@ -398,7 +399,7 @@ impl Visit {
     /// Why it brought no page; none if it did, or led elsewhere.
     pub(crate) fn problem(&self) -> Option<Problem> {
         if self.list_cut().is_some() {
-            // It came, and what was read of it counts; it is told by itself.
+            // It came, and what was read of it counts; how many were cut has a counter of its own.
             return None;
         }
         let Some(fetched) = self.fetched() else {
@@ -418,11 +419,11 @@ impl Visit {
 }
 
 impl Answer {
-    /// One of just now, with nothing that is used.
-    pub(crate) fn nothing(fetched: Fetched) -> Self {
+    /// An answer of just now that is not used.
+    pub(crate) fn unused(fetched: Fetched) -> Self {
         Self {
             fetched,
-            content: Content::Nothing,
+            content: Content::Unused,
             outlinks: Vec::new(),
             at: Moment::Now,
             further: None,
@@ -436,10 +437,10 @@ impl Answer {
             | Content::Open { .. }
             | Content::List(_)
             | Content::File(_)
-            | Content::Empty => VisitOutcome::Page,
+            | Content::EmptyBody => VisitOutcome::Page,
             Content::Redirect(_) => VisitOutcome::Redirect,
-            Content::NoText | Content::TooLarge => VisitOutcome::Unwanted,
-            Content::Nothing => self.fetched.outcome,
+            Content::Binary | Content::TooLarge => VisitOutcome::Unwanted,
+            Content::Unused => self.fetched.outcome,
         }
     }
 
@@ -448,8 +449,8 @@ impl Answer {
             Content::Page(page) if page.missing.is_some() => {
                 page.missing.as_ref().map(MissingPages::to_string)
             }
-            Content::Empty => Some("empty body".to_owned()),
-            Content::NoText => Some(NO_TEXT.to_owned()),
+            Content::EmptyBody => Some("empty body".to_owned()),
+            Content::Binary => Some(NO_TEXT.to_owned()),
             Content::TooLarge => Some(
                 "larger than fetch.max_attachment_bytes, or than max_attachment_bytes of its site"
                     .to_owned(),
@@ -457,7 +458,7 @@ impl Answer {
             Content::Redirect(_) => None,
             Content::List(list) => list.describe_cut().or_else(|| self.shortened()),
             Content::Page(_) | Content::Open { .. } | Content::File(_) => self.shortened(),
-            Content::Nothing => {
+            Content::Unused => {
                 (!self.fetched.outcome.is_success()).then(|| describe_failure(&self.fetched))
             }
         }
@@ -487,46 +488,46 @@ pub(super) fn describe_failure(fetched: &Fetched) -> String {
     }
 }
 
-impl Unanswered {
+impl Unfetched {
     /// How the visit ended.
     pub(crate) fn outcome(&self) -> VisitOutcome {
         match self {
-            Unanswered::Refused(Refused::Robots(_)) => VisitOutcome::Disallowed,
-            Unanswered::Refused(Refused::RobotsAway(_)) => VisitOutcome::RobotsUnreachable,
-            Unanswered::Refused(_)
-            | Unanswered::AttachmentsOff
-            | Unanswered::ProgramFailed
-            | Unanswered::NotArchived => VisitOutcome::Unwanted,
-            Unanswered::PagesMissing { .. } => VisitOutcome::Unreachable,
+            Unfetched::Refused(Refused::Robots(_)) => VisitOutcome::Disallowed,
+            Unfetched::Refused(Refused::RobotsAway(_)) => VisitOutcome::RobotsUnreachable,
+            Unfetched::Refused(_)
+            | Unfetched::AttachmentsOff
+            | Unfetched::ProgramFailed
+            | Unfetched::NotArchived => VisitOutcome::Unwanted,
+            Unfetched::PagesMissing { .. } => VisitOutcome::Unreachable,
         }
     }
 }
 
-impl fmt::Display for Unanswered {
+impl fmt::Display for Unfetched {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Unanswered::Refused(Refused::Robots(rule)) => {
+            Unfetched::Refused(Refused::Robots(rule)) => {
                 write!(
                     f,
                     "robots.txt line {}: Disallow: {}",
                     rule.line, rule.pattern
                 )
             }
-            Unanswered::Refused(Refused::RobotsAway(trouble)) => {
+            Unfetched::Refused(Refused::RobotsAway(trouble)) => {
                 Problem::Robots(trouble.no_page()).fmt(f)
             }
-            Unanswered::Refused(Refused::Rules(rule) | Refused::OnTheWay(rule)) => {
+            Unfetched::Refused(Refused::Rules(rule) | Refused::OnTheWay(rule)) => {
                 f.write_str(rule.describe())
             }
-            Unanswered::Refused(Refused::Later(_)) => {
+            Unfetched::Refused(Refused::Later(_)) => {
                 f.write_str("leads to a host that asked for a long pause")
             }
-            Unanswered::AttachmentsOff => f.write_str(
+            Unfetched::AttachmentsOff => f.write_str(
                 "attachments are switched off (crawl.attachments, attachments of the site)",
             ),
-            Unanswered::ProgramFailed => f.write_str("failed on this page"),
-            Unanswered::NotArchived => f.write_str("archive: no answer of a server"),
-            Unanswered::PagesMissing { missing, .. } => missing.fmt(f),
+            Unfetched::ProgramFailed => f.write_str("failed on this page"),
+            Unfetched::NotArchived => f.write_str("archive: no answer of a server"),
+            Unfetched::PagesMissing { missing, .. } => missing.fmt(f),
         }
     }
 }

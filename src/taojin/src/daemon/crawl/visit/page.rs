@@ -50,7 +50,7 @@ impl FetchedPage<'_> {
 /// Reads a body that came whole (or whose beginning is enough), and where it leads. Where no documents are wanted, only its links.
 pub(super) fn read(
     visitor: &Visitor,
-    answer: &FetchedPage<'_>,
+    fetched_page: &FetchedPage<'_>,
     form: BodyForm,
     context: &extract::Context<'_>,
 ) -> (Content, Vec<NewUrl>) {
@@ -58,11 +58,11 @@ pub(super) fn read(
         BodyForm::Html(builder) => {
             let page = builder.finish();
             let Some(document) = visitor.extract(&page, context) else {
-                let (page, outlinks) = follow_page(answer, &page);
+                let (page, outlinks) = follow_page(fetched_page, &page);
                 return (Content::Page(Box::new(page)), outlinks);
             };
-            let article = OpenArticle::start(answer, &document);
-            let (page, outlinks) = read_page(answer, document);
+            let article = OpenArticle::start(fetched_page, &document);
+            let (page, outlinks) = read_page(fetched_page, document);
             let page = Box::new(page);
             let content = match article {
                 Some(article) => Content::Open {
@@ -73,18 +73,18 @@ pub(super) fn read(
             };
             (content, outlinks)
         }
-        BodyForm::List(bytes) => list::read_list(answer, &bytes, visitor.max_sitemap_bytes()),
+        BodyForm::List(bytes) => list::read_list(fetched_page, &bytes, visitor.max_sitemap_bytes()),
         BodyForm::Sitemap(reader) => {
-            list::read_sitemap(answer, reader.finish(), visitor.max_sitemap_bytes())
+            list::read_sitemap(fetched_page, reader.finish(), visitor.max_sitemap_bytes())
         }
-        BodyForm::Open => (Content::Empty, Vec::new()),
+        BodyForm::Open => (Content::EmptyBody, Vec::new()),
         // A file is read by a child process, which is waited for elsewhere.
-        BodyForm::File(_) | BodyForm::Binary => (Content::NoText, Vec::new()),
+        BodyForm::File(_) | BodyForm::Binary => (Content::Binary, Vec::new()),
     }
 }
 
 /// A page of which only the links are wanted.
-fn follow_page(answer: &FetchedPage<'_>, page: &Page) -> (PageRead, Vec<NewUrl>) {
+fn follow_page(fetched_page: &FetchedPage<'_>, page: &Page) -> (PageRead, Vec<NewUrl>) {
     let links = page::links(page, extract::MAX_OUTLINKS);
     let read = PageRead {
         kind: Kind::Other,
@@ -98,7 +98,7 @@ fn follow_page(answer: &FetchedPage<'_>, page: &Page) -> (PageRead, Vec<NewUrl>)
         canonical: None,
         missing: None,
     };
-    if answer.head().nofollow || asks_not_to_follow(page) {
+    if fetched_page.head().nofollow || asks_not_to_follow(page) {
         return (read, Vec::new());
     }
     let followed = links.into_iter().filter(|l| !l.nofollow);
@@ -107,7 +107,7 @@ fn follow_page(answer: &FetchedPage<'_>, page: &Page) -> (PageRead, Vec<NewUrl>)
             LinkRole::Feed => UrlClass::Feed,
             _ => UrlClass::Unknown,
         };
-        link_from(answer.record, link.url, class)
+        link_from(fetched_page.record, link.url, class)
     });
     (read, outlinks.collect())
 }
@@ -134,10 +134,10 @@ fn asks_not_to_follow(page: &Page) -> bool {
 
 /// Reads the document of a page, and where the page leads.
 pub(crate) fn read_page(
-    answer: &FetchedPage<'_>,
+    fetched_page: &FetchedPage<'_>,
     mut document: Document,
 ) -> (PageRead, Vec<NewUrl>) {
-    let (record, head) = (answer.record, answer.head());
+    let (record, head) = (fetched_page.record, fetched_page.head());
     document.noindex |= head.noindex;
     document.nofollow |= head.nofollow;
     let links = mem::take(&mut document.links);
@@ -145,7 +145,7 @@ pub(crate) fn read_page(
     let mut outlinks = Vec::new();
     let mut unindexed = unindexed(&document, head);
     let first = document.part_of.as_ref();
-    let first = first.filter(|_| answer.joins && unindexed.is_none());
+    let first = first.filter(|_| fetched_page.joins && unindexed.is_none());
     if let Some(first) = first {
         unindexed = Some(Unindexed::PartOf(first.clone()));
         let uri = CrawlUri::parse(first).ok();
@@ -158,13 +158,13 @@ pub(crate) fn read_page(
     };
     // Whatever the page was taken for: a judgement may be wrong, and must not cost the pages behind it.
     if !document.nofollow {
-        // The pager of a later page leads to pages that the first one tells of.
+        // The pager of a further page leads to pages that the first one tells of.
         let is_pager = |l: &extract::Link| {
             first.is_some() && (l.continues_list() || document.pages.contains(&l.url))
         };
         let is_list = document.kind == Kind::Hub || record.visit.class.is_hub();
-        let offered = if answer.attachments {
-            offered(record, &document, &links)
+        let offered = if fetched_page.attachments {
+            find_offered(record, &document, &links)
         } else {
             Vec::new()
         };
@@ -175,10 +175,10 @@ pub(crate) fn read_page(
         outlinks.extend(offered);
     }
     // That address is fetched as well, and takes over once it has a document; until then this page keeps its own.
-    let canonical = canonical(record, &document);
+    let canonical = find_canonical(record, &document);
     outlinks.extend(canonical.clone().map(|uri| link_beside(record, uri)));
     // Pictures in the page leave an article short; a text as long as this is a list without an end.
-    if answer.is_cut() && unindexed.is_none() && document.text.len() > MAX_TEXT_OF_CUT {
+    if fetched_page.is_cut() && unindexed.is_none() && document.text.len() > MAX_TEXT_OF_CUT {
         kind = Kind::Other;
         unindexed = Some(Unindexed::Endless);
     }
@@ -199,12 +199,12 @@ pub(crate) fn read_page(
 }
 
 /// Whether an article begins on this page that continues on others.
-pub(super) fn continues(answer: &FetchedPage<'_>, document: &Document) -> bool {
-    answer.joins
-        && !answer.is_cut()
+pub(super) fn continues(fetched_page: &FetchedPage<'_>, document: &Document) -> bool {
+    fetched_page.joins
+        && !fetched_page.is_cut()
         && document.part_of.is_none()
         && !document.pages.is_empty()
-        && unindexed(document, answer.head()).is_none()
+        && unindexed(document, fetched_page.head()).is_none()
 }
 
 /// A link to an address of the page itself, or of the article that it is of: no further from the seeds.
@@ -216,7 +216,7 @@ fn link_beside(record: &UrlRecord, uri: CrawlUri) -> NewUrl {
 }
 
 /// The files that a page offers, with what it says of them.
-fn offered(record: &UrlRecord, document: &Document, links: &[extract::Link]) -> Vec<NewUrl> {
+fn find_offered(record: &UrlRecord, document: &Document, links: &[extract::Link]) -> Vec<NewUrl> {
     let files = document.attachments.iter();
     let may_follow = |url: &str| !links.iter().any(|link| link.nofollow && link.url == url);
     let files = files.filter(|file| may_follow(&file.url));
@@ -261,7 +261,7 @@ fn face(document: &Document, links: &[extract::Link]) -> u64 {
 }
 
 /// The address that the page calls its own, where that is another spelling of its address.
-fn canonical(record: &UrlRecord, document: &Document) -> Option<CrawlUri> {
+fn find_canonical(record: &UrlRecord, document: &Document) -> Option<CrawlUri> {
     let canonical = CrawlUri::parse(document.canonical.as_deref()?).ok()?;
     is_other_spelling(&record.uri, &canonical).then_some(canonical)
 }

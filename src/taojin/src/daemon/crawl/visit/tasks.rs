@@ -1,7 +1,6 @@
 //! The fetch tasks: one for each lease, on threads of their own, so that a page which takes seconds to extract holds up no reader of
 //! the same process. They end with the crawl loop.
 
-use std::sync::Arc;
 use std::sync::mpsc::SyncSender;
 use std::thread;
 use std::time::Duration;
@@ -13,9 +12,9 @@ use tokio::task::JoinSet;
 
 use super::EndedLease;
 use super::visitor::VisitTask;
-use crate::daemon::crawl::crawl_loop::Event;
-use crate::daemon::watchdog::Worker;
-use crate::daemon::{Shared, spawn_thread};
+use crate::daemon::crawl::crawler::Event;
+use crate::daemon::spawn_thread;
+use crate::daemon::watchdog::Heartbeat;
 
 /// How often an idle runtime tells that it turns.
 const BEAT: Duration = Duration::from_secs(5);
@@ -25,7 +24,7 @@ pub(crate) fn start<V, F>(
     visit: V,
     work: mpsc::Receiver<VisitTask>,
     events: SyncSender<Event>,
-    shared: Arc<Shared>,
+    heartbeat: Heartbeat,
 ) -> anyhow::Result<thread::JoinHandle<()>>
 where
     V: Fn(VisitTask) -> F + Send + 'static,
@@ -37,7 +36,7 @@ where
         .build()
         .context("the threads of the fetch tasks cannot be started")?;
     spawn_thread("fetch-tasks", move || {
-        runtime.block_on(fetch_tasks(visit, work, events, &shared));
+        runtime.block_on(fetch_tasks(visit, work, events, &heartbeat));
         // A page that is still being extracted is not waited for: its URL is due as before.
         runtime.shutdown_background();
     })
@@ -47,7 +46,7 @@ async fn fetch_tasks<V, F>(
     visit: V,
     mut work: mpsc::Receiver<VisitTask>,
     events: SyncSender<Event>,
-    shared: &Shared,
+    heartbeat: &Heartbeat,
 ) where
     V: Fn(VisitTask) -> F,
     F: Future<Output = EndedLease> + Send + 'static,
@@ -57,7 +56,7 @@ async fn fetch_tasks<V, F>(
     loop {
         // While pages are under way, only the end of one is progress.
         if visits.is_empty() {
-            shared.heartbeat(Worker::Fetching).record();
+            heartbeat.record();
         }
         tokio::select! {
             next = work.recv() => match next {
@@ -74,7 +73,7 @@ async fn fetch_tasks<V, F>(
             },
             _ = beat.tick() => {}
             Some(ended) = visits.join_next() => {
-                shared.heartbeat(Worker::Fetching).record();
+                heartbeat.record();
                 if let Err(error) = ended {
                     tracing::error!(%error, "a visit did not end by itself");
                 }

@@ -18,11 +18,11 @@ use super::article::{self, OpenArticle};
 use super::body::{BodyForm, PageBody};
 use super::file::{self, AttachmentReader};
 use super::page::{FetchedPage, read};
-use super::{Answer, Content, EndedLease, FinishedVisit, Moment, Unanswered, Visit, link_from};
+use super::{Answer, Content, EndedLease, FinishedVisit, Moment, Unfetched, Visit, link_from};
 use crate::config::LoadedConfig;
-use crate::daemon::crawl::site_rules::SiteRules;
+use crate::daemon::crawl::site_rules::{SiteRules, SiteRulesTable};
 use crate::daemon::learn::templates::Templates;
-use crate::daemon::{Mode, Shared};
+use crate::daemon::{Clock, Mode, Shared};
 use taojin_crawl::fetch::{
     self, Fetched, Gate, Purpose, Record, Refused, Request, Turn, Want, WarcSink,
 };
@@ -85,7 +85,8 @@ pub(crate) struct Visitor {
     attachments: Option<AttachmentReader>,
     /// The data folder.
     folder: PathBuf,
-    shared: Arc<Shared>,
+    rules: Arc<SiteRulesTable>,
+    clock: Clock,
     /// Templates of the sites.
     templates: Templates,
     /// The pages that are being visited, for the case that one takes the process down.
@@ -147,7 +148,8 @@ impl Visitor {
             article_pages: config.crawl.article_pages,
             attachments: AttachmentReader::open(config)?,
             folder: config.data_dir.clone(),
-            shared: Arc::clone(shared),
+            rules: Arc::clone(shared.site_rules()),
+            clock: shared.clock().clone(),
             templates,
             in_flight: InFlight::open(&config.data_dir),
             node,
@@ -185,7 +187,7 @@ impl Visitor {
         let is_fetch = !matches!(from, VisitSource::Archive(_));
         let record = &lease.record;
         let mut turn = Turn::for_lease(&record.site, &record.uri, lease.delay_ms);
-        let visit = AssertUnwindSafe(self.answer(record, from, &mut turn)).catch_unwind();
+        let visit = AssertUnwindSafe(self.make(record, from, &mut turn)).catch_unwind();
         let ended = tokio::select! {
             ended = visit => Some(ended),
             () = self.may_not_fetch(), if is_fetch => None,
@@ -199,7 +201,7 @@ impl Visitor {
         match ended {
             Some(Ok((visit, report))) => EndedLease::Visited(Box::new(FinishedVisit {
                 visit,
-                sitemaps: self.sitemaps(record, &turn),
+                sitemaps: self.find_sitemaps(record, &turn),
                 report: with_turn(report),
                 lease,
             })),
@@ -216,7 +218,7 @@ impl Visitor {
     }
 
     /// What comes of the visit of a URL, unless nothing of its page was asked for and it is to be given out again.
-    async fn answer(
+    async fn make(
         self: &Arc<Self>,
         record: &UrlRecord,
         from: VisitSource,
@@ -231,26 +233,26 @@ impl Visitor {
             VisitSource::NextPage(article) => {
                 // The pages that have come would be lost.
                 turn.stay();
-                return Ok(article::go_on(self, record, article, turn).await);
+                return Ok(article::fetch_next_page(self, record, article, turn).await);
             }
             VisitSource::Network => {}
         }
         let is_file = record.visit.class == UrlClass::Attachment;
         if is_file && self.max_attachment_bytes(&record.site).is_none() {
-            let visit = Visit::Unanswered(Unanswered::AttachmentsOff);
+            let visit = Visit::Unfetched(Unfetched::AttachmentsOff);
             return Ok((visit, FetchReport::new(VisitOutcome::Disallowed, 0)));
         }
         let visit = match self.fetch(record, turn).await {
-            Ok(answer) => Visit::Answered(Box::new(answer)),
+            Ok(answer) => Visit::Fetched(Box::new(answer)),
             Err(Refused::Rules(_)) => return Err(PutOff { until_ms: None }),
             Err(Refused::Later(until_ms)) => {
                 return Err(PutOff {
                     until_ms: Some(until_ms),
                 });
             }
-            Err(refused) => Visit::Unanswered(Unanswered::Refused(refused)),
+            Err(refused) => Visit::Unfetched(Unfetched::Refused(refused)),
         };
-        let report = report(&visit);
+        let report = report_visit(&visit);
         Ok((visit, report))
     }
 
@@ -267,7 +269,7 @@ impl Visitor {
         if class == UrlClass::Attachment && fetched.failure == Some(Failure::TooLarge) {
             return Ok(Answer {
                 content: Content::TooLarge,
-                ..Answer::nothing(fetched)
+                ..Answer::unused(fetched)
             });
         }
         let at_ms = self.now_ms();
@@ -346,9 +348,9 @@ impl Visitor {
             Some(Replayed::File(fetched, file)) => {
                 file::read(self, record, *fetched, file, at_ms).await
             }
-            None => return Visit::Unanswered(Unanswered::NotArchived),
+            None => return Visit::Unfetched(Unfetched::NotArchived),
         };
-        Visit::Answered(Box::new(Answer {
+        Visit::Fetched(Box::new(Answer {
             at: Moment::Archived {
                 at_ms,
                 named_ms: self.templates.registry.named_ms(&record.site),
@@ -399,7 +401,7 @@ impl Visitor {
             None if is_usable(&page, &form) => {
                 read(self, &page, form, &self.context(record, at_ms))
             }
-            None => (Content::Nothing, Vec::new()),
+            None => (Content::Unused, Vec::new()),
         };
         let sent_on = fetched.head.refresh.as_deref().and_then(refresh_target);
         let sent_on = sent_on.and_then(|to| record.uri.join(to).ok());
@@ -409,7 +411,7 @@ impl Visitor {
         Answer {
             content,
             outlinks,
-            ..Answer::nothing(fetched)
+            ..Answer::unused(fetched)
         }
     }
 
@@ -431,7 +433,7 @@ impl Visitor {
     }
 
     /// The sitemaps that the robots.txt of a seed names, where they are wanted.
-    fn sitemaps(&self, record: &UrlRecord, turn: &Turn) -> Vec<NewUrl> {
+    fn find_sitemaps(&self, record: &UrlRecord, turn: &Turn) -> Vec<NewUrl> {
         let rules = self.rules(&record.site);
         if record.visit.class != UrlClass::Seed || !rules.is_some_and(|r| r.robots_sitemaps) {
             return Vec::new();
@@ -506,12 +508,12 @@ impl Visitor {
 
     /// The rules of a site, if it is crawled.
     pub(super) fn rules(&self, site: &str) -> Option<SiteRules> {
-        self.shared.rules(site)
+        self.rules.find(site)
     }
 
     /// The present, Unix milliseconds.
     pub(super) fn now_ms(&self) -> i64 {
-        self.shared.now_ms()
+        self.clock.now_ms()
     }
 }
 
@@ -524,16 +526,16 @@ enum Replayed {
 /// What is said of a page on which the program failed.
 fn program_failed(record: &UrlRecord) -> (Visit, FetchReport) {
     tracing::error!(url = %record.uri, "page could not be processed, left out; please report it");
-    let visit = Visit::Unanswered(Unanswered::ProgramFailed);
+    let visit = Visit::Unfetched(Unfetched::ProgramFailed);
     (visit, FetchReport::new(VisitOutcome::Unwanted, 0))
 }
 
 /// What the frontier wants to know for its politeness.
-fn report(visit: &Visit) -> FetchReport {
+fn report_visit(visit: &Visit) -> FetchReport {
     match visit {
         // A page that the server always cuts short counts as an answer.
-        Visit::Answered(answer) => report_fetch(&answer.fetched, visit.outcome()),
-        Visit::Unanswered(why) => FetchReport {
+        Visit::Fetched(answer) => report_fetch(&answer.fetched, visit.outcome()),
+        Visit::Unfetched(why) => FetchReport {
             error: Some(match visit.robots_trouble() {
                 Some(trouble) => trouble.to_string(),
                 None => why.to_string(),
