@@ -197,14 +197,18 @@ impl Cycles {
         Ok(verdicts)
     }
 
-    /// The sites that were read again, if there are any that are not taken up.
-    pub(super) fn read_again(&mut self) -> Option<Vec<Site>> {
-        let has_changed = self.current.has_changed().unwrap_or_default();
-        has_changed.then(|| self.current.borrow_and_update().sites.clone())
+    /// Whether sites were read again that are not taken up.
+    pub(super) fn have_changed(&self) -> bool {
+        self.current.has_changed().unwrap_or_default()
+    }
+
+    /// The sites that were read again.
+    pub(super) fn take_changed(&mut self) -> Vec<Site> {
+        self.current.borrow_and_update().sites.clone()
     }
 
     /// They could not be taken up: they are given once more.
-    pub(super) fn read_once_more(&mut self) {
+    pub(super) fn put_back_changed(&mut self) {
         self.current.mark_changed();
     }
 

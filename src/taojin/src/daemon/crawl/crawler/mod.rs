@@ -474,17 +474,16 @@ impl Crawler {
     /// Takes up sites that were read again, if there are any. What cannot be taken up leaves everything as it was, and
     /// a store that fails is asked again: neither may end the crawl.
     fn take_up_new_sites(&mut self, now: i64) -> anyhow::Result<()> {
-        let Some(sites) = self.cycles.read_again() else {
+        if !self.cycles.have_changed() {
             return Ok(());
-        };
-        let taken = self
-            .commit(now)
-            .and_then(|()| self.take_up_sites(sites, now));
-        match taken {
+        }
+        self.commit(now)?;
+        let sites = self.cycles.take_changed();
+        match self.take_up_sites(sites, now) {
             Ok(()) => {}
             Err(error) if error.chain().any(|cause| cause.is::<StoreError>()) => {
                 tracing::error!(%error, "the sites cannot be taken up yet, trying again");
-                self.cycles.read_once_more();
+                self.cycles.put_back_changed();
                 std::thread::sleep(RETRY);
             }
             Err(error) => {

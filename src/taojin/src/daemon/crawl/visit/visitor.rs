@@ -434,8 +434,9 @@ impl Visitor {
 
     /// The sitemaps that the robots.txt of a seed names, where they are wanted.
     fn find_sitemaps(&self, record: &UrlRecord, turn: &Turn) -> Vec<NewUrl> {
-        let rules = self.rules(&record.site);
-        if record.visit.class != UrlClass::Seed || !rules.is_some_and(|r| r.robots_sitemaps) {
+        let is_seed = record.visit.class == UrlClass::Seed;
+        let are_wanted = |rules: SiteRules| rules.robots_sitemaps;
+        if !is_seed || !self.rules(&record.site).is_some_and(are_wanted) {
             return Vec::new();
         }
         let named = turn.sitemaps().iter();
