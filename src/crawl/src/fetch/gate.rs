@@ -412,21 +412,17 @@ impl Gate {
                 _ => Refused::OnTheWay(refusal),
             })
         };
-        let begun_ms = self.clock.now_ms();
         check(turn)?;
         let crawl_delay_ms = self.check_robots(uri, purpose, turn).await?;
         let must_wait = hops > 0 || matches!(purpose, Purpose::RobotsTxt { .. });
         self.wait_for_turn(uri, crawl_delay_ms, must_wait, turn)
             .await?;
-        let now_ms = self.clock.now_ms();
-        if now_ms != begun_ms {
-            // It may have been taken down, or excluded, while it waited.
-            check(turn)?;
-        }
+        // It may have been taken down, or excluded, while it waited.
+        check(turn)?;
         turn.requests += 1;
         Ok(Permit {
             uri: uri.clone(),
-            now_ms,
+            now_ms: self.clock.now_ms(),
         })
     }
 
