@@ -285,20 +285,18 @@ impl Visit {
     /// What came, as far as it is known.
     pub(crate) fn kind(&self) -> Option<Kind> {
         match self.content()? {
-            Content::Page(page) | Content::Open { so_far: page, .. } => Some(page.kind),
             Content::List(_) => Some(Kind::Hub),
             Content::File(_) => Some(Kind::Attachment),
-            _ => None,
+            _ => self.page().map(|page| page.kind),
         }
     }
 
     /// What it is compared by with the visit before.
     pub(crate) fn digest(&self) -> Option<u64> {
         match self.content()? {
-            Content::Page(page) | Content::Open { so_far: page, .. } => Some(page.digests.content),
             Content::List(list) => Some(list.digest),
             Content::File(file) => Some(file.digest),
-            _ => None,
+            _ => self.page().map(|page| page.digests.content),
         }
     }
 
@@ -320,18 +318,16 @@ impl Visit {
 
     fn held(&self) -> Option<&Held> {
         match self.content()? {
-            Content::Page(page) | Content::Open { so_far: page, .. } => Some(&page.document),
             Content::File(file) => Some(&file.document),
-            _ => None,
+            _ => self.page().map(|page| &page.document),
         }
     }
 
     /// Why what came has no document to be found.
     pub(crate) fn unindexed(&self) -> Option<&Unindexed> {
         match self.content()? {
-            Content::Page(page) | Content::Open { so_far: page, .. } => page.unindexed.as_ref(),
             Content::File(file) => file.unindexed.as_ref(),
-            _ => None,
+            _ => self.page()?.unindexed.as_ref(),
         }
     }
 
@@ -339,8 +335,7 @@ impl Visit {
     pub(crate) fn target(&self) -> Option<&CrawlUri> {
         match self.content()? {
             Content::Redirect(to) => Some(to),
-            Content::Page(page) | Content::Open { so_far: page, .. } => page.canonical.as_ref(),
-            _ => None,
+            _ => self.page()?.canonical.as_ref(),
         }
     }
 
