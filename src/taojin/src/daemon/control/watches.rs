@@ -159,6 +159,11 @@ impl Watches {
         Ok(())
     }
 
+    /// Whether nobody waits.
+    pub(in crate::daemon) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// Nothing more comes.
     pub(in crate::daemon) fn stop(&mut self) {
         self.refuse(&stopping());

@@ -216,9 +216,8 @@ impl Crawler {
                 self.upkeep.forget_old(self.committer.store_mut(), now);
             }
             let (cycles, store) = (&self.cycles, self.committer.store());
-            let paused = self.shared.pause().reason();
-            self.orders
-                .end_watches(cycles, store, self.frontier.config(), paused, now)?;
+            let (limits, pause) = (self.frontier.config(), self.shared.pause());
+            self.orders.end_watches(cycles, store, limits, pause, now)?;
             if self.is_over(now)? {
                 break;
             }

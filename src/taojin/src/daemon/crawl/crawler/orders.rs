@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::cycles::Cycles;
 use crate::daemon::control::Watches;
+use crate::daemon::crawl::disk::Pause;
 use crate::daemon::crawl::visit::article::OpenArticle;
 use crate::daemon::crawl::visit::visitor::VisitSource;
 use crate::daemon::report::tally::CrawlTally;
@@ -95,15 +96,18 @@ impl Orders {
         self.forgotten.remove(&id)
     }
 
-    /// Ends the waiting for cycles of which nothing is left to do, or all of it while nothing is fetched (`paused` says why).
+    /// Ends the waiting for cycles of which nothing is left to do, or all of it while nothing is fetched.
     pub(super) fn end_watches(
         &mut self,
         cycles: &Cycles,
         store: &Store,
         limits: &frontier::Config,
-        paused: Option<String>,
+        pause: &Pause,
         now: i64,
     ) -> anyhow::Result<()> {
+        if self.watches.is_empty() {
+            return Ok(());
+        }
         let sum_up = |sites: &BTreeSet<Arc<str>>, tally: &mut CrawlTally| {
             let mut counts = store.counts()?;
             counts.sites.retain(|name, _| sites.contains(name.as_str()));
@@ -114,6 +118,7 @@ impl Orders {
             Ok(())
         };
         let is_over = |name: &str| cycles.is_over(name);
+        let paused = pause.reason();
         self.watches.end_cycles(paused.as_deref(), is_over, sum_up)
     }
 
