@@ -80,7 +80,7 @@ pub(super) fn read_fields(page: &Page, records: &[Record], signs: &[NodeId]) -> 
     (0..records.len())
         .map(|at| {
             let author = authors[at].as_ref();
-            let mut out = join_text(&records[at], &roles[at], content);
+            let mut out = join_text(page, &records[at], &roles[at], content);
             let has = |slot: Option<Key>, piece: Option<usize>| {
                 slot.is_some() && piece.map(|p| records[at].pieces[p].slot) == slot
             };
@@ -212,14 +212,15 @@ fn find_main_time(record: &Record, roles: &[Role], slot: Option<Key>) -> Option<
         .or_else(|| all().next())
 }
 
-fn join_text(record: &Record, roles: &[Role], content: Key) -> RecordFields {
+fn join_text(page: &Page, record: &Record, roles: &[Role], content: Key) -> RecordFields {
     let inside = |piece: &RecordPiece| {
         record
             .around(piece)
             .any(|e| record.elements[e].slot == content)
     };
+    let signs = find_signs_of_text(page, record, roles);
     let wanted: [&dyn Fn(usize) -> bool; 4] = [
-        &|at| roles[at] == Role::Text && inside(&record.pieces[at]),
+        &|at| (roles[at] == Role::Text || signs[at]) && inside(&record.pieces[at]),
         &|at| {
             matches!(roles[at], Role::Count | Role::Label | Role::Tool)
                 && content != 0
@@ -260,6 +261,43 @@ fn join_text(record: &Record, roles: &[Role], content: Key) -> RecordFields {
         .trim_start_matches([':', '：', ' ', '\n', '|', '·'])
         .trim_end();
     out.text = kept.to_owned();
+    out
+}
+
+/// The numbers and signs that go on with a text on its line, as those of `下降<b>-3</b>%`; not those beside a button, and at
+/// the end of a line none in an element of its own, which may be a count of votes.
+fn find_signs_of_text(page: &Page, record: &Record, roles: &[Role]) -> Vec<bool> {
+    let mut out = vec![false; roles.len()];
+    let mut at = 0;
+    while at < roles.len() {
+        let line = record.pieces[at].line;
+        let is_sign = |i: &usize| roles[*i] == Role::Count && record.pieces[*i].line == line;
+        let end = at + (at..roles.len()).take_while(is_sign).count();
+        if end == at {
+            at += 1;
+            continue;
+        }
+        let on_line = |i: &usize| record.pieces.get(*i).is_some_and(|p| p.line == line);
+        let around = [at.checked_sub(1), Some(end)].into_iter().flatten();
+        let around: Vec<usize> = around.filter(on_line).collect();
+        let is_beside = around.iter().all(|i| roles[*i] == Role::Text);
+        let elements: Vec<usize> = around.iter().map(|i| record.pieces[*i].element).collect();
+        let is_inside = |sign: &RecordPiece| {
+            let is_around = |text: &usize| record.elements[*text].above == sign.element;
+            page.node(record.elements[sign.element].node)
+                .tag
+                .is_formatting()
+                || elements.contains(&sign.element)
+                || elements.iter().any(is_around)
+        };
+        let is_text = match elements.len() {
+            0 => false,
+            1 => is_beside && record.pieces[at..end].iter().all(is_inside),
+            _ => is_beside,
+        };
+        out[at..end].fill(is_text);
+        at = end;
+    }
     out
 }
 

@@ -135,6 +135,8 @@ struct Walk<'a> {
     broken: bool,
     /// A `br` is before it.
     after_break: bool,
+    /// The first of the texts that have no word and are before the first word of the line: `-` of `-<b>7</b>`.
+    head: Option<NodeId>,
     /// End of the last link that was counted.
     last_link: NodeId,
     /// The texts of the page that come next, with their counts.
@@ -159,6 +161,7 @@ impl<'a> Walk<'a> {
             reader: MarkReader::new(page),
             broken: true,
             after_break: false,
+            head: None,
             last_link: 0,
             texts: page.texts(),
             hidden: page.hidden_from(0),
@@ -175,8 +178,16 @@ impl<'a> Walk<'a> {
         while self.top().end <= at {
             let left = self.top();
             self.open.pop();
-            self.broken |= self.top().block != left.block;
+            if self.top().block != left.block {
+                self.break_line();
+            }
         }
+    }
+
+    /// The next text begins a line.
+    fn break_line(&mut self) {
+        self.broken = true;
+        self.head = None;
     }
 
     /// Adds a text to the line or begins one; false when there are too many.
@@ -187,16 +198,18 @@ impl<'a> Walk<'a> {
             self.texts = rest;
         }
         let Some(counts) = self.texts.first().filter(|first| first.node == at) else {
+            self.signs(at);
             return true;
         };
         let (text, all, tidy) = (self.page.text(at), counts.measure, counts.is_tidy);
         let top = self.top();
+        let first = self.head.take().unwrap_or(at);
         if self.broken {
             if self.out.lines.len() >= MAX_LINES {
                 return false;
             }
             let shown = trimmed(text);
-            self.out.lines.push(self.new_line(at, top.block, shown));
+            self.out.lines.push(self.new_line(first, top.block, shown));
             self.last_link = 0;
         }
         (self.broken, self.after_break) = (false, false);
@@ -216,6 +229,23 @@ impl<'a> Walk<'a> {
             self.last_link = top.link;
         }
         true
+    }
+
+    /// Adds a text without a word to the line that is open, or keeps it for the one that its next word begins. It is shown with
+    /// the line and counts for nothing.
+    fn signs(&mut self, at: NodeId) {
+        if !self.page.text(at).contains(is_sign) {
+            return;
+        }
+        match self.out.lines.last_mut().filter(|_| !self.broken) {
+            Some(line) => {
+                line.end = at + 1;
+                line.is_made = true;
+            }
+            None => {
+                self.head.get_or_insert(at);
+            }
+        }
     }
 
     fn new_line(&self, at: NodeId, block: NodeId, text: Range<u32>) -> Line {
@@ -242,7 +272,7 @@ impl<'a> Walk<'a> {
         let block = node.tag.is_block();
         let broken = node.tag == Tag::BR || node.tag == Tag::HR;
         if broken || block {
-            self.broken = true;
+            self.break_line();
             self.after_break = broken;
         }
         let marks = self.reader.marks(at);
@@ -259,6 +289,12 @@ impl<'a> Walk<'a> {
             });
         }
     }
+}
+
+/// A character that is seen, and no picture of a font of icons (those have no code of their own in Unicode).
+fn is_sign(char: char) -> bool {
+    !char.is_whitespace()
+        && !matches!(char, '\u{200B}'..='\u{200F}' | '\u{FEFF}' | '\u{E000}'..='\u{F8FF}')
 }
 
 /// Where a text is without the single blanks at its ends.

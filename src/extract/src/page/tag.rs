@@ -121,7 +121,7 @@ impl Tag {
         self.has(SPECIAL)
     }
 
-    pub(super) const fn is_formatting(self) -> bool {
+    pub(crate) const fn is_formatting(self) -> bool {
         self.has(FORMATTING)
     }
 

@@ -3,10 +3,10 @@
 use crate::page::{Hints, Page};
 use crate::{Context, Document, extract};
 
-const STORY: &str = "<p>采油三厂的集输站建成已有三十年，管线老化，今年春天开始改造，工人们更换了全部阀门和两公里管线。\
+pub(super) const STORY: &str = "<p>采油三厂的集输站建成已有三十年，管线老化，今年春天开始改造，工人们更换了全部阀门和两公里管线。\
     <p>站长介绍，改造之后每天可以多处理三百方采出水，值班人员由六人减为两人，夜间巡检改由摄像头完成。";
 
-fn document(html: &str) -> Document {
+pub(super) fn document(html: &str) -> Document {
     extract(
         &Page::parse(html.as_bytes(), Hints::default()),
         &Context::default(),

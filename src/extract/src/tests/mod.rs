@@ -9,4 +9,5 @@ mod lists;
 mod marks;
 mod measure;
 mod repeatable;
+mod signs;
 mod titles;
