@@ -12,6 +12,7 @@ use crate::classify::features::View;
 use crate::cues::phrases::Phrase;
 use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
+use crate::lines::table::Tables;
 use crate::page::{NodeId, Page, Tag};
 
 /// Longest cell of a data table, in tokens; longer ones are paragraphs of a layout.
@@ -42,14 +43,15 @@ pub(super) fn add_related(page: &Page, view: &View<'_>, odds: &[f32], lines: &mu
     lines.sort_unstable();
 }
 
-/// Lines of the tables that hold a kept cell between kept paragraphs.
+/// Lines of the tables that hold a kept cell between kept paragraphs, and of those with data of which most is kept.
 fn find_other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
     let prose = |i: &&usize| is_prose(&outline.lines[**i]);
     let first = lines.iter().find(prose).copied().unwrap_or(usize::MAX);
     let last = lines.iter().rfind(prose).copied().unwrap_or(0);
     let mut more: Vec<usize> = Vec::new();
     let mut last_table = None;
-    for i in lines.iter().filter(|i| (first..=last).contains(*i)) {
+    let mut tables = Tables::new(page, outline);
+    for i in lines {
         let line = &outline.lines[*i];
         let inside = line.marks.any(Marks::TABLE) && line.all.tokens <= CELL_TOKENS;
         let table = inside
@@ -65,12 +67,21 @@ fn find_other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize
             let sum = outline.sum(range.clone());
             let small = sum.tokens <= CELL_TOKENS * sum.lines.max(1);
             let within = first < range.start && range.end <= last;
-            if within && small && sum.linked * 3 < sum.tokens && range.len() <= TABLE_LINES {
+            let most = || 2 * outline.tokens_of(kept_of(lines, &range)) >= sum.tokens;
+            let is_whole = within || most() && tables.holds_data(table);
+            if is_whole && small && sum.linked * 3 < sum.tokens && range.len() <= TABLE_LINES {
                 more.extend(range);
             }
         }
     }
     more
+}
+
+/// Those of the kept lines that are in a range.
+fn kept_of<'l>(lines: &'l [usize], range: &Range<usize>) -> &'l [usize] {
+    let from = lines.partition_point(|line| *line < range.start);
+    let to = lines.partition_point(|line| *line < range.end);
+    lines.get(from..to).unwrap_or_default()
 }
 
 /// Lines between two kept lines of the same kind, alone in their gap: a short verse of a poem, an answer of one word.

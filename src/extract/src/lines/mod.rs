@@ -5,6 +5,7 @@ pub(crate) mod hints;
 pub(crate) mod language;
 pub(crate) mod outline;
 pub(crate) mod render;
+pub(crate) mod table;
 
 use std::ops::Range;
 

@@ -3,6 +3,7 @@
 
 use super::Line;
 use super::outline::Outline;
+use super::table::Tables;
 use crate::page::{NodeId, Page, Tag, is_skipped};
 
 /// Appends the text of nodes `first..end` to `out`, runs of white space as one space, trimmed.
@@ -64,8 +65,8 @@ pub(crate) fn render_element(page: &Page, id: NodeId) -> String {
     out
 }
 
-/// Joins the lines into one text, one paragraph a line; cells of one table row are on one line. Returns for each line how
-/// many paragraphs there are with it.
+/// Joins the lines into one text, one paragraph a line; a row of a table of data is one paragraph with all of its cells.
+/// Returns for each line how many paragraphs there are with it.
 pub(crate) fn join_paragraphs(
     page: &Page,
     outline: &Outline,
@@ -74,35 +75,30 @@ pub(crate) fn join_paragraphs(
     let mut out = String::new();
     let mut count = 0;
     let mut counts = Vec::with_capacity(kept.len());
-    let mut row: Option<NodeId> = None;
+    let mut tables = Tables::new(page, outline);
+    let mut last_row: Option<NodeId> = None;
     for line in kept.iter().map(|i| &outline.lines[*i]) {
-        let this = row_of(page, outline, line);
-        let joined = this.is_some() && this == row;
+        let row = tables.row_of(line.first);
+        if row.is_some() && row == last_row {
+            counts.push(count);
+            continue;
+        }
         let start = out.len();
         if start > 0 {
-            out.push_str(if joined { " | " } else { "\n" });
+            out.push('\n');
         }
         let text_start = out.len();
-        out.push_str(outline.text(page, line));
+        match row {
+            Some(row) => tables.render_row(row, kept, &mut out),
+            None => out.push_str(outline.text(page, line)),
+        }
         if out.len() == text_start {
             out.truncate(start);
         } else {
-            row = this;
-            count += u32::from(!joined);
+            last_row = row;
+            count += 1;
         }
         counts.push(count);
     }
     (out, counts)
-}
-
-/// The table row of a line that is all of a short cell. Cells with more lines are there for the layout.
-fn row_of(page: &Page, outline: &Outline, line: &Line) -> Option<NodeId> {
-    const CELL_TOKENS: u32 = 40;
-    if line.all.tokens > CELL_TOKENS {
-        return None;
-    }
-    let mut above = page.ancestors(line.first).take(6);
-    let cell = above.find(|id| matches!(page.node(*id).tag, Tag::TD | Tag::TH))?;
-    let row = above.next().filter(|id| page.node(*id).tag == Tag::TR)?;
-    (outline.range(page, cell).len() == 1).then_some(row)
 }

@@ -413,6 +413,8 @@ pub enum Attr {
     Role,
     AriaHidden,
     Lang,
+    Colspan,
+    Rowspan,
 }
 
 /// A set of attributes.
@@ -458,9 +460,11 @@ impl Attr {
             (5, b's') => ("style", Attr::Style),
             (5, b't') => ("title", Attr::Title),
             (6, b'h') => ("hidden", Attr::Hidden),
+            (7, b'c') if name[2] | 0x20 == b'l' => ("colspan", Attr::Colspan),
             (7, b'c') if name[1] | 0x20 == b'h' => ("charset", Attr::Charset),
             (7, b'c') => ("content", Attr::Content),
             (6, b's') => ("srcset", Attr::Srcset),
+            (7, b'r') => ("rowspan", Attr::Rowspan),
             (4, b'_') => ("_src", Attr::DataSrc),
             (8, b'd') if name[4] == b'-' && name[5] | 0x20 == b'u' => ("data-url", Attr::DataSrc),
             (8, b'd') if name[4] == b'-' => ("data-src", Attr::DataSrc),

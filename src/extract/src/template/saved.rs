@@ -92,6 +92,8 @@ fn kept_name(attr: Attr) -> Option<&'static str> {
         Attr::Role => "role",
         Attr::AriaHidden => "aria-hidden",
         Attr::Lang => "lang",
+        Attr::Colspan => "colspan",
+        Attr::Rowspan => "rowspan",
         _ => return None,
     })
 }

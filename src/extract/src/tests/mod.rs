@@ -11,3 +11,4 @@ mod measure;
 mod repeatable;
 mod signs;
 mod titles;
+mod tables;

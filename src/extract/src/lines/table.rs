@@ -1,0 +1,216 @@
+//! Tables as rows of cells: where each cell stands, as the table model of the HTML standard says it (section 4.9.12), so
+//! that an empty cell and one of several rows or columns keep their places; and which tables hold data, of which a row is
+//! one paragraph, and which only lay the page out.
+
+use std::collections::HashMap;
+
+use foldhash::fast::RandomState;
+
+use super::outline::Outline;
+use super::render::render_node;
+use crate::page::{Attr, NodeId, Page, Tag};
+
+/// Most tokens of a short cell.
+const CELL_TOKENS: u32 = 40;
+/// Most tokens and lines of a cell of a table of data.
+const LONG_TOKENS: u32 = 300;
+const MOST_LINES: usize = 10;
+/// Elements between a text and the cell that it is in.
+const LEVELS: usize = 6;
+/// Most columns and rows that a cell is believed to take, and most places that cells of several take in one page: past
+/// that each takes one.
+const MAX_SPAN: usize = 200;
+const MAX_SPANNED: usize = 20_000;
+
+/// What is at one place of a row.
+type Place = Option<NodeId>;
+
+/// One row of a table.
+#[derive(Debug, Default)]
+struct Row {
+    /// A place for each column: the cell that begins there, or nothing where an earlier one goes on.
+    places: Vec<Place>,
+    /// Each cell is one short line, or empty.
+    is_short: bool,
+}
+
+impl Row {
+    fn cells(&self) -> impl Iterator<Item = NodeId> {
+        self.places.iter().flatten().copied()
+    }
+}
+
+/// What the cells of a table are like.
+#[derive(Debug, Default)]
+struct Cells {
+    /// Cells with a text, and those with more than a short one.
+    filled: usize,
+    long: usize,
+    /// One of them holds more than a cell of data does.
+    has_layout: bool,
+}
+
+/// The tables of a page that were asked for.
+pub(crate) struct Tables<'a> {
+    page: &'a Page,
+    outline: &'a Outline,
+    /// The rows of data by their element; those of other tables are not here.
+    rows: HashMap<NodeId, Row, RandomState>,
+    /// The tables that were read, and whether each holds data.
+    read: HashMap<NodeId, bool, RandomState>,
+    /// Places that cells of several rows or columns may still take.
+    spans: usize,
+}
+
+impl<'a> Tables<'a> {
+    pub(crate) fn new(page: &'a Page, outline: &'a Outline) -> Self {
+        Self {
+            page,
+            outline,
+            rows: HashMap::default(),
+            read: HashMap::default(),
+            spans: MAX_SPANNED,
+        }
+    }
+
+    /// The row of data that `node` is in.
+    pub(super) fn row_of(&mut self, node: NodeId) -> Option<NodeId> {
+        let page = self.page;
+        let mut above = page.ancestors(node);
+        let in_cell = above.by_ref().take(LEVELS).any(|id| is_cell(page, id));
+        let row = above
+            .next()
+            .filter(|id| in_cell && page.node(*id).tag == Tag::TR)?;
+        let table = above.take(2).find(|id| page.node(*id).tag == Tag::TABLE)?;
+        self.holds_data(table);
+        self.rows.contains_key(&row).then_some(row)
+    }
+
+    /// Appends the cells of a row that [`Tables::row_of`] gave, ` | ` between them. `kept` are the lines of the text, in order.
+    pub(super) fn render_row(&self, row: NodeId, kept: &[usize], out: &mut String) {
+        let Some(row) = self.rows.get(&row) else {
+            return;
+        };
+        let start = out.len();
+        for (at, place) in row.places.iter().enumerate() {
+            if at > 0 {
+                let is_apart = out.len() == start || out.ends_with(' ');
+                out.push_str(if is_apart { "| " } else { " | " });
+            }
+            let Some(cell) = *place else { continue };
+            let lines = self.outline.range(self.page, cell);
+            if lines.is_empty() {
+                // It may hold a sign: a dash, a tick.
+                render_node(self.page, cell, self.page.node(cell).end, out);
+            }
+            let shown = lines.filter(|line| kept.binary_search(line).is_ok());
+            for (nth, line) in shown.enumerate() {
+                out.push_str(if nth > 0 { " " } else { "" });
+                out.push_str(self.outline.text(self.page, &self.outline.lines[line]));
+            }
+        }
+        let shown = out.trim_end().len();
+        out.truncate(shown);
+    }
+
+    /// Whether a table holds data: rows of several cells, few of which are long.
+    pub(crate) fn holds_data(&mut self, table: NodeId) -> bool {
+        if let Some(known) = self.read.get(&table) {
+            return *known;
+        }
+        let is_data = self.read_table(table);
+        self.read.insert(table, is_data);
+        is_data
+    }
+
+    /// Reads the rows of a table, and whether it holds data. One with a table inside it is there for the layout.
+    fn read_table(&mut self, table: NodeId) -> bool {
+        let page = self.page;
+        let (mut rows, mut cells) = (Vec::new(), Cells::default());
+        // For each column the rows that a cell above goes on for.
+        let mut going_on: Vec<usize> = Vec::new();
+        for at in table + 1..page.node(table).end {
+            match page.node(at).tag {
+                Tag::TABLE => return false,
+                Tag::TR => rows.push((at, self.read_row(at, &mut going_on, &mut cells))),
+                // A cell ends with the part of the table that it is in.
+                Tag::TBODY | Tag::THEAD | Tag::TFOOT => going_on.clear(),
+                _ => {}
+            }
+        }
+        let several = rows
+            .iter()
+            .filter(|(_, row)| row.cells().count() > 1)
+            .count();
+        let is_data = several > 1 && !cells.has_layout && cells.long * 3 <= cells.filled;
+        let is_row = |row: &Row| row.places.len() > 1 && (is_data || row.is_short);
+        // A cell that is all of a row is a heading or a note.
+        let is_alone =
+            |row: &Row| row.places.first().is_some_and(Option::is_some) && row.cells().count() == 1;
+        rows.retain(|(_, row)| is_row(row) && !is_alone(row));
+        self.rows.extend(rows);
+        is_data
+    }
+
+    fn read_row(&mut self, row: NodeId, going_on: &mut Vec<usize>, all: &mut Cells) -> Row {
+        let page = self.page;
+        let mut out = Row {
+            places: Vec::new(),
+            is_short: true,
+        };
+        let mut next: Vec<usize> = Vec::new();
+        let from_above = |at: usize| going_on.get(at).copied().unwrap_or(0);
+        for cell in page.children(row).filter(|id| is_cell(page, *id)) {
+            while from_above(next.len()) > 0 {
+                next.push(from_above(next.len()) - 1);
+                out.places.push(None);
+            }
+            self.measure(cell, &mut out, all);
+            let mut rows = self.span(cell, Attr::Rowspan);
+            for column in 0..self.span(cell, Attr::Colspan) {
+                if column > 0 && self.spans == 0 {
+                    break;
+                }
+                self.spans = self.spans.saturating_sub(usize::from(column > 0));
+                out.places.push((column == 0).then_some(cell));
+                rows = rows.min(self.spans + 1);
+                self.spans -= rows - 1;
+                next.push(rows - 1);
+            }
+        }
+        for at in next.len()..going_on.len() {
+            next.push(from_above(at).saturating_sub(1));
+            if going_on[at..].iter().any(|rows| *rows > 0) {
+                out.places.push(None);
+            }
+        }
+        *going_on = next;
+        out
+    }
+
+    fn measure(&self, cell: NodeId, row: &mut Row, all: &mut Cells) {
+        let page = self.page;
+        let lines = self.outline.range(page, cell);
+        let (count, tokens) = (lines.len(), self.outline.sum(lines).tokens);
+        let is_long = tokens > CELL_TOKENS;
+        row.is_short &= count <= 1 && !is_long;
+        all.filled += usize::from(count > 0);
+        all.long += usize::from(is_long);
+        all.has_layout |= count > MOST_LINES || tokens > LONG_TOKENS || is_long && count > 1;
+    }
+
+    /// The rows or columns that a cell says that it takes; 0 rows are all that follow.
+    fn span(&self, cell: NodeId, attribute: Attr) -> usize {
+        let value = self.page.attr(cell, attribute).unwrap_or("1").trim();
+        let digits = value.len() - value.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        match value.get(..digits).map(str::parse::<usize>) {
+            Some(Ok(0)) if attribute == Attr::Rowspan => MAX_SPAN,
+            Some(Ok(count)) => count.clamp(1, MAX_SPAN),
+            _ => 1,
+        }
+    }
+}
+
+fn is_cell(page: &Page, id: NodeId) -> bool {
+    matches!(page.node(id).tag, Tag::TD | Tag::TH)
+}
