@@ -8,6 +8,7 @@ mod builder;
 mod config;
 mod decode;
 mod formatting;
+mod hiding;
 mod kind;
 mod links;
 mod markup;

@@ -415,6 +415,8 @@ pub enum Attr {
     Lang,
     Colspan,
     Rowspan,
+    /// Kept of style sheets.
+    Media,
 }
 
 /// A set of attributes.
@@ -457,6 +459,7 @@ impl Attr {
             (4, b'r') => ("role", Attr::Role),
             (4, b't') => ("type", Attr::Type),
             (5, b'c') => ("class", Attr::Class),
+            (5, b'm') => ("media", Attr::Media),
             (5, b's') => ("style", Attr::Style),
             (5, b't') => ("title", Attr::Title),
             (6, b'h') => ("hidden", Attr::Hidden),

@@ -8,6 +8,7 @@
 use taojin_uri::CrawlUri;
 
 use super::config::Config;
+use super::hiding::{PageHiding, can_hide};
 use super::markup::{Content, Markup, Pieces, TagEnd};
 use super::measure::Measure;
 use super::open::{Formatting, InsertionContext, OpenElement, Phase, Shift};
@@ -15,7 +16,6 @@ use super::script::States;
 use super::tag::{Attr, TAGS};
 use super::tag_path::PathTable;
 use super::text_counts::{Readable, TextCounts, is_skipped};
-use super::walk::hides;
 use super::{Attribute, CharsetSource, Node, NodeId, Page, Span, Tag};
 
 /// Nodes that may be moved while one page is parsed; past this the formatting element just ends. Real pages stay
@@ -33,10 +33,7 @@ pub(super) struct Tree {
     pub(super) attributes: Vec<Attribute>,
     pub(super) paths: PathTable,
     pub(super) texts: Vec<TextCounts>,
-    /// Attributes that can hide what is in their element, in order: few have one.
-    pub(super) hiding: Vec<u32>,
-    /// Elements that hide what is in them, in order.
-    pub(super) hidden: Vec<NodeId>,
+    pub(super) hiding: PageHiding,
     pub(super) stack: Vec<OpenElement>,
     /// How many elements of each tag are open, so that most questions of scope need no search.
     pub(super) open: Vec<u32>,
@@ -292,7 +289,7 @@ impl Tree {
         let outer = outer.map_or(Readable::Shown, |open| open.readable);
         if is_skipped(tag) {
             Readable::Never
-        } else if self.hidden.last() == Some(&node) {
+        } else if self.hiding.elements.last() == Some(&node) {
             outer.max(Readable::Hidden)
         } else {
             outer
@@ -302,10 +299,7 @@ impl Tree {
     /// Notes that the element that was appended last hides what is in it, if it does.
     pub(super) fn note_if_hidden(&mut self, node: NodeId) {
         let Node { tag, span, .. } = self.nodes[node as usize];
-        // Mostly this tag was read last, and none of its attributes hides.
-        if self.hiding.last().is_none_or(|last| *last < span.start)
-            || matches!(tag, Tag::TEXT | Tag::HTML | Tag::BODY)
-        {
+        if !self.hiding.may_hide(span) || matches!(tag, Tag::TEXT | Tag::HTML | Tag::BODY) {
             return;
         }
         let from = span.start as usize;
@@ -315,8 +309,11 @@ impl Tree {
             let bytes = self.arena.get(range).unwrap_or_default();
             simdutf8::basic::from_utf8(bytes).unwrap_or_default()
         };
-        if hides(attributes.unwrap_or_default(), value) {
-            self.hidden.push(node);
+        if self
+            .hiding
+            .hides(tag, attributes.unwrap_or_default(), value)
+        {
+            self.hiding.elements.push(node);
         }
     }
 
@@ -360,8 +357,8 @@ impl Tree {
             }
             text.path = path;
         }
-        let before = self.hidden.partition_point(|node| *node < shift.block);
-        self.hidden.truncate(before);
+        let hidden = &mut self.hiding.elements;
+        hidden.truncate(hidden.partition_point(|node| *node < shift.block));
         for node in shift.block..self.nodes.len() as NodeId {
             self.note_if_hidden(node);
         }
@@ -402,7 +399,7 @@ impl Tree {
             paths,
             path_counts,
             texts: self.texts,
-            hidden: self.hidden,
+            hidden: self.hiding.elements,
             states: self.states.finish(),
         }
     }
@@ -479,9 +476,7 @@ impl Tree {
         if name == Attr::Style && !can_hide(raw) {
             return;
         }
-        if matches!(name, Attr::Style | Attr::Hidden) {
-            self.hiding.push(self.attributes.len() as u32);
-        }
+        self.hiding.note(self.attributes.len(), name, raw);
         let value = self.keep_value(raw);
         self.attributes.push(Attribute { name, value });
     }
@@ -517,16 +512,6 @@ fn cut_at_char(bytes: &[u8], limit: usize) -> &[u8] {
         end -= 1;
     }
     bytes.get(..end).unwrap_or_default()
-}
-
-fn can_hide(style: &[u8]) -> bool {
-    let names = |word: &[u8], first: [u8; 2]| {
-        memchr::memchr2_iter(first[0], first[1], style).any(|at| {
-            let there = style.get(at..at + word.len());
-            there.is_some_and(|there| there.eq_ignore_ascii_case(word))
-        })
-    };
-    names(b"none", *b"nN") || names(b"hidden", *b"hH")
 }
 
 /// FNV-1a over the lower-case name: distinguishes elements with unknown names.

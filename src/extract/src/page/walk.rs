@@ -9,7 +9,7 @@ use encoding_rs::Encoding;
 use foldhash::fast::RandomState;
 use regex::Regex;
 
-use super::{Attr, Attribute, NodeId, Page, Span, Tag};
+use super::{Attr, NodeId, Page, Tag};
 
 impl Page {
     /// The page's `<body>` (or the root when it has none); `None` for an empty page.
@@ -21,8 +21,8 @@ impl Page {
         Some(body.unwrap_or(0))
     }
 
-    /// The element itself asks not to be shown: the `hidden` attribute, or `display: none` or `visibility: hidden`
-    /// in its own style. Style sheets are not read. What is `hidden=until-found` is text that a reader finds by searching the
+    /// The element itself asks not to be shown: by the `hidden` attribute, or by its own style or a simple rule of the page's
+    /// style sheets (`display: none`, `visibility: hidden`, text of size 0, cut to nothing, beyond the edge). What is `hidden=until-found` is text that a reader finds by searching the
     /// page, as the HTML standard says of it. Never the whole body: pages that hide it show it by script.
     pub fn is_hidden(&self, id: NodeId) -> bool {
         self.hidden.binary_search(&id).is_ok()
@@ -122,36 +122,6 @@ impl Hidden<'_> {
         }
         self.0.first() == Some(&id)
     }
-}
-
-/// Whether an element with these attributes hides what is in it, see [`Page::is_hidden`].
-pub(super) fn hides<'a>(attributes: &[Attribute], value: impl Fn(Span) -> &'a str) -> bool {
-    // React sends late parts of a page behind the rest (`<div hidden id="S:2">`), and a script puts them in their place.
-    let is_streamed = || {
-        let id = attributes.iter().find(|a| a.name == Attr::Id);
-        let number = id.and_then(|id| value(id.value).strip_prefix("S:"));
-        number.is_some_and(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_hexdigit()))
-    };
-    let hides = |attribute: &Attribute| match attribute.name {
-        Attr::Hidden => {
-            !value(attribute.value).eq_ignore_ascii_case("until-found") && !is_streamed()
-        }
-        Attr::Style => style_hides(value(attribute.value)),
-        _ => false,
-    };
-    attributes.iter().any(hides)
-}
-
-fn style_hides(style: &str) -> bool {
-    style.split(';').any(|rule| {
-        let Some((property, value)) = rule.split_once(':') else {
-            return false;
-        };
-        let value = value.trim().split(['!', ' ']).next().unwrap_or_default();
-        let property = property.trim();
-        (property.eq_ignore_ascii_case("display") && value.eq_ignore_ascii_case("none"))
-            || (property.eq_ignore_ascii_case("visibility") && value.eq_ignore_ascii_case("hidden"))
-    })
 }
 
 /// Not seen and not white space, but found between characters: zero-width space and byte order mark.
