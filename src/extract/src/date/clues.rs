@@ -11,6 +11,7 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::cues;
 use crate::literals::{Literals, compile_regex};
+use crate::page::measure::is_eastern_digit;
 
 /// Words of times that are relative to the fetch.
 const FROM_NOW: u32 = 1;
@@ -30,7 +31,7 @@ static CLUES: LazyLock<Literals> = LazyLock::new(|| {
     let words = words.chain(days.iter().map(|word| (*word, DAY)));
     let words = words.chain(rewrite_odd_years().map(|word| (word, ODD)));
     let words = words.map(|(word, bits)| (word.to_owned(), bits));
-    let wide = ('\u{80}'..='\u{ffff}').filter(|c| is_wide(*c) || is_eastern(*c));
+    let wide = ('\u{80}'..='\u{ffff}').filter(|c| is_wide(*c) || is_eastern_digit(*c));
     Literals::new(words.chain(wide.map(|c| (c.to_string(), WIDE))))
 });
 
@@ -39,10 +40,6 @@ fn is_wide(c: char) -> bool {
         c,
         '\u{ff10}'..='\u{ff1a}' | '\u{ff0d}' | '\u{ff0f}' | '\u{3000}' | '\u{a0}'
     )
-}
-
-fn is_eastern(c: char) -> bool {
-    matches!(c, '\u{660}'..='\u{669}' | '\u{6f0}'..='\u{6f9}')
 }
 
 /// What a text is to be looked through for.
@@ -82,7 +79,7 @@ impl Clues {
 /// Full width forms as half width, Arabic and Persian digits as ASCII.
 pub(crate) fn to_half_width(text: &str) -> String {
     let digit = |c: char| match c {
-        c if is_eastern(c) => char::from_digit(u32::from(c) & 0xf, 10).unwrap_or(c),
+        c if is_eastern_digit(c) => char::from_digit(u32::from(c) & 0xf, 10).unwrap_or(c),
         c => c,
     };
     text.nfkc().map(digit).collect()

@@ -7,25 +7,40 @@ use regex::Regex;
 
 use super::clues::Label;
 use super::stamp::{Clock, Stamp};
-use super::text::{find_dates, parse_value};
+use super::text::{find_dates, parse_iso_value, parse_value};
 use super::{Anchors, DateCandidate, DateOrigin, MAX_CANDIDATES, find_near};
 use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
+use crate::lines::render::render_element;
 use crate::literals::compile_regex;
 use crate::page::{Attr, NodeId, Page, Tag};
 
+/// A name of the time of publication with its value, or a value alone. WeChat says `ct` and `createTime`; elsewhere the latter
+/// is a time of anything, unless it is a variable.
 static IN_SCRIPT: LazyLock<Regex> = LazyLock::new(|| {
-    compile_regex(
-        r#"(?:publish_?time|publish_?date|pub_?time|pub_?date|datePublished|deployDt)["']?\s*[:=]\s*["']?([\d][\dT:+./ -]{8,30})|["']((?:1\d{9}(?:\d{3})?)|20\d\d-\d\d-\d\d[^"']{0,20})["']"#,
-    )
+    let names = [
+        r"publish(?:ed)?_?(?:time|date|at)",
+        r"pub_?(?:time|date)",
+        r"release_?(?:time|date)",
+        r"date_?published",
+        r"deployDt",
+        r"ori_?create_?time",
+        r"(?:var|let|const)\s+create_?time",
+        r"\.create_?time",
+    ];
+    let names = names.join("|");
+    compile_regex(&format!(
+        r#"(?i)(?:{names})["']?\s*[:=]\s*["']?(\d[\dT:+./ -]{{8,30}})|\bct\s*=\s*["'](1\d{{9}})["']|["']((?:1\d{{9}}(?:\d{{3}})?)|20\d\d-\d\d-\d\d[^"']{{0,20}})["']"#,
+    ))
 });
 
 /// The value that follows the name, else the first quoted date or Unix time next to it; of several that fall on
 /// one day the one with a time of day.
 pub(crate) fn from_script(script: &str, clock: &Clock) -> Option<Stamp> {
     let values = IN_SCRIPT.captures_iter(script).filter_map(|c| {
-        let named = c.get(1).is_some();
-        let value = c.get(1).or(c.get(2))?.as_str();
+        let named = c.get(1).or(c.get(2));
+        let value = named.or(c.get(3))?.as_str();
+        let named = named.is_some();
         Some((named, parse_value(value, clock)?))
     });
     let values: Vec<(bool, Stamp)> = values.take(8).collect();
@@ -67,7 +82,8 @@ pub(crate) fn from_elements(
     let mut out = Vec::new();
     let props = page.has_attr(Attr::Itemprop);
     for (at, node) in page.nodes().iter().enumerate() {
-        let is_time = node.tag == Tag::TIME;
+        // The class names of hAtom stand on any element, and its times in the title of an abbreviation.
+        let is_time = matches!(node.tag, Tag::TIME | Tag::ABBR);
         if !(is_time || props) || node.tag == Tag::TEXT || node.tag == Tag::META {
             continue;
         }
@@ -80,9 +96,14 @@ pub(crate) fn from_elements(
         let value = page
             .attr(id, Attr::Datetime)
             .or_else(|| page.attr(id, Attr::Content));
-        let stamp = value
-            .and_then(|v| parse_value(v, clock))
-            .or_else(|| parse_value(&crate::lines::render::render_element(page, id), clock));
+        let stamp = if node.tag == Tag::ABBR && !declared {
+            page.attr(id, Attr::Title)
+                .and_then(|v| parse_iso_value(v, clock))
+        } else {
+            value
+                .and_then(|v| parse_value(v, clock))
+                .or_else(|| parse_value(&render_element(page, id), clock))
+        };
         let Some(stamp) = stamp else { continue };
         let class = page.attr(id, Attr::Class).unwrap_or_default();
         let changed = prop.eq_ignore_ascii_case("dateModified")

@@ -101,7 +101,7 @@ pub(crate) fn parse_value(value: &str, clock: &Clock) -> Option<Stamp> {
         };
         return Stamp::from_unix_ms(ms, clock).filter(|s| clock.plausible(s.date));
     }
-    if let Some(stamp) = parse_iso(value).filter(|s| clock.plausible(s.date)) {
+    if let Some(stamp) = parse_iso_value(value, clock) {
         return Some(stamp);
     }
     // As C and JavaScript print it.
@@ -115,6 +115,27 @@ pub(crate) fn parse_value(value: &str, clock: &Clock) -> Option<Stamp> {
         .find(|f| f.form == DateForm::Full)
         .or(found.first())
         .map(|f| f.stamp)
+}
+
+/// A value that is a plausible date of ISO 8601, with signs between its numbers or without: `20190907T1343+0800`.
+pub(crate) fn parse_iso_value(value: &str, clock: &Clock) -> Option<Stamp> {
+    let value = value.trim();
+    let stamp = parse_iso(value).or_else(|| {
+        let (day, time) = value.split_once('T')?;
+        let part = |text: &str, from: usize| text.get(from..from + 2).map(str::to_owned);
+        let (month, second) = (
+            part(day, 4)?,
+            part(time, 4).filter(|s| s.bytes().all(|b| b.is_ascii_digit())),
+        );
+        let zone = time.get(if second.is_some() { 6 } else { 4 }..)?;
+        let (year, day, hour, minute) =
+            (day.get(..4)?, part(day, 6)?, part(time, 0)?, part(time, 2)?);
+        let second = second.unwrap_or_else(|| "00".to_owned());
+        parse_iso(&format!(
+            "{year}-{month}-{day}T{hour}:{minute}:{second}{zone}"
+        ))
+    });
+    stamp.filter(|stamp| clock.plausible(stamp.date))
 }
 
 fn cut_text(text: &str) -> &str {

@@ -154,7 +154,9 @@ impl Survey {
         let before = std::mem::take(&mut self.before);
         let m = &mut self.measure;
         if is_letter(char) {
-            m.tokens += u32::from(before != WORD);
+            let begins = u32::from(before != WORD);
+            m.tokens += begins;
+            m.numbers += begins * u32::from(is_eastern_digit(char));
             self.before = WORD;
             return;
         }
@@ -202,6 +204,11 @@ impl Measure {
         self.bars += other.bars;
         self.cjk += other.cjk;
     }
+}
+
+/// A digit of Arabic or Persian.
+pub(crate) fn is_eastern_digit(c: char) -> bool {
+    matches!(c, '\u{660}'..='\u{669}' | '\u{6f0}'..='\u{6f9}')
 }
 
 /// A letter or digit outside ASCII, as `char::is_alphanumeric` says, which is slow for the signs and accented letters that

@@ -18,15 +18,31 @@ const MAX_PLACES: usize = 240;
 const MAX_SIDE: usize = 200;
 
 /// Names of the time of publication: some sites, WeChat among them, say it nowhere else.
-const PUBLICATION: [&str; 8] = [
+const PUBLICATION: [&str; 24] = [
     "publish_time",
     "publishTime",
+    "publishtime",
     "publish_date",
     "publishDate",
+    "publishdate",
+    "published_at",
+    "publishedAt",
+    "publish_at",
     "pubTime",
+    "pubtime",
+    "pub_time",
     "pubDate",
+    "pubdate",
+    "pub_date",
+    "releaseTime",
+    "releaseDate",
     "datePublished",
     "deployDt",
+    "reateTime =",
+    "reateTime=",
+    "ct = ",
+    "ct=\"",
+    "ct='",
 ];
 /// What URLs of comments have in them.
 const COMMENTS: [&str; 13] = [
@@ -56,7 +72,11 @@ pub(super) fn read(script: &[u8]) -> ScriptHints<'_> {
     for found in WORDS.find_iter(script) {
         let (start, end) = (found.start(), found.end());
         if found.pattern().as_usize() < PUBLICATION.len() {
-            if start >= next_publication {
+            // A name of two letters is the end of many others.
+            let before = start.checked_sub(1).and_then(|at| script.get(at));
+            let is_other = script.get(start) == Some(&b'c')
+                && before.is_some_and(|b| b.is_ascii_alphanumeric() || *b == b'_');
+            if start >= next_publication && !is_other {
                 told.publications.push(cut_around(script, start, end));
                 next_publication = start + APART;
             }

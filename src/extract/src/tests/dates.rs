@@ -372,3 +372,89 @@ proptest! {
         prop_assert_eq!(parse_value(&value, &CLOCK), slow.map(|f| f.stamp));
     }
 }
+
+#[test]
+fn day_that_only_a_script_states() {
+    for (script, want) in [
+        (
+            "var ct = \"1567835000\";var svr_time = \"1567900000\";",
+            Some("2019-09-07T13:43:20+08:00"),
+        ),
+        ("window.ct='1567835000';", Some("2019-09-07T13:43:20+08:00")),
+        (
+            "var createTime = '2019-09-07 13:43';",
+            Some("2019-09-07T13:43:00+08:00"),
+        ),
+        (
+            "var oriCreateTime = '1567835000';var createTime = '2019-09-07 13:43';",
+            Some("2019-09-07T13:43:20+08:00"),
+        ),
+        (
+            "g({\"publishTime\":1567835000000})",
+            Some("2019-09-07T13:43:20+08:00"),
+        ),
+        ("g({pubtime:'2019-09-07'})", Some("2019-09-07")),
+        // Of anything, and not of the page.
+        ("var svr_time = \"1567900000\";", None),
+        ("users=[{\"createTime\":\"2019-09-07 13:43\"}]", None),
+        ("var direct=\"1567835000\"", None),
+    ] {
+        let found = published(&format!("<script>var a=1;{script}</script>"), "", "");
+        assert_eq!(found.as_deref(), want, "{script}");
+    }
+}
+
+#[test]
+fn abbreviation_with_its_day_as_title() {
+    for (html, want) in [
+        (
+            "<abbr class=published title=2019-09-07T13:43:00+08:00>上周</abbr>",
+            Some("2019-09-07T13:43:00+08:00"),
+        ),
+        (
+            "<abbr class='time published' title=20190907T134300Z>last week</abbr>",
+            Some("2019-09-07T13:43:00+00:00"),
+        ),
+        (
+            "<abbr class=published title=20190907T1343+0800>七号</abbr>",
+            Some("2019-09-07T13:43:00+08:00"),
+        ),
+        (
+            "<abbr class=updated title=2019-09-08>周日</abbr><abbr class=published title=2019-09-07>周六</abbr>",
+            Some("2019-09-07"),
+        ),
+        (
+            "<abbr title='2019'>去年</abbr><abbr title='World Oil 2019-09-07'>WO</abbr>",
+            None,
+        ),
+    ] {
+        assert_eq!(beside_headline(html, "zh-CN").as_deref(), want, "{html}");
+    }
+}
+
+#[test]
+fn hours_in_korean() {
+    for (text, want) in [
+        ("2019-09-07 오후 1:43", "2019-09-07T13:43:00+08:00"),
+        ("2019.09.07. 오전 9:05", "2019-09-07T09:05:00+08:00"),
+        (
+            "입력 2019년 9월 7일 오후 1시 5분",
+            "2019-09-07T13:05:00+08:00",
+        ),
+        ("2019. 9. 7. 오전 12:30", "2019-09-07T00:30:00+08:00"),
+        ("2019.09.07. 12 기자", "2019-09-07"),
+    ] {
+        assert_eq!(first(text), want, "{text}");
+    }
+}
+
+#[test]
+fn arabic_digits_beside_the_headline() {
+    for (html, want) in [
+        ("نشر في ٧ سبتمبر ٢٠١٩", "2019-09-07"),
+        ("٧/٩/٢٠١٩", "2019-09-07"),
+        ("۲۰۱۹-۰۹-۰۷", "2019-09-07"),
+    ] {
+        assert_eq!(beside_headline(html, "ar").as_deref(), Some(want), "{html}");
+    }
+}

@@ -533,7 +533,7 @@ pub(crate) struct TimeOfDay<'a> {
     pub zone: &'a str,
 }
 
-/// The time of day that may be behind each of them: , 13:43, (星期六) 下午 1:43:05, at 1.43 p.m. GMT.
+/// The time of day that may be behind each of them: , 13:43, (星期六) 下午 1:43:05, at 1.43 p.m. GMT, . 오후 3시 5분.
 pub(crate) fn time_of_day(place: Cursor<'_>) -> Option<(Cursor<'_>, TimeOfDay<'_>)> {
     const WORDS: [&str; 11] = [
         "at", "à", "um", "a las", "kl.", "kl", "t", "-", "–", "—", "|",
@@ -542,25 +542,32 @@ pub(crate) fn time_of_day(place: Cursor<'_>) -> Option<(Cursor<'_>, TimeOfDay<'_
         "上午", "下午", "晚上", "晚", "凌晨", "早上", "中午", "傍晚", "오전", "오후", "午前",
         "午後",
     ];
-    let from = separators(place).maybe(bracketed_day_of_week);
-    let half = separators(from).maybe_one(&WORDS).blanks();
-    let half_end = half.maybe_one(&HALVES);
+    const HOURS: [&str; 5] = ["时", "點", "点", "時", "시"];
+    // A day in Korean ends with a dot.
+    let korean = place.one(&["."]).map(Cursor::blanks);
+    let korean = korean.and_then(|half| Some((half, half.one(&["오전", "오후"])?)));
+    let (half, half_end) = korean.unwrap_or_else(|| {
+        let from = separators(place).maybe(bracketed_day_of_week);
+        let half = separators(from).maybe_one(&WORDS).blanks();
+        (half, half.maybe_one(&HALVES))
+    });
     let hour = half_end.blanks();
     let hour_end = hour.digits(1, 2)?;
-    let minute = hour_end
-        .maybe_blank()
-        .one(&[":", "：", "时", "點", "点", "時", "h", "."])?
-        .maybe_blank();
-    let minute_end = minute.digits(2, 2)?;
+    let sign = hour_end.maybe_blank();
+    let (minute, least) = match sign.one(&HOURS) {
+        Some(spelled) => (spelled.maybe_blank(), 1),
+        None => (sign.one(&[":", "：", "h", "."])?.maybe_blank(), 2),
+    };
+    let minute_end = minute.digits(least, 2)?;
     let second = minute_end
         .maybe_blank()
-        .one(&[":", "：", "分"])
+        .one(&[":", "：", "分", "분"])
         .map(Cursor::maybe_blank);
     let second_end = second.and_then(|second| second.digits(2, 2));
     let clock = second_end
         .unwrap_or(minute_end)
         .maybe(|end| end.one(&[".", ","])?.digits(1, 9))
-        .maybe_one(&["分", "秒"]);
+        .maybe_one(&["分", "秒", "분", "초"]);
     let english = clock.blanks();
     let english_end = english.maybe(half_in_english);
     let behind = if english_end == english {

@@ -29,7 +29,7 @@ const FORMS: [&str; 14] = [
 ];
 
 /// The time of day that may be behind each of them.
-const CLOCK: &str = r"[\s,，|·/]*(?:[（(]?(?:星期|周|週)[一二三四五六日天][）)]?)?[\s,，|·/]*(?:a las|at|à|um|kl\.?|T|-|–|—|\|)?\s*(?:上午|下午|晚上|晚|凌晨|早上|中午|傍晚|오전|오후|午前|午後)?\s*[0-9]{1,2}\s?[:：时點点時h.]\s?[0-9]{2}(?:\s?[:：分]\s?[0-9]{2})?(?:[.,][0-9]{1,9})?[分秒]?(?:\s*[ap]\.?m(?-u:\b)\.?)?(?:\s*(?:(?:utc|gmt|cst|est|edt|pst|pdt|cet|cest|bst|jst|kst|msk|z)\b|[+-](?:[0-9]{1,2}:[0-9]{2}|[0-9]{4}|[0-9]{1,2})\b))?";
+const CLOCK: &str = r"(?:\.\s*(?:오전|오후)|[\s,，|·/]*(?:[（(]?(?:星期|周|週)[一二三四五六日天][）)]?)?[\s,，|·/]*(?:a las|at|à|um|kl\.?|T|-|–|—|\|)?\s*(?:上午|下午|晚上|晚|凌晨|早上|中午|傍晚|오전|오후|午前|午後)?)\s*[0-9]{1,2}\s?(?:[时點点時시]\s?[0-9]{1,2}|[:：h.]\s?[0-9]{2})(?:\s?[:：分분]\s?[0-9]{2})?(?:[.,][0-9]{1,9})?[分秒분초]?(?:\s*[ap]\.?m(?-u:\b)\.?)?(?:\s*(?:(?:utc|gmt|cst|est|edt|pst|pdt|cet|cest|bst|jst|kst|msk|z)\b|[+-](?:[0-9]{1,2}:[0-9]{2}|[0-9]{4}|[0-9]{1,2})\b))?";
 
 fn in_any_case(pattern: &str) -> Regex {
     compile_regex(&format!("(?i){pattern}"))
@@ -54,7 +54,7 @@ const PARTS: &str = concat!(
     "yr~s~m~h~d~w~y~ago~ ago~vor ~il y a ~hace ~há ~HÁ ~fa~einem ~einer ~un ~une ~um ~uma ~Tagen~",
     "초~시간~일~주~개월~년~전~minut~назад~НАЗАД~önce~ÖNCE~atrás~jan~Sep~ſep~Oct~december~January~",
     "st~nd~th~at ~ at ~de ~ de ~T~à~À ~a las ~kl~kl.~\u{212A}l~上午~晚上~点~时~am~p.m.~A.M~x~_~é~",
-    "İ~ᲁ~龙~號~년~월~個~er~º~of ~del ~|~(周三)~下午~h~+~+08:00~Z~ UTC~GMT~〇~日本",
+    "İ~ᲁ~龙~號~년~월~個~er~º~of ~del ~|~(周三)~下午~h~+~+08:00~Z~ UTC~GMT~〇~日本~오후~오전~시~. ",
 );
 
 /// A place at which a form may begin, and what is behind it.
@@ -62,7 +62,7 @@ const BEGINNINGS: &str = concat!(
     "2019-09-07~2019年9月7日~2019 / 9 / 7~7/9/2019~07.09.19~9-7 10:02~9月7日~3小时前~半年以前~",
     "3 个 月 前~1小时10分钟前~1个月10天前~3天5年前~2 days ago~2 hours, 3 minutes ago~an hour ago~",
     "5 min.~2w~3小时~vor 3 ~il y a une ~3 일 전~3 gün ~Oct 2, ~Oct. 2nd at ~2. Oktober ~",
-    "2 de octubre de ~2-Oct-~March ~昨天 ~today ~10:02~8:00:09 p.m.",
+    "2 de octubre de ~2-Oct-~March ~昨天 ~today ~10:02~8:00:09 p.m.~2026.05.11. 오후 3~2026년 5월 11일 오전 9시 ",
 );
 
 /// One of the words between the marks `~`.
