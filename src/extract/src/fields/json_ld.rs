@@ -16,7 +16,7 @@ const MAX_TYPES: usize = 24;
 /// What the scripts say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct JsonLd {
-    /// `headline`, or `name` of an article.
+    /// `headline`, or `name` of an article or of the thing that the page is about.
     pub headline: Option<String>,
     /// `datePublished`.
     pub published: Option<String>,
@@ -83,7 +83,8 @@ fn walk_json(value: &Value, depth: u32, into: &mut JsonLd) {
             into.types.extend(named.take(room));
             let article = is_article(object.get("@type"));
             let page = is_page(object.get("@type"));
-            if article || page || object.get("datePublished").is_some() {
+            let thing = is_thing(object.get("@type"));
+            if article || page || thing || object.get("datePublished").is_some() {
                 take(object, article, into);
             }
             for key in [
@@ -135,6 +136,34 @@ fn is_page(kind: Option<&Value>) -> bool {
     list_types(kind).any(|t| t.ends_with("Page") || t == "Product")
 }
 
+/// A thing of which a page tells by labels and values: a film, goods, a place.
+fn is_thing(kind: Option<&Value>) -> bool {
+    const THINGS: [&str; 18] = [
+        "Book",
+        "Course",
+        "Dataset",
+        "Game",
+        "Hotel",
+        "IndividualProduct",
+        "LocalBusiness",
+        "MobileApplication",
+        "Movie",
+        "MusicAlbum",
+        "MusicRecording",
+        "Place",
+        "Product",
+        "Restaurant",
+        "SoftwareApplication",
+        "TVEpisode",
+        "TVSeries",
+        "VideoGame",
+    ];
+    list_types(kind).any(|t| {
+        let t = t.rsplit('/').next().unwrap_or(t);
+        t.ends_with("Event") || THINGS.contains(&t)
+    })
+}
+
 fn take(object: &Map<String, Value>, article: bool, into: &mut JsonLd) {
     if into.article && !article {
         return;
@@ -161,7 +190,8 @@ fn take(object: &Map<String, Value>, article: bool, into: &mut JsonLd) {
     };
     keep(
         &mut into.headline,
-        text("headline").or_else(|| text("name").filter(|_| article)),
+        text("headline")
+            .or_else(|| text("name").filter(|_| article || is_thing(object.get("@type")))),
     );
     keep(&mut into.published, text("datePublished"));
     keep(

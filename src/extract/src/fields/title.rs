@@ -5,7 +5,7 @@
 
 use super::likeness::{normal_form, width};
 use super::title_candidate::{ACCEPT, MAX_CHARS, MIN_CHARS, Site, TitleCandidate, TitleOrigin};
-use super::title_parts::{Title, TitleParts};
+use super::title_parts::{Title, TitleParts, without_bracket};
 use crate::page::measure::is_cjk;
 
 /// Likeness of a line that `<title>` contains.
@@ -37,6 +37,7 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<TitleCandid
     }
     let lone = find_lone_heading(&candidates, parts, &site);
     let agreed = find_agreed_heading(&candidates, &site);
+    let longer = find_longer_heading(&candidates, parts, &site);
     let untitled = parts.whole.is_empty();
     let is_accepted = |i: usize, c: &TitleCandidate<'_>| {
         let says_so = |agreed: &Vec<char>| {
@@ -46,6 +47,7 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<TitleCandid
         c.score >= ACCEPT
             || (untitled && c.origin <= TitleOrigin::JsonLd)
             || lone == Some(i)
+            || longer == Some(i)
             || agreed.as_ref().is_some_and(says_so)
     };
     let mut accepted = Vec::new();
@@ -273,6 +275,32 @@ pub(crate) fn find_lone_heading(
     // A heading that is a part of the title and was not accepted is the name of site or section.
     let named = || site.is(form) || parts.parts.iter().any(|p| normal_form(p) == form);
     (candidate.distance <= NEAR && long && !named()).then_some(at)
+}
+
+/// The only `h1` of the page where it goes on behind what `<title>` names: the page of a film or of goods adds the original
+/// name, the year or the model.
+fn find_longer_heading(
+    candidates: &[TitleCandidate<'_>],
+    parts: &TitleParts,
+    site: &Site,
+) -> Option<usize> {
+    /// Narrowest name that is enough to tell.
+    const LEAST: usize = 4;
+    let mut headings = candidates.iter().enumerate();
+    let is_h1 = |(_, c): &(usize, &TitleCandidate<'_>)| c.origin == TitleOrigin::H1;
+    let (at, only) = headings.find(is_h1)?;
+    let is_long = only.text.chars().count() > MAX_CHARS;
+    if headings.any(|candidate| is_h1(&candidate)) || is_long || site.is(only.form()) {
+        return None;
+    }
+    let names = parts.heads.iter().map(|head| without_bracket(head));
+    let mut names = names.filter(|name| !site.named_by(name));
+    let begins = |name: &str| {
+        let form = normal_form(name);
+        let is_longer = form.len() < only.form().len() && only.form().starts_with(&form);
+        is_longer && width(form.iter().copied()) >= LEAST
+    };
+    names.any(begins).then_some(at)
 }
 
 /// The letters of a heading that `og:title` repeats: two places that say the same are believed though `<title>`

@@ -93,8 +93,19 @@ impl TitleParts {
     /// Normal forms of everything the title may be compared by.
     fn forms(&self) -> Forms {
         let all = self.heads.iter().chain(&self.tails).chain(&self.parts);
-        Forms::new(all.map(String::as_str))
+        let named = self.heads.iter().map(|head| without_bracket(head));
+        Forms::new(all.map(String::as_str).chain(named))
     }
+}
+
+/// A title without the bracket at its end, in which some sites name themselves: `情书 (某网)`.
+pub(super) fn without_bracket(title: &str) -> &str {
+    let title = title.trim_end();
+    let pairs = [('(', ')'), ('（', '）'), ('[', ']'), ('【', '】')];
+    let pair = pairs.iter().find(|pair| title.ends_with(pair.1));
+    let before = pair.and_then(|pair| title.rfind(pair.0));
+    let before = before.and_then(|at| title.get(..at)).map(str::trim_end);
+    before.filter(|before| !before.is_empty()).unwrap_or(title)
 }
 
 /// The name of the program that made the page: `Powered by Discuz!`.

@@ -10,5 +10,5 @@ mod marks;
 mod measure;
 mod repeatable;
 mod signs;
-mod titles;
 mod tables;
+mod titles;

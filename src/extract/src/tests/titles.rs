@@ -236,3 +236,53 @@ fn title_heading_repeated_in_head() {
     );
     assert_eq!(found.as_deref(), Some(story));
 }
+
+#[test]
+fn title_that_the_heading_goes_on_from() {
+    let vote = || TitleCandidate {
+        above: true,
+        distance: 1,
+        ..candidate(
+            TitleOrigin::Heading,
+            "312 有用 井口看客 看过 2014-05-06 很好的一部片子",
+        )
+    };
+    let heading = "地心之钻 Drilling the Core (1998)";
+    for title in [
+        "地心之钻 (片库)",
+        "地心之钻（片库）",
+        "地心之钻 - 片库",
+        "地心之钻",
+    ] {
+        let found = chosen(
+            title,
+            None,
+            vec![candidate(TitleOrigin::H1, heading), vote()],
+        );
+        assert_eq!(found.as_deref(), Some(heading), "{title}");
+    }
+    // One of several headings is no headline for it.
+    let several = vec![
+        candidate(TitleOrigin::H1, heading),
+        candidate(TitleOrigin::H1, "短评"),
+        vote(),
+    ];
+    assert_ne!(
+        chosen("地心之钻 (片库)", None, several).as_deref(),
+        Some(heading)
+    );
+}
+
+#[test]
+fn title_of_the_thing_that_structured_data_names() {
+    let html = |kind: &str| {
+        format!(
+            "<title>地心之钻 (片库)</title><script type=application/ld+json>{{\"@type\":\"{kind}\",\"name\":\"地心之钻\"}}</script>\
+             <h3>312 有用 井口看客 看过 2014-05-06 很好的一部片子</h3><p>导演：井上一郎</p><p>片长：92 分钟，彩色，有声，全国上映</p>"
+        )
+    };
+    for kind in ["Movie", "Product", "SportsEvent", "http://schema.org/Book"] {
+        let found = super::hidden::document(&html(kind)).title;
+        assert_eq!(found.as_deref(), Some("地心之钻"), "{kind}");
+    }
+}
