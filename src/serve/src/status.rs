@@ -293,8 +293,9 @@ pub struct SiteStatus {
     pub errors: u64,
     /// What the last cycle did.
     pub cycle: CycleCounts,
-    /// Estimate of the new articles that were found: the share of all known addresses that have been visited, 0 to 1.
-    pub recall_estimate: f64,
+    /// Estimate of the new articles that were found: the share of all known addresses that a page came from, 0 to 1; none while
+    /// there is no document.
+    pub recall_estimate: Option<f64>,
     /// How long ago the documents were last looked at, on average, in milliseconds.
     pub mean_age_ms: Option<i64>,
     /// The last error of the last cycle, one line with the URL.

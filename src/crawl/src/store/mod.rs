@@ -46,7 +46,7 @@ pub use error::StoreError;
 pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows, NotifyOn};
 pub use in_flight::{InFlight, UnderWay};
 pub use moving::{Copied, DocumentCopy, MovedRows, export, import};
-pub use open::{Reader, Store};
+pub use open::{Holder, Reader, Store, holder};
 pub use place::{DatabaseFacts, Duties, StorePlace};
 pub use purge::{Purge, Purged};
 pub use record::{

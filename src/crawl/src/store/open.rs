@@ -6,9 +6,10 @@ use std::collections::{HashMap, HashSet};
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{Read, Seek, Write};
 use std::ops::Deref;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use rusqlite::OpenFlags;
 
@@ -442,6 +443,36 @@ pub(super) fn lock(dir: &Path) -> Result<File> {
     };
     stamp(&mut file).map_err(|e| StoreError::io(&path, e))?;
     Ok(file)
+}
+
+/// The process that writes to a data directory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Holder {
+    /// Its id.
+    pub pid: u32,
+    /// Since when it holds the directory, Unix milliseconds.
+    pub since_ms: i64,
+}
+
+/// Who holds the lock of a data directory, as the kernel lists it: to try the lock would keep a process out that starts at
+/// this moment.
+pub fn holder(dir: &Path) -> Option<Holder> {
+    let path = dir.join(LOCK);
+    let about = std::fs::metadata(&path).ok()?;
+    let locks = std::fs::read_to_string("/proc/locks").ok()?;
+    let end = format!(":{}", about.ino());
+    let is_held = |line: &str| {
+        let mut words = line.split_ascii_whitespace();
+        words.any(|word| word == "FLOCK") && words.any(|word| word.ends_with(&end))
+    };
+    if !locks.lines().any(is_held) {
+        return None;
+    }
+    let since = about.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
+    Some(Holder {
+        pid: read_holder(&mut File::open(&path).ok()?).parse().ok()?,
+        since_ms: i64::try_from(since.as_millis()).ok()?,
+    })
 }
 
 /// The process id in the lock file; `unknown` if it has none.

@@ -8,6 +8,7 @@ use axum::extract::rejection::PathRejection;
 use axum::http::StatusCode;
 use axum::response::Response;
 
+use super::chart::percent;
 use super::request::{PageRequest, broken, failure, missing, page, see_other};
 use super::view::{Chrome, Linked, address, link, site_path};
 use super::words::SitePageLabels;
@@ -221,8 +222,11 @@ impl SitePage {
         }
     }
 
-    fn share(&self, share: &f64) -> String {
-        format!("{:.1} %", share * 100.0)
+    /// A share of pages; a dash where nothing is known of it.
+    fn share(&self, share: &Option<f64>) -> String {
+        share
+            .map(percent)
+            .unwrap_or_else(|| self.c.t.operator.never.to_owned())
     }
 }
 

@@ -4,6 +4,7 @@ use askama::Template;
 use axum::http::StatusCode;
 use axum::response::Response;
 
+use crate::pages::chart::percent;
 use crate::pages::health::{Health, troubled_first};
 use crate::pages::request::{PageRequest, broken, missing, page};
 use crate::pages::view::{Chrome, link, site_path};
@@ -68,12 +69,10 @@ impl StatusPage {
         link(&self.c.base, "/templates", &query)
     }
 
-    /// Share of the articles of a site that were found; a dash where no page ever came.
+    /// Share of the articles of a site that were found; a dash where nothing is known of it.
     fn recall(&self, site: &SiteStatus) -> String {
-        match site.urls.fetched {
-            0 => self.o.never.to_owned(),
-            _ => format!("{:.1} %", site.recall_estimate * 100.0),
-        }
+        let share = site.recall_estimate.map(percent);
+        share.unwrap_or_else(|| self.o.never.to_owned())
     }
 
     /// A length of time; a dash where there is none.

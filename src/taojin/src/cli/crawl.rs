@@ -12,7 +12,6 @@ use crate::config::{ConfigError, LoadedConfig};
 use crate::daemon::control::{self, Response};
 use crate::daemon::{self, Mode, Options, SiteSummary, Summary};
 use crate::serve::{Command, Level};
-use taojin_crawl::VisitOutcome;
 
 /// Arguments of `crawl`.
 #[derive(Debug, clap::Args)]
@@ -110,13 +109,11 @@ fn report(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCod
         }
         output::json(&value)?;
     } else {
-        let came = summary.outcome(VisitOutcome::Page) + summary.outcome(VisitOutcome::NotModified);
         let fine = |site: &SiteSummary| matches!(site.verdict, Level::Ok | Level::Partial);
         let is_idle = summary.visits == 0 && summary.resting.is_empty();
         output::text(&SummaryText {
             s: summary,
             handed,
-            found: came > 0,
             nothing_due: is_idle && summary.sites.iter().any(fine),
         })?;
     }
@@ -158,7 +155,5 @@ fn check(loaded: &LoadedConfig, sites: &[String]) -> anyhow::Result<()> {
 struct SummaryText<'a> {
     s: &'a Summary,
     handed: bool,
-    /// A page came: it can be told how many of all articles were found, about.
-    found: bool,
     nothing_due: bool,
 }

@@ -375,3 +375,15 @@ fn clock_ahead_is_cut() {
         "done"
     );
 }
+
+#[test]
+fn holder_while_open() {
+    let (dir, store) = new_store();
+    let found = holder(dir.path()).expect("the store is open");
+    assert_eq!(found.pid, std::process::id());
+    assert!(found.since_ms > 1_700_000_000_000);
+    drop(store);
+    // The lock file stays, and nobody holds it.
+    assert_eq!(holder(dir.path()), None);
+    assert_eq!(holder(&dir.path().join("missing")), None);
+}

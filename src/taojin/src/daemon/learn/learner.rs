@@ -33,6 +33,8 @@ const QUIET_MS: i64 = 60_000;
 const RECENT: usize = 12;
 /// Of them, so many without a template are a redesign.
 const STRANGERS: usize = 5;
+/// A site whose first template is younger is still being found out: pages without a template are another kind of page.
+const SETTLED_MS: i64 = 24 * 60 * 60 * 1000;
 /// How fast the mean distance of a template's pages follows: about the last ten.
 const FOLLOW: f32 = 0.1;
 /// A mean distance so far above the greatest of the learned pages says that the layout drifts.
@@ -49,6 +51,8 @@ pub(crate) struct Learner {
     pub(crate) place: StorePlace,
     pub(crate) config: template::Config,
     pub(crate) registry: Arc<Registry>,
+    /// How old the first template of a site is before others can be a redesign, in milliseconds.
+    pub(crate) settled_ms: i64,
 }
 
 /// How a site's pages fit.
@@ -64,6 +68,8 @@ struct Site {
     drift: BTreeMap<i64, Drift>,
     /// New pages no longer fit its templates, and nothing was learned from them yet.
     redesigned: bool,
+    /// When its first template was learned, Unix milliseconds.
+    first_ms: Option<i64>,
 }
 
 #[derive(Default)]
@@ -193,6 +199,10 @@ impl Working {
         if revision != self.revision {
             let rows = self.store.templates().list(None)?;
             self.of.registry.set(libraries(&rows, &self.of.config));
+            for row in &rows {
+                let first = &mut self.site(&row.site).first_ms;
+                *first = Some(first.map_or(row.learned_ms, |at| at.min(row.learned_ms)));
+            }
             self.revision = revision;
         }
         Ok(())
@@ -303,10 +313,12 @@ impl Working {
     fn learn_if_enough(&mut self, name: &str) -> Result<(), StoreError> {
         let config = self.of.config.clone();
         let known = self.of.registry.find_library(name).is_some();
+        let settled_ms = self.of.settled_ms;
         let site = self.site(name);
         let strangers = site.recent.iter().filter(|fits| !**fits).count();
-        let redesigned = known && strangers >= STRANGERS;
-        if redesigned && !std::mem::replace(&mut site.redesigned, true) {
+        let is_settled = site.first_ms.is_some_and(|at| now_ms() - at >= settled_ms);
+        let unlike = known && strangers >= STRANGERS;
+        if unlike && is_settled && !std::mem::replace(&mut site.redesigned, true) {
             let at = site.last_ms;
             site.note(
                 format!(
@@ -317,7 +329,7 @@ impl Working {
             );
         }
         // A site that is known has shown that it has templates: fewer pages are enough.
-        let enough = if redesigned {
+        let enough = if unlike {
             config.learn_small_at
         } else {
             config.learn_at
@@ -479,6 +491,7 @@ pub(crate) fn open_learner(
         place,
         config: loaded.config.templates.clone(),
         registry: Arc::clone(&registry),
+        settled_ms: SETTLED_MS,
     };
     learner.load();
     let templates = Templates {

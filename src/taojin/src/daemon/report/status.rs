@@ -24,7 +24,7 @@ use crate::serve::{
 };
 use taojin_crawl::frontier::{self, Cause, Explanation};
 use taojin_crawl::store::{
-    Counts, FollowRecord, HostRecord, Partitions, Reader, SiteCounts, StoreError, StorePlace,
+    self, Counts, FollowRecord, HostRecord, Partitions, Reader, SiteCounts, StoreError, StorePlace,
 };
 use taojin_search::index::{SiteTitles, SkippedDocuments};
 
@@ -92,12 +92,19 @@ impl StatusBoard {
     /// The state of this moment; `documents` is how many can be found, where there is an index.
     pub fn read(&self, documents: u64) -> anyhow::Result<Status> {
         let now = now_ms();
-        let (activity, note) = self.activity();
+        let (mut activity, note) = self.activity();
+        // One that crawls once answers no commands.
+        let other = self.shared.is_none().then(|| store::holder(&self.data_dir));
+        let other = other.flatten();
+        if other.is_some() {
+            activity = Activity::Running;
+        }
+        let own = self.shared.as_ref().map(|_| std::process::id());
         let mut status = Status {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             now_ms: now,
-            started_ms: self.started_ms,
-            pid: self.shared.as_ref().map(|_| std::process::id()),
+            started_ms: other.map_or(self.started_ms, |other| other.since_ms),
+            pid: own.or(other.map(|other| other.pid)),
             activity,
             note,
             documents,

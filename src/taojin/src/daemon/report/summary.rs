@@ -36,8 +36,9 @@ pub struct Summary {
     pub not_modified: u64,
     /// Addresses that are known and were never visited.
     pub waiting: u64,
-    /// Estimate of the new articles that were found: the share of all known addresses that have been visited.
-    pub recall_estimate: f64,
+    /// Estimate of the new articles that were found: the share of all known addresses that a page came from; none while there
+    /// is no document.
+    pub recall_estimate: Option<f64>,
     /// How long ago the documents were last checked, on average, in milliseconds.
     pub mean_age_ms: Option<i64>,
     /// Documents taken out of the index.
@@ -110,9 +111,10 @@ impl Summary {
 pub(crate) struct Freshness {
     /// Known and never visited.
     pub(crate) waiting: u64,
-    visited: u64,
-    /// Visited, and a page came.
+    /// A page came.
     fetched: u64,
+    /// No page came, and the address is not gone.
+    failed: u64,
     documents: i64,
     checked_s: i64,
 }
@@ -122,21 +124,18 @@ impl Freshness {
         let signed = |name: &str| counts.get(name).copied().unwrap_or_default();
         Self {
             waiting: number(counts, "new"),
-            visited: number(counts, "urls").saturating_sub(number(counts, "new")),
             fetched: number(counts, "fetched"),
+            failed: number(counts, "failed"),
             documents: signed("documents"),
             checked_s: signed("checked_s"),
         }
     }
 
-    /// Share of all known addresses that have been visited: as many of the new articles have been found, if those
-    /// that wait are articles as often as the others were. 1 when nothing waits, 0 when no page ever came.
-    pub(crate) fn recall(&self) -> f64 {
-        match (self.fetched, self.waiting) {
-            (0, _) => 0.0,
-            (_, 0) => 1.0,
-            _ => share(self.visited, self.visited + self.waiting),
-        }
+    /// Share of all known addresses that a page came from: as many of the new articles have been found, if those that wait or
+    /// fail are articles as often as the others. Nothing is known of it while there is no document.
+    pub(crate) fn recall(&self) -> Option<f64> {
+        let known = self.fetched + self.failed + self.waiting;
+        (self.documents > 0).then(|| share(self.fetched, known))
     }
 
     /// How long ago documents were last checked, on average.
@@ -186,9 +185,9 @@ mod tests {
     #[test]
     fn freshness_sums_sites() {
         let empty = Freshness::from_counts(&SiteCounts::new());
-        assert_eq!((empty.recall(), empty.mean_age_ms(5_000)), (0.0, None));
+        assert_eq!((empty.recall(), empty.mean_age_ms(5_000)), (None, None));
         let one = Freshness::from_counts(&counts(100, 25, 2, 30));
-        assert_eq!(one.recall(), 0.75);
+        assert_eq!(one.recall(), Some(0.75));
         assert_eq!(one.mean_age_ms(20_000), Some(5_000));
         let sites = [
             ("a".to_owned(), counts(100, 25, 2, 30)),
@@ -198,8 +197,18 @@ mod tests {
             sites: sites.into(),
             ..Counts::default()
         }));
-        assert_eq!((both.waiting, both.recall()), (25, 0.875));
+        assert_eq!((both.waiting, both.recall()), (25, Some(0.875)));
         assert_eq!(both.mean_age_ms(20_000), Some(0));
         assert_eq!((share(1, 3), share(1, 0)), (0.3333, 0.0));
+    }
+
+    #[test]
+    fn recall_only_of_documents() {
+        // Lists came, and no article: those were refused, or the pages are made by scripts.
+        assert_eq!(Freshness::from_counts(&counts(100, 0, 0, 0)).recall(), None);
+        let mut refused = counts(40, 0, 8, 30);
+        refused.insert("fetched".to_owned(), 10);
+        refused.insert("failed".to_owned(), 30);
+        assert_eq!(Freshness::from_counts(&refused).recall(), Some(0.25));
     }
 }

@@ -26,10 +26,10 @@ struct Bench {
 
 impl Bench {
     fn new() -> Self {
-        Self::with(template::Config::default())
+        Self::with(template::Config::default(), 0)
     }
 
-    fn with(config: template::Config) -> Self {
+    fn with(config: template::Config, settled_ms: i64) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path()).unwrap();
         let registry: Arc<Registry> = Arc::default();
@@ -38,6 +38,7 @@ impl Bench {
             place: dir.path().into(),
             config,
             registry: Arc::clone(&registry),
+            settled_ms,
         })
         .unwrap();
         Self {
@@ -91,6 +92,24 @@ fn sample_web() -> (SampleWeb, Vec<Article>, Vec<Article>) {
     };
     let (newspaper, agency) = (of("bohai-energy"), of("huadong-gas"));
     (web, newspaper, agency)
+}
+
+/// A site that is still being found out has many kinds of pages; that those come one after the other is no redesign.
+#[test]
+fn new_site_is_not_redesigned() {
+    let (web, newspaper, agency) = sample_web();
+    let mut bench = Bench::with(template::Config::default(), 60 * 60 * 1000);
+    for article in newspaper[..40].iter().chain(&agency[..30]) {
+        bench.visit(&web, article);
+    }
+    bench.working.save().unwrap();
+    let store = bench.store();
+    let (templates, fits) = (store.templates().list(Some("s")), store.templates().fits());
+    assert!(
+        templates.unwrap().len() > 1,
+        "the second kind is learned as it was"
+    );
+    assert_eq!(fits.unwrap()[0].note, None);
 }
 
 /// A redesign: the pages of the newspaper look like those of the agency.
@@ -209,6 +228,7 @@ fn learner_survives_store_error() {
         place: (&dir.path().join("later")).into(),
         config: template::Config::default(),
         registry,
+        settled_ms: 0,
     };
     let (sender, inbox) = sync_channel(64);
     let pause = Duration::from_millis(20);
@@ -237,10 +257,13 @@ fn learner_survives_store_error() {
 fn learner_bounds_templates() {
     const MOST: usize = 3;
     let (web, ..) = sample_web();
-    let mut bench = Bench::with(template::Config {
-        max_per_site: MOST,
-        ..template::Config::default()
-    });
+    let mut bench = Bench::with(
+        template::Config {
+            max_per_site: MOST,
+            ..template::Config::default()
+        },
+        0,
+    );
     // Every design of the sample web, one after the other, as if it were of one site.
     let mut designs = std::collections::BTreeMap::<String, Vec<Article>>::new();
     for article in web.articles() {
