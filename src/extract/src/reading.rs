@@ -8,7 +8,7 @@ use crate::document::{Document, Image, Kind};
 use crate::fields::author::{self, NameTrace};
 use crate::fields::head::{self, Head};
 use crate::fields::pages::Pages;
-use crate::fields::{headline, images, labels, links, title_parts};
+use crate::fields::{headline, images, labels, links, script_links, title_parts};
 use crate::lines::outline::{self, Outline};
 use crate::lines::{language, render};
 use crate::page::{self, Page};
@@ -199,7 +199,8 @@ impl<'a> Reading<'a> {
         guide: Option<&Guide<'_>>,
     ) -> Document {
         let (author, source) = self.names(page);
-        let links = page::links(page, config.max_outlinks);
+        let mut links = page::links(page, config.max_outlinks);
+        script_links::add_script_links(page, &mut links, config.max_outlinks);
         // The pages of a thread are documents of their own.
         let pages = if self.body.decided_by == DecidedBy::Posts {
             Pages::default()

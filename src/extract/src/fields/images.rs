@@ -119,7 +119,7 @@ fn is_foreign(page: &Page, outline: &Outline, id: NodeId, line: NodeId) -> bool 
 
 /// URL of the picture itself: what a script shows later before what is there until then, and the widest of several.
 fn find_address(page: &Page, id: NodeId, base: Option<&CrawlUri>) -> Option<String> {
-    let named = [Attr::DataOriginal, Attr::DataSrc, Attr::Src];
+    let named = [Attr::DataOriginal, Attr::DataSrc, Attr::DataUrl, Attr::Src];
     let named = named.into_iter().filter_map(|name| page.attr(id, name));
     // The other sources of a `<picture>` are before it.
     let parent = page.node(id).parent;

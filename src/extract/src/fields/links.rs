@@ -10,8 +10,9 @@ use crate::cues;
 use crate::document::{Attachment, Link, LinkKind};
 use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
+use crate::page::address::{format_of_address, format_of_name, format_of_type};
 use crate::page::measure::Measure;
-use crate::page::{LinkRole, NodeId, Page, RawLink};
+use crate::page::{Attr, LinkRole, NodeId, Page, RawLink};
 
 /// Longest link text kept, in characters.
 const MAX_TEXT: usize = 200;
@@ -20,7 +21,7 @@ const HEADLINE_TOKENS: u32 = 8;
 /// So is one of more words or characters.
 const PAGING_TOKENS: u32 = 8;
 /// A longer text is no "next page", whatever signs are around it.
-const PAGING_BYTES: usize = 60;
+pub(crate) const PAGING_BYTES: usize = 60;
 /// Digits of the number of a page.
 const PAGING_DIGITS: usize = 4;
 
@@ -33,6 +34,8 @@ pub(crate) enum Paging {
     Next,
     /// 上一页, previous.
     Previous,
+    /// 余下全文, continue reading: the next page of a text.
+    Rest,
     /// 首页, last, more.
     Other,
 }
@@ -104,8 +107,10 @@ fn cut(mut text: String) -> String {
 fn classify_link(own: Option<(&str, &str)>, outline: &Outline, raw: &RawLink) -> LinkKind {
     match raw.role {
         LinkRole::Feed => return LinkKind::Feed,
-        LinkRole::Part => return LinkKind::Hub,
-        LinkRole::Refresh | LinkRole::Frame | LinkRole::Canonical => return LinkKind::Other,
+        LinkRole::Part | LinkRole::Pager => return LinkKind::Hub,
+        LinkRole::Refresh | LinkRole::Frame | LinkRole::Canonical | LinkRole::File => {
+            return LinkKind::Other;
+        }
         LinkRole::Anchor => {}
     }
     let path = raw.url.path_and_query();
@@ -413,11 +418,6 @@ fn has_page_number(parameter: &str) -> bool {
 const MAX_ATTACHMENTS: usize = 256;
 /// Longest name, in characters.
 const MAX_NAME: usize = 200;
-/// Endings of files that are documents or hold some.
-const FORMATS: [&str; 20] = [
-    "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "ofd", "wps", "et", "dps", "rtf", "csv",
-    "zip", "rar", "7z", "caj", "odt", "ods", "epub",
-];
 /// What URLs have in them from which a program sends a file.
 const SENDERS: [&str; 6] = [
     "download", "attach", "fujian", "filedown", "getfile", "/file",
@@ -441,13 +441,16 @@ pub(crate) fn find_attachments(
         .lines
         .get(title.unwrap_or(0))
         .map_or(0, |line| line.first);
-    for link in links
-        .iter()
-        .filter(|link| link.role == LinkRole::Anchor && link.node >= first)
-    {
+    for link in links {
+        let is_shown = link.role == LinkRole::File;
+        if !is_shown && (link.role != LinkRole::Anchor || link.node < first) {
+            continue;
+        }
         let path = link.url.path_and_query();
-        let by_address = format_of_address(path);
-        let format = by_address.or_else(|| format_of_name(&link.text));
+        let declared = || format_of_type(page.attr(link.node, Attr::Type)?);
+        let format = format_of_address(path)
+            .or_else(|| format_of_name(&link.text))
+            .or_else(declared);
         let at = outline.line_at(link.node);
         let at = match outline.lines.get(at) {
             // The link is inside of a line.
@@ -458,7 +461,7 @@ pub(crate) fn find_attachments(
         let format = match format {
             Some(format) => format,
             // A program may send anything.
-            None if in_list && is_sent(path) => "",
+            None if is_shown || (in_list && is_sent(path)) => "",
             None => continue,
         };
         if in_list {
@@ -469,7 +472,7 @@ pub(crate) fn find_attachments(
             .get(at)
             .is_some_and(|line| line.marks.any(ELSEWHERE));
         // A URL alone may be that of a paper which the text names.
-        if elsewhere && !in_list {
+        if elsewhere && !in_list && !is_shown {
             continue;
         }
         out.push(Attachment {
@@ -514,28 +517,6 @@ fn is_list_start(page: &Page, outline: &Outline, at: usize) -> bool {
     begins(at).is_some() || at.checked_sub(1).and_then(begins).is_some()
 }
 
-/// The ending of the file that a URL names, in its path or in a parameter.
-fn format_of_address(path: &str) -> Option<&'static str> {
-    path.split(['?', '&', '=', '#', ';'])
-        .find_map(|part| format_of_name(part))
-}
-
-/// The ending of a file's name, which may be followed by its size in brackets.
-fn format_of_name(name: &str) -> Option<&'static str> {
-    let (_, rest) = name.rsplit_once('.')?;
-    let len = rest.bytes().take_while(u8::is_ascii_alphanumeric).count();
-    let (ending, behind) = rest.split_at(len);
-    let ends = behind
-        .trim_start()
-        .chars()
-        .next()
-        .is_none_or(|c| "（([【］]）)>》\"”".contains(c));
-    let format = FORMATS
-        .iter()
-        .find(|format| ending.eq_ignore_ascii_case(format));
-    format.copied().filter(|_| ends)
-}
-
 /// What the file is called: the text of its link, the line around it, or the end of its URL.
 fn name_attachment(page: &Page, outline: &Outline, link: &RawLink, at: usize) -> String {
     let names = |text: &str| {
@@ -543,7 +524,7 @@ fn name_attachment(page: &Page, outline: &Outline, link: &RawLink, at: usize) ->
         !core.is_empty() && !NAMELESS.iter().any(|word| core.eq_ignore_ascii_case(word))
     };
     let title = || {
-        page.attr(link.node as NodeId, crate::page::Attr::Title)
+        page.attr(link.node as NodeId, Attr::Title)
             .unwrap_or_default()
     };
     let line = || {

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use std::collections::HashSet;
 
-use super::links::{Paging, classify_paging};
+use super::links::{PAGING_BYTES, Paging, classify_paging};
 use crate::cues;
 use crate::date::Anchors;
 use crate::document::{Document, Link};
@@ -26,6 +26,9 @@ const MOST: usize = 200;
 const DIGITS: usize = 3;
 /// Names of the number in a query.
 static PARAMETERS: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("query.page"));
+
+/// What leads to the next page of an article, and from a list to each of its articles.
+static CONTINUES: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("page.continues"));
 
 /// The other pages of an article.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -60,9 +63,17 @@ impl Pages {
         for link in links.iter().filter(same_host).filter(stands_beside) {
             let said = match link.role {
                 LinkRole::Part => Some(Paging::Other),
-                _ => classify_paging(&link.text),
+                _ => read_label(page, link),
             };
             pager.extend(said.map(|said| (link, said)));
+        }
+        let called: Vec<&RawLink> = links
+            .iter()
+            .filter(same_host)
+            .filter(|link| link.role == LinkRole::Pager)
+            .collect();
+        if !called.is_empty() {
+            return Self::of_call(&called);
         }
         if pager.is_empty() {
             return Self::default();
@@ -73,6 +84,34 @@ impl Pages {
             .max_by_key(|pages| (pages.first.is_some(), pages.following.len()))
             .unwrap_or_default()
     }
+
+    /// Those that a script writes, each with its number.
+    fn of_call(called: &[&RawLink]) -> Self {
+        let address = |link: &&RawLink| link.url.as_str().to_owned();
+        let is_first = |link: &&&RawLink| link.text == "1";
+        Self {
+            first: called.iter().find(is_first).map(address),
+            following: called
+                .iter()
+                .filter(|link| !is_first(link))
+                .map(address)
+                .collect(),
+        }
+    }
+}
+
+/// What a link says of another page: the text of it, or the number in the pager where it has other words first.
+fn read_label(page: &Page, link: &RawLink) -> Option<Paging> {
+    classify_paging(&link.text)
+        .or_else(|| classify_paging(&page.inline_text(link.numbered?)))
+        .or_else(|| {
+            let shown = link.text.trim_matches(|c: char| !c.is_alphanumeric());
+            let is_short = shown.len() <= PAGING_BYTES;
+            let shown = Some(shown).filter(|_| is_short)?;
+            CONTINUES
+                .contains(&shown.to_lowercase())
+                .then_some(Paging::Rest)
+        })
 }
 
 /// A URL read as that of one page of an article.
@@ -97,6 +136,8 @@ impl Numbered {
             let agrees = match said {
                 Paging::Number(number) => *number == other.number,
                 Paging::Next => other.number > self.number,
+                // The words of a list for each of its articles too.
+                Paging::Rest => other.number == self.number + 1 && !other.loose,
                 Paging::Previous => other.number < self.number,
                 Paging::Other => {
                     other.number.abs_diff(self.number) == 1 && link.role == LinkRole::Part
@@ -275,6 +316,10 @@ mod tests {
             slug: slug/page/2 2, slug/page/3 3 => slug/page/2 slug/page/3
             a/index.html: a/index_2.html 次へ => a/index_2.html
             a_2.html: a.html 1, a_3.html 3 => a_3.html
+            a.html: a_2.html 余下全文, a.html 1, a_2.html 2, a_3.html 3 => a_2.html a_3.html
+            a.html: a_2.html 继续阅读 => a_2.html
+            a.html: a_3.html 阅读全文 =>
+            list/: list/2 阅读全文, list/3 阅读全文 =>
             a-1.html: a-2.html 下一页 =>
             123: 124 下一页 =>
             a.html: a_2.html 3 =>
@@ -295,6 +340,21 @@ mod tests {
                 "{row}"
             );
         }
+    }
+
+    #[test]
+    fn pages_of_call() {
+        let call =
+            |current: usize| format!("<script>createPageHTML(3, {current}, 'a', 'html')</script>");
+        let (following, first) = pages("http://a.cn/t/a.html", &call(0));
+        assert_eq!(
+            following,
+            ["http://a.cn/t/a_1.html", "http://a.cn/t/a_2.html"]
+        );
+        assert_eq!(first, None);
+        let (following, first) = pages("http://a.cn/t/a_1.html", &call(1));
+        assert_eq!(following, ["http://a.cn/t/a_2.html"]);
+        assert_eq!(first.as_deref(), Some("http://a.cn/t/a.html"));
     }
 
     #[test]

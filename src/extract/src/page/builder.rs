@@ -316,7 +316,9 @@ impl Builder {
 }
 
 /// What names URLs.
-const NAMING: [&str; 7] = ["a", "area", "base", "frame", "iframe", "link", "meta"];
+const NAMING: [&str; 10] = [
+    "a", "area", "base", "embed", "frame", "iframe", "link", "meta", "object", "option",
+];
 
 /// Says of each comment that it is one; all the rest is tags and texts. Were it to say so of texts, the tokenizer would
 /// decode each of them, which takes longer than all else that it does.

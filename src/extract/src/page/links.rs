@@ -1,18 +1,22 @@
 //! The URLs in a page: [`RawLink`]s, resolved and canonical, each once and in document order. What a link leads to is
 //! classified in `fields::links`, which also needs the text around it.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use encoding_rs::{Encoding, UTF_8};
 use foldhash::fast::RandomState;
 
-use super::{Attr, Node, NodeId, Page, Tag};
+use super::address::{
+    find_in_handler, find_in_viewer, format_of_address, format_of_type, is_address,
+};
+use super::{Attr, Attrs, Node, NodeId, Page, Tag};
 use taojin_uri::CrawlUri;
 
 /// What part of a page names the URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LinkRole {
-    /// `<a>` or `<area>`: for readers to follow.
+    /// For readers to follow: `<a>`, `<area>`, or another element that a script leads from.
     Anchor,
     /// `<frame>` or `<iframe>`: shown inside the page.
     Frame,
@@ -20,6 +24,10 @@ pub enum LinkRole {
     Refresh,
     /// `rel=next` or `rel=prev`: another part of the same text or list.
     Part,
+    /// One of the pages of the same text or list, of which a script names the number; its text is that.
+    Pager,
+    /// A document that the page shows: `<embed>`, `<object>`, a viewer, or one that a script names.
+    File,
     /// `rel=alternate` of an RSS or Atom type.
     Feed,
     /// `rel=canonical`: the page's own name for itself.
@@ -39,6 +47,8 @@ pub struct RawLink {
     pub nofollow: bool,
     /// The first element that names it.
     pub node: NodeId,
+    /// A later one whose text is a number where that of the first is none: in a pager it is that of a page.
+    pub numbered: Option<NodeId>,
 }
 
 /// The URLs of a page, at most `limit` of them.
@@ -53,23 +63,44 @@ pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
         by_url: HashMap::with_capacity_and_hasher(USUAL, RandomState::default()),
         links: Vec::with_capacity(USUAL),
     };
+    // Most pages have no other elements that lead anywhere.
+    let has_clickable = page.attributes.iter().any(|attribute| {
+        matches!(
+            attribute.name,
+            Attr::DataHref | Attr::DataUrl | Attr::OnClick
+        )
+    });
     for (id, node) in page.nodes().iter().enumerate() {
         let id = id as NodeId;
-        let Some(reference) = Reference::from_node(page, id, node).filter(Reference::names_a_page)
-        else {
+        let reference = Reference::from_node(page, id, node);
+        let clickable = || Reference::of_clickable(page, id).filter(|_| node.tag != Tag::TEXT);
+        let reference = match reference.filter(Reference::names_a_page) {
+            None if has_clickable => clickable(),
+            reference => reference,
+        };
+        let Some(reference) = reference else {
             continue;
         };
         let at = *by_reference
-            .entry(reference.text)
+            .entry(reference.text.clone())
             .or_insert_with(|| found.resolve(page, id, &reference, limit));
         if let Some(link) = at.and_then(|at: usize| found.links.get_mut(at)) {
             link.nofollow &= reference.is_nofollow();
             if link.text.is_empty() {
                 link.text = link_text(page, id);
+            } else if link.numbered.is_none() && reference.role == LinkRole::Anchor {
+                let is_later = id != link.node && !is_number(&link.text);
+                link.numbered = (is_later && is_number(&page.inline_text(id))).then_some(id);
             }
         }
     }
     found.links
+}
+
+/// Whether a text is the number of a page and nothing else: `2`, `[2]`.
+fn is_number(text: &str) -> bool {
+    let digits = text.trim().trim_matches(['[', ']', '【', '】', '(', ')']);
+    (1..=3).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// The URL that references are resolved against: `<base href>` if it is usable, else the page's own.
@@ -127,7 +158,7 @@ fn encode_query(query: &str, encoding: &'static Encoding) -> String {
 
 /// What an element says of an address.
 struct Reference<'p> {
-    text: &'p str,
+    text: Cow<'p, str>,
     role: LinkRole,
     rel: Option<&'p str>,
 }
@@ -135,8 +166,32 @@ struct Reference<'p> {
 impl<'p> Reference<'p> {
     fn from_node(page: &'p Page, id: NodeId, node: &Node) -> Option<Self> {
         let (text, role) = match node.tag {
+            Tag::TEXT => return None,
             Tag::A | Tag::AREA => return Self::of_anchor(page, id),
-            Tag::IFRAME | Tag::FRAME => (page.attr(id, Attr::Src)?, LinkRole::Frame),
+            Tag::IFRAME | Tag::FRAME => {
+                let src = page.attr(id, Attr::Src);
+                (
+                    src.or_else(|| page.attr(id, Attr::DataSrc))?,
+                    LinkRole::Frame,
+                )
+            }
+            Tag::EMBED => (page.attr(id, Attr::Src)?, shown_role(page, id, Attr::Src)?),
+            Tag::OBJECT => (
+                page.attr(id, Attr::Data)?,
+                shown_role(page, id, Attr::Data)?,
+            ),
+            Tag::OPTION => {
+                let value = page.attr(id, Attr::Value)?.trim();
+                (
+                    Some(value).filter(|value| is_address(value))?,
+                    LinkRole::Anchor,
+                )
+            }
+            Tag::PARAM => {
+                let value = page.attr(id, Attr::Value)?.trim();
+                let is_file = is_address(value) && format_of_address(value).is_some();
+                (Some(value).filter(|_| is_file)?, LinkRole::File)
+            }
             Tag::LINK => (page.attr(id, Attr::Href)?, link_role(page, id)?),
             Tag::META => {
                 let equiv = page.attr(id, Attr::HttpEquiv)?;
@@ -149,7 +204,7 @@ impl<'p> Reference<'p> {
             _ => return None,
         };
         Some(Self {
-            text: text.trim(),
+            text: text.trim().into(),
             role,
             rel: page.attr(id, Attr::Rel),
         })
@@ -169,7 +224,58 @@ impl<'p> Reference<'p> {
             Some(rel) if has_word(rel, &["next", "prev"]) => LinkRole::Part,
             _ => LinkRole::Anchor,
         };
-        text.map(|text| Self { text, role, rel })
+        let own = text.map(|text| Self {
+            text: text.into(),
+            role,
+            rel,
+        });
+        let Some(code) = text.filter(|text| text.get(..11).is_some_and(is_script)) else {
+            return own;
+        };
+        let text = find_in_handler(code).map(Cow::Owned)?;
+        Some(Self { text, role, rel })
+    }
+
+    /// What a script leads to when the element is clicked.
+    fn of_clickable(page: &'p Page, id: NodeId) -> Option<Self> {
+        const NAMES: Attrs = Attrs::new(&[Attr::DataHref, Attr::DataUrl, Attr::OnClick]);
+        if !page.attribute_names(id).any(NAMES) {
+            return None;
+        }
+        let tag = page.node(id).tag;
+        // Pictures and players have a file of their own there, forms and the page itself where they send what is entered.
+        if matches!(
+            tag,
+            Tag::IMG
+                | Tag::VIDEO
+                | Tag::AUDIO
+                | Tag::SOURCE
+                | Tag::SCRIPT
+                | Tag::FORM
+                | Tag::SELECT
+                | Tag::BODY
+                | Tag::HTML
+        ) {
+            return None;
+        }
+        // An option leads where its value says, whatever its list does then.
+        if tag == Tag::OPTION {
+            return None;
+        }
+        let data = [Attr::DataHref, Attr::DataUrl]
+            .into_iter()
+            .find_map(|name| {
+                let is_sent = name == Attr::DataUrl && matches!(tag, Tag::BUTTON | Tag::INPUT);
+                let value = page.attr(id, name).filter(|_| !is_sent)?.trim();
+                is_address(value).then_some(Cow::Borrowed(value))
+            });
+        let text =
+            data.or_else(|| find_in_handler(page.attr(id, Attr::OnClick)?).map(Cow::Owned))?;
+        Some(Self {
+            text,
+            role: LinkRole::Anchor,
+            rel: page.attr(id, Attr::Rel),
+        })
     }
 
     fn is_nofollow(&self) -> bool {
@@ -190,6 +296,22 @@ impl<'p> Reference<'p> {
             _ => true,
         }
     }
+}
+
+fn is_script(begin: &str) -> bool {
+    begin.eq_ignore_ascii_case("javascript:")
+}
+
+/// What an element that shows a file shows: a document or a page, and nothing that plays.
+fn shown_role(page: &Page, id: NodeId, named: Attr) -> Option<LinkRole> {
+    let declared = page.attr(id, Attr::Type).unwrap_or_default();
+    if format_of_type(declared).is_some() || format_of_address(page.attr(id, named)?).is_some() {
+        return Some(LinkRole::File);
+    }
+    declared
+        .trim()
+        .eq_ignore_ascii_case("text/html")
+        .then_some(LinkRole::Frame)
 }
 
 fn link_role(page: &Page, id: NodeId) -> Option<LinkRole> {
@@ -256,8 +378,19 @@ impl FoundLink {
         if self.links.len() >= limit {
             return None;
         }
-        let url = self.url(page, reference.text)?;
-        if reference.role == LinkRole::Anchor && page.url.as_ref() == Some(&url) {
+        let mut role = reference.role;
+        let mut url = self.url(page, &reference.text)?;
+        if let Some(file) = find_in_viewer(&url) {
+            url = file;
+            role = if role == LinkRole::Frame {
+                LinkRole::File
+            } else {
+                role
+            };
+        } else if role == LinkRole::Frame && format_of_address(url.path()).is_some() {
+            role = LinkRole::File;
+        }
+        if role == LinkRole::Anchor && page.url.as_ref() == Some(&url) {
             return None;
         }
         let at = self.links.len();
@@ -266,17 +399,24 @@ impl FoundLink {
             self.links.push(RawLink {
                 url,
                 text: String::new(),
-                role: reference.role,
+                role,
                 nofollow: true,
                 node: id,
+                numbered: None,
             });
         }
         Some(known)
     }
 }
 
+/// Nodes of an element that a script leads from, beyond which its text is that of a list or of the page.
+const MAX_NODES: usize = 60;
+
 /// What a reader sees of a link.
 fn link_text(page: &Page, id: NodeId) -> String {
+    if page.node(id).tag != Tag::A && page.subtree(id).len() > MAX_NODES {
+        return String::new();
+    }
     let text = page.inline_text(id);
     if !text.is_empty() {
         return text;

@@ -4,6 +4,7 @@
 //! A subtree is the slice `nodes[i..nodes[i].end]`; text and attribute values live in one arena; tag paths
 //! are interned. Every later algorithm works on this array by index.
 
+pub(crate) mod address;
 mod builder;
 mod config;
 mod decode;
@@ -14,6 +15,7 @@ mod links;
 mod markup;
 pub(crate) mod measure;
 mod open;
+pub(crate) mod quoted;
 mod rules;
 mod script;
 mod tag;
@@ -33,6 +35,7 @@ pub(crate) use kind::HUB_LINKS;
 pub use kind::{HEAD_BYTES, Judged, Kind, KindSigns, classify_page, detect_foreign_format, kind};
 pub(crate) use links::has_word;
 pub use links::{LinkRole, RawLink, find_base, links, refresh_target, resolve};
+pub(crate) use script::Script;
 pub use tag::{Attr, Attrs, Tag};
 pub use tag_path::{PathCounts, TagPath};
 pub(crate) use text_counts::{TextCounts, is_skipped};
@@ -114,7 +117,7 @@ pub struct Page {
     /// Elements that hide what is in them, in order.
     hidden: Vec<NodeId>,
     path_counts: Vec<PathCounts>,
-    states: Vec<String>,
+    scripts: Vec<Script>,
 }
 
 impl Page {
@@ -199,12 +202,16 @@ impl Page {
             + self.paths.capacity() * (size_of::<TagPath>() + size_of::<PathCounts>())
             + self.hidden.capacity() * size_of::<NodeId>()
             + self.texts.capacity() * size_of::<TextCounts>()
-            + self.states.iter().map(String::capacity).sum::<usize>()
+            + self
+                .scripts
+                .iter()
+                .map(|script| script.text.capacity())
+                .sum::<usize>()
     }
 
-    /// The scripts that hold data, as they are: JSON, or JSON with a name before it. JSON-LD is among the nodes instead.
-    pub fn states(&self) -> &[String] {
-        &self.states
+    /// The scripts, as they are and as far as they are kept. JSON-LD is among the nodes instead.
+    pub(crate) fn scripts(&self) -> &[Script] {
+        &self.scripts
     }
 
     /// Child nodes in order.

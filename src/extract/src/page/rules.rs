@@ -179,7 +179,10 @@ impl Tree {
         } = start;
         match tag {
             Tag::HTML | Tag::HEAD | Tag::BODY | Tag::FRAMESET | Tag::FRAME => return,
-            _ if tag.is_table_part() => return,
+            _ if tag.is_table_part() => {
+                self.keep_address(attributes);
+                return;
+            }
             _ if tag.belongs_in_head() => {
                 self.insert_head_element(tag, attributes);
                 return;
@@ -219,6 +222,17 @@ impl Tree {
             self.reopen_formatting();
         }
         self.insert_in_body(start);
+    }
+
+    /// A part of a table outside of any is none; what it leads to stays, in an element that shows nothing.
+    fn keep_address(&mut self, attributes: Span) {
+        let names = [Attr::DataHref, Attr::DataUrl, Attr::OnClick];
+        if names
+            .iter()
+            .any(|name| self.kept_value(attributes, *name).is_some())
+        {
+            self.insert_void(Tag::SLOT, attributes);
+        }
     }
 
     fn insert_in_body(&mut self, start: StartTag) {

@@ -1,5 +1,6 @@
 //! What is kept of scripts while a page arrives: the time of publication and the URLs of comment endpoints
-//! ([`ScriptHints`]), and the whole text of scripts that hold the state of an application ([`States`]). Runs nothing and
+//! ([`ScriptHints`]), and the text of the scripts themselves, above all of those that hold the state of an application
+//! ([`Scripts`]). Runs nothing and
 //! reads each byte once.
 
 use std::sync::LazyLock;
@@ -139,8 +140,10 @@ fn is_bound(byte: u8) -> bool {
 const HEAD: usize = 512;
 /// The name that data is given is so near to the beginning of the script, in bytes.
 const MAX_NAME: usize = 100;
-/// Bytes kept of all scripts of a page: the state of a long article with its comments has some hundred thousand.
-const MAX_BYTES: usize = 2 << 20;
+/// Bytes kept of all data of a page: the state of a long article with its comments has some hundred thousand.
+const MAX_DATA_BYTES: usize = 2 << 20;
+/// Bytes kept of all other scripts: those that write a list or its pages are short.
+const MAX_CODE_BYTES: usize = 256 << 10;
 
 /// Names of data that may be behind other statements of a script.
 const NAMES: [&[u8]; 7] = [
@@ -153,69 +156,114 @@ const NAMES: [&[u8]; 7] = [
     b"msg_title",
 ];
 
-/// The data of a page's scripts while they arrive.
+/// A script of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Script {
+    /// Its element.
+    pub(crate) node: NodeId,
+    /// What is kept of it, as it is.
+    pub(crate) text: String,
+    /// It holds data: JSON, or JSON with a name before it.
+    pub(crate) is_data: bool,
+}
+
+/// The scripts of a page while they arrive.
 #[derive(Debug, Default)]
-pub(super) struct States {
-    scripts: Vec<Vec<u8>>,
-    bytes: usize,
+pub(super) struct Scripts {
+    kept: Vec<RawScript>,
+    /// Bytes that may still be kept, of code and of data.
+    room: [usize; 2],
     /// The script that arrives.
     current: Option<NodeId>,
     /// Its bytes, as long as they are too few to decide.
     head: Vec<u8>,
-    verdict: Option<bool>,
+    /// Whether it is known what the script is.
+    is_decided: bool,
 }
 
-impl States {
+#[derive(Debug)]
+struct RawScript {
+    node: NodeId,
+    bytes: Vec<u8>,
+    is_data: bool,
+}
+
+impl Scripts {
+    pub(super) fn new() -> Self {
+        Self {
+            room: [MAX_CODE_BYTES, MAX_DATA_BYTES],
+            ..Self::default()
+        }
+    }
+
     /// The next bytes of the script `node`; `is_json` if its type says so.
     pub(super) fn add(&mut self, node: NodeId, is_json: bool, raw: &[u8]) {
         if self.current != Some(node) {
             self.settle();
             self.current = Some(node);
-            self.verdict = is_json.then_some(true);
-            self.scripts.extend(is_json.then(Vec::new));
+            self.is_decided = is_json;
+            if is_json {
+                self.begin(true);
+            }
         }
-        match self.verdict {
-            Some(true) => self.keep(raw),
-            Some(false) => {}
-            None if self.head.is_empty() && raw.len() >= HEAD => self.decide(raw),
-            None => {
-                self.head.extend_from_slice(raw);
-                if self.head.len() >= HEAD {
-                    self.settle();
-                }
+        if self.is_decided {
+            self.keep(raw);
+        } else if self.head.is_empty() && raw.len() >= HEAD {
+            self.decide(raw);
+        } else {
+            self.head.extend_from_slice(raw);
+            if self.head.len() >= HEAD {
+                self.settle();
             }
         }
     }
 
     /// All scripts have come.
-    pub(super) fn finish(mut self) -> Vec<String> {
+    pub(super) fn finish(mut self) -> Vec<Script> {
         self.settle();
-        let text = |script: Vec<u8>| String::from_utf8_lossy(&script).into_owned();
-        self.scripts.into_iter().map(text).collect()
+        let text = |bytes: Vec<u8>| match String::from_utf8(bytes) {
+            Ok(text) => text,
+            Err(error) => String::from_utf8_lossy(error.as_bytes()).into_owned(),
+        };
+        let scripts = self.kept.into_iter().map(|script| Script {
+            node: script.node,
+            text: text(script.bytes),
+            is_data: script.is_data,
+        });
+        scripts.collect()
     }
 
     fn settle(&mut self) {
         let head = std::mem::take(&mut self.head);
-        if self.verdict.is_none() && !head.is_empty() {
+        if !self.is_decided && !head.is_empty() {
             self.decide(&head);
         }
     }
 
     fn decide(&mut self, head: &[u8]) {
-        let keeps = has_data(head.get(..HEAD).unwrap_or(head));
-        self.verdict = Some(keeps);
-        if keeps {
-            self.scripts.push(Vec::new());
-            self.keep(head);
-        }
+        self.is_decided = true;
+        self.begin(has_data(head.get(..HEAD).unwrap_or(head)));
+        self.keep(head);
+    }
+
+    fn begin(&mut self, is_data: bool) {
+        self.kept.extend(self.current.map(|node| RawScript {
+            node,
+            bytes: Vec::new(),
+            is_data,
+        }));
     }
 
     fn keep(&mut self, raw: &[u8]) {
-        let taken = raw.len().min(MAX_BYTES - self.bytes);
-        self.bytes += taken;
-        if let (Some(script), Some(raw)) = (self.scripts.last_mut(), raw.get(..taken)) {
-            script.extend_from_slice(raw);
-        }
+        let Some(script) = self.kept.last_mut() else {
+            return;
+        };
+        let room = &mut self.room[usize::from(script.is_data)];
+        let taken = raw.len().min(*room);
+        *room -= taken;
+        script
+            .bytes
+            .extend_from_slice(raw.get(..taken).unwrap_or_default());
     }
 }
 

@@ -397,6 +397,16 @@ pub enum Attr {
     Charset,
     Href,
     Src,
+    /// The file of an `<object>`.
+    Data,
+    /// Kept of what can name a page: an option, a parameter.
+    Value,
+    /// What a script does when the element is clicked or changed: `onclick`, `onchange`.
+    OnClick,
+    /// Where a script leads who clicks, by any of the names that sites use.
+    DataHref,
+    /// The same, or the file of a picture.
+    DataUrl,
     /// What names a picture that a script shows later, by any of the names that sites use.
     DataSrc,
     DataOriginal,
@@ -469,11 +479,24 @@ impl Attr {
             (6, b's') => ("srcset", Attr::Srcset),
             (7, b'r') => ("rowspan", Attr::Rowspan),
             (4, b'_') => ("_src", Attr::DataSrc),
-            (8, b'd') if name[4] == b'-' && name[5] | 0x20 == b'u' => ("data-url", Attr::DataSrc),
+            (8, b'd') if name[4] == b'-' && name[5] | 0x20 == b'u' && name[7] | 0x20 == b'l' => {
+                ("data-url", Attr::DataUrl)
+            }
+            (8, b'd') if name[4] == b'-' && name[5] | 0x20 == b'u' => ("data-uri", Attr::DataHref),
             (8, b'd') if name[4] == b'-' => ("data-src", Attr::DataSrc),
             (8, b'z') => ("zoomfile", Attr::DataSrc),
             (9, b'd') if name[5] | 0x20 == b'e' => ("data-echo", Attr::DataSrc),
+            (9, b'd') if name[5] | 0x20 == b'h' => ("data-href", Attr::DataHref),
+            (9, b'd') if name[5] | 0x20 == b'j' => ("data-jump", Attr::DataHref),
+            (9, b'd') if name[7] | 0x20 == b'n' => ("data-link", Attr::DataHref),
             (9, b'd') => ("data-lazy", Attr::DataSrc),
+            (4, b'd') => ("data", Attr::Data),
+            (5, b'v') => ("value", Attr::Value),
+            (7, b'o') => ("onclick", Attr::OnClick),
+            (8, b'o') => ("onchange", Attr::OnClick),
+            (12, b'd') => ("data-linkurl", Attr::DataHref),
+            (15, b'd') if name[5] | 0x20 == b't' => ("data-target-url", Attr::DataHref),
+            (15, b'd') => ("data-detail-url", Attr::DataHref),
             (11, b'd') => ("data-srcset", Attr::Srcset),
             (8, b'd') => ("datetime", Attr::Datetime),
             (8, b'i') => ("itemprop", Attr::Itemprop),
@@ -482,6 +505,12 @@ impl Attr {
             (10, b'h') => ("http-equiv", Attr::HttpEquiv),
             (11, b'a') => ("aria-hidden", Attr::AriaHidden),
             (13, b'd') if name[5] | 0x20 == b'o' => ("data-original", Attr::DataOriginal),
+            (13, b'd') if name[9] == b'-' && name[5] | 0x20 == b'j' => {
+                ("data-jump-url", Attr::DataHref)
+            }
+            (13, b'd') if name[9] == b'-' && name[6] | 0x20 == b'i' => {
+                ("data-link-url", Attr::DataHref)
+            }
             (13, b'd') if name[9] == b'-' => ("data-lazy-src", Attr::DataSrc),
             (13, b'd') => ("data-lazyload", Attr::DataSrc),
             (14, b'd') => ("data-actualsrc", Attr::DataSrc),
@@ -491,5 +520,14 @@ impl Attr {
         // Nearly all pages spell them small.
         let known = known.as_bytes();
         (name == known || name.eq_ignore_ascii_case(known)).then_some(attr)
+    }
+
+    /// Whether it is kept of an element of this name: many have one that no stage reads.
+    pub(super) fn is_kept_of(self, tag: Tag) -> bool {
+        match self {
+            Attr::Data => tag == Tag::OBJECT,
+            Attr::Value => matches!(tag, Tag::OPTION | Tag::PARAM),
+            _ => true,
+        }
     }
 }

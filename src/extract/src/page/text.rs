@@ -96,7 +96,7 @@ impl Tree {
             return;
         }
         let is_json = kind.is_some_and(|kind| memchr::memmem::find(kind, b"json").is_some());
-        self.states.add(open.node, is_json, raw);
+        self.scripts.add(open.node, is_json, raw);
         let excerpts = script::read(raw);
         // What is kept of a script shows nothing in the line it is in.
         let shows = self.text.line_shows;

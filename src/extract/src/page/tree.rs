@@ -12,7 +12,7 @@ use super::hiding::{PageHiding, can_hide};
 use super::markup::{Content, Markup, Pieces, TagEnd};
 use super::measure::Measure;
 use super::open::{Formatting, InsertionContext, OpenElement, Phase, Shift};
-use super::script::States;
+use super::script::Scripts;
 use super::tag::{Attr, TAGS};
 use super::tag_path::PathTable;
 use super::text_counts::{Readable, TextCounts, is_skipped};
@@ -39,7 +39,7 @@ pub(super) struct Tree {
     pub(super) open: Vec<u32>,
     pub(super) formatting: Formatting,
     pub(super) text: TextState,
-    pub(super) states: States,
+    pub(super) scripts: Scripts,
     /// How the bytes that come next are read.
     pub(super) content: Content,
     pub(super) phase: Phase,
@@ -80,6 +80,7 @@ impl Tree {
             open: vec![0; TAGS],
             movable: MOVED_NODES,
             limits,
+            scripts: Scripts::new(),
             // Room for a usual page, so that little is moved while they grow.
             nodes: Vec::with_capacity(USUAL_NODES),
             attributes: Vec::with_capacity(USUAL_NODES),
@@ -400,7 +401,7 @@ impl Tree {
             path_counts,
             texts: self.texts,
             hidden: self.hiding.elements,
-            states: self.states.finish(),
+            scripts: self.scripts.finish(),
         }
     }
 }
@@ -440,7 +441,7 @@ impl Tree {
         let start = self.attributes.len();
         let mut colored = false;
         let end = pieces.attributes(|name, value| {
-            if let Some(name) = Attr::from_name(name) {
+            if let Some(name) = Attr::from_name(name).filter(|name| name.is_kept_of(tag)) {
                 self.keep_attribute(name, value);
             } else if tag == Tag::FONT {
                 colored |= is_font_attribute(name);

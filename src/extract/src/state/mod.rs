@@ -2,13 +2,15 @@
 //! names next to it. One rule for all frameworks: strings are rated by content and place, keys only by words that all
 //! frameworks use.
 
+mod items;
 mod strings;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use self::items::find_items;
 use self::strings::{HolderId, Strings};
 use crate::page::measure::Measure;
-use crate::page::{Attr, NodeId, Page, Tag};
+use crate::page::{Attr, NodeId, Page, Script, Tag};
 
 /// Longest strings that are checked, and those that are weighed as texts: code may be longer than paragraphs.
 const MAX_LOOKS: usize = 512;
@@ -81,7 +83,9 @@ pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<DataText
     let json_ld = json_ld
         .flat_map(|(id, _)| page.children(id as NodeId))
         .map(|id| page.text(id));
-    let scripts = page.states().iter().map(String::as_str).chain(json_ld);
+    let scripts = data_of(page)
+        .map(|script| script.text.as_str())
+        .chain(json_ld);
     let data = Data::new(Strings::read(scripts), titles);
     let is_address = |at: &usize| data.strings.said[*at].text.starts_with("http");
     let mut longest: Vec<usize> = (0..data.strings.said.len()).collect();
@@ -94,6 +98,11 @@ pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<DataText
     // Of the same text with and without paragraphs the one that has them.
     let best = texts.max_by(|a, b| a.score.total_cmp(&b.score))?;
     Some(data.found(&best))
+}
+
+/// The scripts of a page that hold data.
+fn data_of(page: &Page) -> impl Iterator<Item = &Script> {
+    page.scripts().iter().filter(|script| script.is_data)
 }
 
 /// A string, or several of one list, as the text of the page.

@@ -6,6 +6,8 @@ use std::collections::HashMap;
 
 use percent_encoding::percent_decode_str;
 
+use crate::page::quoted::{closing, unescaped};
+
 /// Index into [`Strings::holders`].
 pub(super) type HolderId = usize;
 
@@ -231,69 +233,4 @@ fn is_name(byte: u8) -> bool {
 /// The first bytes of a key.
 fn short(key: &str) -> &str {
     key.split_at(key.floor_char_boundary(MAX_KEY)).0
-}
-
-/// Where the string ends that begins at `from` behind its quote, and whether it ends with a quote: a line break may end it
-/// unread.
-fn closing(bytes: &[u8], from: usize, goes_on: bool) -> (usize, bool) {
-    let quote = bytes[from - 1];
-    let mut at = from;
-    loop {
-        let rest = bytes.get(at..).unwrap_or_default();
-        let Some(next) = memchr::memchr3(quote, b'\\', b'\n', rest) else {
-            return (bytes.len(), false);
-        };
-        at += next;
-        match bytes[at] {
-            b'\\' => at += 2,
-            b'\n' if goes_on || quote == b'`' => at += 1,
-            b'\n' => return (at, false),
-            _ => return (at, true),
-        }
-    }
-}
-
-/// A string as a program reads it.
-fn unescaped(raw: &str) -> String {
-    let mut out = String::with_capacity(raw.len());
-    let mut rest = raw;
-    // The first half of a character that is spelled in two.
-    let mut half = None;
-    while let Some((plain, escape)) = rest.split_once('\\') {
-        out.push_str(plain);
-        let mut chars = escape.chars();
-        let sign = chars.next();
-        rest = chars.as_str();
-        let spelled = match sign {
-            Some('u') => code(rest, 4),
-            Some('x') => code(rest, 2),
-            _ => None,
-        };
-        if let Some((code, behind)) = spelled {
-            rest = behind;
-            match (code, half.take()) {
-                (0xD800..0xDC00, _) => half = Some(code),
-                (0xDC00..0xE000, Some(first)) => {
-                    let code = 0x10000 + ((first - 0xD800) << 10) + (code - 0xDC00);
-                    out.extend(char::from_u32(code));
-                }
-                _ => out.extend(char::from_u32(code)),
-            }
-            continue;
-        }
-        match sign {
-            Some('n' | 'r') => out.push('\n'),
-            Some('t' | 'b' | 'f' | 'v') => out.push(' '),
-            Some('\n') | None => {}
-            Some(other) => out.push(other),
-        }
-    }
-    out.push_str(rest);
-    out
-}
-
-/// The character that so many digits spell, and what is behind them.
-fn code(text: &str, digits: usize) -> Option<(u32, &str)> {
-    let code = u32::from_str_radix(text.get(..digits)?, 16).ok()?;
-    Some((code, text.get(digits..)?))
 }

@@ -104,3 +104,132 @@ fn paging_words_by_language() {
         assert_eq!(classify_paging(text), want, "{text}");
     }
 }
+
+/// The links of a page at `http://a.cn/list/`, each address with the text.
+fn links_of(html: &str) -> Vec<String> {
+    let hints = Hints {
+        url: CrawlUri::parse("http://a.cn/list/").ok(),
+        ..Hints::default()
+    };
+    let document = crate::extract(
+        &Page::parse(html.as_bytes(), hints),
+        &crate::Context::default(),
+    );
+    let links = document.links.into_iter();
+    links
+        .map(|l| format!("{} {}", l.url.replace("http://a.cn", ""), l.text))
+        .collect()
+}
+
+#[test]
+fn links_scripts_lead_to() {
+    for (html, want) in [
+        (
+            r#"<a href="javascript:void(0)" onclick="window.open('/n/71.html')">检修公告</a>"#,
+            "/n/71.html 检修公告",
+        ),
+        (
+            r#"<a href="javascript:openNews('/n/72.html', 3)">检修公告</a>"#,
+            "/n/72.html 检修公告",
+        ),
+        (
+            r#"<li onclick="location.href='../n/73.html'">检修公告</li>"#,
+            "/n/73.html 检修公告",
+        ),
+        (
+            r#"<a data-href="/n/74.html">检修公告</a>"#,
+            "/n/74.html 检修公告",
+        ),
+        (
+            r#"<table><tr data-url="/n/75.html"><td>检修公告</td></tr></table>"#,
+            "/n/75.html 检修公告",
+        ),
+        (
+            r#"<div><tr data-link="/n/76.html"><td>检修公告</td></tr></div>"#,
+            "/n/76.html ",
+        ),
+        (
+            r#"<select onchange="location=this.value"><option value="/n/77.html">检修公告</option></select>"#,
+            "/n/77.html 检修公告",
+        ),
+        (
+            r#"<iframe src="/js/viewer.html?file=%2Ff%2Fa.pdf"></iframe>"#,
+            "/f/a.pdf ",
+        ),
+        (
+            r#"<object data="/f/b.pdf" type="application/pdf"></object>"#,
+            "/f/b.pdf ",
+        ),
+        (r#"<embed src="/d/78" type="application/pdf">"#, "/d/78 "),
+        (
+            r#"<object><param name="src" value="/f/c.docx"></object>"#,
+            "/f/c.docx ",
+        ),
+        // What leads nowhere, or is not whole.
+        (r##"<a href="#" onclick="tab('news')">检修公告</a>"##, ""),
+        (
+            r#"<a onclick="open('/n/' + id + '.html')">检修公告</a>"#,
+            "",
+        ),
+        (
+            r#"<img data-url="/p/1.html"><div onclick="$.get('/n/79.html')">检修公告</div>"#,
+            "",
+        ),
+        (
+            r#"<select><option value="3">三月</option></select><embed src="/v/a.swf">"#,
+            "",
+        ),
+    ] {
+        assert_eq!(links_of(html).join("|"), want, "{html}");
+    }
+}
+
+#[test]
+fn links_in_scripts() {
+    for (script, want) in [
+        (
+            r#"<script type="text/xml"><datastore><nextgroup><![CDATA[<a href="/more.jsp?page=1"></a>]]></nextgroup>
+               <recordset><record><![CDATA[<li><a href='/art/81.html'>水价调整</a></li>]]></record></recordset></datastore></script>"#,
+            "/art/81.html 水价调整",
+        ),
+        (
+            r#"<script>var list = ["<li><a href=\"/art/82.html\">水价调整</a></li>"];</script>"#,
+            "/art/82.html 水价调整",
+        ),
+        (
+            r#"<script>window.__STATE__={"list":[{"id":1,"title":"水价调整","url":"\/art\/83.html","cover_url":"/c/1.html"}]}</script>"#,
+            "/art/83.html 水价调整",
+        ),
+        (
+            r#"<script type="application/json">{"rows":[{"link":"/art/84.html","name":"水价调整"}],"next":"/list/x"}</script>"#,
+            "/art/84.html 水价调整",
+        ),
+        (
+            r#"<script>var files = ['/f/a.pdf', "/f/b.docx"];</script>"#,
+            "/f/a.pdf |/f/b.docx ",
+        ),
+        (
+            r#"<script>createPageHTML(3, 0, "index", "html");</script>"#,
+            "/list/index_1.html 2|/list/index_2.html 3",
+        ),
+        // Parts, patterns, what programs ask for.
+        (
+            r#"<script>document.write('<a href="' + url + '">x</a>'); f = '/f/' + n + '.pdf';</script>"#,
+            "",
+        ),
+        (
+            r#"<script>var t = '<a href="/art/${id}.html">水价调整</a>';</script>"#,
+            "",
+        ),
+        (
+            r#"<script type="text/template"><a href="/art/{{id}}.html">水价</a> '/f/a.pdf'</script>"#,
+            "",
+        ),
+        (
+            r#"<script>var c = {"apis":[{"name":"list all","url":"/api/list"},{"name":"up","url":"/up.do"}]}</script>"#,
+            "",
+        ),
+    ] {
+        assert_eq!(links_of(script).join("|"), want, "{script}");
+    }
+}

@@ -1,0 +1,227 @@
+//! Adds the URLs that stand whole in the scripts of a page: records of a list as markup (in CDATA or in string literals),
+//! items of a list as data, documents, and the further pages that a call with their number writes.
+//!
+//! Runs nothing: a script that puts an address together names none, but for the well-known call `createPageHTML`.
+
+use std::collections::HashSet;
+
+use crate::page::address::{format_of_address, is_address};
+use crate::page::quoted::{quoted, unescaped};
+use crate::page::{
+    self, Attr, Hints, LinkRole, NodeId, Page, RawLink, Script, Tag, find_base, resolve,
+};
+use crate::state;
+use taojin_uri::CrawlUri;
+
+use super::pager_calls::{self, PagerCall};
+
+/// Bytes of markup in the scripts of a page that are read.
+const MAX_MARKUP: usize = 1 << 20;
+/// String literals of a page's code that are looked at.
+const MAX_LITERALS: usize = 20_000;
+/// Further pages that one page names; the last of them names those behind it.
+const MAX_PAGES: usize = 200;
+
+/// Adds to the links of a page those of its scripts, at most `limit` in all.
+pub(crate) fn add_script_links(page: &Page, links: &mut Vec<RawLink>, limit: usize) {
+    let mut found = FoundLinks::new(page, links, limit);
+    for script in page.scripts() {
+        if is_template(page, script) {
+            continue;
+        }
+        if script.text.contains("<![CDATA[") {
+            add_sections(script, &mut found);
+            continue;
+        }
+        if script.is_data {
+            for item in state::find_items(&script.text) {
+                let is_file = format_of_address(&item.url).is_some();
+                let role = if is_file {
+                    LinkRole::File
+                } else {
+                    LinkRole::Anchor
+                };
+                found.add(script.node, &item.url, item.title, role);
+            }
+        }
+        add_literals(script, &mut found);
+        if let Some(call) = pager_calls::find(&script.text, own_name(page)) {
+            add_pages(page, script.node, &call, &mut found);
+        }
+    }
+    add_records(page, &mut found);
+    found.read_markup();
+}
+
+/// A template is filled in by a script: what it names is no address yet.
+fn is_template(page: &Page, script: &Script) -> bool {
+    let kind = page.attr(script.node, Attr::Type).unwrap_or_default();
+    let kind = kind.trim().to_ascii_lowercase();
+    let known = ["javascript", "ecmascript", "json", "xml", "module", "babel"];
+    !kind.is_empty() && !known.iter().any(|known| kind.contains(known))
+}
+
+/// The links of the page, with those that are found.
+struct FoundLinks<'p> {
+    page: &'p Page,
+    base: Option<CrawlUri>,
+    links: &'p mut Vec<RawLink>,
+    limit: usize,
+    known: HashSet<u64>,
+    /// Markup of the scripts with the element of each.
+    markup: String,
+    markup_node: NodeId,
+    literals: usize,
+}
+
+impl<'p> FoundLinks<'p> {
+    fn new(page: &'p Page, links: &'p mut Vec<RawLink>, limit: usize) -> Self {
+        let own = page.url.iter().map(CrawlUri::fingerprint);
+        let known = links.iter().map(|link| link.url.fingerprint());
+        Self {
+            base: find_base(page),
+            known: known.chain(own).collect(),
+            page,
+            links,
+            limit,
+            markup: String::new(),
+            markup_node: 0,
+            literals: 0,
+        }
+    }
+
+    fn add(&mut self, node: NodeId, reference: &str, text: String, role: LinkRole) {
+        let means = self.base.is_some() || reference.contains(':');
+        if !means || self.links.len() >= self.limit {
+            return;
+        }
+        if let Some(url) = resolve(self.page, self.base.as_ref(), reference) {
+            self.push(RawLink {
+                url,
+                text,
+                role,
+                nofollow: false,
+                node,
+                numbered: None,
+            });
+        }
+    }
+
+    fn push(&mut self, link: RawLink) {
+        if self.links.len() < self.limit && self.known.insert(link.url.fingerprint()) {
+            self.links.push(link);
+        }
+    }
+
+    fn add_markup(&mut self, node: NodeId, markup: &str) {
+        if self.markup.len() + markup.len() <= MAX_MARKUP {
+            self.markup_node = node;
+            self.markup.push_str(markup);
+            self.markup.push('\n');
+        }
+    }
+
+    /// Takes the links of all markup that the scripts hold.
+    fn read_markup(&mut self) {
+        if self.markup.is_empty() {
+            return;
+        }
+        let hints = Hints {
+            url: self.base.clone(),
+            charset: Some("utf-8".to_owned()),
+            ..Hints::default()
+        };
+        let inner = Page::parse(self.markup.as_bytes(), hints);
+        for link in page::links(&inner, self.limit) {
+            let is_link = matches!(link.role, LinkRole::Anchor | LinkRole::File);
+            // Quotes and brackets are left of what a script puts in.
+            let url = link.url.as_str();
+            let is_whole = !url.contains(['{', '}', '$', '\'', '|'])
+                && !["%22", "%27", "%3C", "%5C", "%7B"]
+                    .iter()
+                    .any(|sign| url.contains(sign));
+            if is_link && is_whole {
+                self.push(RawLink {
+                    node: self.markup_node,
+                    numbered: None,
+                    ..link
+                });
+            }
+        }
+    }
+}
+
+/// Takes the sections of XML in a script, but for those that name where a script asks for more.
+fn add_sections(script: &Script, found: &mut FoundLinks<'_>) {
+    let mut rest = script.text.as_str();
+    while let Some((before, section)) = rest.split_once("<![CDATA[") {
+        let (section, behind) = section.split_once("]]>").unwrap_or((section, ""));
+        if !before.trim_end().ends_with("group>") && section.contains('<') {
+            found.add_markup(script.node, section);
+        }
+        rest = behind;
+    }
+}
+
+/// The same of a page that is itself a list of records in XML.
+fn add_records(page: &Page, found: &mut FoundLinks<'_>) {
+    for (id, node) in page.nodes().iter().enumerate() {
+        let id = id as NodeId;
+        if node.tag == Tag::TEXT && page.node(node.parent).tag == Tag::OTHER {
+            let text = page.text(id);
+            if text.contains("<a ") && text.contains("</a") {
+                found.add_markup(id, text);
+            }
+        }
+    }
+}
+
+/// Takes the documents that the literals of a script name, and the anchors that they hold whole.
+fn add_literals(script: &Script, found: &mut FoundLinks<'_>) {
+    for literal in quoted(&script.text) {
+        found.literals += 1;
+        if found.literals > MAX_LITERALS {
+            return;
+        }
+        let raw = literal.raw;
+        if raw.contains("href") && raw.contains("<a ") && is_whole_markup(raw) {
+            found.add_markup(script.node, &unescaped(raw));
+        } else if !literal.is_part && raw.len() < 1024 && raw.contains('.') {
+            let text = unescaped(raw);
+            if format_of_address(&text).is_some() && is_address(&text) {
+                found.add(script.node, &text, String::new(), LinkRole::File);
+            }
+        }
+    }
+}
+
+/// Whether the anchors of a literal end in it and nothing is put into it: quotes of the other sort may hold code.
+fn is_whole_markup(raw: &str) -> bool {
+    let anchors = raw.matches("<a ").count();
+    let is_joined = ["'+", "' +", "+'", "+ '", "\"+", "\" +", "+\"", "+ \"", "${"];
+    raw.matches("</a").count() + raw.matches("<\\/a").count() >= anchors
+        && !is_joined.iter().any(|sign| raw.contains(sign))
+}
+
+/// Adds the further pages that a call writes.
+fn add_pages(page: &Page, node: NodeId, call: &PagerCall, found: &mut FoundLinks<'_>) {
+    let names = call.others().take(MAX_PAGES);
+    for (number, name) in names {
+        let is_known = found.links.len();
+        found.add(node, &name, number.to_string(), LinkRole::Pager);
+        // An anchor of the page may have named it; the call says what it is.
+        if found.links.len() == is_known
+            && let Some(url) = resolve(page, found.base.as_ref(), &name)
+            && let Some(link) = found.links.iter_mut().find(|link| link.url == url)
+        {
+            link.role = LinkRole::Pager;
+            link.text = number.to_string();
+        }
+    }
+}
+
+/// The last part of the page's path.
+fn own_name(page: &Page) -> &str {
+    let path = page.url.as_ref().map(CrawlUri::path).unwrap_or_default();
+    path.rsplit('/').next().unwrap_or_default()
+}
