@@ -58,6 +58,7 @@ pub use document::{
     split_pieces,
 };
 pub use fields::author::NameTrace;
+pub use fields::list_extent::is_list_cut;
 pub use fields::meta::{Typed, TypedFields};
 pub use fields::title_parts::find_site_title;
 pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};

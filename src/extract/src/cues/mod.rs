@@ -19,6 +19,7 @@
 //! | `line.shop`, `line.talk`, `line.reading`, `line.call`, `line.time` | counted to estimate the type of a page |
 //! | `title.talk`, `title.reference`, `title.shop`, `title.how` | the same, in the title; the last at its beginning |
 //! | `page.number`, `page.next`, `page.previous`, `page.other` | links to other pages; `#` is a number, without blanks |
+//! | `page.loads` | buttons that load more of a list into its page |
 //! | `page.continues` | links to the next page of a text, and of a list to each of its texts |
 //! | `comment.tools`, `comment.tools.begins` | buttons and labels around comments |
 //! | `comment.answer_tools` | buttons that only comments and posts have |

@@ -9,6 +9,7 @@ pub(crate) mod label_words;
 pub(crate) mod labels;
 pub(crate) mod likeness;
 pub(crate) mod links;
+pub(crate) mod list_extent;
 pub(crate) mod meta;
 pub(crate) mod pager_calls;
 pub(crate) mod pages;

@@ -182,10 +182,8 @@ impl<'p> Reference<'p> {
             ),
             Tag::OPTION => {
                 let value = page.attr(id, Attr::Value)?.trim();
-                (
-                    Some(value).filter(|value| is_address(value))?,
-                    LinkRole::Anchor,
-                )
+                let leads = is_address(value) && (!value.contains("//") || is_led(page, id));
+                (Some(value).filter(|_| leads)?, LinkRole::Anchor)
             }
             Tag::PARAM => {
                 let value = page.attr(id, Attr::Value)?.trim();
@@ -300,6 +298,13 @@ impl<'p> Reference<'p> {
 
 fn is_script(begin: &str) -> bool {
     begin.eq_ignore_ascii_case("javascript:")
+}
+
+/// Whether something happens when an option is chosen: a list of other sites is one of friends, or nothing to go to.
+fn is_led(page: &Page, option: NodeId) -> bool {
+    let mut around = page.ancestors(option);
+    let list = around.find(|at| page.node(*at).tag == Tag::SELECT);
+    list.is_some_and(|list| page.attr(list, Attr::OnClick).is_some())
 }
 
 /// What an element that shows a file shows: a document or a page, and nothing that plays.

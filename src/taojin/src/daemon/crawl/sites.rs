@@ -25,6 +25,8 @@ pub(crate) const MISSING: &str = "cycle_missing";
 pub(crate) const ENTRY_PROBLEMS: &str = "cycle_entry_problems";
 /// Sitemaps that were not read to their end.
 pub(crate) const SITEMAPS_CUT: &str = "cycle_sitemaps_cut";
+/// Lists that go on where no address leads, and pages of lists that did not come.
+pub(crate) const LISTS_CUT: &str = "cycle_lists_cut";
 /// Visits without a page, by the word that follows.
 pub(crate) const PROBLEM: &str = "cycle_problem ";
 /// When the cycle was over, Unix milliseconds.

@@ -92,6 +92,8 @@ pub(crate) struct UnvisitedCounts {
     pub(crate) out_of_scope: u64,
     /// Sitemaps that were not read to their end.
     pub(crate) sitemaps_cut: u64,
+    /// Lists that go on where no address leads, and pages of lists that did not come.
+    pub(crate) lists_cut: u64,
     /// Addresses that were not taken up since the site is full. What is beyond [`MAX_SKIPPED`] is not counted.
     pub(crate) site_full: u64,
     /// Some of those left wait since the site has had its pages of this cycle.
@@ -108,6 +110,7 @@ impl UnvisitedCounts {
             beyond_hops: number(counts, BEYOND_HOPS),
             out_of_scope: number(counts, OUT_OF_SCOPE),
             sitemaps_cut: number(counts, sites::SITEMAPS_CUT),
+            lists_cut: number(counts, sites::LISTS_CUT),
             site_full: number(counts, SITE_FULL),
             hit_site_limit: number(counts, SITE_LIMITS) > 0,
             hit_host_limit: number(counts, HOST_LIMITS) > 0,
@@ -339,6 +342,10 @@ fn done(facts: &SiteFacts, text: &mut Text) -> Level {
     }
     if facts.visits.entry_problems > 0 || failed * FEW_PROBLEMS > facts.visits.total {
         level = Level::Partial;
+    }
+    if facts.unvisited.lists_cut > 0 {
+        level = Level::Partial;
+        text.say("lists", facts.unvisited.lists_cut, &[]);
     }
     if facts.unvisited.left > 0 {
         if facts.is_over {

@@ -385,6 +385,10 @@ fn decide_counts_visit() {
         content: cut,
         ..Answer::unused(fetched(VisitOutcome::Page, 200))
     });
+    let mut list_cut = page_of(Held::None, 1);
+    if let Content::Page(page) = &mut list_cut.content {
+        page.is_list_cut = true;
+    }
     let (new, page) = (UrlVisit::default, || page("正文", 1));
     let seed = || of_class(UrlClass::Seed);
     for (name, before, visit, counters, error) in [
@@ -443,6 +447,20 @@ fn decide_counts_visit() {
             of_class(UrlClass::Sitemap),
             cut,
             "cycle_usable cycle_sitemaps_cut",
+            "",
+        ),
+        (
+            "list that goes on",
+            of_class(UrlClass::Hub),
+            answered(list_cut),
+            "cycle_usable cycle_lists_cut",
+            "",
+        ),
+        (
+            "page of a list",
+            of_class(UrlClass::Hub),
+            not_found(),
+            "cycle_missing cycle_lists_cut",
             "",
         ),
     ] {

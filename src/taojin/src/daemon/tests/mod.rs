@@ -94,6 +94,7 @@ pub(in crate::daemon) fn page_of(document: Held, digest: u64) -> Answer {
         },
         canonical: None,
         missing: None,
+        is_list_cut: false,
     };
     Answer {
         content: Content::Page(Box::new(page)),

@@ -325,4 +325,12 @@ fn verdict_names_left_out() {
         "新文档 12 篇；2 个站点地图只读取了一部分（fetch.max_sitemap_bytes、五万条上限或内容损坏）",
         Some("fetch.max_sitemap_bytes"),
     );
+    let half = with(good(), |f| f.unvisited.lists_cut = 1);
+    check(
+        half,
+        Level::Partial,
+        "12 new documents; 1 list read in part: further pages have no address in the page, or did not come",
+        "新文档 12 篇；1 个列表只读取了一部分：后面的页在网页中没有网址，或没有取回",
+        None,
+    );
 }

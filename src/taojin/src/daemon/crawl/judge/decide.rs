@@ -284,6 +284,12 @@ impl Counted<'_> {
         !self.is_entry() && matches!(outcome, VisitOutcome::NotFound | VisitOutcome::Gone)
     }
 
+    /// A page of a list did not come. That a list has become shorter since is no loss.
+    fn lacks_list(&self) -> bool {
+        let was_read = self.is_missing() && self.next.digest.is_some();
+        self.next.class == UrlClass::Hub && self.visit.problem().is_some() && !was_read
+    }
+
     fn has_failed(&self) -> bool {
         self.next.state == UrlState::Failed && !self.is_missing()
     }
@@ -312,6 +318,10 @@ impl Counted<'_> {
             (sites::MISSING, self.is_missing()),
             (sites::ENTRY_PROBLEMS, has_entry_problem),
             (sites::SITEMAPS_CUT, self.visit.list_cut().is_some()),
+            (
+                sites::LISTS_CUT,
+                self.visit.is_list_cut() || self.lacks_list(),
+            ),
             (sites::BLOCKING_PAGES, self.turned_away),
         ];
         let names = names.into_iter().filter(|(_, is_so)| *is_so);

@@ -118,6 +118,8 @@ pub(crate) struct PageRead {
     pub(crate) canonical: Option<CrawlUri>,
     /// Pages of the article that its document lacks.
     pub(crate) missing: Option<MissingPages>,
+    /// It is a list that goes on where none of its links leads.
+    pub(crate) is_list_cut: bool,
 }
 
 /// A document that was read.
@@ -381,6 +383,11 @@ impl Visit {
             Content::List(list) => list.cut,
             _ => None,
         }
+    }
+
+    /// Whether it brought a list that goes on where none of its links leads.
+    pub(crate) fn is_list_cut(&self) -> bool {
+        self.page().is_some_and(|page| page.is_list_cut)
     }
 
     /// Whether the site turned us away: by a page that asks to sign in or to prove that a person reads, or by leading to one.

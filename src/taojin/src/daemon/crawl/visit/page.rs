@@ -62,8 +62,13 @@ pub(super) fn read(
                 return (Content::Page(Box::new(page)), outlinks);
             };
             let article = OpenArticle::start(fetched_page, &document);
+            let is_list = matches!(detail_kind(&document), Kind::Hub | Kind::Other);
+            let is_list_cut = is_list && extract::is_list_cut(&page, &document);
             let (page, outlinks) = read_page(fetched_page, document);
-            let page = Box::new(page);
+            let page = Box::new(PageRead {
+                is_list_cut,
+                ..page
+            });
             let content = match article {
                 Some(article) => Content::Open {
                     article,
@@ -97,6 +102,7 @@ fn follow_page(fetched_page: &FetchedPage<'_>, page: &Page) -> (PageRead, Vec<Ne
         },
         canonical: None,
         missing: None,
+        is_list_cut: false,
     };
     if fetched_page.head().nofollow || asks_not_to_follow(page) {
         return (read, Vec::new());
@@ -194,6 +200,7 @@ pub(crate) fn read_page(
         digests,
         canonical,
         missing: None,
+        is_list_cut: false,
     };
     (read, outlinks)
 }

@@ -408,11 +408,17 @@ impl Visitor {
         if let Some(to) = sent_on.filter(|_| is_whole && !fetched.head.nofollow) {
             outlinks.push(link_from(record, to, UrlClass::Unknown));
         }
-        Answer {
+        let mut answer = Answer {
             content,
             outlinks,
             ..Answer::unused(fetched)
+        };
+        if matches!(&answer.content, Content::Page(page) if page.is_list_cut) {
+            // The next cycle is to say so again.
+            let head = &mut answer.fetched.head;
+            (head.etag, head.last_modified) = (None, None);
         }
+        answer
     }
 
     /// Ends as soon as this process may not fetch any more: another machine may be about to.
