@@ -59,6 +59,7 @@ pub use document::{
 };
 pub use fields::author::NameTrace;
 pub use fields::list_extent::is_list_cut;
+pub use fields::listed_date::read_listed_date;
 pub use fields::meta::{Typed, TypedFields};
 pub use fields::title_parts::find_site_title;
 pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
@@ -193,6 +194,11 @@ fn finish(
     }
     document.drop_controls();
     document
+}
+
+/// The clock by which the days of a page are read: for what other pages say of it.
+pub fn clock_of(page: &Page, document: &Document, context: &Context<'_>) -> Clock {
+    reading::make_clock(page, context, document.language.as_deref(), None)
 }
 
 /// The document of a page as the models alone find it, and its lines with what each was taken for.

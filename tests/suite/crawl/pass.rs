@@ -160,3 +160,90 @@ fn daemon_logs_finished_cycle() {
         &["taojin_site_verdict{site=\"a\",level=\"ok\"} 1"],
     );
 }
+
+#[test]
+fn list_read_in_part_is_said() {
+    let items = |numbers: std::ops::Range<usize>| -> String {
+        let item = |n| {
+            format!(
+                "<li><a href=\"#\" onclick=\"window.open('/n/{n}.html')\">第{n}号灌区春季检修工程公告</a></li>"
+            )
+        };
+        numbers.map(item).collect()
+    };
+    let list = |numbers, pager: &str| {
+        format!(
+            "<title>公告</title><h1>公告</h1><ul>{}</ul><div>{pager}</div>",
+            items(numbers)
+        )
+    };
+    let web = SmallWeb::new("");
+    for n in 0..6 {
+        web.set_article(
+            &format!("a.test/n/{n}.html"),
+            &format!("第{n}号灌区春季检修工程公告"),
+        );
+    }
+    // The script names the second page, and that shows no more.
+    let call = |current| format!("<script>createPageHTML(2, {current}, 'index', 'html')</script>");
+    web.set_page("a.test/", &list(0..3, &call(0)));
+    web.set_page("a.test/index_1.html", &list(3..6, &call(1)));
+    let summary = web.crawl();
+    let site = of(&summary, "a");
+    assert_eq!(
+        (&site["new"], &site["verdict"]),
+        (&6.into(), &"ok".into()),
+        "{summary}"
+    );
+    // Nothing names it any more; that is said again although the list has not changed.
+    web.set_page(
+        "a.test/",
+        &list(0..3, "共 2 页 <a href=\"javascript:go(2)\">下一页</a>"),
+    );
+    for _ in 0..2 {
+        let summary = web.crawl();
+        let site = of(&summary, "a");
+        assert_eq!(site["verdict"], "partial", "{summary}");
+        let text = site["text"].as_str().expect("a text");
+        assert!(text.contains("1 list read in part"), "{text}");
+    }
+}
+
+#[test]
+fn feed_dates_page_without_day() {
+    let web = SmallWeb::new("");
+    let undated = |n| {
+        article(&format!("第{n}号灌区春季检修工程公告"), "").replace("2026年09月03日 10:20", "")
+    };
+    for n in 0..2 {
+        web.set_page(&format!("a.test/n/{n}.html"), &undated(n));
+    }
+    let item = |n, day| {
+        let link = web.url(&format!("a.test/n/{n}.html"));
+        format!("<item><title>x</title><link>{link}</link><pubDate>{day}</pubDate></item>")
+    };
+    let items = [
+        item(0, "2026年6月3日"),
+        item(1, "Wed, Jun 3 2026 18:15:00 +0000"),
+    ]
+    .concat();
+    let feed = format!("<rss version=\"2.0\"><channel><title>t</title>{items}</channel></rss>");
+    web.set_page("a.test/feed.xml", &feed);
+    web.set_page("a.test/", "<title>公告</title><link rel=alternate type=application/rss+xml href=/feed.xml><p>公告</p>");
+    web.crawl();
+    let export = web.done(&["export"]);
+    let mut days: Vec<_> = export
+        .lines()
+        .map(|line| serde_json::from_str::<serde_json::Value>(line).expect("a document"))
+        .map(|document| {
+            document["published"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned()
+        })
+        .collect();
+    days.sort();
+    assert_eq!(days, ["2026-06-03", "2026-06-04T02:15:00+08:00"]);
+    let note = web.why("a.test/n/0.html")["note"].to_string();
+    assert!(note.contains("/feed.xml says"), "{note}");
+}

@@ -27,8 +27,8 @@ use super::territory::LOOK_AGAIN_MS;
 use crate::outcome::{Failure, VisitOutcome};
 use crate::scope::{Reach, Refusal, Takedowns, queues_of};
 use crate::store::{
-    Batch, Committed, DueUrl, HELD_MS, HostId, HostRecord, NewUrl, Reader, Store, StoreError,
-    UrlClass, UrlId, UrlRecord, part_of_row,
+    Announcement, Batch, Committed, DueUrl, HELD_MS, HostId, HostRecord, NewUrl, Reader, Store,
+    StoreError, UrlClass, UrlId, UrlRecord, part_of_row,
 };
 
 /// The clocks of two nodes go by the time of the database, whose answers are late by some milliseconds: a host that another node has
@@ -632,6 +632,9 @@ impl Frontier {
     }
 }
 
+/// Most known addresses of which a transaction keeps what lists say.
+const MAX_LISTED: usize = 2_000;
+
 /// A host whose rest is longer than this gives up its place in memory when others wait for one.
 const LONG_REST_MS: i64 = 60_000;
 
@@ -733,7 +736,7 @@ impl Frontier {
             .map(|page| (page.visit.class.is_hub(), &mut page.outlinks))
             .chain(std::iter::once((true, &mut batch.urls)));
         let mut lists: Vec<(bool, &mut Vec<NewUrl>)> = lists.collect();
-        self.drop_refused_and_seen(&mut lists, report, now_ms);
+        let mut listed = self.drop_refused_and_seen(&mut lists, report, now_ms);
         let known = self.look_up(store, &lists)?;
         let mut room = self.room();
         let mut foreign = Vec::new();
@@ -741,6 +744,7 @@ impl Frontier {
             links.retain_mut(|link| {
                 if !link.is_new && known.contains(&link.uri.fingerprint()) {
                     report.seen += 1;
+                    listed.extend(take_listed(link));
                     return false;
                 }
                 // Whatever is left was looked up, or needed no look-up.
@@ -759,6 +763,8 @@ impl Frontier {
             });
         }
         batch.foreign.append(&mut foreign);
+        listed.truncate(MAX_LISTED);
+        batch.announced.append(&mut listed);
         Ok(())
     }
 
@@ -777,13 +783,15 @@ impl Frontier {
         }
     }
 
-    /// Drops links that are out of scope or surely known, ranks the others, and marks those that are surely new.
+    /// Drops links that are out of scope or surely known, ranks the others, and marks those that are surely new. Returns what
+    /// lists say of the known ones.
     fn drop_refused_and_seen(
         &mut self,
         lists: &mut [(bool, &mut Vec<NewUrl>)],
         report: &mut CommitReport,
         now_ms: i64,
-    ) {
+    ) -> Vec<(u64, Box<Announcement>)> {
+        let mut listed = Vec::new();
         let mut here = HashSet::new();
         let mut skipped = Vec::new();
         let room = self.room();
@@ -804,6 +812,7 @@ impl Frontier {
                 link.rank = rank(link.class, link.hops, *on_hub);
                 if self.seen.is_confirmed(hash) || !here.insert(hash) {
                     report.seen += 1;
+                    listed.extend(take_listed(link));
                     return false;
                 }
                 // The filter knows the addresses of this node's partitions only.
@@ -824,6 +833,7 @@ impl Frontier {
                 site.follow(link.uri.fingerprint());
             }
         }
+        listed
     }
 
     /// The fingerprints of those links that the filter is not sure of and the store knows.
@@ -986,4 +996,10 @@ impl Frontier {
             None => self.activate_ms = self.activate_ms.min(url.due_ms),
         }
     }
+}
+
+/// What a feed or sitemap says of a link, which is known.
+fn take_listed(link: &mut NewUrl) -> Option<(u64, Box<Announcement>)> {
+    let listed = link.announced.take_if(|said| said.listed.is_some());
+    listed.map(|listed| (link.uri.fingerprint(), listed))
 }

@@ -3,7 +3,9 @@
 //! They give links with their dates. What can be read is read, also of a list that is no valid XML.
 
 use std::io::{Read, Write};
+use std::sync::{Arc, Mutex, PoisonError};
 
+use chrono::{DateTime, Utc};
 use encoding_rs::{Decoder, Encoding, UTF_8};
 use flate2::write::MultiGzDecoder;
 use quick_xml::Reader;
@@ -22,6 +24,8 @@ const MAX_ELEMENTS: usize = 200_000;
 const MAX_DEPTH: usize = 64;
 /// Bytes of one tag with its attributes.
 const MAX_TAG_BYTES: usize = 16 << 10;
+/// Bytes of a date.
+const MAX_DATE_BYTES: usize = 64;
 /// Objects in a JSON Feed; beyond them it is no feed.
 const MAX_OBJECTS: usize = 20_000;
 
@@ -43,17 +47,23 @@ pub fn read_feed(bytes: &[u8], base: &CrawlUri) -> Result<Vec<DatedLink>, FeedEr
     // A second declaration, far from the beginning, makes the reader of the XML panic.
     let body = body.replace("<?xml", "<?lmx");
     let read = if is_bounded(&body) {
+        // The library gives times in UTC only, and none that it cannot read: what is written is kept instead.
+        let dates = Arc::<Mutex<Vec<String>>>::default();
+        let kept = Arc::clone(&dates);
         feed_rs::parser::Builder::new()
             .base_uri(Some(base.as_str()))
+            .timestamp_parser(move |text| keep_date(&kept, text))
             .build()
             .parse(body.trim_start().as_bytes())
+            .map(|feed| (feed, dates))
             .map_err(|error| error.to_string())
     } else {
         Err("it is larger or deeper than any feed".to_owned())
     };
     let mut links = match read {
-        Ok(feed) => {
-            let found = entries(feed, base);
+        Ok((feed, dates)) => {
+            let dates = dates.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = entries(feed, &dates, base);
             // A feed in the namespace of another format parses, to nothing.
             if found.is_empty() {
                 rescue(&body, base)
@@ -117,7 +127,20 @@ fn lenient(text: &str) -> Reader<&[u8]> {
     reader
 }
 
-fn entries(feed: feed_rs::model::Feed, base: &CrawlUri) -> Vec<DatedLink> {
+/// Keeps a date as it is written, and gives its place in the form of a time.
+fn keep_date(dates: &Mutex<Vec<String>>, text: &str) -> Option<DateTime<Utc>> {
+    let mut dates = dates.lock().unwrap_or_else(PoisonError::into_inner);
+    dates.push(written_date(text)?);
+    DateTime::from_timestamp(i64::try_from(dates.len()).ok()?, 0)
+}
+
+/// A date as it is written, if it is no longer than one.
+fn written_date(text: &str) -> Option<String> {
+    let text = text.trim();
+    (!text.is_empty() && text.len() <= MAX_DATE_BYTES).then(|| text.to_owned())
+}
+
+fn entries(feed: feed_rs::model::Feed, dates: &[String], base: &CrawlUri) -> Vec<DatedLink> {
     feed.entries
         .into_iter()
         .take(MAX_ENTRIES)
@@ -132,10 +155,13 @@ fn entries(feed: feed_rs::model::Feed, base: &CrawlUri) -> Vec<DatedLink> {
             let address = link.map_or(entry.id.as_str(), |l| l.href.as_str());
             let looks_right = link.is_some() || address.starts_with("http");
             let uri = base.join(address).ok().filter(|_| looks_right)?;
-            let date = entry.published.or(entry.updated);
+            let place = entry.published.or(entry.updated);
+            let place = place.and_then(|at| usize::try_from(at.timestamp()).ok());
+            let date = place.and_then(|place| dates.get(place.checked_sub(1)?));
             Some(DatedLink {
                 uri,
-                date_ms: date.map(|d| d.timestamp_millis()),
+                date_ms: date.and_then(|date| date_ms(date)),
+                published: date.cloned(),
             })
         })
         .collect()
@@ -150,6 +176,10 @@ fn rescue(text: &str, base: &CrawlUri) -> Vec<DatedLink> {
         match reader.read_event() {
             Ok(Event::Start(tag) | Event::Empty(tag)) => {
                 field = tag.local_name().as_ref().to_ascii_lowercase();
+                if !date.trim().is_empty() && DATES.contains(&field.as_str()) {
+                    // The first date of an entry counts: later ones are of changes.
+                    field.clear();
+                }
                 if matches!(field.as_str(), "item" | "entry") {
                     push(&mut found, &mut link, &mut date, base);
                     inside = true;
@@ -181,10 +211,13 @@ fn rescue(text: &str, base: &CrawlUri) -> Vec<DatedLink> {
     found
 }
 
+/// Fields of an entry that hold a date.
+const DATES: [&str; 4] = ["pubdate", "published", "updated", "date"];
+
 fn add(field: &str, part: &str, link: &mut String, date: &mut String) {
     match field {
         "link" => link.push_str(part),
-        "pubdate" | "published" | "updated" | "date" => date.push_str(part),
+        _ if DATES.contains(&field) => date.push_str(part),
         _ => {}
     }
 }
@@ -199,6 +232,7 @@ fn push(found: &mut Vec<DatedLink>, link: &mut String, date: &mut String, base: 
         found.push(DatedLink {
             uri,
             date_ms: date_ms(&date),
+            published: written_date(&date),
         });
     }
 }
@@ -398,7 +432,7 @@ impl Parser {
         };
         let lines = text.get(..end).unwrap_or_default().lines().map(str::trim);
         for line in lines.filter(|l| !l.is_empty()) {
-            self.add(line, None, false);
+            self.add(line, (None, None), false);
         }
         end
     }
@@ -520,14 +554,25 @@ impl Parser {
     fn close(&mut self, entry: Option<Entry>) {
         let Some(entry) = entry else { return };
         let date_ms = date_ms(&entry.lastmod).or_else(|| date_ms(&entry.published));
+        let published = written_date(&entry.published);
         let address = match entry.loc.trim() {
             "" => entry.bare.trim(),
             loc => loc,
         };
-        self.add(address, date_ms, entry.is_sitemap);
+        self.add(address, (date_ms, published), entry.is_sitemap);
     }
 
-    fn add(&mut self, loc: &str, date_ms: Option<i64>, is_sitemap: bool) {
+    fn add(
+        &mut self,
+        loc: &str,
+        (date_ms, published): (Option<i64>, Option<String>),
+        is_sitemap: bool,
+    ) {
+        let link = |uri| DatedLink {
+            uri,
+            date_ms,
+            published,
+        };
         let found = &mut self.found;
         if found.pages.len() + found.sitemaps.len() + found.bad >= MAX_LINKS {
             found.cut = Some(Cut::Entries);
@@ -535,8 +580,8 @@ impl Parser {
         }
         match self.base.join(loc.trim()) {
             _ if loc.trim().is_empty() => found.bad += 1,
-            Ok(uri) if is_sitemap => found.sitemaps.push(DatedLink { uri, date_ms }),
-            Ok(uri) => found.pages.push(DatedLink { uri, date_ms }),
+            Ok(uri) if is_sitemap => found.sitemaps.push(link(uri)),
+            Ok(uri) => found.pages.push(link(uri)),
             Err(_) => found.bad += 1,
         }
     }

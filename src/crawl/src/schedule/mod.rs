@@ -23,4 +23,6 @@ pub struct DatedLink {
     pub uri: CrawlUri,
     /// When its page was published or last changed, as far as the list says.
     pub date_ms: Option<i64>,
+    /// When its page was published, as the list has it, in whatever form.
+    pub published: Option<String>,
 }

@@ -13,8 +13,8 @@ use super::error::{Result, StoreError};
 use super::keys::{Keys, set_meta};
 use super::open::{CLOCK, Caches, Store};
 use super::record::{
-    Batch, Committed, DueUrl, FinishedPage, HostId, HostRecord, Inserted, NewUrl, SiteId, UrlId,
-    UrlRecord, UrlState, UrlVisit,
+    Announcement, Batch, Committed, DueUrl, FinishedPage, HostId, HostRecord, Inserted, NewUrl,
+    SiteId, UrlId, UrlRecord, UrlState, UrlVisit,
 };
 use super::sql::{self, Connection, Row, Value, list, params};
 use super::urls::{earliest_due, known_at_once};
@@ -173,6 +173,9 @@ impl<'a> Writing<'a> {
             new_urls.insert(self.caches, url, url.via)?;
         }
         self.done.inserted = new_urls.finish()?;
+        for (fingerprint, announced) in &batch.announced {
+            new_urls.announce(*fingerprint, announced)?;
+        }
         cluster::write(self.conn, batch, self.now_ms)?;
         self.count_inserted();
         for host in &batch.hosts {
@@ -576,6 +579,18 @@ impl<'a> NewUrls<'a> {
         let due = DueUrl { rank, due_ms, id };
         self.inserted.push(Inserted { host, site, due });
         Ok(())
+    }
+
+    /// Keeps what a list says of a known address, unless something was said before.
+    fn announce(&self, hash: u64, announced: &Announcement) -> Result<()> {
+        let said = serde_json::to_string(announced).ok();
+        let (Some(id), Some(said)) = (self.keys.find(self.conn, hash)?, said) else {
+            return Ok(());
+        };
+        self.conn.put(
+            "UPDATE url SET announced = ?2 WHERE id = ?1 AND announced IS NULL",
+            params![id, said],
+        )
     }
 
     /// Row numbers of the site and the host, both made if missing.

@@ -70,7 +70,7 @@ pub enum UrlState {
 }
 }
 
-/// What the page that offers an attachment says of it.
+/// What the page that offers an attachment says of it, or the list of a site that names a page.
 #[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Announcement {
     /// What the page calls it.
@@ -81,6 +81,9 @@ pub struct Announcement {
     pub page_title: Option<String>,
     /// When the page was published, ISO 8601.
     pub published: Option<String>,
+    /// When the address itself was published, as a feed or sitemap has it; `page_url` is that of the list.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub listed: Option<String>,
 }
 
 /// How long the history of documents is kept. The present version of a document always is.
@@ -315,7 +318,7 @@ pub struct NewUrl {
     pub redirects: u8,
     /// The page that it was found on; filled in from the finished page that carries it.
     pub via: Option<UrlId>,
-    /// What the page says of it, of an attachment.
+    /// What the page says of it, of an attachment, or the list.
     pub announced: Option<Box<Announcement>>,
     /// When to fetch it; `None`: at once.
     pub due_ms: Option<i64>,
@@ -386,6 +389,8 @@ pub struct Batch {
     pub taken_up: Vec<u64>,
     /// Documents that come from elsewhere than a visit, by their fingerprint.
     pub documents: Vec<(u64, DocOp)>,
+    /// What lists say of addresses that are known already, by their fingerprint (frontier). An earlier word stays.
+    pub announced: Vec<(u64, Box<Announcement>)>,
     /// Added to the counters of a site: `(site, counter name) → amount`.
     pub counters: BTreeMap<(Arc<str>, Cow<'static, str>), i64>,
     /// The last failed fetch of a site: address and reason.

@@ -10,6 +10,7 @@ pub(crate) mod labels;
 pub(crate) mod likeness;
 pub(crate) mod links;
 pub(crate) mod list_extent;
+pub(crate) mod listed_date;
 pub(crate) mod meta;
 pub(crate) mod pager_calls;
 pub(crate) mod pages;

@@ -33,10 +33,11 @@ pub(crate) struct PagerCall {
 impl PagerCall {
     /// The first page, where this is a later one, and the pages behind it: number from 1 as readers count, and name.
     pub(crate) fn others(&self) -> impl Iterator<Item = (usize, String)> + '_ {
-        let first = (self.current > 0).then(|| {
-            let stem = self.stem.trim_end_matches(['_', '-']);
-            (1, format!("{stem}.{}", self.ending))
-        });
+        let stem = self.stem.trim_end_matches(['_', '-']);
+        // The front page of a directory mostly has no name, and led here.
+        let name = stem.rsplit('/').next().unwrap_or_default();
+        let is_front = matches!(name, "index" | "default");
+        let first = (self.current > 0 && !is_front).then(|| (1, format!("{stem}.{}", self.ending)));
         first.into_iter().chain(self.following())
     }
 
@@ -237,6 +238,11 @@ mod tests {
                 "createPageHTML('box', 3, 1, 'ab12', '.html', 57)",
                 "",
                 "2:ab12_2.html 3:ab12_3.html",
+            ),
+            (
+                "createPageHTML(3, 1, 'index', 'html')",
+                "index_1.html",
+                "3:index_2.html",
             ),
             (
                 "createPageHTML('box', 3, 2, 'ab12', 'html', 57)",

@@ -180,7 +180,7 @@ impl Tree {
         match tag {
             Tag::HTML | Tag::HEAD | Tag::BODY | Tag::FRAMESET | Tag::FRAME => return,
             _ if tag.is_table_part() => {
-                self.keep_address(attributes);
+                keep_address(self, attributes);
                 return;
             }
             _ if tag.belongs_in_head() => {
@@ -222,17 +222,6 @@ impl Tree {
             self.reopen_formatting();
         }
         self.insert_in_body(start);
-    }
-
-    /// A part of a table outside of any is none; what it leads to stays, in an element that shows nothing.
-    fn keep_address(&mut self, attributes: Span) {
-        let names = [Attr::DataHref, Attr::DataUrl, Attr::OnClick];
-        if names
-            .iter()
-            .any(|name| self.kept_value(attributes, *name).is_some())
-        {
-            self.insert_void(Tag::SLOT, attributes);
-        }
     }
 
     fn insert_in_body(&mut self, start: StartTag) {
@@ -280,6 +269,17 @@ impl Tree {
         } else if self.current_tag() == Tag::OPTION {
             self.pop();
         }
+    }
+}
+
+/// A part of a table outside of any is none; what it leads to stays, in an element that shows nothing.
+fn keep_address(tree: &mut Tree, attributes: Span) {
+    let names = [Attr::DataHref, Attr::DataUrl, Attr::OnClick];
+    if names
+        .iter()
+        .any(|name| tree.kept_value(attributes, *name).is_some())
+    {
+        tree.insert_void(Tag::SLOT, attributes);
     }
 }
 

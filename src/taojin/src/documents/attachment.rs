@@ -4,7 +4,7 @@ use chrono::{DateTime, Duration, FixedOffset};
 
 use taojin_attachments::{Attachment, FileType, Member, Part, Place};
 use taojin_crawl::store::Announcement;
-use taojin_extract::{Document, FilePart, Kind, SourceFile};
+use taojin_extract::{Clock, Document, FilePart, Kind, SourceFile, read_listed_date};
 
 /// Parts of a document whose places are kept.
 const MOST_PARTS: usize = 2_000;
@@ -187,7 +187,16 @@ fn without_suffix(name: &str) -> String {
 
 /// When it was made, by itself where that can be true beside the page that offers it; else when the page was published.
 fn published(read: &Attachment, origin: &Origin<'_>) -> Option<String> {
-    let of_page = origin.announced.and_then(|page| page.published.clone());
+    let clock = Clock {
+        now_ms: Some(origin.at_ms),
+        offset_min: Some(origin.offset_min),
+        month_first: false,
+        republic: false,
+    };
+    let of_list = |page: &Announcement| read_listed_date(page.listed.as_deref()?, &clock);
+    let of_page = origin
+        .announced
+        .and_then(|page| page.published.clone().or_else(|| of_list(page)));
     // A file that was changed long after it was made was made of another one, or of an office's form.
     let is_old = |made: &i64| {
         read.modified
@@ -244,6 +253,7 @@ mod tests {
             page_url: "https://a.example/notice".to_owned(),
             page_title: Some("通知".to_owned()),
             published: Some("2026-05-06".to_owned()),
+            listed: None,
         };
         let origin = Origin {
             name: "P0202605.pdf",

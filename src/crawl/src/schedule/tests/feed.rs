@@ -34,6 +34,34 @@ fn feed_formats_are_read() {
 }
 
 #[test]
+fn feed_dates_stay_as_written() {
+    let rss = |items: &str| {
+        format!("<rss version=\"2.0\"><channel><title>t</title>{items}</channel></rss>")
+    };
+    let items = "<item><link>http://a.cn/1</link><pubDate> 2026年6月3日 </pubDate></item>\
+        <item><link>http://a.cn/2</link><pubDate>Wed, 03 Jun 2026 07:15:00</pubDate></item>\
+        <item><link>http://a.cn/3</link></item>";
+    // The same by the library, and link by link after a mistake.
+    for text in [
+        rss(items),
+        format!("{}<", rss(items).replace("</channel></rss>", "")),
+    ] {
+        let links = read_feed(text.as_bytes(), &uri("http://a.cn/feed/")).unwrap();
+        let dates: Vec<_> = links.iter().map(|l| l.published.as_deref()).collect();
+        let expected = [
+            Some("2026年6月3日"),
+            Some("Wed, 03 Jun 2026 07:15:00"),
+            None,
+        ];
+        assert_eq!(dates, expected, "{text}");
+    }
+    let atom = "<feed xmlns=\"http://www.w3.org/2005/Atom\"><title>t</title><id>i</id><entry><id>urn:1</id><title>x</title>\
+        <link href=\"/1\"/><published>2026-06-03 07:15</published><updated>2026-06-09T08:00:00Z</updated></entry></feed>";
+    let links = read_feed(atom.as_bytes(), &uri("http://a.cn/")).unwrap();
+    assert_eq!(links[0].published.as_deref(), Some("2026-06-03 07:15"));
+}
+
+#[test]
 fn feed_empty_parse_falls_back() {
     let rss = "<rss version=\"2.0\" xmlns=\"http://www.w3.org/2005/Atom\"><channel><title>t</title><link>http://a.cn/</link>\
         <item><title>x</title><link>http://a.cn/1</link><pubDate>Tue, 03 Nov 2026 08:00:00 +0800</pubDate></item>\

@@ -30,6 +30,12 @@ fn pages_come_with_their_dates() {
         addresses(&found.pages),
         ["http://a.cn/1?x=1&y=2", "http://a.cn/2", "http://a.cn/3"]
     );
+    let published: Vec<_> = found.pages.iter().map(|l| l.published.as_deref()).collect();
+    assert_eq!(
+        published,
+        [None, Some("2026-11-02"), None],
+        "a change is none"
+    );
     let dates: Vec<Option<i64>> = found.pages.iter().map(|l| l.date_ms).collect();
     assert_eq!(
         dates,

@@ -31,9 +31,37 @@ pub(super) fn offered(text: &str) -> NewUrl {
             page_url: "http://a.cn/1".to_owned(),
             page_title: Some("通知".to_owned()),
             published: None,
+            listed: None,
         })),
         ..link(text)
     }
+}
+
+#[test]
+fn known_address_takes_day_of_list() {
+    let (_dir, mut store) = new_store();
+    let listed = |day: &str| {
+        Box::new(Announcement {
+            page_url: "http://a.cn/feed".to_owned(),
+            listed: Some(day.to_owned()),
+            ..Announcement::default()
+        })
+    };
+    let page = link("http://a.cn/7");
+    let hash = page.uri.fingerprint();
+    let first = Batch {
+        urls: vec![page],
+        announced: vec![(hash, listed("2026-06-03")), (5, listed("2026-06-04"))],
+        ..Batch::default()
+    };
+    store.commit(&first, NOW).unwrap();
+    let later = Batch {
+        announced: vec![(hash, listed("2026-06-09"))],
+        ..Batch::default()
+    };
+    store.commit(&later, NOW).unwrap();
+    let known = known(&store, "http://a.cn/7").announced;
+    assert_eq!(known, Some(listed("2026-06-03")), "the first stays");
 }
 
 #[test]

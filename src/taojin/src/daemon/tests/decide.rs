@@ -385,10 +385,6 @@ fn decide_counts_visit() {
         content: cut,
         ..Answer::unused(fetched(VisitOutcome::Page, 200))
     });
-    let mut list_cut = page_of(Held::None, 1);
-    if let Content::Page(page) = &mut list_cut.content {
-        page.is_list_cut = true;
-    }
     let (new, page) = (UrlVisit::default, || page("正文", 1));
     let seed = || of_class(UrlClass::Seed);
     for (name, before, visit, counters, error) in [
@@ -449,20 +445,6 @@ fn decide_counts_visit() {
             "cycle_usable cycle_sitemaps_cut",
             "",
         ),
-        (
-            "list that goes on",
-            of_class(UrlClass::Hub),
-            answered(list_cut),
-            "cycle_usable cycle_lists_cut",
-            "",
-        ),
-        (
-            "page of a list",
-            of_class(UrlClass::Hub),
-            not_found(),
-            "cycle_missing cycle_lists_cut",
-            "",
-        ),
     ] {
         let change = alone(before, visit);
         let found: Vec<String> = change
@@ -481,6 +463,33 @@ fn decide_counts_visit() {
     };
     let change = decided_by(judgement, new(), page());
     assert_eq!(change.counters.last().unwrap(), "cycle_blocking_pages");
+}
+
+#[test]
+fn decide_counts_cut_lists() {
+    let mut cut = page_of(Held::None, 1);
+    if let Content::Page(page) = &mut cut.content {
+        page.is_list_cut = true;
+    }
+    let list = || of_class(UrlClass::Hub);
+    let gone = || ended(VisitOutcome::NotFound, 404);
+    let read_before = UrlVisit {
+        digest: Some(1),
+        ..list()
+    };
+    for (name, before, visit, is_counted) in [
+        ("goes on", list(), answered(cut), true),
+        ("did not come", list(), gone(), true),
+        ("has become shorter", read_before, gone(), false),
+        ("is no list", UrlVisit::default(), gone(), false),
+    ] {
+        let counters = alone(before, visit).counters;
+        assert_eq!(
+            counters.contains(&"cycle_lists_cut".into()),
+            is_counted,
+            "{name}"
+        );
+    }
 }
 
 #[test]

@@ -95,6 +95,7 @@ pub(in crate::daemon) fn page_of(document: Held, digest: u64) -> Answer {
         canonical: None,
         missing: None,
         is_list_cut: false,
+        dated_by: None,
     };
     Answer {
         content: Content::Page(Box::new(page)),

@@ -3,7 +3,7 @@
 use super::page::{FetchedPage, digest};
 use super::{Content, ListRead, link_from};
 use taojin_crawl::schedule::{self, Cut, DatedLink, Sitemap};
-use taojin_crawl::store::{NewUrl, UrlClass, UrlRecord};
+use taojin_crawl::store::{Announcement, NewUrl, UrlClass, UrlRecord};
 
 impl ListRead {
     /// Why it was read in part, if it was.
@@ -63,6 +63,17 @@ fn take_entries(record: &UrlRecord, found: Sitemap, max_bytes: u64) -> (Content,
         let links = links.into_iter();
         links.map(move |link| link_from(record, link.uri, class))
     };
-    let outlinks = children(sitemaps, UrlClass::Sitemap).chain(children(pages, UrlClass::Unknown));
+    let sitemaps = children(sitemaps, UrlClass::Sitemap);
+    let pages = pages.into_iter().map(|page| NewUrl {
+        announced: page.published.map(|listed| {
+            Box::new(Announcement {
+                page_url: record.uri.to_string(),
+                listed: Some(listed),
+                ..Announcement::default()
+            })
+        }),
+        ..link_from(record, page.uri, UrlClass::Unknown)
+    });
+    let outlinks = sitemaps.chain(pages);
     (Content::List(read), outlinks.collect())
 }

@@ -120,6 +120,8 @@ pub(crate) struct PageRead {
     pub(crate) missing: Option<MissingPages>,
     /// It is a list that goes on where none of its links leads.
     pub(crate) is_list_cut: bool,
+    /// The feed or sitemap whose day its document has, since the page names none.
+    pub(crate) dated_by: Option<String>,
 }
 
 /// A document that was read.
@@ -459,7 +461,11 @@ impl Answer {
             ),
             Content::Redirect(_) => None,
             Content::List(list) => list.describe_cut().or_else(|| self.shortened()),
-            Content::Page(_) | Content::Open { .. } | Content::File(_) => self.shortened(),
+            Content::Page(page) => self.shortened().or_else(|| {
+                let list = page.dated_by.as_ref()?;
+                Some(format!("the page names no day: published as {list} says"))
+            }),
+            Content::Open { .. } | Content::File(_) => self.shortened(),
             Content::Unused => {
                 (!self.fetched.outcome.is_success()).then(|| describe_failure(&self.fetched))
             }

@@ -57,16 +57,18 @@ pub(super) fn read(
     match form {
         BodyForm::Html(builder) => {
             let page = builder.finish();
-            let Some(document) = visitor.extract(&page, context) else {
+            let Some(mut document) = visitor.extract(&page, context) else {
                 let (page, outlinks) = follow_page(fetched_page, &page);
                 return (Content::Page(Box::new(page)), outlinks);
             };
+            let dated_by = date_by_list(fetched_page.record, &page, &mut document, context);
             let article = OpenArticle::start(fetched_page, &document);
             let is_list = matches!(detail_kind(&document), Kind::Hub | Kind::Other);
             let is_list_cut = is_list && extract::is_list_cut(&page, &document);
             let (page, outlinks) = read_page(fetched_page, document);
             let page = Box::new(PageRead {
                 is_list_cut,
+                dated_by,
                 ..page
             });
             let content = match article {
@@ -88,6 +90,23 @@ pub(super) fn read(
     }
 }
 
+/// Gives a document that names no day the one by which a feed or sitemap lists it; the address of that list, if it was needed.
+fn date_by_list(
+    record: &UrlRecord,
+    page: &Page,
+    document: &mut Document,
+    context: &extract::Context<'_>,
+) -> Option<String> {
+    let said = record.announced.as_ref()?;
+    let listed = said.listed.as_deref()?;
+    if document.published.is_some() {
+        return None;
+    }
+    let clock = extract::clock_of(page, document, context);
+    document.published = Some(extract::read_listed_date(listed, &clock)?);
+    Some(said.page_url.clone())
+}
+
 /// A page of which only the links are wanted.
 fn follow_page(fetched_page: &FetchedPage<'_>, page: &Page) -> (PageRead, Vec<NewUrl>) {
     let links = page::links(page, extract::MAX_OUTLINKS);
@@ -103,6 +122,7 @@ fn follow_page(fetched_page: &FetchedPage<'_>, page: &Page) -> (PageRead, Vec<Ne
         canonical: None,
         missing: None,
         is_list_cut: false,
+        dated_by: None,
     };
     if fetched_page.head().nofollow || asks_not_to_follow(page) {
         return (read, Vec::new());
@@ -201,6 +221,7 @@ pub(crate) fn read_page(
         canonical,
         missing: None,
         is_list_cut: false,
+        dated_by: None,
     };
     (read, outlinks)
 }
@@ -235,6 +256,7 @@ fn find_offered(record: &UrlRecord, document: &Document, links: &[extract::Link]
                 page_url: document.url.clone(),
                 page_title: document.title.clone(),
                 published: document.published.clone(),
+                listed: None,
             })),
             ..link_from(record, uri, UrlClass::Attachment)
         })
