@@ -88,6 +88,9 @@ pub struct Attachment {
     /// Ending of the file in lower case, `pdf`; empty where neither URL nor name states.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub format: String,
+    /// The day that stands beside its link, ISO 8601.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub published: Option<String>,
 }
 
 /// The file that a document was read from, where that is no web page.

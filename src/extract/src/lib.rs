@@ -58,6 +58,7 @@ pub use document::{
     split_pieces,
 };
 pub use fields::author::NameTrace;
+pub use fields::file_days::find_day;
 pub use fields::list_extent::is_list_cut;
 pub use fields::listed_date::read_listed_date;
 pub use fields::meta::{Typed, TypedFields};

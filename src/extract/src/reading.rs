@@ -208,7 +208,7 @@ impl<'a> Reading<'a> {
             Pages::find(page, &self.outline, &links, self.anchors)
         };
         let (links, attachments) =
-            links::classify_links(page, &self.outline, self.headline.line, links);
+            links::classify_links(page, &self.outline, self.headline.line, &self.clock, links);
         let (text, images) = self.text(page);
         let url = page
             .url

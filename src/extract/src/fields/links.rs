@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
 
+use super::file_days::FileDays;
 use crate::cues;
+use crate::date::stamp::Clock;
 use crate::document::{Attachment, Link, LinkKind};
 use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
@@ -75,10 +77,11 @@ pub(crate) fn classify_links(
     page: &Page,
     outline: &Outline,
     title: Option<usize>,
+    clock: &Clock,
     raw: Vec<RawLink>,
 ) -> (Vec<Link>, Vec<Attachment>) {
     let own = page.url.as_ref().map(|url| (url.host(), site(url.host())));
-    let attachments = find_attachments(page, outline, title, &raw);
+    let attachments = find_attachments(page, outline, title, clock, &raw);
     let links = raw
         .into_iter()
         .filter(|raw| raw.role != LinkRole::Canonical)
@@ -432,9 +435,12 @@ pub(crate) fn find_attachments(
     page: &Page,
     outline: &Outline,
     title: Option<usize>,
+    clock: &Clock,
     links: &[RawLink],
 ) -> Vec<Attachment> {
     let mut out: Vec<Attachment> = Vec::new();
+    // The link of each, and the line that it is in.
+    let mut places: Vec<(NodeId, usize)> = Vec::new();
     // The line up to which a list of attachments goes.
     let mut list: Option<usize> = None;
     let first = outline
@@ -479,10 +485,17 @@ pub(crate) fn find_attachments(
             url: link.url.as_str().to_owned(),
             name: name_attachment(page, outline, link, at),
             format: format.to_owned(),
+            published: None,
         });
+        places.push((link.node, at));
         if out.len() >= MAX_ATTACHMENTS {
             break;
         }
+    }
+    let files = places.iter().map(|(node, _)| *node).collect();
+    let days = FileDays::new(page, outline, clock, files);
+    for (file, (node, at)) in out.iter_mut().zip(places) {
+        file.published = days.find(node, at).map(|day| day.iso(clock));
     }
     out
 }

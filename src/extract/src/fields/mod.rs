@@ -1,6 +1,7 @@
 //! The fields of a document other than its text: title, author, source, pictures, links, further pages, head data.
 
 pub(crate) mod author;
+pub(crate) mod file_days;
 pub(crate) mod head;
 pub(crate) mod headline;
 pub(crate) mod images;

@@ -1,11 +1,20 @@
 use proptest::prelude::*;
 use regex::{Regex, bytes};
 
+use crate::date::stamp::Clock;
 use crate::document::LinkKind;
 use crate::fields::links::{Paging, classify_address, classify_links, classify_paging, is_detail};
 use crate::lines::outline::Outline;
 use crate::page::{self, Hints, Page};
+use crate::{Context, extract};
 use taojin_uri::CrawlUri;
+
+const CLOCK: Clock = Clock {
+    now_ms: None,
+    offset_min: Some(480),
+    month_first: false,
+    republic: false,
+};
 
 #[test]
 fn link_kind_by_text_and_url() {
@@ -19,7 +28,7 @@ fn link_kind_by_text_and_url() {
     };
     let page = Page::parse(html.as_bytes(), hints);
     let outline = Outline::new(&page, false);
-    let (found, _) = classify_links(&page, &outline, None, page::links(&page, 100));
+    let (found, _) = classify_links(&page, &outline, None, &CLOCK, page::links(&page, 100));
     let found: Vec<_> = found
         .into_iter()
         .map(|l| (l.url.replace("http://a.example", ""), l.kind))
@@ -232,4 +241,57 @@ fn links_in_scripts() {
     ] {
         assert_eq!(links_of(script).join("|"), want, "{script}");
     }
+}
+
+/// The files of a page with the day beside each.
+fn files(html: &str) -> Vec<(String, Option<String>)> {
+    let page = format!("<title>下载中心</title><h1>下载中心</h1><p>2026-05-06</p>{html}");
+    let hints = Hints {
+        url: CrawlUri::parse("http://a.example/down.html").ok(),
+        ..Hints::default()
+    };
+    let found = extract(&Page::parse(page.as_bytes(), hints), &Context::default());
+    let files = found.attachments.into_iter();
+    files
+        .map(|file| {
+            (
+                file.url.rsplit('/').next().unwrap_or_default().to_owned(),
+                file.published,
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn day_beside_a_file() {
+    let item = |name: &str, day: &str| {
+        (
+            name.to_owned(),
+            Some(day.to_owned()).filter(|day| !day.is_empty()),
+        )
+    };
+    let expected = [
+        item("1.pdf", "2018-03-20"),
+        item("2.pdf", "2010-04-01"),
+        item("3.pdf", ""),
+    ];
+    for html in [
+        "<ul><li><a href=/1.pdf>甲报告</a><span>2018-03-20</span><li><span>2010年4月1日</span><a href=/2.pdf>乙报告</a>\
+         <li><a href=/3.pdf>丙报告</a></ul>",
+        "<table><tr><td><a href=/1.pdf>甲报告</a><td>2018-03-20<td>1.2 MB<tr><td><a href=/2.pdf>乙报告（2009-12-31）</a><td>2010-04-01\
+         <tr><td><a href=/3.pdf>丙报告</a><td></table>",
+        "<a href=/1.pdf>甲报告</a> [2018-03-20]<br><a href=/2.pdf>乙报告</a> [2010-04-01]<br><a href=/3.pdf>丙报告</a>",
+        "<div class=f><div><a href=/1.pdf>甲报告</a></div><div>生效 2018-06-01</div><div>发布日期：2018-03-20</div></div>\
+         <div class=f><div><a href=/2.pdf>乙报告</a></div><div>2010/04/01</div></div><div class=f><div><a href=/3.pdf>丙报告</a></div></div>",
+    ] {
+        assert_eq!(files(html), expected, "{html}");
+    }
+    // Two forms of one file.
+    let html = "<table><tr><td>甲报告<td>2018-03-20<td><a href=/1.pdf>PDF</a><td><a href=/1.docx>Word</a>\
+                <tr><td>乙报告<td>2010-04-01<td><a href=/2.pdf>PDF</a></table>";
+    let days: Vec<_> = files(html)
+        .into_iter()
+        .map(|file| file.1.unwrap_or_default())
+        .collect();
+    assert_eq!(days, ["2018-03-20", "2018-03-20", "2010-04-01"]);
 }

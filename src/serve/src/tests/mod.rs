@@ -103,11 +103,12 @@ fn fake_document(at: usize) -> Document {
                 url: "https://oil.example/1.docx".to_owned(),
                 name: "<b>分工表</b>".to_owned(),
                 format: "docx".to_owned(),
+                ..Attachment::default()
             },
             Attachment {
                 url: "javascript:alert(3)".to_owned(),
                 name: "坏地址".to_owned(),
-                format: String::new(),
+                ..Attachment::default()
             },
         ],
         comments: vec![Comment {

@@ -4,7 +4,7 @@ use chrono::{DateTime, Duration, FixedOffset};
 
 use taojin_attachments::{Attachment, FileType, Member, Part, Place};
 use taojin_crawl::store::Announcement;
-use taojin_extract::{Clock, Document, FilePart, Kind, SourceFile, read_listed_date};
+use taojin_extract::{Clock, Document, FilePart, Kind, SourceFile, find_day, read_listed_date};
 
 /// Parts of a document whose places are kept.
 const MOST_PARTS: usize = 2_000;
@@ -39,8 +39,8 @@ pub(crate) struct Origin<'a> {
 /// The document of a file. What it does not say itself of its title and its date, the page that offers it says.
 pub(crate) fn of_attachment(read: Attachment, origin: &Origin<'_>) -> Document {
     let mut text = Text::default();
-    let published = published(&read, origin);
     let title = title(&read, origin);
+    let published = published(&read, origin, title.as_deref());
     let author = Some(read.authors.join(" ")).filter(|names| !names.is_empty());
     text.add(read.parts, read.file_type, None);
     text.add_members(read.members, "");
@@ -185,18 +185,29 @@ fn without_suffix(name: &str) -> String {
     bare.unwrap_or(name).trim().to_owned()
 }
 
-/// When it was made, by itself where that can be true beside the page that offers it; else when the page was published.
-fn published(read: &Attachment, origin: &Origin<'_>) -> Option<String> {
+/// Its day: as the list has it that offers it, as the file says where that can be true beside the page, as its title says, and
+/// at last that of the page.
+fn published(read: &Attachment, origin: &Origin<'_>, title: Option<&str>) -> Option<String> {
     let clock = Clock {
         now_ms: Some(origin.at_ms),
         offset_min: Some(origin.offset_min),
         month_first: false,
         republic: false,
     };
-    let of_list = |page: &Announcement| read_listed_date(page.listed.as_deref()?, &clock);
-    let of_page = origin
-        .announced
-        .and_then(|page| page.published.clone().or_else(|| of_list(page)));
+    // What a list says of this file goes before what the file says: that is often the day of a form.
+    let listed = origin.announced.and_then(|page| page.listed.as_deref());
+    if let Some(day) = listed.and_then(|day| read_listed_date(day, &clock)) {
+        return Some(day);
+    }
+    let of_page = origin.announced.and_then(|page| page.published.clone());
+    let otherwise = || {
+        let names = [title, origin.announced.map(|page| page.name.as_str())];
+        let day = names
+            .into_iter()
+            .flatten()
+            .find_map(|name| find_day(name, &clock));
+        day.or_else(|| of_page.clone())
+    };
     // A file that was changed long after it was made was made of another one, or of an office's form.
     let is_old = |made: &i64| {
         read.modified
@@ -207,7 +218,7 @@ fn published(read: &Attachment, origin: &Origin<'_>) -> Option<String> {
     let own = own.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
     let own = own.zip(zone).map(|(own, zone)| own.with_timezone(&zone));
     let Some(own) = own.filter(|own| own.timestamp_millis() <= origin.at_ms) else {
-        return of_page;
+        return otherwise();
     };
     let day = of_page.as_deref().and_then(|text| text.get(..10));
     let day = day.and_then(|text| text.parse::<chrono::NaiveDate>().ok());
@@ -216,7 +227,7 @@ fn published(read: &Attachment, origin: &Origin<'_>) -> Option<String> {
         own >= day - Duration::days(OLDEST_DAYS) && own <= day + Duration::days(NEWEST_DAYS)
     });
     if !can_be_true {
-        return of_page;
+        return otherwise();
     }
     Some(own.format("%Y-%m-%d").to_string())
 }
@@ -300,6 +311,31 @@ mod tests {
             assert_eq!(document.published.as_deref(), Some(day), "{created:?}");
             let read = document.file.expect("a file");
             assert_eq!(read.page_url.as_deref(), Some("https://a.example/notice"));
+        }
+        // A list that offers files with their days, and pages no day: what the list says, the file, its title.
+        for (listed, name, created, day) in [
+            (
+                Some("2018-03-20"),
+                "年报.pdf",
+                Some("2026-01-09"),
+                Some("2018-03-20"),
+            ),
+            (None, "年报.pdf", Some("2010-04-01"), Some("2010-04-02")),
+            (None, "年报（2019年4月18日）.pdf", None, Some("2019-04-18")),
+            (None, "2019 年年报.pdf", None, None),
+        ] {
+            let announced = Announcement {
+                name: name.to_owned(),
+                listed: listed.map(str::to_owned),
+                published: None,
+                ..announced.clone()
+            };
+            let origin = Origin {
+                announced: Some(&announced),
+                ..origin
+            };
+            let document = of_attachment(file(None, created, None), &origin);
+            assert_eq!(document.published.as_deref(), day, "{name}");
         }
         // Where nobody says anything, the name of the file is left.
         let alone = Origin {

@@ -29,6 +29,7 @@ fn stored(at: u64) -> StoredDocument {
                 url: "https://oil.example/1.pdf".to_owned(),
                 name: "附件1".to_owned(),
                 format: "pdf".to_owned(),
+                published: None,
             })),
             file: at.is_multiple_of(7).then(|| SourceFile {
                 format: "pdf".to_owned(),

@@ -248,6 +248,13 @@ fn find_offered(record: &UrlRecord, document: &Document, links: &[extract::Link]
     let files = document.attachments.iter();
     let may_follow = |url: &str| !links.iter().any(|link| link.nofollow && link.url == url);
     let files = files.filter(|file| may_follow(&file.url));
+    // In a list of files with days the day of the page is that of one of them, and that of a list is that of no file.
+    let is_dated = document
+        .attachments
+        .iter()
+        .any(|file| file.published.is_some());
+    let has_day = document.kind != Kind::Hub && !is_dated;
+    let published = document.published.as_ref().filter(|_| has_day);
     let file = |file: &extract::Attachment| {
         let uri = CrawlUri::parse(&file.url).ok()?;
         Some(NewUrl {
@@ -255,8 +262,8 @@ fn find_offered(record: &UrlRecord, document: &Document, links: &[extract::Link]
                 name: file.name.clone(),
                 page_url: document.url.clone(),
                 page_title: document.title.clone(),
-                published: document.published.clone(),
-                listed: None,
+                published: published.cloned(),
+                listed: file.published.clone(),
             })),
             ..link_from(record, uri, UrlClass::Attachment)
         })
