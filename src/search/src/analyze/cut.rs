@@ -1,6 +1,6 @@
 //! Cuts text in normal form into spans, in order of their place: grams (CJK bigrams, whole Latin and digit runs) and
-//! words (dictionary words and domain terms). Places are counted in characters, so that a phrase of grams is the
-//! literal text. Never looks at what a word means.
+//! words (dictionary words and domain terms). Places are counted in characters without blanks, so that a phrase of grams is
+//! the literal text whatever blanks stand in it: `GB/T 4754` is `GB/T4754`. Never looks at what a word means.
 //!
 //! Each two neighbouring CJK characters are a gram, a CJK character without such a neighbour is one alone. So a
 //! literal text of two or more characters is a chain of grams at known distances, and one character is the
@@ -9,6 +9,7 @@
 //! its decimal point: `28` is not in `40.28`.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use jieba_rs::Jieba;
 
@@ -21,7 +22,7 @@ pub struct Word {
     pub start: usize,
     /// Byte after the last one.
     pub end: usize,
-    /// Place of the first character, counted in characters.
+    /// Place of the first character, counted in characters; in grams without blanks.
     pub place: usize,
     /// Stands inside or next to another gram: the letters of a mixed run, a character or a mark next to a run.
     pub part: bool,
@@ -48,6 +49,8 @@ enum Class {
     Cjk,
     /// Letter or digit of another script.
     Run,
+    /// A picture that says something by itself.
+    Emoji,
     Other,
 }
 
@@ -59,8 +62,16 @@ fn class(c: char) -> Class {
         '\0'..='\u{7F}' | '\u{3001}'..='\u{3004}' | '\u{3008}'..='\u{3020}' => Class::Other,
         c if is_cjk(c) => Class::Cjk,
         c if c.is_alphanumeric() => Class::Run,
+        c if is_emoji(c) => Class::Emoji,
         _ => Class::Other,
     }
+}
+
+/// Emoji and the signs that are used like them (☀, ★, ✔); no bullets and no arrows of lists.
+pub(crate) fn is_emoji(c: char) -> bool {
+    matches!(c, '\u{231A}' | '\u{231B}' | '\u{23E9}'..='\u{23FA}' | '\u{25B6}' | '\u{25C0}' | '\u{2600}'..='\u{27BF}'
+        | '\u{2934}' | '\u{2935}' | '\u{2B05}'..='\u{2B07}' | '\u{2B1B}' | '\u{2B1C}' | '\u{2B50}' | '\u{2B55}'
+        | '\u{1F000}'..='\u{1FAFF}')
 }
 
 fn is_run(c: char) -> bool {
@@ -76,24 +87,73 @@ fn is_decimal_point(text: &str, at: usize) -> bool {
         && digit(bytes.get(at + 1))
 }
 
-/// Whether a number ends right before this place, with a space between.
-fn follows_spaced_number(text: &str, at: usize) -> bool {
-    let before = text.get(..at).unwrap_or_default();
-    before.strip_suffix(' ').is_some_and(ends_with_digit)
-}
-
 /// Signs that stand behind a number and belong to it.
 const PERCENT: [char; 2] = ['%', '‰'];
 
-/// Where a text stands in another, both in normal form, not inside a Latin word or a number: `su` is not in `sun`, but
-/// in `su7`; `28` is not in `40.28`.
-pub(crate) fn occurrences<'t>(
-    text: &'t str,
-    part: &'t str,
-) -> impl Iterator<Item = std::ops::Range<usize>> + 't {
-    let found = text.match_indices(part);
-    let found = found.map(|(start, part)| start..start + part.len());
-    found.filter(|at| !is_inside_run(text, at.start) && !is_inside_run(text, at.end))
+/// A text in normal form that other texts are looked for in, whatever blanks stand in either.
+#[derive(Debug)]
+pub(crate) struct Haystack<'t> {
+    text: Cow<'t, str>,
+    /// Where blanks were left out, in bytes of `text`; rising.
+    blanks: Vec<usize>,
+}
+
+impl<'t> Haystack<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        let mut blanks = Vec::new();
+        let text = without_blanks(text, &mut blanks);
+        Self { text, blanks }
+    }
+
+    /// Where a text in normal form stands in this one, in bytes of the text as it was, not inside a Latin word or a number:
+    /// `su` is not in `sun`, but in `su7`; `28` is not in `40.28`.
+    pub(crate) fn occurrences<'a>(&'a self, part: &str) -> impl Iterator<Item = Range<usize>> + 'a {
+        let part = without_blanks(part, &mut Vec::new()).into_owned();
+        let text: &str = &self.text;
+        let mut from = 0;
+        let found = std::iter::from_fn(move || {
+            let start = from + text.get(from..)?.find(&part)?;
+            from = start + part.len().max(1);
+            Some(start..start + part.len())
+        });
+        let whole = |at: &Range<usize>| {
+            !at.is_empty() && !is_inside_run(text, at.start) && !is_inside_run(text, at.end)
+        };
+        found.filter(whole).map(|at| {
+            let before = self.blanks.partition_point(|blank| *blank <= at.start);
+            let inside = self.blanks.partition_point(|blank| *blank < at.end);
+            at.start + before..at.end + inside
+        })
+    }
+}
+
+/// A text without the blanks that part neither two runs of a kind nor two ideographs; notes where they were.
+fn without_blanks<'t>(text: &'t str, blanks: &mut Vec<usize>) -> Cow<'t, str> {
+    if !text.contains(' ') {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    let mut before = None;
+    while let Some(c) = chars.next() {
+        if c == ' '
+            && let (Some(a), Some(&b)) = (before, chars.peek())
+            && !parts(a, b)
+        {
+            blanks.push(out.len());
+        } else {
+            out.push(c);
+            before = Some(c);
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Whether a blank between two characters says something.
+fn parts(a: char, b: char) -> bool {
+    let both = |class_of_both: Class| class(a) == class_of_both && class(b) == class_of_both;
+    let is_point = a == '.' || b == '.';
+    is_point || both(Class::Cjk) || (both(Class::Run) && a.is_numeric() == b.is_numeric())
 }
 
 /// Whether this place is inside a Latin word or a number, the decimal point included.
@@ -115,16 +175,25 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
     let mut run: Option<Word> = None;
     // A mark, until it is known whether a run follows.
     let mut mark: Option<Word> = None;
-    for (place, (start, c)) in text.char_indices().enumerate() {
-        // Behind a number with a space stands its unit: `28 %` and `7 口` are cut like `28%` and `7口`.
-        let beside_number = before == Class::Other && follows_spaced_number(text, start);
+    let mut place = 0;
+    let mut is_after_blank = false;
+    for (start, c) in text.char_indices() {
+        if c == ' ' {
+            is_after_blank = true;
+            continue;
+        }
         let class = match c {
             '.' if is_decimal_point(text, start) => Class::Run,
             c => class(c),
         };
         let end = start + c.len_utf8();
+        // Behind a blank an ideograph makes no pair.
+        let is_parted = std::mem::take(&mut is_after_blank) && class == before;
         if let Some(held) = held.take() {
-            push_held(held, class, end, out);
+            push_held(held, if is_parted { Class::Other } else { class }, end, out);
+        }
+        if is_parted && let Some(run) = run.take() {
+            push_run(text, run, out);
         }
         let word = Word {
             start,
@@ -132,25 +201,23 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
             place,
             part: false,
         };
-        match class {
-            Class::Run => {
-                out.extend(mark.take());
-                run.get_or_insert(word).end = end;
+        if class == Class::Run {
+            out.extend(mark.take());
+            run.get_or_insert(word).end = end;
+        } else {
+            if let Some(run) = run.take() {
+                push_run(text, run, out);
             }
-            _ => {
-                if let Some(run) = run.take() {
-                    push_run(text, run, out);
-                }
-                mark = (class == Class::Other && c != ' ').then_some(Word { part: true, ..word });
-                if before == Class::Run || (beside_number && PERCENT.contains(&c)) {
-                    out.extend(mark.take());
-                }
-                if class == Class::Cjk {
-                    held = Some((word, if beside_number { Class::Run } else { before }));
-                }
+            mark = (class == Class::Other).then_some(Word { part: true, ..word });
+            match class {
+                Class::Other if before == Class::Run => out.extend(mark.take()),
+                Class::Emoji => out.push(word),
+                Class::Cjk => held = Some((word, if is_parted { Class::Other } else { before })),
+                _ => {}
             }
         }
         before = class;
+        place += 1;
     }
     if let Some(held) = held {
         push_held(held, Class::Other, text.len(), out);
@@ -262,7 +329,7 @@ pub enum GramPhrase<'t> {
     Nothing,
     /// One CJK character: every gram that begins or ends with it.
     Single(&'t str),
-    /// Grams at these places, counted in characters.
+    /// Grams at these places, counted in characters without blanks.
     Chain(Vec<(usize, &'t str)>),
 }
 
@@ -283,9 +350,9 @@ pub fn gram_phrase(text: &str) -> GramPhrase<'_> {
     for (index, word) in all.iter().enumerate() {
         let before = index.checked_sub(1).and_then(|i| all.get(i));
         let next = all.get(index + 1);
-        let beside = before.is_some_and(|before| before.end == word.start && !marks(before))
-            || follows_spaced_number(text, word.start)
-            || next.is_some_and(|next| next.start == word.end && !marks(next));
+        let beside = before
+            .is_some_and(|before| is_beside(text, before.end, word.start) && !marks(before))
+            || next.is_some_and(|next| is_beside(text, word.end, next.start) && !marks(next));
         let inner = word.start > 0 && word.end < text.len();
         if !is_single(word.slice_of(text)) || beside || inner {
             chain.push((word.place, word.slice_of(text)));
@@ -296,6 +363,17 @@ pub fn gram_phrase(text: &str) -> GramPhrase<'_> {
         (true, Some(first)) => GramPhrase::Single(first.slice_of(text)),
         (false, _) => GramPhrase::Chain(chain),
     }
+}
+
+/// Whether nothing stands between the end of one gram and the start of another, or a blank that does not part them.
+fn is_beside(text: &str, end: usize, start: usize) -> bool {
+    let is_cjk_at = |c: Option<char>| c.is_some_and(is_cjk);
+    let is_parted = || {
+        let (before, after) = (text.get(..end), text.get(start..));
+        is_cjk_at(before.and_then(|text| text.chars().next_back()))
+            && is_cjk_at(after.and_then(|text| text.chars().next()))
+    };
+    end == start || (text.get(end..start) == Some(" ") && !is_parted())
 }
 
 /// The grams that a longer text around this one has as well: of a mixed run its letters and its digits, because

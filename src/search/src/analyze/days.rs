@@ -58,6 +58,9 @@ impl Day {
     }
 }
 
+/// Smaller numbers are no years.
+const FIRST_YEAR: u16 = 1900;
+
 /// The days of a text, in order.
 pub fn find_days(text: &str) -> Vec<Day> {
     let bytes = text.as_bytes();
@@ -88,13 +91,13 @@ pub fn find_days(text: &str) -> Vec<Day> {
     days
 }
 
-/// The terms of the days of a text, each with its place, counted in characters.
+/// The terms of the days of a text, each with its place, counted in characters without blanks.
 pub(super) fn day_terms(text: &str) -> Vec<(usize, String)> {
     let (mut place, mut counted) = (0, 0);
     let mut terms = Vec::new();
     for day in find_days(text) {
         let between = text.get(counted..day.start).unwrap_or_default();
-        place += between.chars().count();
+        place += between.chars().filter(|c| *c != ' ').count();
         counted = day.start;
         terms.extend(day.terms().map(|term| (place, term)));
     }
@@ -108,8 +111,9 @@ fn day_at(text: &str) -> Option<(Day, usize)> {
         sign @ ('-' | '/' | '.') => {
             let (month, rest) = number(rest.get(1..)?, 2)?;
             let (day, rest) = number(rest.strip_prefix(sign)?, 2)?;
-            let goes_on = rest.strip_prefix(sign).unwrap_or_default();
-            if goes_on.starts_with(|c: char| c.is_ascii_digit()) {
+            // Behind a dash another day may begin.
+            let next = rest.strip_prefix(sign).and_then(|rest| number(rest, 4));
+            if next.is_some_and(|(next, _)| sign != '-' || next < FIRST_YEAR) {
                 return None;
             }
             (Some(first), month, day, rest)
@@ -128,7 +132,7 @@ fn day_at(text: &str) -> Option<(Day, usize)> {
     };
     // Where no year is named, the 29th of February may be meant.
     let checked = NaiveDate::from_ymd_opt(year.unwrap_or(2000).into(), month.into(), day.into());
-    let is_day = checked.is_some() && year.is_none_or(|year| (1900..3000).contains(&year));
+    let is_day = checked.is_some() && year.is_none_or(|year| (FIRST_YEAR..3000).contains(&year));
     let (start, end) = (0, 0);
     let found = Day {
         start,
@@ -173,6 +177,7 @@ mod tests {
             ("13月1日,11月31日", vec![]),
             ("t2026-11-10,12026-11-10,1.2026-11-10", vec![]),
             ("2026-11-10-3", vec![]),
+            ("2026-11-10-2026-11-12", vec!["2026-11-10", "2026-11-12"]),
             ("11-10,2026年11月", vec![]),
         ] {
             let days = find_days(text);

@@ -4,6 +4,9 @@
 mod cut;
 mod days;
 mod dictionary;
+mod fold;
+#[cfg(test)]
+mod fold_tests;
 mod general;
 #[cfg(test)]
 mod general_tests;
@@ -19,13 +22,13 @@ mod tokenizer;
 mod typed;
 
 pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
-pub(crate) use cut::{gram_terms, is_single, occurrences};
+pub(crate) use cut::{Haystack, gram_terms, is_emoji, is_single};
 pub use days::{Day, find_days};
 pub(crate) use dictionary::across_words;
 pub use dictionary::{Analyzer, Dictionary, Tagged, is_stop_word};
 pub use lexicon::{Lexicon, LexiconError, Term, edited, term_problem};
 pub(crate) use names::is_person_name;
-pub use normalize::{Normalized, normalize};
+pub use normalize::{Normalized, normalize, normalize_document};
 pub use singles::Singles;
 pub(crate) use syllables::syllables;
 pub use synonyms::{Expanded, Synonyms, SynonymsError};

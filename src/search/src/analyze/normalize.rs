@@ -1,11 +1,13 @@
-//! One spelling for texts that mean the same: the normal form (NFKC, lower case, simplified characters, single spaces,
-//! nothing invisible) of any text and, on request, the way back to the original bytes. Never depends on more than one
-//! combining sequence at a time, so a part of a text has the same form alone as in its place: that is what makes
-//! literal search complete. For the same reason characters are simplified one by one and not by phrase.
+//! One spelling for texts that mean the same: the normal form (NFKC, lower case, simplified characters, single spaces, one
+//! dash, numbers without separators, nothing invisible) of any text and, on request, the way back to the original bytes.
+//! Never depends on more than one combining sequence or number at a time, so a part of a text has the same form alone as in
+//! its place: that is what makes literal search complete. For the same reason characters are simplified one by one and not
+//! by phrase. The text of a document ([`normalize_document`]) also loses the blanks between ideographs.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
+use super::fold::{Kind, Omission, PAUSE, omissions};
 use unicode_normalization::char::{canonical_combining_class, decompose_compatible};
 use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfkc_quick};
 
@@ -56,13 +58,24 @@ fn table_get(table: &[char], c: char) -> char {
 }
 
 /// The normal form of a text: NFKC, lower case, traditional characters simplified, runs of white space as one
-/// space, invisible characters dropped. Borrowed when the text already is in normal form.
+/// space, all dashes as `-`, numbers without separators of thousands, invisible characters dropped. Borrowed when the text
+/// already is in normal form.
 pub fn normalize(text: &str) -> Cow<'_, str> {
-    if is_plain_ascii(text) {
+    normal_form(text, false)
+}
+
+/// The normal form of a text of a document: the same without blanks between ideographs that stand in one line.
+pub fn normalize_document(text: &str) -> Cow<'_, str> {
+    normal_form(text, true)
+}
+
+fn normal_form(text: &str, of_document: bool) -> Cow<'_, str> {
+    let left_out = omissions(text, of_document);
+    if left_out.is_empty() && is_plain_ascii(text) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
-    walk(text, &mut out, |_, _, _| {});
+    walk(text, &left_out, &mut out, |_, _, _| {});
     Cow::Owned(out)
 }
 
@@ -70,7 +83,8 @@ fn is_plain_ascii(text: &str) -> bool {
     let mut before_space = false;
     text.bytes().all(|b| {
         let space = b == b' ';
-        let fine = (0x20..0x7F).contains(&b) && !b.is_ascii_uppercase() && !(space && before_space);
+        let is_plain = (0x20..0x7F).contains(&b) && !b.is_ascii_uppercase() && b != b'~';
+        let fine = is_plain && !(space && before_space);
         before_space = space;
         fine
     })
@@ -87,7 +101,7 @@ struct Step {
     whole: bool,
 }
 
-/// A text in normal form that remembers where each part of it stood.
+/// A text of a document in normal form ([`normalize_document`]) that remembers where each part of it stood.
 #[derive(Debug, Clone, Default)]
 pub struct Normalized {
     text: String,
@@ -101,17 +115,22 @@ impl Normalized {
         let mut out = String::with_capacity(text.len());
         let mut steps: Vec<Step> = Vec::new();
         let mut shift = 0i64;
-        walk(text, &mut out, |normal, original, whole| {
-            let here = original as i64 - normal as i64;
-            if whole || here != shift || steps.last().is_some_and(|s| s.whole) {
-                steps.push(Step {
-                    normal: u32::try_from(normal).unwrap_or(u32::MAX),
-                    original: u32::try_from(original).unwrap_or(u32::MAX),
-                    whole,
-                });
-                shift = here;
-            }
-        });
+        walk(
+            text,
+            &omissions(text, true),
+            &mut out,
+            |normal, original, whole| {
+                let here = original as i64 - normal as i64;
+                if whole || here != shift || steps.last().is_some_and(|s| s.whole) {
+                    steps.push(Step {
+                        normal: u32::try_from(normal).unwrap_or(u32::MAX),
+                        original: u32::try_from(original).unwrap_or(u32::MAX),
+                        whole,
+                    });
+                    shift = here;
+                }
+            },
+        );
         Self {
             text: out,
             steps,
@@ -164,14 +183,30 @@ impl Normalized {
     }
 }
 
-/// Writes the normal form of `text` to `out` and tells `mark(normal offset, original offset, whole)` of every
-/// character or sequence before it is written; a last mark stands at the end.
-fn walk(text: &str, out: &mut String, mut mark: impl FnMut(usize, usize, bool)) {
+/// Writes the normal form of `text` without the parts that are `left_out` to `out`, and tells
+/// `mark(normal offset, original offset, whole)` of every character or sequence before it is written; a last mark stands at
+/// the end.
+fn walk(
+    text: &str,
+    left_out: &[Omission],
+    out: &mut String,
+    mut mark: impl FnMut(usize, usize, bool),
+) {
     let table: &[char] = &SIMPLIFIED;
     let mut chars = text.chars();
+    let mut left_out = left_out.iter().peekable();
     let mut after_space = false;
     loop {
         let at = text.len() - chars.as_str().len();
+        if let Some(omitted) = left_out.next_if(|omitted| omitted.at.start == at) {
+            chars = text.get(omitted.at.end..).unwrap_or_default().chars();
+            if omitted.kind == Kind::Comma {
+                mark(out.len(), at, false);
+                out.push(PAUSE);
+                after_space = false;
+            }
+            continue;
+        }
         let Some(c) = chars.next() else {
             break;
         };
@@ -191,7 +226,11 @@ fn walk(text: &str, out: &mut String, mut mark: impl FnMut(usize, usize, bool)) 
                 continue;
             }
             after_space = simple == ' ';
-            mark(out.len(), at, simple.len_utf8() != c.len_utf8());
+            let end = at + c.len_utf8();
+            let has_tail = left_out
+                .peek()
+                .is_some_and(|omitted| omitted.kind == Kind::Tail && omitted.at.start == end);
+            mark(out.len(), at, has_tail || simple.len_utf8() != c.len_utf8());
             out.push(simple);
             continue;
         }
@@ -229,6 +268,7 @@ fn push_sequence(
         *after_space = c == ' ';
         out.push(match c {
             'ς' => 'σ',
+            c if is_dash(c) => '-',
             c => table_get(&SIMPLIFIED, c),
         });
     }
@@ -238,17 +278,26 @@ fn push_sequence(
 fn simple_form(c: char) -> Option<char> {
     match c {
         ' ' | '\t' | '\n' | '\r' | '\u{3000}' => Some(' '),
-        '!'..='~' => Some(c.to_ascii_lowercase()),
-        '、' | '。' | '〈'..='】' | '“' | '”' | '‘' | '’' | '—' => Some(c),
-        '！'..='～' => {
+        '~' | '—' | '～' => Some('-'),
+        '!'..='}' => Some(c.to_ascii_lowercase()),
+        '、' | '。' | '〈'..='】' | '“' | '”' | '‘' | '’' => Some(c),
+        '！'..='｝' => {
             char::from_u32(u32::from(c) - 0xFEE0).map(|ascii| ascii.to_ascii_lowercase())
         }
         _ => None,
     }
 }
 
+/// What joins two numbers or the parts of a code, however it is typed.
+fn is_dash(c: char) -> bool {
+    matches!(
+        c,
+        '~' | '\u{2010}'..='\u{2015}' | '\u{2043}' | '\u{2053}' | '−' | '∼' | '─' | '━' | '〜'
+    )
+}
+
 /// Ideographs of the table: they never compose with what follows.
-fn is_ideograph(c: char) -> bool {
+pub(super) fn is_ideograph(c: char) -> bool {
     matches!(c, '\u{3400}'..='\u{4DBF}' | '\u{4E00}'..='\u{9FFF}')
 }
 
@@ -263,7 +312,7 @@ fn continues(c: char) -> bool {
         canonical_combining_class(c) != 0
             || is_nfkc_quick(std::iter::once(c)) == IsNormalized::Maybe
     };
-    if joins(c) {
+    if joins(c) || is_dressing(c) {
         return true;
     }
     let mut first = None;
@@ -274,10 +323,16 @@ fn continues(c: char) -> bool {
 }
 
 /// Characters that are there and cannot be seen: soft hyphens, zero width spaces and joiners, marks of
-/// direction, variation selectors, the byte order mark, control characters.
+/// direction, variation selectors, the byte order mark, control characters; and what only dresses another character.
 fn is_invisible(c: char) -> bool {
     c.is_control()
+        || is_dressing(c)
         || matches!(c, '\u{AD}' | '\u{34F}' | '\u{61C}' | '\u{180B}'..='\u{180E}' | '\u{200B}'..='\u{200F}'
             | '\u{202A}'..='\u{202E}' | '\u{2060}'..='\u{206F}' | '\u{FE00}'..='\u{FE0F}' | '\u{FEFF}'
             | '\u{E0100}'..='\u{E01EF}')
+}
+
+/// Dresses the emoji or the digit before it: a keycap, a tone of skin.
+fn is_dressing(c: char) -> bool {
+    matches!(c, '\u{20E3}' | '\u{1F3FB}'..='\u{1F3FF}')
 }

@@ -17,9 +17,9 @@ use super::search::{Found, FoundDocument};
 use super::stored::head;
 use super::view::reckoned;
 use crate::analyze::{
-    Day, Dictionary, GramPhrase, Normalized, Word, alike, begins, find_days, frequent_beginning,
-    gram_phrase, gram_term, is_person_name, is_stop_word, normalize, occurrences, sound_alike,
-    syllables, whole_grams,
+    Day, Dictionary, GramPhrase, Haystack, Normalized, Word, alike, begins, find_days,
+    frequent_beginning, gram_phrase, gram_term, is_person_name, is_stop_word, normalize,
+    normalize_document, sound_alike, syllables, whole_grams,
 };
 use taojin_extract::Document;
 
@@ -395,7 +395,7 @@ fn replaced_by_documents(
     for found in nearest.iter().take(NEAREST) {
         let Document { title, text, .. } = &found.stored.document;
         let text = format!("{}\n{text}", title.as_deref().unwrap_or_default());
-        let text: String = normalize(&text).chars().take(HEAD_CHARS).collect();
+        let text: String = normalize_document(&text).chars().take(HEAD_CHARS).collect();
         let mut here: Option<(usize, &str)> = None;
         for part in word_spans(&text, &dictionary.words(&text), length) {
             let distance = strsim::hamming(part, piece).unwrap_or(length);
@@ -502,15 +502,17 @@ fn places(title: bool, text: bool) -> &'static str {
 /// What a document holds of a query.
 pub fn reasons(query: &Query, dictionary: &Dictionary, found: &FoundDocument) -> Vec<Reason> {
     let document = &found.stored.document;
-    let title = normalize(document.title.as_deref().unwrap_or_default());
-    let text = normalize(head(&document.text, MAX_TEXT_BYTES));
+    let title = normalize_document(document.title.as_deref().unwrap_or_default());
+    let text = normalize_document(head(&document.text, MAX_TEXT_BYTES));
+    let (in_title, in_text) = (Haystack::new(&title), Haystack::new(&text));
     let mut asked: Vec<String> = vec![query.words.clone()];
     asked.extend(query.wanted().map(|clause| clause.text.clone()));
     let mut reasons = Vec::new();
-    let typed = normalize(&query.words);
+    let typed = normalize_document(&query.words);
     let typed = typed.trim();
     if !typed.is_empty() && gram_phrase(typed) != GramPhrase::Nothing {
-        let (title, text) = (title.contains(typed), text.contains(typed));
+        let holds = |text: &Haystack<'_>| text.occurrences(typed).next().is_some();
+        let (title, text) = (holds(&in_title), holds(&in_text));
         if title || text {
             reasons.push(Reason::AsTyped { title, text });
         }
@@ -542,8 +544,8 @@ pub fn reasons(query: &Query, dictionary: &Dictionary, found: &FoundDocument) ->
                 (times, title_days.iter().any(|found| is_meant(&found)))
             }
             None => {
-                let times = occurrences(&text, &word).count();
-                (times, occurrences(&title, &word).next().is_some())
+                let times = in_text.occurrences(&word).count();
+                (times, in_title.occurrences(&word).next().is_some())
             }
         };
         if times > 0 || title {

@@ -10,7 +10,7 @@ use tantivy::TantivyDocument;
 use super::facets::values;
 use super::rank::labels;
 use super::schema::{BODY, COMMENTS, Column, TITLE, TextColumns};
-use crate::analyze::{Analyzer, Dictionary, Singles, normalize};
+use crate::analyze::{Analyzer, Dictionary, Singles, normalize, normalize_document};
 use taojin_extract::{Document, Kind};
 
 /// Longest text that is indexed, in bytes; what follows is kept but not found.
@@ -50,7 +50,7 @@ impl StoredDocument {
 
     /// The text that is indexed, in normal form.
     pub(crate) fn body(&self) -> Cow<'_, str> {
-        normalize(head(&self.document.text, MAX_INDEXED_BYTES))
+        normalize_document(head(&self.document.text, MAX_INDEXED_BYTES))
     }
 }
 
@@ -125,12 +125,12 @@ impl Cutter {
             out.add_text(columns.grams.field(), text);
         };
         if let Some(title) = &document.title {
-            add_text(TITLE, &normalize(title));
+            add_text(TITLE, &normalize_document(title));
         }
         add_text(BODY, body);
         let mut left = MAX_INDEXED_BYTES;
         for comment in &document.comments {
-            add_text(COMMENTS, &normalize(head(&comment.text, left)));
+            add_text(COMMENTS, &normalize_document(head(&comment.text, left)));
             left = left.saturating_sub(comment.text.len());
         }
         for (column, line) in [
@@ -139,7 +139,7 @@ impl Cutter {
             (Column::Source, document.source.as_ref()),
         ] {
             if let Some(line) = line {
-                out.add_text(column.field(), normalize(line));
+                out.add_text(column.field(), normalize_document(line));
             }
         }
         for (label, value) in document.meta.iter() {

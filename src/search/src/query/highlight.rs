@@ -6,7 +6,8 @@ use std::ops::Range;
 use super::snippet;
 use super::snippet::Marked;
 use crate::analyze::{
-    Day, Dictionary, Normalized, find_days, is_stop_word, normalize, occurrences, whole_grams,
+    Day, Dictionary, Haystack, Normalized, find_days, is_emoji, is_stop_word, normalize,
+    normalize_document, whole_grams,
 };
 use crate::index::{Form, Query, expanded};
 
@@ -52,6 +53,7 @@ impl Highlighter {
             match &clause.form {
                 Form::Words => plain(&clause.text, dictionary, &mut needles, &mut grams),
                 form => {
+                    push(&mut needles, normalize_document(&clause.text).trim());
                     push(&mut needles, normalize(&clause.text).trim());
                     if let Form::Near { other, .. } = form {
                         push(&mut needles, normalize(other).trim());
@@ -149,8 +151,9 @@ impl Highlighter {
 fn plain(text: &str, dictionary: &Dictionary, needles: &mut Vec<Needle>, grams: &mut Vec<Needle>) {
     let normal = normalize(text);
     for piece in normal.split(' ') {
-        let piece = piece.trim_start_matches(|c: char| !c.is_alphanumeric());
-        let piece = piece.trim_end_matches(|c: char| !c.is_alphanumeric() && c != '%');
+        let is_mark = |c: char| !c.is_alphanumeric() && !is_emoji(c);
+        let piece = piece.trim_start_matches(is_mark);
+        let piece = piece.trim_end_matches(|c: char| is_mark(c) && c != '%');
         push(needles, piece);
         let days = find_days(piece);
         for day in &days {
@@ -172,10 +175,6 @@ fn plain(text: &str, dictionary: &Dictionary, needles: &mut Vec<Needle>, grams: 
             let alone = word.chars().nth(1).is_none();
             if !alone && !is_stop_word(word) {
                 push(needles, word);
-            }
-            // Many write a space before it.
-            if let Some(number) = word.strip_suffix('%') {
-                push(needles, &format!("{number} %"));
             }
         }
         for gram in whole_grams(piece) {
@@ -208,6 +207,7 @@ fn push(needles: &mut Vec<Needle>, text: &str) {
 
 fn find(normal: &Normalized, needles: &[Needle]) -> Vec<Hit> {
     let text = normal.text();
+    let haystack = Haystack::new(text);
     let mut hits = Vec::new();
     for (index, needle) in needles.iter().enumerate() {
         let found: Vec<Range<usize>> = match &needle.day {
@@ -216,7 +216,10 @@ fn find(normal: &Normalized, needles: &[Needle]) -> Vec<Hit> {
                 let meant = days.filter(|found| found.agrees_with(day));
                 meant.map(|found| found.start..found.end).collect()
             }
-            None => occurrences(text, &needle.text).take(MAX_MARKS).collect(),
+            None => {
+                let found = haystack.occurrences(&needle.text);
+                found.take(MAX_MARKS).collect()
+            }
         };
         for found in found {
             hits.push(Hit {

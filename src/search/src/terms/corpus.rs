@@ -13,7 +13,7 @@ use xxhash_rust::xxh3::Xxh3;
 use super::Text;
 use super::hash::Hash;
 use super::patterns::{Class, class_of};
-use crate::analyze::{Dictionary, is_stop_word, normalize};
+use crate::analyze::{Dictionary, is_stop_word, normalize, normalize_document};
 
 /// Shorter sentences are captions and headings, which repeat without being copied.
 const MIN_ONCE_CHARS: usize = 8;
@@ -151,7 +151,7 @@ struct Reading<'d> {
 
 impl Reading<'_> {
     fn sentence(&mut self, text: u32, number: u32, part: &str, edge: bool) {
-        let normal = normalize(part);
+        let normal = normalize_document(part);
         let normal = prose(normal.trim());
         if normal.is_empty() || !self.is_new(normal) {
             return;

@@ -12,7 +12,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::reprints::{letters, runs};
 use super::subject::Subject;
 use super::titles::Titles;
-use crate::analyze::normalize;
+use crate::analyze::normalize_document;
 use crate::index::stored::{head, host_of};
 use taojin_extract::Document;
 use taojin_extract::similarity::lcs_step;
@@ -58,7 +58,7 @@ impl Text {
         let host = host_of(&document.url);
         Self {
             letters: letters(normal),
-            title: normalize(head(title, TITLE_BYTES)).into(),
+            title: normalize_document(head(title, TITLE_BYTES)).into(),
             site: xxh3_64(document.site.as_deref().unwrap_or(&host).as_bytes()),
         }
     }

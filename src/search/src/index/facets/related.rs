@@ -8,7 +8,8 @@
 use std::collections::HashMap;
 
 use crate::analyze::{
-    Dictionary, Normalized, gram_term, is_cjk, is_stop_word, normalize, whole_grams,
+    Dictionary, Normalized, gram_term, is_cjk, is_stop_word, normalize, normalize_document,
+    whole_grams,
 };
 use crate::index::IndexError;
 use crate::index::query::{Match, Query};
@@ -259,7 +260,11 @@ impl Reader {
         let view = self.view()?;
         let own = beginning(stored);
         let (title, text) = own.split_once('\n').unwrap_or_default();
-        let words = self.telling_words(view.as_ref(), &normalize(title), &normalize(text))?;
+        let words = self.telling_words(
+            view.as_ref(),
+            &normalize_document(title),
+            &normalize_document(text),
+        )?;
         if words.len() < SHARED_WORDS || limit == 0 {
             return Ok(Vec::new());
         }
@@ -274,7 +279,7 @@ impl Reader {
         let mut similar = found.documents;
         similar.retain(|other| {
             let text = beginning(&other.stored);
-            let text = normalize(&text);
+            let text = normalize_document(&text);
             let shared = words.iter().filter(|word| text.contains(word.as_str()));
             other.stored.fingerprint != stored.fingerprint
                 && (group.is_none() || other.group != group)

@@ -10,7 +10,7 @@ use super::plan::Plan;
 use crate::index::schema::Column;
 use taojin_extract::Typed;
 
-use crate::analyze::{gram_terms, normalize};
+use crate::analyze::{gram_terms, normalize, normalize_document};
 
 /// What stands between label and gram.
 const BETWEEN: char = '\u{1f}';
@@ -59,7 +59,7 @@ fn value_of(value: &str) -> String {
         '〕' | ']' | '】' | '〗' => ')',
         other => other,
     };
-    normalize(value).chars().map(bracket).collect()
+    normalize_document(value).chars().map(bracket).collect()
 }
 
 /// A field as it is indexed.

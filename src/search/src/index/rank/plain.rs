@@ -299,8 +299,6 @@ impl Builder<'_> {
                 GramPhrase::Single(single) => any.push(Plan::one_character(pair.grams, single)),
                 _ => any.extend(Plan::literal(pair.grams, text)),
             }
-            let spaced = with_space_before_unit(text);
-            any.extend(spaced.and_then(|spaced| Plan::literal(pair.grams, &spaced)));
         }
         Plan::one_of(any).map(Plan::unscored)
     }
@@ -423,13 +421,6 @@ fn is_unit(word: &str) -> bool {
 fn is_number(word: &str) -> bool {
     let digit = |c: char| c.is_ascii_digit();
     word.starts_with(digit) && word.ends_with(digit) && word.chars().all(|c| !c.is_alphabetic())
-}
-
-/// A number with a space between it and its unit: `28 %`, `500 万吨`.
-fn with_space_before_unit(text: &str) -> Option<String> {
-    let at = text.find(|c: char| is_cjk(c) || c == '%' || c == '‰')?;
-    let (number, unit) = text.split_at_checked(at)?;
-    is_number(number).then(|| format!("{number} {unit}"))
 }
 
 /// Whether a function word asks: its sentence is a question, which the answer says in other words.

@@ -1,7 +1,7 @@
 //! What a query asks of an engine: a tree of conditions with weights. Made by [`super::clauses`]; an engine carries it out,
 //! the embedded one ([`crate::index::storage::compile`]) and OpenSearch ([`crate::index::remote`]) alike. Knows neither of them.
 
-use crate::analyze::{GramPhrase, gram_phrase, gram_term, normalize};
+use crate::analyze::{GramPhrase, gram_phrase, gram_term, normalize, normalize_document};
 use crate::index::schema::Column;
 
 /// Most grams of one text: what follows says little and costs time.
@@ -12,14 +12,14 @@ pub(crate) const MAX_TERMS: usize = 256;
 pub(crate) struct Chain {
     /// As they stand in the index, each with its place in the text.
     pub(crate) grams: Vec<(u32, String)>,
-    /// Length of the text in characters.
+    /// Length of the text in characters without blanks.
     pub(crate) chars: u32,
 }
 
 impl Chain {
     /// Returns `None` if the text is no chain of grams.
     pub(crate) fn new(text: &str) -> Option<Self> {
-        let normal = normalize(text);
+        let normal = normalize_document(text);
         let text = normal.trim();
         let GramPhrase::Chain(chain) = gram_phrase(text) else {
             return None;
@@ -29,7 +29,7 @@ impl Chain {
         let grams = grams.map(|(place, gram)| (number(*place), gram_term(gram).into_owned()));
         Some(Self {
             grams: grams.collect(),
-            chars: number(text.chars().count()),
+            chars: number(text.chars().filter(|c| *c != ' ').count()),
         })
     }
 }
@@ -107,10 +107,21 @@ impl Plan {
         Plan::Term(column, gram_term(text).into_owned())
     }
 
-    /// The very characters of a text in one field; none where it has nothing to look for.
+    /// The very characters of a text in one field, whatever blanks stand between ideographs; none where it has nothing to
+    /// look for.
     pub(crate) fn literal(column: Column, text: &str) -> Option<Plan> {
         let single = |single: &str| Plan::one_character(column, single);
-        Plan::grams(column, &normalize(text), single, str::to_owned)
+        let literal = |normal: &str| Plan::grams(column, normal, single, str::to_owned);
+        let (joined, apart) = (normalize_document(text), normalize(text));
+        if joined == apart {
+            return literal(&apart);
+        }
+        // Lines of a document are not joined.
+        let both = [literal(&joined), literal(&apart)];
+        Plan::one_of(both.into_iter().flatten().collect()).map(|plan| match plan {
+            Plan::Any(any) => Plan::Best(any),
+            one => one,
+        })
     }
 
     /// The same of a text in normal form, with a plan of one character and the terms of grams in this field.

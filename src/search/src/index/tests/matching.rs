@@ -17,6 +17,7 @@ on_each_engine!(
     reasons_explain_hits,
     numbers_match_whole,
     days_match_in_each_form,
+    spellings_match_each_other,
 );
 
 const CALENDAR: Calendar = Calendar {
@@ -459,4 +460,47 @@ fn days_match_in_each_form(engine: Engine) {
     let second = hits.iter().find(|hit| hit.stored.fingerprint == 2).unwrap();
     let said = reasons(&query, &dictionary, second);
     assert_eq!(said[0], Reason::AllWords);
+}
+
+/// Dashes, separators of thousands, blanks and emoji as people and programs write them.
+fn spellings_match_each_other(engine: Engine) {
+    let texts = [
+        ("标准一", "依据 QB/T 5521—2016 检验"),
+        ("标准二", "依据ＱＢ２７６０－２０１４检验"),
+        ("规划", "2031—2035年建设"),
+        ("标价", "报价8,350.40万元"),
+        ("别的标价", "报价83,504万元"),
+        ("产量", "年产7 420 000吨"),
+        ("户数", "搬迁４，７１６户"),
+        ("排版", "整条输 气管 线今日贯通"),
+        ("群聊", "收到👍🏽，开工🚀"),
+        ("名单", "住在301,302,303室"),
+    ];
+    let (_index, reader) = index(engine, &texts);
+    for (query, hits) in [
+        ("QB/T 5521-2016", vec![1]),
+        ("QB/T5521-2016", vec![1]),
+        ("\"QB/T5521–2016\"", vec![1]),
+        ("qb/t 5521 — 2016", vec![1]),
+        ("QB 2760-2014", vec![2]),
+        ("2031-2035年", vec![3]),
+        ("2031～2035年", vec![3]),
+        ("8350.4", vec![4]),
+        ("8350.40万元", vec![4]),
+        ("8,350.4", vec![4]),
+        ("83504", vec![5]),
+        ("7420000吨", vec![6]),
+        ("7,420,000", vec![6]),
+        ("4716户", vec![7]),
+        ("输气管线", vec![8]),
+        ("\"输气管线今日\"", vec![8]),
+        ("\"输 气 管 线\"", vec![8]),
+        ("👍", vec![9]),
+        ("🚀", vec![9]),
+        ("👎", vec![]),
+        ("302", vec![10]),
+        ("716", vec![]),
+    ] {
+        assert_eq!(sorted(found(&reader, &asked(query)).0), hits, "{query}");
+    }
 }
