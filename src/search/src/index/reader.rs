@@ -13,7 +13,7 @@ use super::query::Query;
 use super::rank::clauses::{expanded, place_of};
 use super::rank::plan::Plan;
 use super::remote::{RemoteIndex, RemoteView};
-use super::schema::Column;
+use super::schema::{Column, FORMAT};
 use super::search::Search;
 use super::storage::embedded::Opened;
 use super::stored::{DocumentSource, StoredDocument};
@@ -71,6 +71,15 @@ impl Reader {
             config: config.clone(),
             titles: SiteTitles::default(),
             documents,
+        }
+    }
+
+    /// The format of the index, where it is one of an earlier version: it is searched, but finds less than one that is made
+    /// again.
+    pub fn outdated_format(&self) -> Option<u32> {
+        match &self.engine {
+            Engine::Embedded(opened) => opened.format().filter(|format| *format != FORMAT),
+            Engine::Remote(_) => None,
         }
     }
 

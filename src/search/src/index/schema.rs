@@ -19,7 +19,10 @@ use crate::analyze::{GRAMS, SINGLES, WORDS};
 
 /// Version of what stands in the fields and how it is cut. It goes up with every change after which old
 /// documents would be found differently from new ones.
-pub const FORMAT: u32 = 2;
+pub const FORMAT: u32 = 3;
+
+/// First format whose index is still searched, until it is made again: it finds most of what the current one does.
+const OLDEST_SEARCHED: u32 = 2;
 
 /// How a field is kept and looked up.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -255,6 +258,22 @@ pub(crate) fn check_format(dir: &Path, index: &Index) -> Result<CommitPayload, I
         FORMAT => Err(other_format(dir, "of other fields")),
         format => Err(other_format(dir, format)),
     }
+}
+
+/// What the last commit says, if an index of this format can be searched. Only the current one can be written to.
+pub(crate) fn check_searched(dir: &Path, index: &Index) -> Result<CommitPayload, IndexError> {
+    let noted = noted_by(dir, index)?;
+    let is_searched = is_searched(noted.format) && index.schema() == schema();
+    if is_searched {
+        Ok(noted)
+    } else {
+        check_format(dir, index)
+    }
+}
+
+/// Whether an index of this format can be searched.
+pub(crate) fn is_searched(format: u32) -> bool {
+    (OLDEST_SEARCHED..=FORMAT).contains(&format)
 }
 
 fn noted_by(dir: &Path, index: &Index) -> Result<CommitPayload, IndexError> {

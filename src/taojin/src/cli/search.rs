@@ -14,7 +14,7 @@ use crate::config::LoadedConfig;
 use crate::documents::open_index;
 use crate::serve::{self, Calendar, DocumentHit, Relaxation, SearchRequest, SearchResults};
 use taojin_search::analyze::Expanded;
-use taojin_search::index::{Match, Query, Reader, SiteTitles, Sort};
+use taojin_search::index::{FORMAT, Match, Query, Reader, SiteTitles, Sort};
 
 /// Hits shown when nothing is said.
 const DEFAULT_LIMIT: usize = 10;
@@ -105,6 +105,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     }
     let loaded = context.load()?;
     let reader = open(&loaded)?;
+    if let Some(format) = reader.outdated_format() {
+        output::note(&format!(
+            "the search index has format {format}, this taojin writes format {FORMAT}; some spellings are not found until: taojin reindex"
+        ));
+    }
     let window = loaded.config.serve.window;
     if args.limit == 0 || args.limit.saturating_add(args.offset) > window {
         bail_usage!("--limit and --offset: hits 1 to {window} can be shown");

@@ -18,6 +18,7 @@ use tantivy::{
 
 use super::compile::{Boxed, Compiler, group_query};
 use super::folder::{Folder, META};
+use super::rebuild::noted;
 use super::threads::{Parallelism, SearchThreads, ThreadShare};
 use crate::analyze::tokenizers;
 use crate::index::IndexError;
@@ -27,7 +28,7 @@ use crate::index::facets::days::DAY_MS;
 use crate::index::facets::values::MOST;
 use crate::index::rank::plan::Plan;
 use crate::index::reader::Watermark;
-use crate::index::schema::{Column, check_format, refuse_newer, unreadable};
+use crate::index::schema::{Column, check_searched, refuse_newer, unreadable};
 use crate::index::stop::CancellationToken;
 use crate::index::view::{Order, Precedence, Ranked, Ranking, Statistics, View, Wanted, aged};
 
@@ -362,7 +363,7 @@ impl View for Embedded<'_> {
     }
 
     fn last_seq(&self) -> Result<u64, IndexError> {
-        Ok(check_format(self.dir, self.searcher.index())?.seq)
+        Ok(check_searched(self.dir, self.searcher.index())?.seq)
     }
 }
 
@@ -430,7 +431,7 @@ impl Opened {
         let directory = Folder::open(dir).map_err(|e| unreadable(dir, e))?;
         let mut index = Index::open(directory).map_err(|e| unreadable(dir, e))?;
         index.set_tokenizers(tokenizers());
-        check_format(dir, &index)?;
+        check_searched(dir, &index)?;
         let inner = index
             .reader_builder()
             .reload_policy(ReloadPolicy::Manual)
@@ -457,6 +458,11 @@ impl Opened {
             searcher: self.inner.searcher(),
             threads: Some(self.threads.share()),
         })
+    }
+
+    /// The format that the last commit names.
+    pub(crate) fn format(&self) -> Option<u32> {
+        noted(&self.dir).map(|noted| noted.format)
     }
 
     /// What an index failed with.

@@ -11,7 +11,7 @@ use tantivy::Index;
 
 use super::folder::Folder;
 use crate::index::IndexError;
-use crate::index::schema::{CommitPayload, check_format, unreadable};
+use crate::index::schema::{CommitPayload, check_searched, unreadable};
 
 /// Where an index is made again, next to the one in `dir`.
 pub fn fresh_dir(dir: &Path) -> PathBuf {
@@ -157,7 +157,7 @@ pub fn committed_seq(dir: &Path) -> u64 {
 /// Whether the index in `dir` can be searched while another one is made.
 pub fn can_be_searched(dir: &Path) -> bool {
     let index = Folder::open(dir).ok().map(Index::open);
-    matches!(index, Some(Ok(index)) if check_format(dir, &index).is_ok())
+    matches!(index, Some(Ok(index)) if check_searched(dir, &index).is_ok())
 }
 
 #[cfg(test)]

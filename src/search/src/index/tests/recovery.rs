@@ -142,6 +142,15 @@ fn broken_folders_are_named() {
     let error = open_writer(&index, &config).map(|_| ()).unwrap_err();
     assert!(matches!(error, IndexError::Format { .. }), "{error}");
 
+    // The index of the format before is searched until it is made again, and not written to.
+    std::fs::write(&meta, good.replace(&format(FORMAT), &format(FORMAT - 1))).unwrap();
+    let old = open_reader(&index, &ANALYZER, &config).unwrap();
+    assert_eq!(old.outdated_format(), Some(FORMAT - 1));
+    assert_eq!(ids(&old, &literal("日产原油")), [1]);
+    assert!(can_be_searched(&index));
+    let error = open_writer(&index, &config).map(|_| ()).unwrap_err();
+    assert!(matches!(error, IndexError::Format { .. }), "{error}");
+
     std::fs::write(&meta, good).unwrap();
     for file in std::fs::read_dir(&index).unwrap() {
         let path = file.unwrap().path();
