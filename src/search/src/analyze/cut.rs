@@ -309,6 +309,11 @@ pub fn gram_term(gram: &str) -> Cow<'_, str> {
     }
 }
 
+/// The gram that a term of the index is.
+pub(crate) fn gram_of_term(term: &str) -> &str {
+    term.strip_suffix(FILL).unwrap_or(term)
+}
+
 /// What follows a gram in the index.
 pub(super) fn gram_fill(gram: &str) -> &'static str {
     match gram.len() {

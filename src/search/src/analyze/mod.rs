@@ -22,7 +22,7 @@ mod tokenizer;
 mod typed;
 
 pub use cut::{GramPhrase, Word, ending_pattern, gram_phrase, gram_term, is_cjk, whole_grams};
-pub(crate) use cut::{Haystack, gram_terms, is_emoji, is_single};
+pub(crate) use cut::{Haystack, gram_of_term, gram_terms, is_emoji, is_single};
 pub use days::{Day, find_days};
 pub(crate) use dictionary::across_words;
 pub use dictionary::{Analyzer, Dictionary, Tagged, is_stop_word};

@@ -3,6 +3,7 @@
 //! some do, with pinyin and misspelled words replaced by words that sound or look like them ([`Correction`]); what some
 //! document has is replaced only where very many have a word that sounds like it. Of a hit: what it holds of the query ([`Reason`]).
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
@@ -18,7 +19,7 @@ use super::stored::head;
 use super::view::reckoned;
 use crate::analyze::{
     Day, Dictionary, GramPhrase, Haystack, Normalized, Word, alike, begins, find_days,
-    frequent_beginning, gram_phrase, gram_term, is_person_name, is_stop_word, normalize,
+    frequent_beginning, gram_phrase, gram_term, is_cjk, is_person_name, is_stop_word, normalize,
     normalize_document, sound_alike, syllables, whole_grams,
 };
 use taojin_extract::Document;
@@ -253,9 +254,10 @@ impl Reader {
             };
             if let Some(other) = &other {
                 changed = true;
-                is_sure &= !is_person_name(piece) || is_same_but_surname(piece, other);
+                is_sure &= other.is_sure
+                    && (!is_person_name(piece) || is_same_but_surname(piece, &other.text));
             }
-            corrected.push(other.unwrap_or_else(|| piece.to_owned()));
+            corrected.push(other.map_or_else(|| piece.to_owned(), |other| other.text));
         }
         if changed {
             let text = corrected.join(" ");
@@ -270,6 +272,11 @@ impl Reader {
             ..Query::plain(&typed)
         };
         Ok((apart && self.search(&plain)?.total > 0).then(|| sure(typed)))
+    }
+
+    /// Whether a document has these very characters.
+    pub fn has_text(&self, text: &str) -> Result<bool, IndexError> {
+        Ok(self.count(text)? > 0)
     }
 
     fn count(&self, text: &str) -> Result<usize, IndexError> {
@@ -301,13 +308,58 @@ impl Reader {
         self.best_of(readings)
     }
 
+    /// Of the Latin words of documents that are spelt nearly like one that no document has the nearest, of several the one
+    /// with most documents.
+    fn nearly_spelt(&self, word: &str) -> Result<Option<String>, IndexError> {
+        let most_edits = match word.len() {
+            0..4 => return Ok(None),
+            4..8 => 1,
+            _ => 2,
+        };
+        let view = self.view()?;
+        let mut similar = view.similar(Column::BodyGrams, word, most_edits)?;
+        similar.extend(view.similar(Column::TitleGrams, word, most_edits)?);
+        similar.retain(|(other, _)| other.chars().all(char::is_alphabetic));
+        let best = similar.into_iter().min_by_key(|(other, documents)| {
+            let edits = strsim::osa_distance(other, word);
+            (edits, std::cmp::Reverse(*documents), other.clone())
+        });
+        Ok(best.map(|(other, _)| other))
+    }
+
+    /// What stands in the place of a word of Latin letters that no document has: a word that is spelt nearly so or, where
+    /// nothing else was found, what is suggested to who types it.
+    fn meant_by_letters(&self, word: &str, strict: bool) -> Result<Option<String>, IndexError> {
+        let is_known = reckoned(self.view()?.as_ref(), |statistics| {
+            let has = |column| statistics.frequency(column, &gram_term(word)) > 0;
+            [Column::BodyGrams, Column::TitleGrams]
+                .map(has)
+                .contains(&true)
+        })?;
+        if is_known {
+            return Ok(None);
+        }
+        let similar = self.nearly_spelt(word)?;
+        if strict || similar.is_some() {
+            return Ok(similar);
+        }
+        let suggested = self.terms_like(word)?.into_iter().next();
+        Ok(suggested.map(|suggestion| suggestion.text))
+    }
+
     /// What stands in documents where this piece should stand; `nearest` are those nearest to it, if they are known.
     fn replaced(
         &self,
         piece: &str,
         strict: bool,
         nearest: Option<&[FoundDocument]>,
-    ) -> Result<Option<String>, IndexError> {
+    ) -> Result<Option<Correction>, IndexError> {
+        let sure = |text: String| {
+            Some(Correction {
+                text,
+                is_sure: true,
+            })
+        };
         // Another number is not what was meant.
         if piece.chars().any(char::is_numeric) {
             return Ok(None);
@@ -315,7 +367,12 @@ impl Reader {
         let dictionary = self.analyzer().dictionary();
         let terms = dictionary.typed();
         if let Some(text) = self.spelt(piece)? {
-            return Ok(Some(text));
+            return Ok(sure(text));
+        }
+        if piece.bytes().all(|b| b.is_ascii_lowercase())
+            && let Some(text) = self.meant_by_letters(piece, strict)?
+        {
+            return Ok(sure(text));
         }
         let sounding = terms.sounding(piece, strict);
         if strict && sounding.is_none() {
@@ -331,24 +388,26 @@ impl Reader {
                 own == 0 && self.count(&part)? == 0
             };
             if is_misspelled {
-                return Ok(Some(text));
+                return Ok(sure(text));
             }
         }
         if strict || own > 0 {
             return Ok(None);
         }
         match terms.like(piece) {
-            Some(term) if self.count(term)? > 0 => Ok(Some(term.to_owned())),
+            Some(term) if self.count(term)? > 0 => Ok(sure(term.to_owned())),
             // What documents have in the place of a name is another person.
             _ if piece.chars().count() < 3 || is_person_name(piece) => Ok(None),
-            _ => match nearest {
-                Some(nearest) => Ok(replaced_by_documents(piece, nearest, &dictionary)),
-                None => Ok(replaced_by_documents(
-                    piece,
-                    &self.nearest(piece)?,
-                    &dictionary,
-                )),
-            },
+            _ => {
+                let nearest = match nearest {
+                    Some(nearest) => Cow::Borrowed(nearest),
+                    None => Cow::Owned(self.nearest(piece)?),
+                };
+                let voted = replaced_by_documents(piece, &nearest, &dictionary);
+                Ok(voted
+                    .and_then(sure)
+                    .or_else(|| one_other_character(piece, &nearest)))
+            }
         }
     }
 
@@ -393,9 +452,7 @@ fn replaced_by_documents(
     let length = piece.chars().count();
     let mut votes: HashMap<String, (usize, usize)> = HashMap::new();
     for found in nearest.iter().take(NEAREST) {
-        let Document { title, text, .. } = &found.stored.document;
-        let text = format!("{}\n{text}", title.as_deref().unwrap_or_default());
-        let text: String = normalize_document(&text).chars().take(HEAD_CHARS).collect();
+        let text = beginning(found);
         let mut here: Option<(usize, &str)> = None;
         for part in word_spans(&text, &dictionary.words(&text), length) {
             let distance = strsim::hamming(part, piece).unwrap_or(length);
@@ -417,6 +474,46 @@ fn replaced_by_documents(
         )
     });
     best.map(|(text, _)| text)
+}
+
+/// Shortest piece that one other character leaves beyond doubt enough to be offered.
+const MIN_ONE_OTHER_CHARS: usize = 5;
+
+/// What some of the nearest documents have that differs from a piece of Chinese in one character. It is only offered.
+fn one_other_character(piece: &str, nearest: &[FoundDocument]) -> Option<Correction> {
+    let piece: Vec<char> = piece.chars().collect();
+    if piece.len() < MIN_ONE_OTHER_CHARS || !piece.iter().copied().all(is_cjk) {
+        return None;
+    }
+    let mut votes: HashMap<String, usize> = HashMap::new();
+    for found in nearest.iter().take(NEAREST) {
+        let text: Vec<char> = beginning(found).chars().collect();
+        let differs_once = |part: &&[char]| {
+            let pairs = part.iter().zip(&piece);
+            pairs.filter(|(a, b)| a != b).count() == 1 && part.iter().copied().all(is_cjk)
+        };
+        if let Some(part) = text.windows(piece.len()).find(differs_once) {
+            *votes.entry(part.iter().collect()).or_default() += 1;
+        }
+    }
+    let best = votes
+        .into_iter()
+        .max_by_key(|(text, count)| (*count, std::cmp::Reverse(text.clone())));
+    best.map(|(text, _)| Correction {
+        text,
+        is_sure: false,
+    })
+}
+
+/// Title and text in normal form as far as a piece is searched for in them.
+fn beginning(found: &FoundDocument) -> String {
+    let Document { title, text, .. } = &found.stored.document;
+    let text = format!(
+        "{}\n{}",
+        title.as_deref().unwrap_or_default(),
+        head(text, MAX_TEXT_BYTES)
+    );
+    normalize_document(&text).chars().take(HEAD_CHARS).collect()
 }
 
 /// The parts of a text of so many characters that are whole words, one or several next to each other; no single character is

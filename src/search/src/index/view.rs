@@ -82,6 +82,15 @@ pub(crate) trait View {
     /// that is. What it asks for must not depend on the answers.
     fn with_statistics(&self, ask: &mut dyn FnMut(&dyn Statistics)) -> Result<(), IndexError>;
 
+    /// The Latin words of a field of grams that differ from this one in so many letters at most, each with the number of its
+    /// documents, in no order. A letter is missing, too much, another, or has changed places with the next.
+    fn similar(
+        &self,
+        column: Column,
+        word: &str,
+        most_edits: u8,
+    ) -> Result<Vec<(String, u64)>, IndexError>;
+
     /// The documents that a plan fits.
     fn rank(&self, plan: &Plan, wanted: &Wanted<'_>) -> Result<Ranking, IndexError>;
 

@@ -57,6 +57,9 @@ pub(in super::super) struct RemoteView<'a> {
     known: RefCell<HashMap<DocAddress, Known>>,
 }
 
+/// Similar words that the engine is asked for.
+const SIMILAR_WORDS: usize = 10;
+
 impl<'a> RemoteView<'a> {
     pub(in super::super) fn new(index: &'a RemoteIndex) -> Self {
         Self {
@@ -150,6 +153,32 @@ impl View for RemoteView<'_> {
         known.of_terms = RefCell::new(terms.into_iter().zip(totals).collect());
         ask(&known);
         Ok(())
+    }
+
+    fn similar(
+        &self,
+        column: Column,
+        word: &str,
+        most_edits: u8,
+    ) -> Result<Vec<(String, u64)>, IndexError> {
+        let body = json!({
+            "size": 0,
+            "suggest": {"similar": {"text": word, "term": {
+                "field": column.name(),
+                "suggest_mode": "always",
+                "string_distance": "damerau_levenshtein",
+                "max_edits": most_edits,
+                "prefix_length": 0,
+                "size": SIMILAR_WORDS,
+            }}},
+        });
+        let found = self.search(&body, &CancellationToken::default())?;
+        let options = found["suggest"]["similar"][0]["options"].as_array();
+        let option = |option: &Value| {
+            let word = option["text"].as_str()?.to_owned();
+            Some((word, option["freq"].as_u64()?))
+        };
+        Ok(options.into_iter().flatten().filter_map(option).collect())
     }
 
     fn rank(&self, plan: &Plan, wanted: &Wanted<'_>) -> Result<Ranking, IndexError> {

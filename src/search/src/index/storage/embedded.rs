@@ -3,6 +3,7 @@
 //! index before each use. Never writes.
 
 use std::cmp::Reverse;
+use std::collections::HashMap;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -20,7 +21,7 @@ use super::compile::{Boxed, Compiler, group_query};
 use super::folder::{Folder, META};
 use super::rebuild::noted;
 use super::threads::{Parallelism, SearchThreads, ThreadShare};
-use crate::analyze::tokenizers;
+use crate::analyze::{gram_of_term, tokenizers};
 use crate::index::IndexError;
 use crate::index::duplicates::reprints::{Placed, Sketch};
 use crate::index::facets::counts::{DayCounts, GroupCounts, NameCounts};
@@ -228,6 +229,35 @@ impl Embedded<'_> {
         })
     }
 
+    fn similar_terms(
+        &self,
+        column: Column,
+        word: &str,
+        most_edits: usize,
+    ) -> tantivy::Result<Vec<(String, u64)>> {
+        let mut similar: HashMap<String, u64> = HashMap::new();
+        let mut left = MAX_COMPARED_TERMS;
+        for segment in self.searcher.segment_readers() {
+            let index = segment.inverted_index(column.field())?;
+            let (first, behind) = LATIN;
+            let mut terms = index.terms().range().ge(first).lt(behind).into_stream()?;
+            while left > 0 && terms.advance() {
+                left -= 1;
+                let term = std::str::from_utf8(terms.key()).unwrap_or_default();
+                let term = gram_of_term(term);
+                // Of letters of two bytes each edit may change two.
+                if term.len().abs_diff(word.len()) > 2 * most_edits {
+                    continue;
+                }
+                if strsim::osa_distance(term, word) <= most_edits {
+                    let documents = similar.entry(term.to_owned()).or_default();
+                    *documents += u64::from(terms.value().doc_freq);
+                }
+            }
+        }
+        Ok(similar.into_iter().collect())
+    }
+
     fn newest(&self) -> tantivy::Result<Watermark> {
         let mut newest = Watermark::default();
         for segment in self.searcher.segment_readers() {
@@ -257,6 +287,16 @@ impl View for Embedded<'_> {
     fn with_statistics(&self, ask: &mut dyn FnMut(&dyn Statistics)) -> Result<(), IndexError> {
         ask(self);
         Ok(())
+    }
+
+    fn similar(
+        &self,
+        column: Column,
+        word: &str,
+        most_edits: u8,
+    ) -> Result<Vec<(String, u64)>, IndexError> {
+        let similar = self.similar_terms(column, word, most_edits.into());
+        similar.map_err(|e| self.failed(e))
     }
 
     fn rank(&self, plan: &Plan, wanted: &Wanted<'_>) -> Result<Ranking, IndexError> {
@@ -366,6 +406,11 @@ impl View for Embedded<'_> {
         Ok(check_searched(self.dir, self.searcher.index())?.seq)
     }
 }
+
+/// The first letter of Latin words, and what comes behind the last one.
+const LATIN: (&str, &str) = ("a", "\u{250}");
+/// Terms that one word is compared with at most, a tenth of a second.
+const MAX_COMPARED_TERMS: usize = 500_000;
 
 /// Which document stands at a place, and the number of the change that made it what it is.
 pub(crate) fn identity(searcher: &Searcher, at: DocAddress) -> tantivy::Result<(u64, u64)> {

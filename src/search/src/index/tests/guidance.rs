@@ -13,6 +13,8 @@ on_each_engine!(
     suggest_by_prefix_and_pinyin,
     correction_of_unknown_text,
     correction_offers_words_only,
+    correction_of_letters,
+    correction_of_one_character,
     correction_offers_what_outnumbers,
     suggest_frequent_words,
     suggest_marks_typed_part,
@@ -496,4 +498,80 @@ fn similar_share_rare_words(engine: Engine) {
     assert_eq!(similar("加油站调整价格"), ["汽油价格再次下调"]);
     // What all documents say makes none of them related.
     assert_eq!(similar("管道冬季巡检"), Vec::<String>::new());
+}
+
+fn correction_of_letters(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            (
+                "甲",
+                None,
+                "页岩气简讯",
+                "页岩气井投产, Halliburton supplied the pumps",
+            ),
+            (
+                "乙",
+                None,
+                "简讯",
+                "Halliburton and Saipem signed a contract",
+            ),
+        ],
+    );
+    let corrected = |typed: &str| {
+        let query = Query::plain(typed);
+        let found = reader.search(&query).unwrap();
+        let correction = reader.correction(&query, &found).unwrap();
+        correction.map(|c| (c.text, c.is_sure))
+    };
+    for (typed, meant, case) in [
+        ("Haliburton", Some("halliburton"), "a letter is missing"),
+        (
+            "Halilburtn",
+            Some("halliburton"),
+            "two edits of a long word",
+        ),
+        ("Siapem", Some("saipem"), "two letters have changed places"),
+        (
+            "contrakt saipem",
+            Some("contract saipem"),
+            "one of two words",
+        ),
+        ("saip", None, "too short"),
+        ("saipem", None, "a document has it"),
+        ("yyq", Some("页岩气"), "first letters"),
+        ("yeyanq", Some("页岩气"), "the beginning of syllables"),
+    ] {
+        let meant = meant.map(|text| (text.to_owned(), true));
+        assert_eq!(corrected(typed), meant, "{case}");
+        // Whoever types it is shown what a search for it takes.
+        if typed.starts_with('y') {
+            let suggested = reader.suggest(typed, 5).unwrap();
+            assert_eq!(
+                Some(&suggested[0].text),
+                meant.as_ref().map(|(text, _)| text)
+            );
+        }
+    }
+}
+
+fn correction_of_one_character(engine: Engine) {
+    let (_index, reader) = index(
+        engine,
+        &[
+            ("甲", None, "简讯", "东江输水隧洞贯通"),
+            ("乙", None, "简讯", "北岸码头启用"),
+        ],
+    );
+    let corrected = |typed: &str| {
+        let query = Query::plain(typed);
+        let found = reader.search(&query).unwrap();
+        let correction = reader.correction(&query, &found).unwrap();
+        correction.map(|c| (c.text, c.is_sure))
+    };
+    let offered = |text: &str| Some((text.to_owned(), false));
+    assert_eq!(corrected("输水坠洞贯"), offered("输水隧洞贯"));
+    assert_eq!(corrected("东江输水隧沟"), offered("东江输水隧洞"));
+    // Two others of five may be something else.
+    assert_eq!(corrected("输油坠洞贯"), None);
 }
