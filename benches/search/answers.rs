@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 use taojin::serve::Calendar;
-use taojin_search::analyze::{Analyzer, is_stop_word, normalize};
+use taojin_search::analyze::{Analyzer, is_stop_word, normalize, normalize_document};
 use taojin_search::index::Query;
 use taojin_search::query::parse;
 
@@ -158,17 +158,19 @@ fn drawn(texts: &[&Text], dice: &mut Dice) -> String {
     }
 }
 
-/// A text as it is searched, without the blanks beside Chinese characters.
+/// A text as it is searched, without the blanks that part neither two words of letters nor two numbers.
 fn squeezed(text: &str) -> String {
-    let normal: Vec<char> = normalize(text).chars().collect();
-    let run = |at: Option<usize>| {
-        let c = at.and_then(|at| normal.get(at));
-        c.is_some_and(char::is_ascii_alphanumeric)
+    let normal: Vec<char> = normalize_document(text).chars().collect();
+    let both = |at: usize, kind: fn(&char) -> bool| {
+        let beside = [at.checked_sub(1), Some(at + 1)];
+        let beside = beside.map(|at| at.and_then(|at| normal.get(at)));
+        beside.into_iter().all(|c| c.is_some_and(kind))
     };
+    let parts = |at| both(at, char::is_ascii_digit) || both(at, char::is_ascii_alphabetic);
     let kept = normal
         .iter()
         .enumerate()
-        .filter(|(at, c)| !c.is_whitespace() || run(at.checked_sub(1)) || run(Some(at + 1)));
+        .filter(|(at, c)| !c.is_whitespace() || parts(*at));
     kept.map(|(_, c)| *c).collect()
 }
 

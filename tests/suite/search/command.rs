@@ -102,6 +102,38 @@ fn search_corrections_and_synonyms() {
 }
 
 #[test]
+fn search_relaxes_quotes_in_question() {
+    let index = filled();
+    index.import_texts(&[
+        ("https://b.example/1", "东江供水条例由水利厅起草。"),
+        ("https://b.example/2", "水利厅发布用水定额。"),
+    ]);
+    for (typed, instead, note) in [
+        (
+            "水利厅起草的「东江 供水规章条例」",
+            Some("水利厅起草的东江 供水规章条例"),
+            Some("东江 供水规章条例: no document has this as it stands"),
+        ),
+        ("“东江供水条例”由谁制定", Some("东江供水条例由谁制定"), None),
+        ("水利厅“用水定额”", None, None),
+        ("“供水规章条例”", None, None),
+    ] {
+        let answer = index.json(&["search", "--json", typed]);
+        assert_eq!(answer["searched_instead"].as_str(), instead, "{answer}");
+        let total = answer["total"].as_u64();
+        assert_eq!(
+            total,
+            Some(u64::from(typed != "“供水规章条例”")),
+            "{answer}"
+        );
+        let said = answer["notes"][0].as_str().unwrap_or_default();
+        assert!(said.starts_with(note.unwrap_or_default()), "{answer}");
+        let as_typed = index.json(&["search", "--json", "--as-typed", typed]);
+        assert_eq!(as_typed["searched_instead"].as_str(), None, "{as_typed}");
+    }
+}
+
+#[test]
 fn own_synonyms_are_used() {
     let index = filled();
     index.configure("[analyze]\nsynonyms = [\"own.txt\"]\n");

@@ -32,7 +32,9 @@ use crate::index::{Clause, Form, Group, Occur, Query, Target, is_comparison, is_
 use dates::{Calendar, DateError};
 pub use pieces::is_label;
 use pieces::{Field, Sign, Text, pieces};
-pub use tree::{Narrowing, narrowings, without_dates, without_quotes};
+pub use tree::{
+    Narrowing, narrowings, quoted, without_dates, without_quotes, without_quotes_around,
+};
 use tree::{Node, parts};
 
 /// Longest query in characters; the rest is left out.
@@ -70,6 +72,12 @@ pub enum Note {
         piece: String,
         /// Why it is none.
         why: Misread,
+    },
+    /// No document has a phrase of a longer query as it stands.
+    #[error("{piece}: no document has this as it stands; searched without the quotes")]
+    NoPhrase {
+        /// Without the quotes.
+        piece: String,
     },
     /// No document is of this site.
     #[error("site:{site}: no document here is of a site of this name or host")]

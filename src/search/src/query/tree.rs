@@ -297,15 +297,34 @@ pub fn narrowings(typed: &str) -> Vec<Narrowing> {
     (0..parts.len()).filter(narrows).map(narrowing).collect()
 }
 
+/// The phrases of a query in quotes, as they stand in these, without those of a field and refused ones.
+pub fn quoted(typed: &str) -> Vec<String> {
+    let all = pieces(typed).into_iter();
+    let texts = all.filter_map(|placed| match placed.piece {
+        Piece::Text(text) if is_phrase(&text) => Some(text.text),
+        _ => None,
+    });
+    texts.collect()
+}
+
+fn is_phrase(text: &Text) -> bool {
+    text.quoted && text.field.is_none() && text.sign != Sign::Minus
+}
+
 /// A query without its quotes: the words may stand apart.
 pub fn without_quotes(typed: &str) -> String {
+    without_quotes_around(typed, |_| true)
+}
+
+/// A query without the quotes around some of its phrases.
+pub fn without_quotes_around(typed: &str, is_chosen: impl Fn(&str) -> bool) -> String {
     let mut out = String::new();
     let mut end = 0;
     for placed in pieces(typed) {
         let Piece::Text(text) = &placed.piece else {
             continue;
         };
-        if text.quoted && text.field.is_none() && text.sign != Sign::Minus {
+        if is_phrase(text) && is_chosen(&text.text) {
             out.push_str(typed.get(end..placed.at.start).unwrap_or_default());
             out.push_str(&text.text);
             end = placed.at.end;

@@ -230,6 +230,9 @@ pub(super) fn note(lang: Lang, note: &Note) -> String {
             };
             format!("“{}”：{why}，已按普通文字搜索。", echo(piece))
         }
+        (Lang::Zh, Note::NoPhrase { piece }) => {
+            format!("没有文档一字不差地含有“{}”，已去掉引号搜索。", echo(piece))
+        }
         (Lang::Zh, Note::NoSite { site }) => {
             format!("site:{}：这里没有这个站点的文档。", echo(site))
         }

@@ -18,7 +18,9 @@ use taojin_search::index::{
 };
 use taojin_search::query::dates::Calendar;
 use taojin_search::query::highlight::Highlighter;
-use taojin_search::query::{Note, Parsed, parse, without_dates, without_quotes};
+use taojin_search::query::{
+    Note, Parsed, parse, quoted, without_dates, without_quotes, without_quotes_around,
+};
 use taojin_uri::CrawlUri;
 use utoipa::ToSchema;
 
@@ -327,6 +329,12 @@ pub fn search_corrected(
     request: &SearchRequest,
 ) -> Result<SearchResults, IndexError> {
     let (found, final_answer) = search_once(reader, request)?;
+    if found.total == 0
+        && request.corrected
+        && let Some(relaxed) = search_unquoted(reader, request)?
+    {
+        return Ok(relaxed);
+    }
     let meant = found.did_you_mean.clone();
     let Some(text) = meant.filter(|_| request.corrected && !final_answer) else {
         return Ok(found);
@@ -344,6 +352,43 @@ pub fn search_corrected(
             ..corrected
         },
     })
+}
+
+/// The results of a query with words beside its phrases in quotes, without the quotes around what no document has as it
+/// stands or, where each is in some document, without any; `None` where nothing is found so either. A phrase alone stays
+/// what it is.
+fn search_unquoted(
+    reader: &Reader,
+    request: &SearchRequest,
+) -> Result<Option<SearchResults>, IndexError> {
+    let phrases = quoted(&request.text);
+    if phrases.is_empty() || parse_request(reader, request).query.words.trim().is_empty() {
+        return Ok(None);
+    }
+    let mut unknown: Vec<String> = Vec::new();
+    for phrase in phrases {
+        if !reader.has_text(&phrase)? {
+            unknown.push(phrase);
+        }
+    }
+    let text = without_quotes_around(&request.text, |phrase| {
+        unknown.is_empty() || unknown.iter().any(|unknown| unknown == phrase)
+    });
+    let other = SearchRequest {
+        text: text.clone(),
+        ..request.clone()
+    };
+    let (mut relaxed, _) = search_once(reader, &other)?;
+    if relaxed.total == 0 {
+        return Ok(None);
+    }
+    let notes = unknown.into_iter().map(|piece| Note::NoPhrase { piece });
+    relaxed.notes.extend(notes);
+    Ok(Some(SearchResults {
+        searched_instead: Some(text),
+        did_you_mean: None,
+        ..relaxed
+    }))
 }
 
 /// Hits, and whether they answer the query, it is more than plain words, or what was meant is not sure: then nothing is put in
