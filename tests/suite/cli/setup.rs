@@ -134,6 +134,25 @@ fn check_online_reports_each_host() {
     let said = folder.run(&["check", "--online"]).err;
     assert_has(&said, &["proxy", "is fetch.proxy right?"]);
     assert_eq!(said.lines().count(), 1, "{said}");
+    // One on this machine is missed without the network as well.
+    let said = folder.run(&["check"]).failed(1).err;
+    assert_has(&said, &["proxy", "is fetch.proxy right?"]);
+    for (proxy, problem) in [
+        (
+            "socks4://me:geheim@10.9.8.7:1080",
+            "`socks4` is no kind of proxy",
+        ),
+        ("http://me:geheim@gate.example", "it names no port"),
+    ] {
+        let settings = format!("[fetch]\nproxy = \"{proxy}\"\n");
+        let folder = Folder::new(&settings, &[("open.toml", &seed(open))]);
+        for command in ["check", "crawl"] {
+            let said = folder.run(&[command]).failed(2).err;
+            assert_has(&said, &["fetch.proxy", problem]);
+            assert!(!said.contains("geheim"), "{said}");
+            assert_eq!(said.lines().count(), 1, "{said}");
+        }
+    }
 }
 
 #[test]

@@ -17,6 +17,7 @@ use super::explain;
 use super::gate::Permit;
 use super::guard::{Guard, Refusal, Resolver};
 use super::limits::Config;
+use super::proxy::{ProxyAddress, ProxyProblem};
 use super::request::{Fetched, Head, HeadContext, Request, Sink, Want, encoding, location};
 use super::warc::{request_head, response_head};
 use crate::outcome::{Failure, VisitOutcome};
@@ -40,9 +41,11 @@ const H2_STREAM_WINDOW: u32 = 256 << 10;
 /// Why there is no client.
 #[derive(Debug, thiserror::Error)]
 pub enum FetchError {
-    /// The proxy is not a URL of a proxy.
-    #[error("fetch.proxy = {0:?} is not the address of a proxy: {1}")]
-    Proxy(String, reqwest::Error),
+    /// The proxy cannot be used.
+    #[error(
+        "fetch.proxy is not the address of a proxy: {0}; write http://HOST:PORT, https://…, socks5://… or socks5h://…"
+    )]
+    Proxy(#[from] ProxyProblem),
     /// A text of the configuration cannot stand in a header.
     #[error("fetch.{0} = {1:?} cannot be sent in a header: use printable ASCII on one line")]
     HeaderText(&'static str, String),
@@ -331,9 +334,8 @@ fn builder(
         .http2_initial_stream_window_size(H2_STREAM_WINDOW)
         .no_proxy();
     if let Some(address) = &config.proxy {
-        let proxy = reqwest::Proxy::all(address.as_str())
-            .map_err(|error| FetchError::Proxy(address.clone(), error))?;
-        builder = builder.proxy(proxy);
+        let proxy = ProxyAddress::parse(address)?;
+        builder = builder.proxy(proxy.for_all_requests()?);
     }
     Ok(builder)
 }

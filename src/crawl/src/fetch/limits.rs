@@ -52,8 +52,9 @@ pub struct Config {
     /// Addresses of hosts that the name server is not asked for, as in curl's `--resolve`:
     /// `{ "news.example" = "127.0.0.1:8080" }`; the port is optional. They pass the same guard.
     pub hosts: BTreeMap<String, HostAddress>,
-    /// Proxy for all requests, for example `http://proxy.example:3128`. The proxy then resolves names, so only
-    /// addresses written in URLs are guarded here. Proxy variables of the environment are ignored.
+    /// Proxy for all requests, for example `http://proxy.example:3128`, with `http`, `https`, `socks5` or `socks5h`. The
+    /// proxy then resolves names, so only addresses written in URLs are guarded here. Nothing goes past it. Proxy variables
+    /// of the environment are ignored.
     pub proxy: Option<String>,
 }
 

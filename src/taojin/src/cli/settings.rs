@@ -19,7 +19,7 @@ use super::output;
 use crate::config::{self, Config, ConfigProblem, LoadedConfig, Origin};
 use crate::daemon::now_ms;
 use crate::documents::IndexAt;
-use taojin_crawl::fetch::{Gate, Purpose, Refused};
+use taojin_crawl::fetch::{Gate, ProxyAddress, Purpose, Refused};
 use taojin_crawl::schedule::Site;
 use taojin_search::index::IndexError;
 use taojin_search::index::remote::RemoteIndex;
@@ -56,10 +56,20 @@ pub(crate) fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<ExitC
     }
     let mut warnings = warnings(&loaded);
     warnings.extend(exposed);
-    let tried = if args.online && problems.is_empty() {
+    let tried = if !problems.is_empty() {
+        Vec::new()
+    } else if args.online {
         runtime()?.block_on(try_out(&loaded))?
     } else {
-        Vec::new()
+        // Whether a proxy on this machine is there can be told without the network.
+        let proxy = proxy_of(&loaded).filter(ProxyAddress::is_local);
+        let asked = proxy
+            .map(|proxy| runtime()?.block_on(async { anyhow::Ok(proxy_answers(&proxy).await) }));
+        asked
+            .transpose()?
+            .into_iter()
+            .filter(|step| step.level == Level::Error)
+            .collect()
     };
     if args.json {
         output::json(&answer(&loaded, &problems, &warnings, &tried))?;
@@ -247,8 +257,8 @@ async fn try_out(loaded: &LoadedConfig) -> anyhow::Result<Vec<NetworkCheck>> {
         .take(SITES)
         .collect();
     let mut tried = Vec::new();
-    match &loaded.config.fetch.proxy {
-        Some(proxy) => tried.push(proxy_answers(proxy).await),
+    match proxy_of(loaded) {
+        Some(proxy) => tried.push(proxy_answers(&proxy).await),
         None => tried.extend(names(loaded, &seeds).await),
     }
     if let Some(at) = IndexAt::new(loaded).remote() {
@@ -320,17 +330,16 @@ async fn ask(
     }
 }
 
-async fn proxy_answers(proxy: &str) -> NetworkCheck {
-    let url = url::Url::parse(proxy).ok();
-    let host = url
-        .as_ref()
-        .and_then(url::Url::host_str)
-        .unwrap_or_default();
-    let port = url.as_ref().and_then(url::Url::port_or_known_default);
-    // The usual port of SOCKS, which is the only other kind there is.
-    let port = port.unwrap_or(1080);
+/// The proxy of the settings, which were checked.
+fn proxy_of(loaded: &LoadedConfig) -> Option<ProxyAddress> {
+    let proxy = loaded.config.fetch.proxy.as_deref()?;
+    ProxyAddress::parse(proxy).ok()
+}
+
+async fn proxy_answers(proxy: &ProxyAddress) -> NetworkCheck {
+    let (host, port) = (proxy.host(), proxy.port());
     let question = async {
-        match TcpStream::connect((host.trim_matches(['[', ']']), port)).await {
+        match TcpStream::connect((host, port)).await {
             Ok(_) => Ok((Level::Ok, "takes connections".to_owned())),
             Err(error) => Err(error.to_string()),
         }

@@ -5,6 +5,7 @@ mod client;
 mod gate;
 mod guard;
 mod head;
+mod proxy;
 mod robots;
 mod robots_cache;
 mod robots_reader;
