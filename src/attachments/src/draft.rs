@@ -21,7 +21,17 @@ pub(crate) struct Draft {
 }
 
 impl Draft {
-    pub(crate) fn push(&mut self, place: Place, text: String) {
+    /// Adds text. Of a sheet, columns before the first that has something are left out.
+    pub(crate) fn push(&mut self, place: Place, mut text: String) {
+        if matches!(place, Place::Sheet(_)) {
+            let indent = |line: &str| line.len() - line.trim_start_matches('\t').len();
+            let rows = || text.lines().filter(|line| !line.trim().is_empty());
+            let margin = rows().map(indent).min().unwrap_or(0);
+            if margin > 0 {
+                let rows: Vec<&str> = rows().filter_map(|row| row.get(margin..)).collect();
+                text = rows.join("\n");
+            }
+        }
         self.parts.push(Part { place, text });
     }
 

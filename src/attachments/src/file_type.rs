@@ -9,6 +9,7 @@ use taojin_extract::page;
 
 use crate::Unreadable;
 use crate::mail;
+use crate::opc::{OfficePackage, root_element};
 use crate::package::Package;
 
 /// A kind of file that is read.
@@ -67,6 +68,26 @@ const COMPOUND: &[u8] = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1";
 /// First bytes of ZIP archives and what is packed as one; the second of empty ones.
 const ZIP: [&[u8]; 2] = [b"PK\x03\x04", b"PK\x05\x06"];
 const RAR: &[u8] = b"Rar!\x1a\x07";
+/// What pages begin with, in lower case.
+const PAGE_TAGS: &[&str] = &[
+    "<!doctype html",
+    "<html",
+    "<head",
+    "<body",
+    "<table",
+    "<meta",
+    "<title",
+    "<style",
+    "<script",
+    "<div",
+    "<p>",
+    "<p ",
+    "<center",
+    "<font",
+    "<h1",
+    "<h2",
+    "<span",
+];
 const SEVEN_Z: &[u8] = b"7z\xbc\xaf\x27\x1c";
 const PDF: &[u8] = b"%PDF-";
 const RTF: &[u8] = b"{\\rtf";
@@ -155,18 +176,6 @@ fn detect_package(bytes: &[u8]) -> Result<FileType, Unreadable> {
     if package.contains("ofd.xml") {
         return Ok(FileType::Ofd);
     }
-    for (folder, file_type) in [
-        ("word/", FileType::Docx),
-        ("xl/", FileType::Xlsx),
-        ("ppt/", FileType::Pptx),
-    ] {
-        if package.contains("[content_types].xml") && package.contains_folder(folder) {
-            if package.contains("xl/workbook.bin") {
-                return Err(Unreadable::NotRead("a binary Excel workbook".to_owned()));
-            }
-            return Ok(file_type);
-        }
-    }
     let mimetype = package.read("mimetype", &mut budget).unwrap_or_default();
     let mimetype = String::from_utf8_lossy(&mimetype);
     for (part, file_type) in [
@@ -182,7 +191,9 @@ fn detect_package(bytes: &[u8]) -> Result<FileType, Unreadable> {
     if package.contains("meta-inf/container.xml") {
         return Ok(FileType::Epub);
     }
-    Ok(FileType::Zip)
+    let package = OfficePackage::open(package, &mut budget);
+    let office = package.map_or(Ok(None), |mut package| package.file_type(&mut budget))?;
+    Ok(office.unwrap_or(FileType::Zip))
 }
 
 /// What a compound file is, by its streams.
@@ -208,16 +219,38 @@ fn detect_compound(bytes: &[u8]) -> Result<FileType, Unreadable> {
     Err(Unreadable::NotRead(format.to_owned()))
 }
 
+/// What an XML file of an office is, by its first element. `start`: the beginning of the file in lower case.
+fn detect_xml(start: &str) -> Option<FileType> {
+    let root = root_element(start.as_bytes());
+    Some(match &*root {
+        "workbook" if start.contains("office:spreadsheet") || start.contains("excel.sheet") => {
+            FileType::Xls
+        }
+        "worddocument" => FileType::Doc,
+        // The part that all others hang from may begin after the head; Word writes such files most.
+        "package" if start.contains("spreadsheetml") => FileType::Xlsx,
+        "package" if start.contains("presentationml") => FileType::Pptx,
+        "package" if start.contains("pkg:") || start.contains("2006/xmlpackage") => FileType::Docx,
+        "document" if start.contains("opendocument.spreadsheet") => FileType::Ods,
+        "document" if start.contains("opendocument.presentation") => FileType::Odp,
+        "document" if start.contains("opendocument.text") => FileType::Odt,
+        _ => return None,
+    })
+}
+
 /// What a text is, by its beginning and, if both are possible, its name.
 fn detect_text(head: &str, name: &str) -> Result<FileType, Unreadable> {
     let start = head.trim_start().to_lowercase();
-    let tags = ["<!doctype html", "<html", "<head", "<body", "<table"];
-    let is_xml = start.starts_with("<?xml");
-    if tags.iter().any(|tag| start.starts_with(tag)) || (is_xml && start.contains("<html")) {
-        return Ok(FileType::Html);
-    }
-    if is_xml {
-        return Err(Unreadable::NotRead("XML data".to_owned()));
+    if start.starts_with('<') {
+        if let Some(file_type) = detect_xml(&start) {
+            return Ok(file_type);
+        }
+        if PAGE_TAGS.iter().any(|tag| start.starts_with(tag)) || start.contains("<html") {
+            return Ok(FileType::Html);
+        }
+        if start.starts_with("<?xml") {
+            return Err(Unreadable::NotRead("XML data".to_owned()));
+        }
     }
     let suffix = name.rsplit('.').next().unwrap_or_default();
     if suffix.eq_ignore_ascii_case("txt") {

@@ -14,21 +14,31 @@
 //! in [`MAX_DEPTH`] levels. A text that was cut says so ([`Attachment::is_cut`]).
 
 mod archive;
+mod biff;
 pub mod contained;
 mod draft;
+mod drawing;
 mod file_type;
+mod han_numbers;
+mod heading;
 mod honesty;
 mod mail;
 mod metadata;
+mod number_format;
+mod numbering;
 mod ofd;
 mod office;
+mod opc;
 mod open_document;
 mod package;
 mod pdf;
 mod rtf;
+mod sheets;
+mod slides;
 #[cfg(test)]
 mod tests;
 mod text;
+mod word;
 mod works;
 mod xml;
 
@@ -205,8 +215,10 @@ impl Budget {
         let reading = catch_unwind(AssertUnwindSafe(|| match file_type {
             FileType::Pdf => pdf::read(bytes),
             FileType::Ofd => ofd::read(bytes, self),
-            FileType::Docx | FileType::Doc | FileType::Xlsx | FileType::Xls => office::read(bytes),
-            FileType::Pptx | FileType::Ppt => office::read(bytes),
+            FileType::Docx | FileType::Doc | FileType::Xlsx | FileType::Xls => {
+                office::read(bytes, file_type, depth, self)
+            }
+            FileType::Pptx | FileType::Ppt => office::read(bytes, file_type, depth, self),
             FileType::Odt | FileType::Ods | FileType::Odp => open_document::read(bytes, self),
             FileType::Epub => open_document::read_book(bytes, self),
             FileType::Rtf => rtf::read(bytes),

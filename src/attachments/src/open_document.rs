@@ -11,23 +11,31 @@ const MAX_BLANKS: usize = 100;
 
 /// Reads a text, a spreadsheet or a presentation.
 pub(crate) fn read(bytes: &[u8], budget: &mut Budget) -> Result<Draft, Unreadable> {
-    let mut package = Package::open(bytes)?;
-    let manifest = package
-        .read("META-INF/manifest.xml", budget)
-        .unwrap_or_default();
-    let mut is_encrypted = false;
-    walk(&manifest, |node| {
-        is_encrypted |= matches!(node, Node::Start("encryption-data", _))
-    });
-    if is_encrypted {
-        return Err(Unreadable::Password);
-    }
-    let content = package.read("content.xml", budget)?;
+    let (content, meta) = if bytes.starts_with(b"PK") {
+        let mut package = Package::open(bytes)?;
+        let manifest = package
+            .read("META-INF/manifest.xml", budget)
+            .unwrap_or_default();
+        let mut is_encrypted = false;
+        walk(&manifest, |node| {
+            is_encrypted |= matches!(node, Node::Start("encryption-data", _))
+        });
+        if is_encrypted {
+            return Err(Unreadable::Password);
+        }
+        let content = package.read("content.xml", budget)?;
+        (
+            content,
+            package.read("meta.xml", budget).unwrap_or_default(),
+        )
+    } else {
+        // All of it in one XML file.
+        (bytes.to_vec(), bytes.to_vec())
+    };
     let mut reader = ContentReader::default();
     walk(&content, |node| reader.read(&node));
     reader.close(Place::Whole);
     let mut draft = reader.draft;
-    let meta = package.read("meta.xml", budget).unwrap_or_default();
     for (name, text) in find_texts(
         &meta,
         &[

@@ -5,8 +5,8 @@ use std::io::{Cursor, Read as _};
 
 use encoding_rs::GBK;
 use taojin_extract::page::decode_text;
+use zip::ZipArchive;
 use zip::result::ZipError;
-use zip::{ZipArchive, ZipWriter};
 
 use crate::honesty::is_garbage;
 use crate::{Budget, Unreadable};
@@ -31,14 +31,6 @@ impl<'a> Package<'a> {
 
     pub(crate) fn contains(&self, path: &str) -> bool {
         self.find(path).is_some()
-    }
-
-    pub(crate) fn contains_folder(&self, folder: &str) -> bool {
-        let is_in = |name: &String| {
-            name.get(..folder.len())
-                .is_some_and(|start| start.eq_ignore_ascii_case(folder))
-        };
-        self.names.iter().any(is_in)
     }
 
     fn find(&self, path: &str) -> Option<usize> {
@@ -101,22 +93,6 @@ pub(crate) fn decode_name(bytes: &[u8]) -> String {
         _ => decode_text(bytes, None),
     };
     name.replace('\\', "/")
-}
-
-/// Packs an archive again if its names have back slashes, which the standard forbids and some programs write. `None` if it need not
-/// or cannot be.
-pub(crate) fn rename_members(bytes: &[u8]) -> Option<Vec<u8>> {
-    let mut archive = ZipArchive::new(Cursor::new(bytes)).ok()?;
-    if !archive.file_names_raw().any(|name| name.contains(&b'\\')) {
-        return None;
-    }
-    let mut out = ZipWriter::new(Cursor::new(Vec::new()));
-    for index in 0..archive.len() {
-        let member = archive.by_index_raw(index).ok()?;
-        let name = decode_name(member.name_raw());
-        out.raw_copy_file_rename(member, name).ok()?;
-    }
-    out.finish().ok().map(Cursor::into_inner)
 }
 
 /// Resolves a path that a file at `base` names.

@@ -257,7 +257,7 @@ impl RtfReader {
     }
 }
 
-fn code_page(number: i32) -> &'static Encoding {
+pub(crate) fn code_page(number: i32) -> &'static Encoding {
     let label = match number {
         932 => "shift_jis".to_owned(),
         936 => "gbk".to_owned(),

@@ -1,5 +1,7 @@
 //! Files made in code: what is read of each kind, what is told of the unreadable, and bombs.
 
+mod office;
+
 use std::io::{Cursor, Write as _};
 
 use zip::write::SimpleFileOptions;

@@ -26,6 +26,14 @@ impl Attributes<'_> {
         Some(value.map_or_else(|_| found.value.to_string(), |value| value.into_owned()))
     }
 
+    /// Returns all attributes with this local name, whatever their prefixes.
+    pub(crate) fn all(&self, name: &str) -> Vec<String> {
+        let mut attributes = self.0.attributes();
+        let attributes = attributes.with_checks(false).flatten();
+        let named = attributes.filter(|a| a.key.local_name().as_ref() == name);
+        named.map(|a| a.value.to_string()).collect()
+    }
+
     /// Returns the numbers of an attribute, which blanks divide.
     pub(crate) fn numbers(&self, name: &str) -> Vec<f32> {
         let value = self.get(name).unwrap_or_default();

@@ -87,7 +87,11 @@ impl Text {
             let names = member.map(str::to_owned).into_iter().chain(place);
             let name = names.collect::<Vec<String>>().join(" · ");
             let is_laid_out = matches!(file_type, FileType::Pdf | FileType::Ofd);
-            let lines = paragraphs(&part.text, is_laid_out);
+            let lines = if has_rows(file_type) {
+                rows(&part.text)
+            } else {
+                paragraphs(&part.text, is_laid_out)
+            };
             if lines.is_empty() {
                 continue;
             }
@@ -114,6 +118,27 @@ impl Text {
             }
         }
     }
+}
+
+/// The lines of a text. A row of a table may begin with empty cells.
+fn rows(text: &str) -> Vec<String> {
+    let is_indent = |c: char| c.is_whitespace() && c != '\t';
+    let lines = text
+        .lines()
+        .map(|line| line.trim_end().trim_start_matches(is_indent));
+    lines
+        .filter(|line| !line.is_empty())
+        .map(str::to_owned)
+        .collect()
+}
+
+/// Whether the lines of a kind of file begin with a tab only where a cell is empty.
+fn has_rows(file_type: FileType) -> bool {
+    use FileType::{Csv, Doc, Docx, Odp, Ods, Odt, Ppt, Pptx, Xls, Xlsx};
+    matches!(
+        file_type,
+        Csv | Doc | Docx | Odp | Ods | Odt | Ppt | Pptx | Xls | Xlsx
+    )
 }
 
 /// The paragraphs of a text. The lines of a page that is laid out end where the page does: one that is full and ends no sentence
@@ -364,6 +389,14 @@ mod tests {
             published with the notice, which every company must\nread before it signs a contract with any customer of\nits own.";
         let joined = paragraphs(words, true);
         assert!(joined[0].contains("year and published"), "{joined:?}");
+    }
+
+    #[test]
+    fn rows_keep_empty_cells() {
+        assert_eq!(
+            rows("　\t产量\t\n\n\t\t12\n  正文\t "),
+            ["\t产量", "\t\t12", "正文"]
+        );
     }
 
     #[test]
