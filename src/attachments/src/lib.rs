@@ -213,7 +213,7 @@ impl Budget {
         let file_type = FileType::detect(bytes, name)?;
         // A reader that panics leaves nothing behind but its budget, of which it has used some.
         let reading = catch_unwind(AssertUnwindSafe(|| match file_type {
-            FileType::Pdf => pdf::read(bytes),
+            FileType::Pdf => pdf::read(bytes, depth, self),
             FileType::Ofd => ofd::read(bytes, self),
             FileType::Docx | FileType::Doc | FileType::Xlsx | FileType::Xls => {
                 office::read(bytes, file_type, depth, self)

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use pdfboss_core::{Document, Error, Object};
+use pdfboss_core::{Document, Error, FileSpec, ObjRef, Object};
 use pdfboss_output::{Block, FontCache, Line, PageLayout, ReadingOrder, TextSpan};
 use pdfboss_text::{extract_spans_reporting_cached, placed_images_reporting_cached};
 
 use crate::draft::Draft;
+use crate::mail::push_member;
 use crate::metadata::sane_time;
-use crate::{MAX_TEXT_BYTES, Place, Unreadable};
+use crate::{Budget, MAX_TEXT_BYTES, Place, Unreadable};
 
 /// Pages that are read: the thickest reports have some thousand.
 const MAX_PAGES: usize = 5000;
@@ -27,8 +28,8 @@ const MAX_TITLE_LINES: usize = 4;
 /// A line that ends so near to the right edge of its paragraph, in font sizes, was broken by it.
 const FULL_LINE_MARGIN: f32 = 2.0;
 
-/// Reads a PDF. It may be encrypted if it opens without a password.
-pub(crate) fn read(bytes: &[u8]) -> Result<Draft, Unreadable> {
+/// Reads a PDF, and the files in it as members. It may be encrypted if it opens without a password.
+pub(crate) fn read(bytes: &[u8], depth: usize, budget: &mut Budget) -> Result<Draft, Unreadable> {
     let document = Document::load(bytes.to_vec()).map_err(|error| match error {
         Error::Encrypted => Unreadable::Password,
         _ => Unreadable::Damaged,
@@ -64,6 +65,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Draft, Unreadable> {
     }
     draft.headings = taker.find_headings();
     push_form(&document, &mut draft);
+    push_files(&document, pages, depth, &mut draft, budget);
     let has_text = draft.parts.iter().any(|part| !part.text.trim().is_empty());
     for index in 0..pages.min(PICTURE_PAGES) {
         if has_text || draft.has_pictures {
@@ -86,6 +88,40 @@ fn unix_time(date: pdfboss_core::Date) -> Option<i64> {
         chrono::NaiveDate::from_ymd_opt(date.year.into(), date.month.into(), date.day.into())?;
     let time = day.and_hms_opt(date.hour.into(), date.minute.into(), date.second.into())?;
     sane_time(time.and_utc().timestamp() - i64::from(date.utc_offset_minutes) * 60)
+}
+
+/// Adds the files that the document has with it, and those that are pinned to a page.
+fn push_files(
+    document: &Document,
+    pages: usize,
+    depth: usize,
+    draft: &mut Draft,
+    budget: &mut Budget,
+) {
+    let mut files: Vec<FileSpec> = Vec::new();
+    files.extend(document.embedded_files().into_iter().map(|file| file.spec));
+    for index in 0..pages.min(MAX_PAGES) {
+        if let Ok(page) = document.page(index) {
+            let pinned = document.annotations(&page).into_iter();
+            files.extend(pinned.filter_map(|annotation| annotation.file));
+        }
+    }
+    let mut taken: Vec<ObjRef> = Vec::new();
+    for file in files {
+        let Some(embedded) = file.embedded.filter(|embedded| !taken.contains(embedded)) else {
+            continue;
+        };
+        if budget.members == 0 {
+            draft.is_cut = true;
+            break;
+        }
+        taken.push(embedded);
+        if let Ok(content) = document.file_spec_data(&file)
+            && budget.take_unpacked(content.len()).is_ok()
+        {
+            push_member(draft, file.name(), &content, depth, budget);
+        }
+    }
 }
 
 /// Adds what was filled into the fields of a form, which is drawn apart from the pages.

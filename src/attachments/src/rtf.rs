@@ -32,6 +32,10 @@ const HIDDEN: &[&str] = &[
     "info",
     "bkmkstart",
     "bkmkend",
+    // Other forms of a shape, a picture and a table in a cell.
+    "shprslt",
+    "nonshppict",
+    "nonesttables",
 ];
 
 /// What holds inside of a group.
@@ -43,6 +47,10 @@ struct Group {
     repeats: usize,
     is_fonts: bool,
     is_title: bool,
+    /// Characters that Word does not show: hidden ones, and deleted ones of a change that is not settled.
+    is_vanished: bool,
+    is_deleted: bool,
+    is_in_table: bool,
 }
 
 /// Reads the text, and the title and author of its information group.
@@ -54,6 +62,9 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Draft, Unreadable> {
             repeats: 1,
             is_fonts: false,
             is_title: false,
+            is_vanished: false,
+            is_deleted: false,
+            is_in_table: false,
         },
         groups: Vec::new(),
         fonts: Vec::new(),
@@ -134,10 +145,14 @@ impl RtfReader {
         }
     }
 
+    fn is_at_paragraph_start(&self) -> bool {
+        self.text.is_empty() || self.text.ends_with('\n')
+    }
+
     fn push(&mut self, text: &str) {
         if self.group.is_title {
             self.title.push_str(text);
-        } else if !self.group.is_hidden {
+        } else if !(self.group.is_hidden || self.group.is_vanished || self.group.is_deleted) {
             self.text.push_str(text);
         }
     }
@@ -238,8 +253,18 @@ impl RtfReader {
                     self.fonts.push((self.font, encoding));
                 }
             }
-            ("par" | "line" | "row" | "sect" | "page", _) => self.push("\n"),
-            ("tab" | "cell", _) => self.push("\t"),
+            ("par" | "line" | "row" | "nestrow" | "sect" | "page", _) => self.push("\n"),
+            ("cell" | "nestcell", _) => self.push("\t"),
+            // At the beginning of a paragraph it indents.
+            ("tab", _) if self.group.is_in_table || !self.is_at_paragraph_start() => {
+                self.push("\t")
+            }
+            ("intbl", _) => self.group.is_in_table = true,
+            ("pard", _) => self.group.is_in_table = false,
+            ("v", number) => self.group.is_vanished = number != Some(0),
+            ("deleted", number) => self.group.is_deleted = number != Some(0),
+            ("plain", _) => (self.group.is_vanished, self.group.is_deleted) = (false, false),
+            ("shptxt", _) => self.group.is_hidden = false,
             ("emdash", _) => self.push("—"),
             ("endash", _) => self.push("–"),
             ("lquote", _) => self.push("‘"),

@@ -181,6 +181,42 @@ fn pdf_text_drawn_twice_comes_once() {
 }
 
 #[test]
+fn pdf_files_inside_are_members() {
+    let objects = [
+        "<< /Type /Catalog /Pages 2 0 R /Names << /EmbeddedFiles << /Names [(x) 5 0 R] >> >> >>",
+        "<< /Type /Pages /Kids [3 0 R] /Count 1 >>",
+        "<< /Type /Page /Parent 2 0 R /MediaBox [0 0 600 800] /Annots [4 0 R] >>",
+        "<< /Subtype /FileAttachment /Rect [0 0 9 9] /FS << /F (b.txt) /EF << /F 7 0 R >> >> >>",
+        "<< /Type /Filespec /F (a.txt) /EF << /F 6 0 R >> >>",
+        "<< /Length 13 >> stream\nwater figures\nendstream",
+        "<< /Length 12 >> stream\npinned notes\nendstream",
+    ];
+    let mut file = "%PDF-1.4\n".to_owned();
+    for (number, object) in (1..).zip(objects) {
+        file.push_str(&format!("{number} 0 obj {object} endobj\n"));
+    }
+    file.push_str("trailer << /Root 1 0 R >>\n%%EOF\n");
+    let found = read_ok(file.as_bytes(), "a.pdf");
+    let members: Vec<(&str, String)> = found
+        .members
+        .iter()
+        .map(|member| {
+            (
+                &*member.name,
+                member.content.as_ref().map(Attachment::text).expect("read"),
+            )
+        })
+        .collect();
+    assert_eq!(
+        members,
+        [
+            ("a.txt", "water figures".to_owned()),
+            ("b.txt", "pinned notes".to_owned())
+        ]
+    );
+}
+
+#[test]
 fn pdf_unreadable_is_told() {
     let codes: String = (0x21..0x61).map(|code| format!("{code:04x}")).collect();
     for (content, why) in [
@@ -268,6 +304,30 @@ fn rtf_charsets() {
         (r"{\rtf1 a\cell b\row c\u-10179?\u-8704?}", "a\tb\nc😀"),
     ] {
         assert_eq!(read_ok(rtf.as_bytes(), "a.rtf").text(), text, "{rtf}");
+    }
+}
+
+#[test]
+fn rtf_hidden_text() {
+    for (rtf, text, case) in [
+        (r"{\rtf1 a{\v b}c\v d\v0 e}", "ace", "hidden"),
+        (
+            r"{\rtf1 a{\deleted b}{\revised c}\deleted d\plain e}",
+            "ace",
+            "deleted",
+        ),
+        (
+            r"{\rtf1 a\par{\shp{\*\shpinst{\sp{\sn x}}{\shptxt b\par}}{\shprslt b\par}}c}",
+            "a\nb\nc",
+            "a shape in two forms",
+        ),
+        (
+            r"{\rtf1\pard\tab a\par\pard\intbl\cell b\cell\row}",
+            "a\n\tb",
+            "indent and empty cell",
+        ),
+    ] {
+        assert_eq!(read_ok(rtf.as_bytes(), "a.rtf").text(), text, "{case}");
     }
 }
 

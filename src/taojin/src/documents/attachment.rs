@@ -134,10 +134,10 @@ fn rows(text: &str) -> Vec<String> {
 
 /// Whether the lines of a kind of file begin with a tab only where a cell is empty.
 fn has_rows(file_type: FileType) -> bool {
-    use FileType::{Csv, Doc, Docx, Odp, Ods, Odt, Ppt, Pptx, Xls, Xlsx};
+    use FileType::{Csv, Doc, Docx, Odp, Ods, Odt, Ppt, Pptx, Rtf, Xls, Xlsx};
     matches!(
         file_type,
-        Csv | Doc | Docx | Odp | Ods | Odt | Ppt | Pptx | Xls | Xlsx
+        Csv | Doc | Docx | Odp | Ods | Odt | Ppt | Pptx | Rtf | Xls | Xlsx
     )
 }
 
