@@ -160,7 +160,11 @@ impl FileType {
             return Ok(Self::Rtf);
         }
         if mail::is_mail(bytes) {
-            return Ok(Self::Eml);
+            return Ok(if mail::is_page(bytes) {
+                Self::Html
+            } else {
+                Self::Eml
+            });
         }
         if let Some(format) = page::detect_foreign_format(bytes) {
             return Err(Unreadable::NotRead(format.to_owned()));

@@ -16,6 +16,7 @@
 mod archive;
 mod biff;
 pub mod contained;
+mod disposition;
 mod draft;
 mod drawing;
 mod file_type;
@@ -46,6 +47,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde::{Deserialize, Serialize};
 
+pub use disposition::Disposition;
 pub use file_type::FileType;
 
 use draft::Draft;
@@ -224,7 +226,8 @@ impl Budget {
             FileType::Rtf => rtf::read(bytes),
             FileType::Wps => works::read(bytes),
             FileType::Csv | FileType::Txt => Ok(text::read(bytes)),
-            FileType::Html => Ok(text::read_html(bytes)),
+            FileType::Html if mail::is_mail(bytes) => mail::read_page(bytes),
+            FileType::Html => Ok(text::read_html(bytes, None)),
             FileType::Eml => mail::read(bytes, depth, self),
             FileType::Msg => mail::read_outlook(bytes, depth, self),
             FileType::Zip => archive::read_zip(bytes, depth, self),

@@ -7,7 +7,7 @@ use taojin_extract::page::decode_text;
 
 use crate::draft::Draft;
 use crate::metadata::sane_time;
-use crate::{Budget, MAX_DEPTH, Member, Place, Unreadable};
+use crate::{Budget, MAX_DEPTH, Member, Place, Unreadable, text};
 
 /// What a folder of Foxmail has before each message.
 const FOXMAIL: &[u8] = b"\x10\x10\x10\x10\x10\x10\x10\x11\x11\x11\x11\x11\x11S";
@@ -57,6 +57,31 @@ pub(crate) fn is_mail(bytes: &[u8]) -> bool {
         }
     }
     found > 1
+}
+
+/// Whether a mail is a page that was saved with its pictures (MHTML): it has parts that belong together, and nobody gets it.
+pub(crate) fn is_page(bytes: &[u8]) -> bool {
+    let Some(message) = MessageParser::default().parse_headers(bytes) else {
+        return false;
+    };
+    let kind = message.content_type();
+    let is_related = kind.is_some_and(|kind| kind.subtype() == Some("related"));
+    is_related && message.to().is_none() && message.cc().is_none()
+}
+
+/// Reads a page that was saved as a mail.
+pub(crate) fn read_page(bytes: &[u8]) -> Result<Draft, Unreadable> {
+    let message = MessageParser::default()
+        .parse(bytes)
+        .ok_or(Unreadable::Damaged)?;
+    let mut draft = Draft::default();
+    for index in 0..message.html_body_count() {
+        let html = message.body_html(index).unwrap_or_default();
+        let page = text::read_html(html.as_bytes(), Some("utf-8"));
+        draft.declared_title = draft.declared_title.or(page.declared_title);
+        draft.parts.extend(page.parts);
+    }
+    Ok(draft)
 }
 
 /// Reads a message, or the messages of a folder as members.

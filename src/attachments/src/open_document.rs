@@ -178,7 +178,7 @@ pub(crate) fn read_book(bytes: &[u8], budget: &mut Budget) -> Result<Draft, Unre
             Err(Unreadable::TooLarge) => return Err(Unreadable::TooLarge),
             Err(_) => {}
             Ok(page) => {
-                let page = text::read_html(&page);
+                let page = text::read_html(&page, None);
                 draft
                     .parts
                     .extend(page.parts.into_iter().map(|part| crate::Part {

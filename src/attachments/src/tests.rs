@@ -367,6 +367,28 @@ fn open_document_sheets_and_book_chapters() {
 }
 
 #[test]
+fn page_saved_as_another_file() {
+    let table = "<html><head><title>粮价</title></head><body><table><tr><td>地名</td><td></td><td>价</td></tr><tr><td><p>北镇\
+                 </p><p>南镇</p></td><td>元</td><td>3.5</td></tr></table><div>单位：<b>元</b></div><div>完</div></body></html>";
+    let shown = "地名\t\t价\n北镇 南镇\t元\t3.5\n单位：元\n完";
+    let mhtml = format!(
+        "MIME-Version: 1.0\r\nContent-Type: multipart/related; boundary=\"x\"\r\n\r\n--x\r\nContent-Type: text/html; charset=\"utf-8\"\
+         \r\nContent-Transfer-Encoding: 8bit\r\n\r\n{table}\r\n--x\r\nContent-Location: a.png\r\nContent-Type: image/png\r\n\r\nPNG\
+         \r\n--x--\r\n"
+    );
+    for (bytes, name) in [(table, "a.xls"), (&*mhtml, "a.doc")] {
+        let found = read_ok(bytes.as_bytes(), name);
+        assert_eq!(found.file_type, FileType::Html, "{name}");
+        assert_eq!(
+            (found.title.as_deref(), &*found.text()),
+            (Some("粮价"), shown),
+            "{name}"
+        );
+        assert_eq!(found.members, [], "{name}");
+    }
+}
+
+#[test]
 fn mail_body_and_attachment() {
     let mail = "From: =?GB2312?B?1cXI/Q==?= <a@example.com>\r\nSubject: =?GB2312?B?zajWqg==?=\r\nDate: Fri, 27 Nov 2026 10:00:00 +0800\
                 \r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: text/plain; \
