@@ -217,12 +217,15 @@ impl Fetcher {
         started: Instant,
     ) {
         let limits = BodyLimits {
-            max_bytes: request.max_body_bytes.unwrap_or(self.config.max_body_bytes),
+            max_bytes: request
+                .max_body_bytes
+                .or_else(|| request.want.max_file_bytes(&fetched.head))
+                .unwrap_or(self.config.max_body_bytes),
             max_ratio: self.config.max_ratio,
         };
         // a sink for any type may be content with a beginning
         let declared = fetched.head.content_length;
-        if request.want == Want::Page && declared.is_some_and(|l| l > limits.max_bytes) {
+        if request.want != Want::Any && declared.is_some_and(|l| l > limits.max_bytes) {
             return fetched.fail(Failure::TooLarge);
         }
         let Some(mut decoder) = Decoder::new(&encoding(response.headers()), limits) else {

@@ -52,6 +52,12 @@ pub enum Want {
     /// HTML, XML, feeds and what declares nothing; an image or archive ends the fetch at its header.
     #[default]
     Page,
+    /// The same, and files that a person would save to read them, of so many bytes at most after decompression: nothing in an
+    /// address tells that it is one. Pictures, sound, films, styles and scripts end the fetch at their header.
+    PageOrFile {
+        /// Limit of a file, in the place of that of a page.
+        max_file_bytes: u64,
+    },
     /// Any type.
     Any,
 }
@@ -138,7 +144,7 @@ impl Fetched {
             _ => VisitOutcome::ServerError,
         });
         match fetched.outcome {
-            VisitOutcome::Page if request.want == Want::Page && !may_be_page(head.class) => {
+            VisitOutcome::Page if !request.want.takes(&head) => {
                 fetched.fail(Failure::ContentType);
             }
             VisitOutcome::Redirect if head.location.is_none() => fetched.fail(Failure::BadRedirect),
@@ -185,6 +191,25 @@ impl Fetched {
     }
 }
 
+impl Want {
+    /// Whether a body with this head is taken.
+    fn takes(self, head: &Head) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Page => may_be_page(head.class),
+            Self::PageOrFile { .. } => may_be_page(head.class) || head.offers_file(),
+        }
+    }
+
+    /// The limit of a body with this head if it is a file.
+    pub(super) fn max_file_bytes(self, head: &Head) -> Option<u64> {
+        match self {
+            Self::PageOrFile { max_file_bytes } if head.offers_file() => Some(max_file_bytes),
+            _ => None,
+        }
+    }
+}
+
 fn may_be_page(class: ContentClass) -> bool {
     matches!(
         class,
@@ -194,6 +219,31 @@ fn may_be_page(class: ContentClass) -> bool {
 
 /// The longest header value that is kept, in bytes: an ETag of more is an attack, not a name of a version.
 const MAX_VALUE_BYTES: usize = 1024;
+
+/// Names of files have 255 bytes, three times as many as escapes, and some servers send them twice.
+const MAX_DISPOSITION_BYTES: usize = 4096;
+
+/// Types of `application/` that nobody reads.
+const NO_FILES: &[&str] = &[
+    "javascript",
+    "x-javascript",
+    "ecmascript",
+    "json",
+    "ld+json",
+    "manifest+json",
+    "wasm",
+    "x-shockwave-flash",
+    "vnd.apple.mpegurl",
+    "x-mpegurl",
+    "dash+xml",
+    "font-woff",
+    "x-font-ttf",
+    "vnd.ms-fontobject",
+    "vnd.android.package-archive",
+    "x-msdownload",
+    "x-apple-diskimage",
+    "java-archive",
+];
 
 /// What the declared type of a body means to a crawler of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -260,6 +310,8 @@ pub struct Head {
     pub location: Option<CrawlUri>,
     /// `Refresh` as sent: the page sends its readers on, as it may do in a meta element.
     pub refresh: Option<String>,
+    /// `Content-Disposition`, decoded from UTF-8 or GB 18030, in which servers send it.
+    pub disposition: Option<String>,
     /// `X-Robots-Tag` asks not to index the page.
     pub noindex: bool,
     /// `X-Robots-Tag` asks not to follow the page's links.
@@ -275,6 +327,26 @@ impl Head {
             let value = value.trim().trim_matches(['"', '\'']);
             (name.trim().eq_ignore_ascii_case("charset") && !value.is_empty()).then_some(value)
         })
+    }
+
+    /// The declared type without its parameters, in lower case; empty if none is declared.
+    pub fn mime(&self) -> String {
+        let mime = self.content_type.as_deref().unwrap_or_default();
+        let mime = mime.split(';').next().unwrap_or_default();
+        mime.trim().to_ascii_lowercase()
+    }
+
+    /// Whether the body may be a file that a person saves to read it: by its type, or since the server says so of any type that is no
+    /// picture, sound or film.
+    pub fn offers_file(&self) -> bool {
+        let mime = self.mime();
+        let (family, kind) = mime.split_once('/').unwrap_or((&mime, ""));
+        match family {
+            "image" | "audio" | "video" | "font" => false,
+            "application" if self.class == ContentClass::Other => !NO_FILES.contains(&kind),
+            "text" if matches!(kind, "csv" | "rtf" | "richtext") => true,
+            _ => self.disposition.as_deref().is_some_and(is_saved),
+        }
     }
 
     /// Reads the header of an answer to a request for `uri`, at `now_ms`, for the robots agent `agent`.
@@ -295,6 +367,9 @@ impl Head {
                 .map(|ms| ms.min(asked.max_retry_after_ms)),
             location: location(headers, asked.uri),
             refresh: text(header::REFRESH),
+            disposition: headers
+                .get(header::CONTENT_DISPOSITION)
+                .and_then(decode_disposition),
             noindex,
             nofollow,
         }
@@ -325,6 +400,28 @@ pub(super) struct HeadContext<'a> {
 fn value_text(value: &HeaderValue) -> Option<String> {
     let text = std::str::from_utf8(value.as_bytes()).ok()?.trim();
     (!text.is_empty() && text.len() <= MAX_VALUE_BYTES).then(|| text.to_owned())
+}
+
+/// Whether a browser would save a body with this `Content-Disposition` instead of showing it. Some servers send the name alone.
+fn is_saved(disposition: &str) -> bool {
+    let kind = disposition.split(';').next().unwrap_or_default().trim();
+    kind.eq_ignore_ascii_case("attachment") || kind.contains('=')
+}
+
+/// The text of a `Content-Disposition`: names of files stand in it in the bytes of whatever charset the server has.
+fn decode_disposition(value: &HeaderValue) -> Option<String> {
+    let bytes = value.as_bytes();
+    if bytes.len() > MAX_DISPOSITION_BYTES {
+        return None;
+    }
+    let chinese = || {
+        encoding_rs::GB18030
+            .decode_without_bom_handling(bytes)
+            .0
+            .into_owned()
+    };
+    let text = std::str::from_utf8(bytes).map_or_else(|_| chinese(), str::to_owned);
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
 /// The text of a `Location`: Chinese servers send raw UTF-8 or raw GBK bytes, which are kept as percent escapes.

@@ -186,14 +186,66 @@ fn ends_in_figure(line: &str) -> bool {
 
 /// Its own title, what the page calls it, or the name of the file.
 fn title(read: &Attachment, origin: &Origin<'_>) -> Option<String> {
+    let announced = origin.announced.map(|page| without_suffix(&page.name));
+    let named = announced.clone();
     let names = [
         read.title.clone(),
-        origin.announced.map(|page| without_suffix(&page.name)),
+        announced.filter(|name| !is_link_word(name)),
         origin.name.rsplit('/').next().map(without_suffix),
+        named,
     ];
     let mut names = names.into_iter().flatten();
     let name = names.find(|name| name.chars().any(char::is_alphanumeric))?;
     Some(name.chars().take(TITLE_CHARS).collect())
+}
+
+/// Whether a link to a file says only that there is one: 点击下载, 附件1.
+fn is_link_word(name: &str) -> bool {
+    const WORDS: &[&str] = &[
+        "附件",
+        "附表",
+        "附图",
+        "点击",
+        "点此",
+        "请点击",
+        "这里",
+        "此处",
+        "查看",
+        "预览",
+        "浏览",
+        "打开",
+        "立即",
+        "下载",
+        "全文",
+        "正文",
+        "原文",
+        "文件",
+        "文档",
+        "更多",
+        "详情",
+        "阅读",
+        "在线",
+        "本地",
+        "download",
+        "attachment",
+        "click",
+        "here",
+        "view",
+        "file",
+        "pdf",
+        "word",
+        "excel",
+        "doc",
+        "docx",
+        "xls",
+        "xlsx",
+    ];
+    let mut rest = name.to_lowercase();
+    for word in WORDS {
+        rest = rest.replace(word, "");
+    }
+    let is_number = |c: char| "一二三四五六七八九十".contains(c) || c.is_numeric();
+    !rest.chars().any(|c| c.is_alphabetic() && !is_number(c))
 }
 
 /// The name of a file without its ending and what follows that, its size mostly.
@@ -389,6 +441,34 @@ mod tests {
             published with the notice, which every company must\nread before it signs a contract with any customer of\nits own.";
         let joined = paragraphs(words, true);
         assert!(joined[0].contains("year and published"), "{joined:?}");
+    }
+
+    #[test]
+    fn link_word_is_no_title() {
+        let titled = |link: &str| {
+            let announced = Announcement {
+                name: link.to_owned(),
+                page_url: "https://a.example/notice".to_owned(),
+                page_title: None,
+                published: None,
+            };
+            let origin = Origin {
+                name: "水价表.xlsx",
+                announced: Some(&announced),
+                ..Origin::default()
+            };
+            of_attachment(file(None, None, None), &origin).title
+        };
+        for link in [
+            "点击下载",
+            "附件1",
+            "附件二：",
+            "Download PDF",
+            "查看全文（PDF）",
+        ] {
+            assert_eq!(titled(link).as_deref(), Some("水价表"), "{link}");
+        }
+        assert_eq!(titled("附件1：电价表").as_deref(), Some("附件1：电价表"));
     }
 
     #[test]

@@ -154,3 +154,46 @@ fn head_long_values_are_dropped() {
     assert_eq!(read(&[("last-modified", b"\xff")]).last_modified, None);
     assert_eq!(read(&[("content-length", b"x")]).content_length, None);
 }
+
+#[test]
+fn head_offers_files() {
+    let saved: &[u8] = b"attachment; filename=a";
+    for (mime, disposition, is_file) in [
+        ("application/pdf", b"" as &[u8], true),
+        ("Application/VND.MS-Excel; charset=gbk", b"", true),
+        ("text/csv", b"", true),
+        ("application/octet-stream", b"", false),
+        ("application/octet-stream", saved, true),
+        ("", saved, true),
+        ("text/plain", b"", false),
+        ("text/plain", saved, true),
+        ("text/plain", b"inline", false),
+        ("text/plain", b"filename=a.txt", true),
+        ("application/json", saved, false),
+        ("text/html", b"", false),
+        ("image/png", saved, false),
+        ("video/mp4", b"", false),
+    ] {
+        let mut lines: Vec<(&str, &[u8])> = Vec::new();
+        if !mime.is_empty() {
+            lines.push(("content-type", mime.as_bytes()));
+        }
+        if !disposition.is_empty() {
+            lines.push(("content-disposition", disposition));
+        }
+        assert_eq!(read(&lines).offers_file(), is_file, "{mime}");
+    }
+    for (bytes, text) in [
+        (
+            "attachment; filename=水.pdf".as_bytes(),
+            "attachment; filename=水.pdf",
+        ),
+        (
+            b"attachment; filename=\xcb\xae\xbc\xdb.pdf",
+            "attachment; filename=水价.pdf",
+        ),
+    ] {
+        let head = read(&[("content-disposition", bytes)]);
+        assert_eq!(head.disposition.as_deref(), Some(text));
+    }
+}

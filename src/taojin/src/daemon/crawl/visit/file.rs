@@ -11,7 +11,7 @@ use crate::documents::EncodedDocument;
 use crate::documents::attachment::{Origin, of_attachment};
 use crate::serve::metrics;
 use taojin_attachments::contained::{Limits, Reader};
-use taojin_attachments::{Attachment, FileType, Unreadable};
+use taojin_attachments::{Attachment, Disposition, FileType, Unreadable};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Fetched;
 use taojin_crawl::store::UrlRecord;
@@ -65,7 +65,9 @@ pub(super) async fn read(
     if fetched.outcome != VisitOutcome::Page {
         return Answer::unused(fetched);
     }
-    let name = file_name(&record.uri);
+    let disposition = fetched.head.disposition.as_deref().unwrap_or_default();
+    let sent_name = Disposition::parse(disposition).file_name;
+    let name = sent_name.unwrap_or_else(|| file_name(&record.uri));
     let read = match visitor.attachments() {
         Some(attachments) => attachments.read(&name, file).await,
         None => Err(Unreadable::NotRead("an attachment".to_owned())),

@@ -318,10 +318,10 @@ impl Visitor {
         let request = Request {
             etag: known.and_then(|visit| visit.etag.clone()),
             last_modified: known.and_then(|visit| visit.last_modified.clone()),
-            want: if max_body_bytes.is_some() {
-                Want::Any
-            } else {
-                Want::Page
+            want: match (max_body_bytes, max_attachment_bytes) {
+                (Some(_), _) => Want::Any,
+                (None, Some(max_file_bytes)) => Want::PageOrFile { max_file_bytes },
+                (None, None) => Want::Page,
             },
             max_body_bytes,
             ..Request::page(uri.clone())
