@@ -28,6 +28,9 @@ const MAX_TITLE_LINES: usize = 4;
 /// A line that ends so near to the right edge of its paragraph, in font sizes, was broken by it.
 const FULL_LINE_MARGIN: f32 = 2.0;
 
+/// So many words in a row tell that their characters are set apart; fewer may be columns.
+const MIN_SPACED_WORDS: usize = 4;
+
 /// Reads a PDF, and the files in it as members. It may be encrypted if it opens without a password.
 pub(crate) fn read(bytes: &[u8], depth: usize, budget: &mut Budget) -> Result<Draft, Unreadable> {
     let document = Document::load(bytes.to_vec()).map_err(|error| match error {
@@ -252,7 +255,36 @@ fn page_text(layout: &PageLayout) -> String {
 }
 
 fn line_text(line: &Line) -> String {
-    line.inlines.iter().map(|inline| &*inline.text).collect()
+    let text: String = line.inlines.iter().map(|inline| &*inline.text).collect();
+    close_spaced(&text)
+}
+
+/// Takes out the blanks of a line whose Han characters are set apart, as those of justified lines and of titles are: 目 录. Words that
+/// stand apart, and the columns of a table, keep theirs.
+fn close_spaced(text: &str) -> String {
+    let words: Vec<&str> = text.split(' ').collect();
+    let is_han = |word: &&str| {
+        let mut chars = word.chars();
+        chars.clone().next().is_some_and(is_wide) && chars.next_back().is_some_and(is_wide)
+    };
+    let mut closed = String::with_capacity(text.len());
+    for run in words.chunk_by(|a, b| is_han(a) && is_han(b)) {
+        let is_single = |word: &&&str| word.chars().filter(|c| c.is_alphanumeric()).count() <= 1;
+        let singles = run.iter().filter(is_single).count();
+        // Two cells of a table that say the same are no word.
+        let is_repeated = run.iter().all(|word| word == &run[0]);
+        let is_alone = words.len() == run.len() && singles == run.len() && !is_repeated;
+        let is_spaced = is_alone || (run.len() >= MIN_SPACED_WORDS && singles * 2 > run.len());
+        if !closed.is_empty() || run.as_ptr() != words.as_ptr() {
+            closed.push(' ');
+        }
+        closed.push_str(&run.join(if is_spaced { "" } else { " " }));
+    }
+    closed
+}
+
+fn is_wide(c: char) -> bool {
+    ('\u{2e80}'..='\u{ffef}').contains(&c)
 }
 
 /// Joins lines that the edge of the page broke, or all.
@@ -270,7 +302,7 @@ fn join_lines(lines: &[Line], all: bool) -> String {
 
 /// Joins lines, of which some go on in the next. Han characters meet without a blank.
 fn join<'a>(lines: impl Iterator<Item = (&'a str, bool)>) -> String {
-    let is_wide = |c: Option<char>| c.is_some_and(|c| ('\u{2e80}'..='\u{ffef}').contains(&c));
+    let is_wide = |c: Option<char>| c.is_some_and(is_wide);
     let mut text = String::new();
     let mut goes_on = false;
     for (line, is_full) in lines {
@@ -284,4 +316,29 @@ fn join<'a>(lines: impl Iterator<Item = (&'a str, bool)>) -> String {
         goes_on = is_full;
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::close_spaced;
+
+    #[test]
+    fn spaced_characters_are_closed() {
+        for (line, closed) in [
+            ("目 录", "目录"),
+            ("水 库 的 蓄 水 位 在 六月升 高", "水库的蓄水位在六月升高"),
+            (
+                "2025 年 水 库 的 蓄 水 位， 上 升",
+                "2025 年水库的蓄水位，上升",
+            ),
+            ("第一章 总则", "第一章 总则"),
+            ("站名 水位 雨量 流量", "站名 水位 雨量 流量"),
+            ("无 无", "无 无"),
+            ("李四 男 汉 党员", "李四 男 汉 党员"),
+            ("a b c d", "a b c d"),
+            (" 水 位", " 水 位"),
+        ] {
+            assert_eq!(close_spaced(line), closed);
+        }
+    }
 }
