@@ -161,6 +161,60 @@ pub fn split_pieces<P>(
     pieces
 }
 
+/// Where the day of a document was found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum DateSource {
+    /// JSON-LD.
+    JsonLd,
+    /// A meta element.
+    Meta,
+    /// An element that is made to hold a day: `time`, `itemprop`, an abbreviation.
+    Element,
+    /// The address.
+    Url,
+    /// The text of the page.
+    Text,
+    /// A script.
+    Script,
+    /// The data from which a script makes the page.
+    State,
+    /// `<title>` or the description.
+    Title,
+    /// The last change: the page names no other day.
+    Modified,
+    /// What a template or a person says of the pages of the site.
+    Template,
+    /// A feed, a sitemap, or the line beside the link of a file.
+    List,
+    /// The file itself.
+    File,
+    /// The page that offers the file.
+    Page,
+}
+
+impl DateSource {
+    /// In English, for a person.
+    pub fn describe(self) -> &'static str {
+        match self {
+            Self::JsonLd => "the page's JSON-LD",
+            Self::Meta => "a meta element",
+            Self::Element => "an element that holds a day",
+            Self::Url => "the address",
+            Self::Text => "the text of the page",
+            Self::Script => "a script",
+            Self::State => "the data of a script",
+            Self::Title => "the title or the description",
+            Self::Modified => "the last change",
+            Self::Template => "the template of the site",
+            Self::List => "the list that names it",
+            Self::File => "the file",
+            Self::Page => "the page that offers it",
+        }
+    }
+}
+
 /// What Taojin knows of a page: this is indexed, exported and answered.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
@@ -181,6 +235,9 @@ pub struct Document {
     /// First publication: ISO 8601 date, or date and time with offset when known. Of a page that has only its last
     /// change, that.
     pub published: Option<String>,
+    /// Where that was found; none where it was not found by Taojin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date_source: Option<DateSource>,
     /// Named writer.
     pub author: Option<String>,
     /// Media source as printed (来源).

@@ -3,7 +3,7 @@
 
 use crate::body::thread;
 use crate::date::text::parse_value;
-use crate::document::{Document, Image};
+use crate::document::{DateSource, Document, Image};
 use crate::fields::author;
 use crate::lines::hints::Marks;
 use crate::lines::language;
@@ -126,10 +126,12 @@ fn from_data(
         .times
         .iter()
         .filter_map(|time| parse_value(time, &clock));
-    document.published = document
-        .published
-        .take()
-        .or_else(|| Some(times.next()?.iso(&clock)));
+    if document.published.is_none()
+        && let Some(time) = times.next()
+    {
+        document.published = Some(time.iso(&clock));
+        document.date_source = Some(DateSource::State);
+    }
     document.author = document
         .author
         .take()
@@ -223,8 +225,10 @@ fn from_noscript(
     "noscript".clone_into(&mut document.method);
     document.comments =
         thread::resolve_comments(std::mem::take(&mut reading.comments), &reading.clock);
-    let published = || Some(reading.published?.iso(&reading.clock));
-    document.published = document.published.take().or_else(published);
+    if let Some(found) = reading.published.filter(|_| document.published.is_none()) {
+        document.published = Some(found.stamp.iso(&reading.clock));
+        document.date_source = Some(found.origin.source());
+    }
     true
 }
 

@@ -54,8 +54,8 @@ pub use blocking_page::is_blocking_address;
 pub use classify::learn;
 pub use date::stamp::{Clock, Stamp};
 pub use document::{
-    Attachment, Comment, Document, FilePart, Image, Kind, Link, LinkKind, Meta, Piece, SourceFile,
-    split_pieces,
+    Attachment, Comment, DateSource, Document, FilePart, Image, Kind, Link, LinkKind, Meta, Piece,
+    SourceFile, split_pieces,
 };
 pub use fields::author::NameTrace;
 pub use fields::file_days::find_day;

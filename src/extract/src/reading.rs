@@ -2,7 +2,7 @@
 //! derived from those before it, and makes the document of them.
 
 use crate::body::{DecidedBy, guided, notes, thread as posts};
-use crate::date::stamp::{CHINA_OFFSET_MIN, Clock, Stamp};
+use crate::date::stamp::{CHINA_OFFSET_MIN, Clock};
 use crate::date::text::find_dates;
 use crate::document::{Document, Image, Kind};
 use crate::fields::author::{self, NameTrace};
@@ -30,7 +30,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) body: body::Body,
     pub(crate) headline: headline::Headline,
     pub(crate) anchors: date::Anchors,
-    pub(crate) published: Option<Stamp>,
+    pub(crate) published: Option<date::DateCandidate>,
     pub(crate) comments: comments::FoundComments,
     pub(crate) labels: labels::FoundLabels,
 }
@@ -156,7 +156,7 @@ impl<'a> Reading<'a> {
             let dated = self.published.is_some_and(|published| {
                 find_dates(text, &self.clock)
                     .iter()
-                    .any(|found| found.stamp.date == published.date)
+                    .any(|found| found.stamp.date == published.stamp.date)
             });
             let names =
                 |name: &Option<String>| name.as_ref().is_some_and(|n| text.contains(n.as_str()));
@@ -224,7 +224,8 @@ impl<'a> Reading<'a> {
             canonical: resolve_canonical(page, &self.head).filter(|c| *c != url),
             url,
             site: context.site.map(str::to_owned),
-            published: self.published.map(|s| s.iso(&self.clock)),
+            published: self.published.map(|best| best.stamp.iso(&self.clock)),
+            date_source: self.published.map(|best| best.origin.source()),
             author,
             source,
             text,

@@ -7,7 +7,7 @@ use super::DecidedBy;
 use super::judgement::{count_tokens, select};
 use crate::date::stamp::Clock;
 use crate::date::text::{DateForm, find_dates};
-use crate::document::Document;
+use crate::document::{DateSource, Document};
 use crate::fields::author::{clean_name, find_author, find_source};
 use crate::lines::Line;
 use crate::lines::outline::Outline;
@@ -135,6 +135,7 @@ pub(crate) fn fill_fields(
             .find(|f| f.form == DateForm::Full);
         if let Some(found) = found {
             document.published = Some(found.stamp.iso(clock));
+            document.date_source = Some(DateSource::Template);
         }
     }
     if let Some(line) = read(Field::Author, document.author.is_some()) {

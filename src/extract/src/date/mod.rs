@@ -15,6 +15,7 @@ use std::sync::LazyLock;
 use std::collections::BTreeMap;
 
 use crate::cues;
+use crate::document::DateSource;
 use crate::fields::head::Head;
 use crate::lines::Line;
 use crate::lines::hints::Marks;
@@ -44,7 +45,7 @@ static WEAK_META: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("meta.pub
 
 /// Where a date comes from, in order of trust.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum DateOrigin {
+pub(crate) enum DateOrigin {
     /// JSON-LD `datePublished`.
     JsonLd,
     /// A meta element.
@@ -82,6 +83,26 @@ pub(super) enum DateOrigin {
 }
 
 impl DateOrigin {
+    /// What a reader is told of it.
+    pub(crate) fn source(self) -> DateSource {
+        match self {
+            Self::JsonLd => DateSource::JsonLd,
+            Self::Meta | Self::WeakMeta => DateSource::Meta,
+            Self::Declared | Self::Time | Self::OtherTime => DateSource::Element,
+            Self::Url => DateSource::Url,
+            Self::Script => DateSource::Script,
+            Self::Head => DateSource::Title,
+            Self::Modified => DateSource::Modified,
+            Self::Labelled
+            | Self::Near
+            | Self::About
+            | Self::Opening
+            | Self::Vague
+            | Self::Signature
+            | Self::Frequent => DateSource::Text,
+        }
+    }
+
     /// Trust in the place, 1 for the first of the list, falling evenly.
     pub(super) fn trust(self) -> f64 {
         1.0 - self as u8 as f64 / (DateOrigin::Frequent as u8 + 1) as f64
@@ -90,7 +111,7 @@ impl DateOrigin {
 
 /// One candidate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct DateCandidate {
+pub(crate) struct DateCandidate {
     /// The date.
     pub stamp: Stamp,
     /// Where it comes from.
@@ -126,16 +147,16 @@ pub(super) struct Sources<'a> {
 }
 
 /// The best date. Sources that cannot change it are not checked.
-pub(super) fn choose(sources: &Sources<'_>) -> Option<Stamp> {
+pub(super) fn choose(sources: &Sources<'_>) -> Option<DateCandidate> {
     let mut all = sources.declared();
     let timed =
-        |all: &[DateCandidate], sure| find_best(all, sure).filter(|stamp| stamp.time.is_some());
+        |all: &[DateCandidate], sure| find_best(all, sure).filter(|best| best.stamp.time.is_some());
     let sure = timed(&all, DateOrigin::Meta).or_else(|| {
         all.extend(sources.elsewhere_in_code());
         timed(&all, DateOrigin::Declared)
     });
     match sure {
-        Some(stamp) => Some(sources.as_printed(stamp, &sources.in_lines(true))),
+        Some(best) => Some(sources.as_printed(best, &sources.in_lines(true))),
         None => {
             sources.add_text(&mut all);
             let best = find_best(&all, DateOrigin::Frequent)?;
@@ -154,14 +175,16 @@ pub(super) fn collect_candidates(sources: &Sources<'_>) -> Vec<DateCandidate> {
 }
 
 /// The most trusted of the dates whose origin is `least` or better, with the time of day of the most trusted of that day.
-fn find_best(all: &[DateCandidate], least: DateOrigin) -> Option<Stamp> {
+fn find_best(all: &[DateCandidate], least: DateOrigin) -> Option<DateCandidate> {
     let known = || all.iter().filter(|c| c.origin <= least);
-    let best = known().min_by_key(|c| c.origin)?.stamp;
-    if best.time.is_some() {
+    let best = *known().min_by_key(|c| c.origin)?;
+    let day = best.stamp;
+    if day.time.is_some() {
         return Some(best);
     }
-    let timed = known().filter(|c| c.stamp.date == best.date && c.stamp.time.is_some());
-    Some(timed.min_by_key(|c| c.origin).map_or(best, |c| c.stamp))
+    let timed = known().filter(|c| c.stamp.date == day.date && c.stamp.time.is_some());
+    let stamp = timed.min_by_key(|c| c.origin).map_or(day, |c| c.stamp);
+    Some(DateCandidate { stamp, ..best })
 }
 
 impl Sources<'_> {
@@ -246,17 +269,18 @@ impl Sources<'_> {
 
     /// A time that is stated in UTC as the page prints it: the time near the headline that falls on the day before or behind
     /// it, unless the page prints the day itself.
-    fn as_printed(&self, stamp: Stamp, all: &[DateCandidate]) -> Stamp {
+    fn as_printed(&self, best: DateCandidate, all: &[DateCandidate]) -> DateCandidate {
+        let stamp = best.stamp;
         let printed =
             |c: &&DateCandidate| matches!(c.origin, DateOrigin::Labelled | DateOrigin::Near);
         let days = |c: &DateCandidate| (c.stamp.date - stamp.date).num_days().abs();
         let mut printed = all.iter().filter(printed).filter(|c| days(c) <= 1);
-        let first = printed.next().map(|c| c.stamp);
-        let again = first.is_none_or(|first| first.date == stamp.date)
+        let first = printed.next().copied();
+        let again = first.is_none_or(|first| first.stamp.date == stamp.date)
             || printed.any(|c| c.stamp.date == stamp.date);
         first
             .filter(|_| stamp.offset_min == Some(0) && !again)
-            .unwrap_or(stamp)
+            .unwrap_or(best)
     }
 
     /// Dates in the text of lines; of those close to the headline only, if wanted.

@@ -10,6 +10,7 @@ use super::gate::{open_gate, person_turn, refused_error};
 use super::output;
 use crate::config::{Config, LoadedConfig};
 use crate::daemon::{NO_TEXT, StatusBoard, now_ms};
+use crate::documents;
 use crate::serve::SiteVerdict;
 use taojin_crawl::fetch::{Gate, Purpose, Request, Robots};
 use taojin_crawl::frontier::{Explanation, leads_nowhere, queue_name};
@@ -17,6 +18,7 @@ use taojin_crawl::schedule::Site;
 use taojin_crawl::scope::{Refusal, Scope, queues_of};
 use taojin_crawl::store::{HELD_MS, Reader, UrlClass, UrlRecord, UrlState};
 use taojin_crawl::{Failure, VisitOutcome};
+use taojin_extract::DateSource;
 use taojin_uri::CrawlUri;
 
 /// Arguments of `why`.
@@ -60,6 +62,11 @@ struct UrlReport {
     reason: Option<String>,
     /// What is odd about a page that has a document.
     note: Option<String>,
+    /// The day of its document, and where that was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date_source: Option<DateSource>,
     /// Where it stands in the queue, in words.
     queue: Option<String>,
     /// Name of that queue, where its host has several.
@@ -138,6 +145,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
                     answer.queue_name = Some(queue_name(&uri, queues, hash));
                 }
                 duplicates(&mut answer, &reader, &record)?;
+                if record.visit.documented {
+                    date(&mut answer, &reader, &uri)?;
+                }
                 answer.reason = reason(&record, answer.alias_of.as_deref());
             }
             None => {
@@ -253,6 +263,17 @@ fn duplicates(answer: &mut UrlReport, reader: &Reader, record: &UrlRecord) -> an
     }
     for id in reader.aliases(record.id)? {
         answer.addresses.extend(address(id)?);
+    }
+    Ok(())
+}
+
+/// The day of the document at an address.
+fn date(answer: &mut UrlReport, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<()> {
+    let row = reader.document(uri.fingerprint())?;
+    let stored = row.map(|row| documents::decode(reader, &row)).transpose()?;
+    if let Some(stored) = stored.flatten() {
+        answer.date_source = stored.document.date_source;
+        answer.published = stored.document.published;
     }
     Ok(())
 }

@@ -4,7 +4,9 @@ use chrono::{DateTime, Duration, FixedOffset};
 
 use taojin_attachments::{Attachment, FileType, Member, Part, Place};
 use taojin_crawl::store::Announcement;
-use taojin_extract::{Clock, Document, FilePart, Kind, SourceFile, find_day, read_listed_date};
+use taojin_extract::{
+    Clock, DateSource, Document, FilePart, Kind, SourceFile, find_day, read_listed_date,
+};
 
 /// Parts of a document whose places are kept.
 const MOST_PARTS: usize = 2_000;
@@ -40,7 +42,7 @@ pub(crate) struct Origin<'a> {
 pub(crate) fn of_attachment(read: Attachment, origin: &Origin<'_>) -> Document {
     let mut text = Text::default();
     let title = title(&read, origin);
-    let published = published(&read, origin, title.as_deref());
+    let (published, date_source) = published(&read, origin, title.as_deref()).unzip();
     let author = Some(read.authors.join(" ")).filter(|names| !names.is_empty());
     text.add(read.parts, read.file_type, None);
     text.add_members(read.members, "");
@@ -50,6 +52,7 @@ pub(crate) fn of_attachment(read: Attachment, origin: &Origin<'_>) -> Document {
         site: origin.site.map(str::to_owned),
         title,
         published,
+        date_source,
         author,
         text: text.lines.join("\n"),
         kind: Kind::Attachment,
@@ -262,51 +265,55 @@ fn without_suffix(name: &str) -> String {
     bare.unwrap_or(name).trim().to_owned()
 }
 
-/// Its day: as the list has it that offers it, as the file says where that can be true beside the page, as its title says, and
-/// at last that of the page.
-fn published(read: &Attachment, origin: &Origin<'_>, title: Option<&str>) -> Option<String> {
+/// Its day, and where that is from: the list that offers it, the file where that can be true beside the page, its title, and
+/// at last the page.
+fn published(
+    read: &Attachment,
+    origin: &Origin<'_>,
+    title: Option<&str>,
+) -> Option<(String, DateSource)> {
     let clock = Clock {
         now_ms: Some(origin.at_ms),
         offset_min: Some(origin.offset_min),
         month_first: false,
         republic: false,
     };
-    // What a list says of this file goes before what the file says: that is often the day of a form.
-    let listed = origin.announced.and_then(|page| page.listed.as_deref());
-    if let Some(day) = listed.and_then(|day| read_listed_date(day, &clock)) {
-        return Some(day);
-    }
-    let of_page = origin.announced.and_then(|page| page.published.clone());
-    let otherwise = || {
-        let names = [title, origin.announced.map(|page| page.name.as_str())];
-        let day = names
+    let page = origin.announced;
+    let of_list = || read_listed_date(page?.listed.as_deref()?, &clock);
+    let of_title = || {
+        let names = [title, page.map(|page| page.name.as_str())];
+        names
             .into_iter()
             .flatten()
-            .find_map(|name| find_day(name, &clock));
-        day.or_else(|| of_page.clone())
+            .find_map(|name| find_day(name, &clock))
     };
+    let of_page = page.and_then(|page| page.published.clone());
+    // What a list says of this file goes before what the file says: that is often the day of a form.
+    of_list()
+        .map(|day| (day, DateSource::List))
+        .or_else(|| Some((own_day(read, origin, of_page.as_deref())?, DateSource::File)))
+        .or_else(|| Some((of_title()?, DateSource::Title)))
+        .or_else(|| Some((of_page.clone()?, DateSource::Page)))
+}
+
+/// When the file was made, as it says itself, if that can be true beside the day of the page that offers it.
+fn own_day(read: &Attachment, origin: &Origin<'_>, of_page: Option<&str>) -> Option<String> {
     // A file that was changed long after it was made was made of another one, or of an office's form.
     let is_old = |made: &i64| {
         read.modified
             .is_some_and(|at| at - made > OLDEST_DAYS * 86_400)
     };
     let own = read.created.filter(|made| !is_old(made)).or(read.modified);
-    let zone = FixedOffset::east_opt(origin.offset_min * 60);
-    let own = own.and_then(|seconds| DateTime::from_timestamp(seconds, 0));
-    let own = own.zip(zone).map(|(own, zone)| own.with_timezone(&zone));
-    let Some(own) = own.filter(|own| own.timestamp_millis() <= origin.at_ms) else {
-        return otherwise();
-    };
-    let day = of_page.as_deref().and_then(|text| text.get(..10));
+    let zone = FixedOffset::east_opt(origin.offset_min * 60)?;
+    let own = DateTime::from_timestamp(own?, 0)?.with_timezone(&zone);
+    let day = of_page.and_then(|text| text.get(..10));
     let day = day.and_then(|text| text.parse::<chrono::NaiveDate>().ok());
     let can_be_true = day.is_none_or(|day| {
         let own = own.date_naive();
         own >= day - Duration::days(OLDEST_DAYS) && own <= day + Duration::days(NEWEST_DAYS)
     });
-    if !can_be_true {
-        return otherwise();
-    }
-    Some(own.format("%Y-%m-%d").to_string())
+    let is_past = own.timestamp_millis() <= origin.at_ms;
+    (is_past && can_be_true).then(|| own.format("%Y-%m-%d").to_string())
 }
 
 #[cfg(test)]
