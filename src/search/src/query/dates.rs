@@ -13,9 +13,6 @@ pub enum DateError {
     /// Not a date.
     #[error("{0:?} is not a date: write 2026-11-05, 2026-11, 2026, or 7d for the last seven days")]
     Date(String),
-    /// The first day is after the last.
-    #[error("since {0} is after until {1}")]
-    Order(String, String),
 }
 
 /// What dates are read with.
@@ -43,25 +40,21 @@ impl Calendar {
             .ok_or_else(|| DateError::Date(text.to_owned()))
     }
 
-    /// Both ends of a range given as options; an empty text is no limit.
-    pub fn range(
+    /// Both ends of a range given as options, in whichever order; an empty text is no limit.
+    pub fn range<'t>(
         &self,
-        since: Option<&str>,
-        until: Option<&str>,
+        since: Option<&'t str>,
+        until: Option<&'t str>,
     ) -> Result<(Option<i64>, Option<i64>), DateError> {
-        let given = |text: Option<&str>| {
-            let text = text.map(str::trim).filter(|text| !text.is_empty());
-            text.map(str::to_owned)
-        };
+        let given = |text: Option<&'t str>| text.map(str::trim).filter(|text| !text.is_empty());
         let (since, until) = (given(since), given(until));
-        let first = since.as_deref().map(|text| self.since(text)).transpose()?;
-        let after = until.as_deref().map(|text| self.until(text)).transpose()?;
-        match (first, after) {
-            (Some(a), Some(b)) if a >= b => Err(DateError::Order(
-                since.unwrap_or_default(),
-                until.unwrap_or_default(),
-            )),
-            range => Ok(range),
+        let first = since.map(|text| self.since(text)).transpose()?;
+        let after = until.map(|text| self.until(text)).transpose()?;
+        match (since.zip(first), until.zip(after)) {
+            (Some((since, first)), Some((until, after))) if first >= after => {
+                Ok((Some(self.since(until)?), Some(self.until(since)?)))
+            }
+            _ => Ok((first, after)),
         }
     }
 

@@ -22,7 +22,7 @@ use crate::pages::view::{
 };
 use crate::pages::words::Lang;
 use crate::search::field_offers::FieldOffer;
-use crate::search::params::{ParamError, Params, echo};
+use crate::search::params::{Params, echo};
 use crate::search::source::{DocumentHit, Relaxation, RelaxedQuery, SearchResults, WeakerList};
 use crate::state::Shared;
 
@@ -403,10 +403,7 @@ fn hit_view(hit: DocumentHit, c: &Chrome, params: &Params) -> HitView {
 pub(crate) async fn search(request: PageRequest) -> Response {
     let c = request.chrome();
     let PageRequest { server, params, .. } = request;
-    let backwards = params
-        .backwards()
-        .then(|| ParamError::new("until", |p| p.backwards, &[]));
-    if let Some(error) = request.wrong.or(backwards) {
+    if let Some(error) = request.wrong {
         let (heading, text) = (c.t.bad_query, error.detail(c.lang));
         return failure(c, StatusCode::BAD_REQUEST, heading, text);
     }

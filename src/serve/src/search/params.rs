@@ -95,6 +95,16 @@ pub(crate) struct Rules<'a> {
     pub(crate) strict: bool,
 }
 
+impl Rules<'_> {
+    /// What days are read with.
+    fn calendar(&self) -> Calendar {
+        Calendar {
+            utc_offset_minutes: self.utc_offset_minutes,
+            now_ms: self.now_ms,
+        }
+    }
+}
+
 impl Params {
     /// The search that is asked for; `grouped` unless the parameters say.
     pub(crate) fn search_request(&self, facets: bool, grouped: bool) -> SearchRequest {
@@ -156,16 +166,28 @@ impl Params {
             _ => HITS_MAX,
         };
         number("limit", &params.limit.to_string(), 1, max)?;
+        params.order_range(rules);
         params.affordable(rules)?;
         Ok(params)
     }
 
+    /// Takes the range of days; one whose ends are in the other order is meant the other way round.
+    fn order_range(&mut self, rules: &Rules<'_>) {
+        let calendar = rules.calendar();
+        let range = |since: &Option<String>, until: &Option<String>| {
+            let range = calendar.range(since.as_deref(), until.as_deref());
+            range.unwrap_or_default()
+        };
+        let alone = range(&self.since, &None).0.zip(range(&None, &self.until).1);
+        if alone.is_some_and(|(first, after)| first >= after) {
+            std::mem::swap(&mut self.since, &mut self.until);
+        }
+        (self.since_ms, self.until_ms) = range(&self.since, &self.until);
+    }
+
     /// Refuses a search that would cost too much.
     fn affordable(&self, rules: &Rules<'_>) -> Result<(), ParamError> {
-        let calendar = Calendar {
-            utc_offset_minutes: rules.utc_offset_minutes,
-            now_ms: rules.now_ms,
-        };
+        let calendar = rules.calendar();
         let found = parse(&self.text, &calendar).query.single_characters();
         let max = MAX_SINGLE_CHARACTERS;
         if found > max {
@@ -213,18 +235,15 @@ impl Params {
             return Err(ParamError::new(name, |p| p.oversize, &values));
         }
         let config = rules.config;
-        let calendar = Calendar {
-            utc_offset_minutes: rules.utc_offset_minutes,
-            now_ms: rules.now_ms,
-        };
+        let calendar = rules.calendar();
         let date = || ParamError::value(name, |p| p.date, value);
         match name {
             "since" if !value.is_empty() => {
-                self.since_ms = Some(calendar.since(value).map_err(|_| date())?);
+                calendar.since(value).map_err(|_| date())?;
                 self.since = Some(value.to_owned());
             }
             "until" if !value.is_empty() => {
-                self.until_ms = Some(calendar.until(value).map_err(|_| date())?);
+                calendar.until(value).map_err(|_| date())?;
                 self.until = Some(value.to_owned());
             }
             "changed" if !value.is_empty() => {
@@ -257,11 +276,6 @@ impl Params {
         let mut changed = self.clone();
         change(&mut changed);
         changed
-    }
-
-    /// Whether the range ends before it begins: the API finds nothing in it, a person is told.
-    pub(crate) fn backwards(&self) -> bool {
-        matches!((self.since_ms, self.until_ms), (Some(since), Some(until)) if until <= since)
     }
 
     /// Whether anything narrows the search but its words.

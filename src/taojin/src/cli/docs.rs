@@ -26,7 +26,7 @@ pub(crate) fn completions(_context: &Context, args: &CompletionsArgs) -> anyhow:
     let mut script = Vec::new();
     clap_complete::generate(
         args.shell,
-        &mut super::Cli::command(),
+        &mut super::Cli::command().disable_help_subcommand(true),
         "taojin",
         &mut script,
     );
@@ -49,7 +49,8 @@ pub(crate) struct ManArgs {
 
 /// Writes all pages.
 pub(crate) fn man(_context: &Context, args: &ManArgs) -> anyhow::Result<ExitCode> {
-    let command = super::Cli::command();
+    // A page for each help on a command would say the same again.
+    let command = super::Cli::command().disable_help_subcommand(true);
     write(&args.dir, command)
         .with_context(|| format!("the pages cannot be written to {}", args.dir.display()))?;
     Ok(ExitCode::SUCCESS)

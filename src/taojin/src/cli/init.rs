@@ -136,6 +136,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         output::error(&mend);
     }
     next(words, &file);
+    if folder.join("token").exists() {
+        let listen = answers.get(1).map_or("", String::as_str);
+        let token = folder.join("token");
+        output::line(
+            &words
+                .token
+                .replace("{file}", &token.display().to_string())
+                .replace("{listen}", listen),
+        );
+    }
     Ok(ExitCode::SUCCESS)
 }
 

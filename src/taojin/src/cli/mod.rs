@@ -49,7 +49,7 @@ use taojin_search::index::IndexError;
 
 /// 淘金 Taojin: crawl the sites of one field, extract what they say, search it.
 #[derive(Debug, Parser)]
-#[command(version, about, max_term_width = 110, disable_help_subcommand = true)]
+#[command(version, about, max_term_width = 110)]
 struct Cli {
     /// Configuration file [default: /etc/taojin/taojin.toml, else config/taojin.toml]
     ///

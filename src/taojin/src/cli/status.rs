@@ -6,7 +6,7 @@ use askama::Template;
 
 use super::context::{Context, bail_usage};
 use super::output;
-use crate::config::LoadedConfig;
+use crate::config::{ConfigError, ConfigProblem, LoadedConfig};
 use crate::daemon::StatusBoard;
 use crate::daemon::control::{self, Response};
 use crate::serve::{Activity, Command, Health, Level, Status, health_in};
@@ -24,7 +24,17 @@ pub(crate) struct Args {
 
 /// Prints the status.
 pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
-    let loaded = context.load()?;
+    // What is wrong with a site must not hide the others.
+    let (loaded, problems) = context.read();
+    let is_of_site = |problem: &ConfigProblem| {
+        let file = problem.file.as_deref();
+        file.is_some_and(|file| file.starts_with(&loaded.config.sites_dir))
+    };
+    let (of_sites, others): (Vec<_>, Vec<_>) = problems.into_iter().partition(is_of_site);
+    ConfigError::check(&others)?;
+    for problem in &of_sites {
+        output::error(&problem.to_string());
+    }
     let dir = loaded.config.data_dir.display();
     match std::fs::metadata(&loaded.config.data_dir) {
         Ok(data) if data.is_dir() => {}
@@ -56,10 +66,16 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         None => StatusBoard::new(&loaded, None).read(documents.unwrap_or_default())?,
     };
     let health = health_in(&output::language(), &status);
-    if output::is_chinese() {
-        return output::answer_in(args.json, &status, |s| ChineseStatusText { health, s });
-    }
-    output::answer_in(args.json, &status, |s| StatusText { health, s })
+    let code = if output::is_chinese() {
+        output::answer_in(args.json, &status, |s| ChineseStatusText { health, s })?
+    } else {
+        output::answer_in(args.json, &status, |s| StatusText { health, s })?
+    };
+    Ok(if of_sites.is_empty() {
+        code
+    } else {
+        ExitCode::FAILURE
+    })
 }
 
 /// How many documents the index of this machine finds.

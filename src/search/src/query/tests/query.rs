@@ -227,12 +227,7 @@ fn dates() {
     assert_eq!(range("油价 date:2026-11-05.."), (day.0, None));
     assert_eq!(range("油价 date:..2026-11-05"), (None, day.1));
     assert_eq!(range("油价 since:1d"), (Some(NOV_5_MS), None));
-    for wrong in [
-        "date:..",
-        "date:2026-11-06..2026-11-05",
-        "date:a..b",
-        "-date:2026",
-    ] {
+    for wrong in ["date:..", "date:a..b", "-date:2026"] {
         let parsed = parse(wrong, &BEIJING);
         assert_eq!(parsed.query.filter, Filter::default(), "{wrong}");
     }
@@ -245,12 +240,11 @@ fn dates() {
             "since:昨天: \"昨天\" is not a date: write 2026-11-05, 2026-11, 2026, or 7d for the last seven days; searched as text"
         ]
     );
+    // Whichever comes first.
+    let range = |since, until| BEIJING.range(Some(since), Some(until));
     assert_eq!(
-        BEIJING
-            .range(Some("2026-11-06"), Some("2026-11-05"))
-            .unwrap_err()
-            .to_string(),
-        "since 2026-11-06 is after until 2026-11-05"
+        range("2026-11-06", "2026-11-05"),
+        range("2026-11-05", "2026-11-06")
     );
     assert_eq!(BEIJING.range(None, Some(" ")), Ok((None, None)));
 }

@@ -8,7 +8,7 @@ use super::*;
 #[test]
 fn man_pages_are_complete() {
     let dir = tempfile::tempdir().unwrap();
-    let mut command = crate::cli::Cli::command();
+    let mut command = crate::cli::Cli::command().disable_help_subcommand(true);
     write(dir.path(), command.clone()).unwrap();
     command.build();
     for sub in command.get_subcommands().filter(|c| !c.is_hide_set()) {
