@@ -2,6 +2,8 @@
 //! names next to it. One rule for all frameworks: strings are rated by content and place, keys only by words that all
 //! frameworks use.
 
+mod arguments;
+mod flat;
 mod items;
 mod strings;
 #[cfg(test)]
@@ -284,10 +286,13 @@ impl Data {
             .map(|at| self.strings.said[*at].text.as_str())
             .collect();
         let is_markup = texts.iter().any(|text| is_markup(text));
-        let mut times: Vec<(usize, usize)> = self
-            .beside(best.record)
-            .filter_map(|at| Some((self.time_rank(at)?, at)))
-            .collect();
+        let rank = |at| Some((self.time_rank(at)?, at));
+        let mut times: Vec<(usize, usize)> = self.beside(best.record).filter_map(rank).collect();
+        if times.is_empty() {
+            // The only one of the text, wherever in it that is.
+            let mut within = self.within(best.record).filter_map(rank);
+            times.extend(within.next().filter(|_| within.next().is_none()));
+        }
         times.sort_unstable();
         let named = |keys: &[&str], within: &[&str]| {
             let mut beside = self.beside(best.record);

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 
 use percent_encoding::percent_decode_str;
 
+use super::{arguments, flat};
 use crate::page::quoted::{closing, unescaped};
 
 /// Index into [`Strings::holders`].
@@ -93,6 +94,10 @@ impl Strings {
         } else {
             return false;
         };
+        let flat = (level == 0 && begin.starts_with('['))
+            .then(|| flat::unflatten(text))
+            .flatten();
+        let text = flat.as_deref().unwrap_or(text);
         let inner = self.open(holder, false, key);
         self.scan(text, inner, level);
         true
@@ -104,6 +109,7 @@ impl Strings {
         // Raw line breaks inside strings are the most common error of hand-made JSON.
         let is_json = text.trim_start().starts_with(['{', '[']);
         let (mut key, mut word) = (String::new(), "");
+        let arguments = arguments::read(text);
         while let Some(&byte) = bytes.get(at) {
             at += 1;
             match byte {
@@ -134,7 +140,11 @@ impl Strings {
                     let end = at + rest.take_while(|b| is_name(**b)).count();
                     word = text.get(at - 1..end).unwrap_or_default();
                     at = end;
-                    if word.len() >= TIME_DIGITS && word.bytes().all(|b| b.is_ascii_digit()) {
+                    let value = arguments.get(word).filter(|_| !key.is_empty());
+                    if let Some(value) = value.filter(|_| !calls_or_names(bytes, at)) {
+                        self.say(std::mem::take(&mut key), value.clone(), open, level);
+                    } else if word.len() >= TIME_DIGITS && word.bytes().all(|b| b.is_ascii_digit())
+                    {
                         self.say(std::mem::take(&mut key), word.to_owned(), open, MAX_LEVEL);
                     }
                 }
@@ -224,6 +234,13 @@ fn add_literals(script: &str, out: &mut String) {
         }
         at = bytes.len().min(end + 1);
     }
+}
+
+/// Whether a word is more than itself: `a.x`, `a(`, `a:`.
+fn calls_or_names(bytes: &[u8], at: usize) -> bool {
+    let mut behind = bytes.iter().skip(at);
+    let next = behind.find(|b| !b.is_ascii_whitespace());
+    next.is_some_and(|b| matches!(b, b'.' | b'(' | b'[' | b':' | b'='))
 }
 
 fn is_name(byte: u8) -> bool {

@@ -62,3 +62,22 @@ fn find_among_longer_strings() {
     let found = super::find(&page, &["储气库扩建工程通过验收"], 25);
     assert_eq!(found.map(|f| f.text.lines().count()), Some(4));
 }
+
+#[test]
+fn strings_named_by_arguments() {
+    let script = "window.__NUXT__=(function(a,b){return {data:[{title:a,name:b.x,at:b}]}}(\"水库\",1780442100))";
+    let said = strings(script);
+    let expected = [pair("title", "水库"), pair("at", "1780442100")];
+    assert_eq!(said[..2], expected);
+}
+
+#[test]
+fn strings_of_flattened_list() {
+    let script = r#"[["Reactive",1],{"title":2,"at":3},"水库",["Date","2026-06-03T00:00:00Z"]]"#;
+    let mut said = strings(script);
+    said.sort();
+    assert_eq!(
+        said,
+        [pair("at", "2026-06-03T00:00:00Z"), pair("title", "水库")]
+    );
+}
