@@ -200,7 +200,8 @@ impl<'a> Reading<'a> {
     ) -> Document {
         let (author, source) = self.names(page);
         let mut links = page::links(page, config.max_outlinks);
-        script_links::add_script_links(page, &mut links, config.max_outlinks);
+        let is_article = self.body.kind == Kind::Article;
+        script_links::add_script_links(page, &mut links, config.max_outlinks, is_article);
         // The pages of a thread are documents of their own.
         let pages = if self.body.decided_by == DecidedBy::Posts {
             Pages::default()

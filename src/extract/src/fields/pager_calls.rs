@@ -7,6 +7,8 @@ use crate::page::quoted::{closing, unescaped};
 
 /// Longest list of arguments, in bytes.
 const MAX_ARGUMENTS: usize = 400;
+/// Bytes of a name.
+const MAX_NAME: usize = 40;
 /// Calls of a script that are looked at, and places where a name may get its value.
 const MAX_CALLS: usize = 200;
 const MAX_VALUES: usize = 8;
@@ -78,26 +80,23 @@ fn own_number(name: &str, stem: &str) -> usize {
 
 /// The call in a script of the page with this name, the last part of its path.
 pub(crate) fn find(script: &str, name: &str) -> Option<PagerCall> {
-    let calls = memchr::memchr_iter(b'(', script.as_bytes()).filter(|at| names_pages(script, *at));
-    calls
-        .take(MAX_CALLS)
-        .find_map(|at| read(script, at + 1, name))
+    let places = memchr::memmem::find_iter(script.as_bytes(), b"age");
+    let calls = places.filter_map(|at| call_begins(script, at));
+    calls.take(MAX_CALLS).find_map(|at| read(script, at, name))
 }
 
-/// Whether the name before the bracket at `at` speaks of pages.
-fn names_pages(script: &str, at: usize) -> bool {
-    let before = script.get(..at).unwrap_or_default().as_bytes();
+/// Where the arguments begin of a call whose name speaks of pages at `at`: `createPageHTML(`.
+fn call_begins(script: &str, at: usize) -> Option<usize> {
+    let bytes = script.as_bytes();
+    let before = bytes.get(at.checked_sub(1)?)?;
     let is_name = |b: &&u8| b.is_ascii_alphanumeric() || matches!(b, b'_' | b'$');
-    let name: Vec<u8> = before
-        .iter()
-        .rev()
-        .take(40)
-        .take_while(is_name)
-        .map(u8::to_ascii_lowercase)
-        .collect();
-    // It is read backwards.
-    let has = |word: &[u8]| name.windows(word.len()).any(|w| w == word);
-    has(b"egap") || has(b"regap")
+    let rest = bytes
+        .get(at..)
+        .filter(|_| before.eq_ignore_ascii_case(&b'p'))?;
+    let end = at + rest.iter().take(MAX_NAME).take_while(is_name).count();
+    let behind = bytes.get(end..)?;
+    let blanks = behind.iter().take_while(|b| **b == b' ').count();
+    (behind.get(blanks) == Some(&b'(')).then_some(end + blanks + 1)
 }
 
 #[derive(Debug)]

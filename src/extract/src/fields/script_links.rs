@@ -4,8 +4,11 @@
 //! Runs nothing: a script that puts an address together names none, but for the well-known call `createPageHTML`.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
-use crate::page::address::{format_of_address, is_address};
+use aho_corasick::{AhoCorasick, MatchKind};
+
+use crate::page::address::{FORMATS, format_of_address, is_address};
 use crate::page::quoted::{quoted, unescaped};
 use crate::page::{
     self, Attr, Hints, LinkRole, NodeId, Page, RawLink, Script, Tag, find_base, resolve,
@@ -15,6 +18,8 @@ use taojin_uri::CrawlUri;
 
 use super::pager_calls::{self, PagerCall};
 
+/// Bytes on either side of the ending of a document in which its literal begins and ends.
+const MAX_ADDRESS: usize = 1024;
 /// Bytes of markup in the scripts of a page that are read.
 const MAX_MARKUP: usize = 1 << 20;
 /// String literals of a page's code that are looked at.
@@ -22,29 +27,54 @@ const MAX_LITERALS: usize = 20_000;
 /// Further pages that one page names; the last of them names those behind it.
 const MAX_PAGES: usize = 200;
 
-/// Adds to the links of a page those of its scripts, at most `limit` in all.
-pub(crate) fn add_script_links(page: &Page, links: &mut Vec<RawLink>, limit: usize) {
+/// What names of documents end in.
+static ENDINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let endings = FORMATS.iter().map(|format| format!(".{format}"));
+    let endings = endings.flat_map(|ending| [ending.to_uppercase(), ending]);
+    AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostLongest)
+        .build(endings)
+        .expect("few constant words")
+});
+
+/// Adds to the links of a page those of its scripts, at most `limit` in all. What an article shows next to itself is none of
+/// its text: of its data only documents count.
+pub(crate) fn add_script_links(
+    page: &Page,
+    links: &mut Vec<RawLink>,
+    limit: usize,
+    is_article: bool,
+) {
     let mut found = FoundLinks::new(page, links, limit);
     for script in page.scripts() {
         if is_template(page, script) {
             continue;
         }
-        if script.text.contains("<![CDATA[") {
-            add_sections(script, &mut found);
-            continue;
-        }
-        if script.is_data {
+        let mut documents = documents(&script.text).peekable();
+        if script.is_data && (!is_article || documents.peek().is_some()) {
             for item in state::find_items(&script.text) {
                 let is_file = format_of_address(&item.url).is_some();
-                let role = if is_file {
-                    LinkRole::File
-                } else {
-                    LinkRole::Anchor
-                };
-                found.add(script.node, &item.url, item.title, role);
+                if is_file || !is_article {
+                    let role = if is_file {
+                        LinkRole::File
+                    } else {
+                        LinkRole::Anchor
+                    };
+                    found.add(script.node, &item.url, item.title, role);
+                }
             }
         }
-        add_literals(script, &mut found);
+        for raw in documents.take(MAX_LITERALS) {
+            let text = unescaped(raw);
+            if is_address(&text) {
+                found.add(script.node, &text, String::new(), LinkRole::File);
+            }
+        }
+        if script.text.contains("<![CDATA[") {
+            add_sections(script, &mut found);
+        } else if !is_article && script.text.contains("<a ") {
+            add_literals(script, &mut found);
+        }
         if let Some(call) = pager_calls::find(&script.text, own_name(page)) {
             add_pages(page, script.node, &call, &mut found);
         }
@@ -176,7 +206,26 @@ fn add_records(page: &Page, found: &mut FoundLinks<'_>) {
     }
 }
 
-/// Takes the documents that the literals of a script name, and the anchors that they hold whole.
+/// The literals of a script that end like a document and stand alone, escapes as they are.
+fn documents(script: &str) -> impl Iterator<Item = &str> {
+    let bytes = script.as_bytes();
+    ENDINGS.find_iter(script).filter_map(move |ending| {
+        let behind = bytes.get(ending.end()..)?;
+        if !matches!(behind.first()?, b'"' | b'\'' | b'?' | b'#') {
+            return None;
+        }
+        let is_quote = |b: &u8| matches!(b, b'"' | b'\'');
+        let low = ending.start().saturating_sub(MAX_ADDRESS);
+        let start = low + bytes.get(low..ending.start())?.iter().rposition(is_quote)?;
+        let rest = behind.get(..MAX_ADDRESS).unwrap_or(behind);
+        let end = ending.end() + rest.iter().position(|b| *b == bytes[start])?;
+        let is_part = bytes.get(..start)?.trim_ascii_end().ends_with(b"+")
+            || bytes.get(end + 1..)?.trim_ascii_start().starts_with(b"+");
+        script.get(start + 1..end).filter(|_| !is_part)
+    })
+}
+
+/// Takes the anchors that the literals of a script hold whole.
 fn add_literals(script: &Script, found: &mut FoundLinks<'_>) {
     for literal in quoted(&script.text) {
         found.literals += 1;
@@ -184,13 +233,8 @@ fn add_literals(script: &Script, found: &mut FoundLinks<'_>) {
             return;
         }
         let raw = literal.raw;
-        if raw.contains("href") && raw.contains("<a ") && is_whole_markup(raw) {
+        if raw.contains("<a ") && raw.contains("href") && is_whole_markup(raw) {
             found.add_markup(script.node, &unescaped(raw));
-        } else if !literal.is_part && raw.len() < 1024 && raw.contains('.') {
-            let text = unescaped(raw);
-            if format_of_address(&text).is_some() && is_address(&text) {
-                found.add(script.node, &text, String::new(), LinkRole::File);
-            }
         }
     }
 }

@@ -25,7 +25,7 @@ const RESOURCES: [&str; 27] = [
     "exe",
 ];
 /// Endings of files that are documents or hold some.
-const FORMATS: [&str; 20] = [
+pub(crate) const FORMATS: [&str; 20] = [
     "pdf", "doc", "docx", "xls", "xlsx", "ppt", "pptx", "ofd", "wps", "et", "dps", "rtf", "csv",
     "zip", "rar", "7z", "caj", "odt", "ods", "epub",
 ];

@@ -16,7 +16,7 @@ pub(crate) fn quoted(script: &str) -> impl Iterator<Item = Quoted<'_>> {
     std::iter::from_fn(move || {
         loop {
             let rest = bytes.get(at..)?;
-            let start = at + rest.iter().position(|b| matches!(b, b'"' | b'\'' | b'`'))?;
+            let start = at + memchr::memchr3(b'"', b'\'', b'`', rest)?;
             let (end, is_whole) = closing(bytes, start + 1, false);
             at = end + 1;
             if !is_whole {
