@@ -13,7 +13,7 @@ use crate::page::quoted::{quoted, unescaped};
 use crate::page::{
     self, Attr, Hints, LinkRole, NodeId, Page, RawLink, Script, Tag, find_base, resolve,
 };
-use crate::state;
+use crate::state::{self, DataItem};
 use taojin_uri::CrawlUri;
 
 use super::pager_calls::{self, PagerCall};
@@ -24,6 +24,8 @@ const MAX_ADDRESS: usize = 1024;
 const MAX_MARKUP: usize = 1 << 20;
 /// String literals of a page's code that are looked at.
 const MAX_LITERALS: usize = 20_000;
+/// Characters of a headline: what is shorter names a section.
+const TITLE_CHARS: usize = 4;
 /// Further pages that one page names; the last of them names those behind it.
 const MAX_PAGES: usize = 200;
 
@@ -54,7 +56,8 @@ pub(crate) fn add_script_links(
         if script.is_data && (!is_article || documents.peek().is_some()) {
             for item in state::find_items(&script.text) {
                 let is_file = format_of_address(&item.url).is_some();
-                if is_file || !is_article {
+                let is_item = !is_article && !found.is_menu_of_others(&item);
+                if is_file || is_item {
                     let role = if is_file {
                         LinkRole::File
                     } else {
@@ -135,6 +138,14 @@ impl<'p> FoundLinks<'p> {
                 numbered: None,
             });
         }
+    }
+
+    /// Short names with addresses on other hosts are a menu: the editions of a paper, the sites of a company.
+    fn is_menu_of_others(&self, item: &DataItem) -> bool {
+        let url = resolve(self.page, self.base.as_ref(), &item.url);
+        let own = self.page.url.as_ref().map(CrawlUri::authority);
+        item.title.chars().count() < TITLE_CHARS
+            && url.is_some_and(|url| Some(url.authority()) != own)
     }
 
     fn push(&mut self, link: RawLink) {

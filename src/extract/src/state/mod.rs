@@ -9,7 +9,7 @@ mod strings;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::items::find_items;
+pub(crate) use self::items::{DataItem, find_items};
 use self::strings::{HolderId, Strings};
 use crate::page::measure::Measure;
 use crate::page::{Attr, NodeId, Page, Script, Tag};

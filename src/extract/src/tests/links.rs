@@ -221,6 +221,11 @@ fn links_in_scripts() {
             r#"<script>createPageHTML(3, 0, "index", "html");</script>"#,
             "/list/index_1.html 2|/list/index_2.html 3",
         ),
+        // Other papers of the same house are none of its list.
+        (
+            r#"<script>var x = [{"name":"北站","url":"http://n.b.cn/"},{"name":"水价","url":"/p/"}]</script>"#,
+            "/p/ 水价",
+        ),
         // Parts, patterns, what programs ask for.
         (
             r#"<script>document.write('<a href="' + url + '">x</a>'); f = '/f/' + n + '.pdf';</script>"#,
