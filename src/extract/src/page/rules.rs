@@ -180,7 +180,11 @@ impl Tree {
         match tag {
             Tag::HTML | Tag::HEAD | Tag::BODY | Tag::FRAMESET | Tag::FRAME => return,
             _ if tag.is_table_part() => {
-                keep_address(self, attributes);
+                // Outside of a table it is none; what it leads to stays, in an element that shows nothing.
+                let mut names = [Attr::DataHref, Attr::DataUrl, Attr::OnClick].into_iter();
+                if names.any(|name| self.kept_value(attributes, name).is_some()) {
+                    self.insert_void(Tag::SLOT, attributes);
+                }
                 return;
             }
             _ if tag.belongs_in_head() => {
@@ -269,17 +273,6 @@ impl Tree {
         } else if self.current_tag() == Tag::OPTION {
             self.pop();
         }
-    }
-}
-
-/// A part of a table outside of any is none; what it leads to stays, in an element that shows nothing.
-fn keep_address(tree: &mut Tree, attributes: Span) {
-    let names = [Attr::DataHref, Attr::DataUrl, Attr::OnClick];
-    if names
-        .iter()
-        .any(|name| tree.kept_value(attributes, *name).is_some())
-    {
-        tree.insert_void(Tag::SLOT, attributes);
     }
 }
 
