@@ -21,9 +21,12 @@ const MAX_SCRIPT: usize = 64 << 10;
 
 /// `共 12 页`, `第 1/12 页`, `Page 1 of 12`: the current page, if it is there, and how many there are.
 static PAGES: LazyLock<Regex> = LazyLock::new(|| {
-    compile_regex(
-        r"(?i)(?:第?\s*(\d{1,5})\s*[页頁]?\s*[/／,，、|]\s*)?(?:共|总共|总计|總共)[计有分計]?\s*(\d{1,5})\s*[页頁]|(?:第|页次|页码|頁次)[:：]?\s*(\d{1,5})\s*[/／]\s*(\d{1,5})|\bpage\s+(\d{1,5})\s+of\s+(\d{1,5})|全\s*(\d{1,5})\s*ページ",
-    )
+    compile_regex(concat!(
+        r"(?i)(?:第?\s*(\d{1,5})\s*[页頁]?\s*[/／,，、|]\s*)?",
+        r"(?:共|总共|总计|總共)[计有分計]?\s*(\d{1,5})\s*[页頁]",
+        r"|(?:第|页次|页码|頁次)[:：]?\s*(\d{1,5})\s*[/／]\s*(\d{1,5})",
+        r"|\bpage\s+(\d{1,5})\s+of\s+(\d{1,5})|全\s*(\d{1,5})\s*ページ",
+    ))
 });
 /// `共 118 条`, but of no comments.
 static ITEMS: LazyLock<Regex> = LazyLock::new(|| {
@@ -33,9 +36,10 @@ static ITEMS: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// How many pages and records a script says that there are.
 static COUNTS: LazyLock<Regex> = LazyLock::new(|| {
-    compile_regex(
-        r#"(?i)(?:total_?pages?|page_?count|count_?pages?|page_?total)["']?\s*[:=>]\s*["']?(\d{1,5})\b|(?:total_?records?|record_?count|records?_?total)["']?\s*[:=>]\s*["']?(\d{1,7})\b"#,
-    )
+    compile_regex(concat!(
+        r#"(?i)(?:total_?pages?|page_?count|count_?pages?|page_?total)["']?\s*[:=>]\s*["']?(\d{1,5})\b"#,
+        r#"|(?:total_?records?|record_?count|records?_?total)["']?\s*[:=>]\s*["']?(\d{1,7})\b"#,
+    ))
 });
 /// Buttons that load more into the page.
 static LOADING: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("page.loads"));
