@@ -145,6 +145,21 @@ fn from_data(
     }
 }
 
+/// Takes the day from the data of scripts, where a page that shows its text names none.
+pub(crate) fn date_by_data(document: &mut Document, page: &Page, reading: &Reading<'_>) {
+    let titles = document.title.as_deref().into_iter();
+    let titles = titles.chain(reading.head.titles.iter().copied());
+    let titles: Vec<&str> = titles.filter(|title| !title.is_empty()).collect();
+    let times = state::find_times(page, &titles);
+    let mut days = times
+        .iter()
+        .filter_map(|time| parse_value(time, &reading.clock));
+    if let Some(day) = days.next() {
+        document.published = Some(day.iso(&reading.clock));
+        document.date_source = Some(DateSource::State);
+    }
+}
+
 /// Text and pictures of markup from a script: the main text of it as of a page, unless that leaves much out.
 fn text_from_markup(
     page: &Page,

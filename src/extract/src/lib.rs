@@ -178,6 +178,9 @@ fn finish(
 ) -> Document {
     let mut document = reading.document(page, context, config, guide);
     let image = reading.head.image.map(str::to_owned);
+    if document.published.is_none() && document.kind == Kind::Article {
+        fallback::date_by_data(&mut document, page, &reading);
+    }
     let is_short = reading.tokens() < config.min_tokens.max(fallback::SHORT);
     if is_short && config.method == Method::Model {
         fallback::search_elsewhere(&mut document, page, reading, context, config);

@@ -30,7 +30,7 @@ static IN_SCRIPT: LazyLock<Regex> = LazyLock::new(|| {
     ];
     let names = names.join("|");
     compile_regex(&format!(
-        r#"(?i)(?:{names})["']?\s*[:=]\s*["']?(\d[\dT:+./ -]{{8,30}})|\bct\s*=\s*["'](1\d{{9}})["']|["']((?:1\d{{9}}(?:\d{{3}})?)|20\d\d-\d\d-\d\d[^"']{{0,20}})["']"#,
+        r#"(?i)(?:{names})["']?\s*[:=]\s*["']?(\d[\dTZ:+./ -]{{8,30}})|\bct\s*=\s*["'](1\d{{9}})["']|["']((?:1\d{{9}}(?:\d{{3}})?)|20\d\d-\d\d-\d\d[^"']{{0,20}})["']"#,
     ))
 });
 
@@ -106,6 +106,10 @@ pub(crate) fn from_elements(
         };
         let Some(stamp) = stamp else { continue };
         let class = page.attr(id, Attr::Class).unwrap_or_default();
+        // The begin and end of an event.
+        if node.tag == Tag::ABBR && (class.contains("dtstart") || class.contains("dtend")) {
+            continue;
+        }
         let changed = prop.eq_ignore_ascii_case("dateModified")
             || class.contains("modified")
             || class.contains("updated") && !class.contains("published");

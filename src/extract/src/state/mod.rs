@@ -76,6 +76,22 @@ pub(crate) struct DataText {
     pub(crate) source: Option<String>,
 }
 
+/// What may be the time of publication next to the page's title, surest first: of a page whose text stands in the page.
+pub(crate) fn find_times(page: &Page, titles: &[&str]) -> Vec<String> {
+    let scripts = data_of(page).map(|script| script.text.as_str());
+    let data = Data::new(Strings::read(scripts), titles);
+    let records = data.titles.iter().take(MAX_TITLES);
+    let times = records.map(|at| data.times(data.strings.said[*at].holder));
+    let said = |at: usize| data.strings.said[at].text.clone();
+    let mut found = times.filter(|times| !times.is_empty());
+    found
+        .next()
+        .unwrap_or_default()
+        .into_iter()
+        .map(said)
+        .collect()
+}
+
 /// The best text with at least `enough` tokens; `titles` are what the page says that it is called.
 pub(crate) fn find(page: &Page, titles: &[&str], enough: u32) -> Option<DataText> {
     let json_ld = page.nodes().iter().enumerate().filter(|(id, node)| {
@@ -279,6 +295,14 @@ impl Data {
         (is_time && !changed()).then(rank)?
     }
 
+    /// The times that stand in a record, surest first.
+    fn times(&self, record: HolderId) -> Vec<usize> {
+        let rank = |at| Some((self.time_rank(at)?, at));
+        let mut times: Vec<(usize, usize)> = self.beside(record).filter_map(rank).collect();
+        times.sort_unstable();
+        times.into_iter().map(|(_, at)| at).collect()
+    }
+
     fn found(&self, best: &DataCandidate) -> DataText {
         let texts: Vec<&str> = best
             .strings
@@ -286,14 +310,13 @@ impl Data {
             .map(|at| self.strings.said[*at].text.as_str())
             .collect();
         let is_markup = texts.iter().any(|text| is_markup(text));
-        let rank = |at| Some((self.time_rank(at)?, at));
-        let mut times: Vec<(usize, usize)> = self.beside(best.record).filter_map(rank).collect();
+        let mut times = self.times(best.record);
         if times.is_empty() {
             // The only one of the text, wherever in it that is.
-            let mut within = self.within(best.record).filter_map(rank);
+            let is_time = |at: &usize| self.time_rank(*at).is_some();
+            let mut within = self.within(best.record).filter(is_time);
             times.extend(within.next().filter(|_| within.next().is_none()));
         }
-        times.sort_unstable();
         let named = |keys: &[&str], within: &[&str]| {
             let mut beside = self.beside(best.record);
             let at = beside.find(|at| {
@@ -316,7 +339,7 @@ impl Data {
                 .map(|at| self.strings.said[at].text.trim().to_owned()),
             times: times
                 .into_iter()
-                .map(|(_, at)| self.strings.said[at].text.clone())
+                .map(|at| self.strings.said[at].text.clone())
                 .collect(),
             author: named(&AUTHORS, &["author", "user", "creator"]),
             source: named(&SOURCES, &["source", "media", "publisher"]),

@@ -394,12 +394,29 @@ fn day_that_only_a_script_states() {
             Some("2019-09-07T13:43:20+08:00"),
         ),
         ("g({pubtime:'2019-09-07'})", Some("2019-09-07")),
+        (
+            "g({\"publishedAt\":\"2019-09-07T05:43:00Z\"})",
+            Some("2019-09-07T05:43:00+00:00"),
+        ),
+        // Data next to the title of the page.
+        (
+            "s={\"list\":[{\"title\":\"别的\",\"ctime\":1567900000}],\"a\":{\"title\":\"储气库投产\",\"ctime\":1567835000}}",
+            Some("2019-09-07T13:43:20+08:00"),
+        ),
+        (
+            "window.d={\"a\":{\"subject\":\"储气库投产\",\"create_time\":\"2019-09-07 13:43\",\"update_time\":\"2019-09-08 01:00\"}}",
+            Some("2019-09-07T13:43:00+08:00"),
+        ),
+        (
+            "s={\"list\":[{\"title\":\"别的题目\",\"ctime\":1567900000}]}",
+            None,
+        ),
         // Of anything, and not of the page.
         ("var svr_time = \"1567900000\";", None),
         ("users=[{\"createTime\":\"2019-09-07 13:43\"}]", None),
         ("var direct=\"1567835000\"", None),
     ] {
-        let found = published(&format!("<script>var a=1;{script}</script>"), "", "");
+        let found = published(&format!("<script>{script}</script>"), "", "");
         assert_eq!(found.as_deref(), want, "{script}");
     }
 }
@@ -423,6 +440,7 @@ fn abbreviation_with_its_day_as_title() {
             "<abbr class=updated title=2019-09-08>周日</abbr><abbr class=published title=2019-09-07>周六</abbr>",
             Some("2019-09-07"),
         ),
+        ("<abbr class=dtstart title=2019-09-07>七号</abbr>", None),
         (
             "<abbr title='2019'>去年</abbr><abbr title='World Oil 2019-09-07'>WO</abbr>",
             None,

@@ -140,14 +140,10 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         match reader.lookup(&uri)? {
             Some(record) => {
                 describe(&mut answer, &record, &loaded.sites);
-                if queues > 1 {
-                    let hash = loaded.config.frontier.queue_hash;
-                    answer.queue_name = Some(queue_name(&uri, queues, hash));
-                }
+                let hash = loaded.config.frontier.queue_hash;
+                answer.queue_name = (queues > 1).then(|| queue_name(&uri, queues, hash));
                 duplicates(&mut answer, &reader, &record)?;
-                if record.visit.documented {
-                    date(&mut answer, &reader, &uri)?;
-                }
+                date(&mut answer, &reader, &record)?;
                 answer.reason = reason(&record, answer.alias_of.as_deref());
             }
             None => {
@@ -267,9 +263,12 @@ fn duplicates(answer: &mut UrlReport, reader: &Reader, record: &UrlRecord) -> an
     Ok(())
 }
 
-/// The day of the document at an address.
-fn date(answer: &mut UrlReport, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<()> {
-    let row = reader.document(uri.fingerprint())?;
+/// The day of the document of an address.
+fn date(answer: &mut UrlReport, reader: &Reader, record: &UrlRecord) -> anyhow::Result<()> {
+    if !record.visit.documented {
+        return Ok(());
+    }
+    let row = reader.document(record.uri.fingerprint())?;
     let stored = row.map(|row| documents::decode(reader, &row)).transpose()?;
     if let Some(stored) = stored.flatten() {
         answer.date_source = stored.document.date_source;

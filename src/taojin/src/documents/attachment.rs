@@ -456,8 +456,7 @@ mod tests {
             let announced = Announcement {
                 name: link.to_owned(),
                 page_url: "https://a.example/notice".to_owned(),
-                page_title: None,
-                published: None,
+                ..Announcement::default()
             };
             let origin = Origin {
                 name: "水价表.xlsx",
