@@ -282,10 +282,19 @@ pub struct Document {
     pub language: Option<String>,
     /// How sure the extractor is of the main text, 0 to 1.
     pub confidence: f32,
-    /// The page asked not to be indexed (`noindex` in meta robots or X-Robots-Tag).
+    /// What the page asks of crawlers.
+    #[serde(flatten)]
+    pub asks: RobotsTags,
+}
+
+/// What a page asks of crawlers, in its meta elements or the header X-Robots-Tag.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct RobotsTags {
+    /// Not to be indexed.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub noindex: bool,
-    /// The page asked not to follow its links (`nofollow`).
+    /// Not to follow its links.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub nofollow: bool,
 }

@@ -4,7 +4,7 @@
 use crate::body::{DecidedBy, guided, notes, thread as posts};
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock};
 use crate::date::text::find_dates;
-use crate::document::{Document, Image, Kind};
+use crate::document::{Document, Image, Kind, RobotsTags};
 use crate::fields::author::{self, NameTrace};
 use crate::fields::head::{self, Head};
 use crate::fields::pages::Pages;
@@ -243,8 +243,10 @@ impl<'a> Reading<'a> {
             method: self.body.decided_by.as_str().to_owned(),
             charset: page.charset.clone(),
             confidence: self.body.confidence,
-            noindex: asks("noindex"),
-            nofollow: asks("nofollow"),
+            asks: RobotsTags {
+                noindex: asks("noindex"),
+                nofollow: asks("nofollow"),
+            },
             title: self.headline.text.take(),
             language: self.language.take(),
         };

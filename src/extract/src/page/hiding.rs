@@ -67,7 +67,7 @@ pub(super) struct PageHiding {
     /// Attributes that may hide what is in their element, in order: few have one.
     attributes: Vec<u32>,
     /// Elements that hide what is in them, in order.
-    pub(super) elements: Vec<NodeId>,
+    elements: Vec<NodeId>,
     /// Classes (`.name`) and ids (`#name`) that hide, by [`key_of`].
     rules: HashMap<u64, Hidden, RandomState>,
     /// A bit for each of these names, by [`filter_bit`].
@@ -99,8 +99,36 @@ impl Default for PageHiding {
 }
 
 impl PageHiding {
-    /// Adds a piece of a style sheet.
-    pub(super) fn add_sheet(&mut self, piece: &[u8]) {
+    /// An element hides what is in it.
+    pub(super) fn hide(&mut self, element: NodeId) {
+        self.elements.push(element);
+    }
+
+    /// Whether the element that was noted last is this one.
+    pub(super) fn hides_last(&self, element: NodeId) -> bool {
+        self.elements.last() == Some(&element)
+    }
+
+    /// Forgets the elements from this one on: they are noted anew.
+    pub(super) fn forget_from(&mut self, element: NodeId) {
+        let kept = self.elements.partition_point(|node| *node < element);
+        self.elements.truncate(kept);
+    }
+
+    /// The elements that hide what is in them, in order.
+    pub(super) fn into_elements(self) -> Vec<NodeId> {
+        self.elements
+    }
+
+    /// Adds a piece of a style sheet, unless its medium is another than the screen.
+    pub(super) fn add_sheet(&mut self, media: Option<Vec<u8>>, piece: &[u8]) {
+        let is_shown = |media: Vec<u8>| {
+            let media = media.trim_ascii().to_ascii_lowercase();
+            matches!(&*media, b"" | b"all" | b"screen")
+        };
+        if !media.is_none_or(is_shown) {
+            return;
+        }
         let piece = piece.get(..self.room).unwrap_or(piece);
         self.room -= piece.len();
         self.sheet.extend_from_slice(piece);

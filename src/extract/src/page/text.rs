@@ -45,7 +45,14 @@ impl Tree {
     /// Keeps or drops a text as the element around it asks; false where that asks for nothing of its own.
     fn text_of_element(&mut self, raw: &[u8], kind: TextKind) -> bool {
         match self.current_tag() {
-            Tag::STYLE => self.style_sheet(raw),
+            Tag::STYLE => {
+                let open = self
+                    .current()
+                    .map(|open| self.nodes[open.node as usize].span);
+                let media = open.and_then(|span| self.kept_value(span, super::Attr::Media));
+                let media = media.map(<[u8]>::to_vec);
+                self.hiding.add_sheet(media, raw);
+            }
             Tag::IFRAME | Tag::NOEMBED | Tag::NOFRAMES => {}
             Tag::SCRIPT => self.script(raw),
             Tag::NOSCRIPT | Tag::XMP if kind == TextKind::Raw => {
@@ -61,23 +68,6 @@ impl Tree {
             _ => return false,
         }
         true
-    }
-
-    /// Reads a style sheet for the screen.
-    fn style_sheet(&mut self, raw: &[u8]) {
-        let media = self.current().and_then(|open| {
-            let span = self.nodes.get(open.node as usize)?.span;
-            self.kept_value(span, super::Attr::Media)
-        });
-        let is_shown = |media: &[u8]| {
-            let media = media.trim_ascii();
-            media.is_empty()
-                || media.eq_ignore_ascii_case(b"all")
-                || media.eq_ignore_ascii_case(b"screen")
-        };
-        if media.is_none_or(is_shown) {
-            self.hiding.add_sheet(raw);
-        }
     }
 
     /// Keeps JSON-LD and data whole, and of other scripts what they say of the page: when it was published, and URLs.

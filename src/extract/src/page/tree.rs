@@ -290,7 +290,7 @@ impl Tree {
         let outer = outer.map_or(Readable::Shown, |open| open.readable);
         if is_skipped(tag) {
             Readable::Never
-        } else if self.hiding.elements.last() == Some(&node) {
+        } else if self.hiding.hides_last(node) {
             outer.max(Readable::Hidden)
         } else {
             outer
@@ -314,7 +314,7 @@ impl Tree {
             .hiding
             .hides(tag, attributes.unwrap_or_default(), value)
         {
-            self.hiding.elements.push(node);
+            self.hiding.hide(node);
         }
     }
 
@@ -358,8 +358,7 @@ impl Tree {
             }
             text.path = path;
         }
-        let hidden = &mut self.hiding.elements;
-        hidden.truncate(hidden.partition_point(|node| *node < shift.block));
+        self.hiding.forget_from(shift.block);
         for node in shift.block..self.nodes.len() as NodeId {
             self.note_if_hidden(node);
         }
@@ -400,7 +399,7 @@ impl Tree {
             paths,
             path_counts,
             texts: self.texts,
-            hidden: self.hiding.elements,
+            hidden: self.hiding.into_elements(),
             scripts: self.scripts.finish(),
         }
     }

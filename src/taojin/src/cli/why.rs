@@ -62,16 +62,10 @@ struct UrlReport {
     reason: Option<String>,
     /// What is odd about a page that has a document.
     note: Option<String>,
-    /// The day of its document, and where that was found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    published: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    date_source: Option<DateSource>,
-    /// Where it stands in the queue, in words.
-    queue: Option<String>,
-    /// Name of that queue, where its host has several.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    queue_name: Option<String>,
+    #[serde(flatten)]
+    date: ReportedDate,
+    #[serde(flatten)]
+    place: QueuePlace,
     /// The address whose document stands for this one too.
     alias_of: Option<String>,
     /// Addresses that its document stands for as well.
@@ -91,6 +85,27 @@ struct UrlReport {
     /// Whether a site is configured for the host.
     #[serde(skip)]
     is_configured: bool,
+}
+
+/// The day of a document.
+#[derive(Debug, Default, Serialize)]
+struct ReportedDate {
+    /// As the document has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    published: Option<String>,
+    /// Where that was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    date_source: Option<DateSource>,
+}
+
+/// Where an address stands.
+#[derive(Debug, Default, Serialize)]
+struct QueuePlace {
+    /// In words.
+    queue: Option<String>,
+    /// Name of the queue, where its host has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    queue_name: Option<String>,
 }
 
 #[derive(Debug, Serialize)]
@@ -141,7 +156,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             Some(record) => {
                 describe(&mut answer, &record, &loaded.sites);
                 let hash = loaded.config.frontier.queue_hash;
-                answer.queue_name = (queues > 1).then(|| queue_name(&uri, queues, hash));
+                answer.place.queue_name = (queues > 1).then(|| queue_name(&uri, queues, hash));
                 duplicates(&mut answer, &reader, &record)?;
                 date(&mut answer, &reader, &record)?;
                 answer.reason = reason(&record, answer.alias_of.as_deref());
@@ -158,7 +173,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(takedown) = reader.takedown(&uri)?.filter(|_| has_scheme) {
         answer.taken_down_ms = Some(takedown.at_ms);
         answer.refused_by = Some("taken down by the operator".to_owned());
-        answer.queue = Some("is not fetched again".to_owned());
+        answer.place.queue = Some("is not fetched again".to_owned());
         answer.reason = Some("taken down by the operator".to_owned());
         answer.error = None;
     }
@@ -271,8 +286,8 @@ fn date(answer: &mut UrlReport, reader: &Reader, record: &UrlRecord) -> anyhow::
     let row = reader.document(record.uri.fingerprint())?;
     let stored = row.map(|row| documents::decode(reader, &row)).transpose()?;
     if let Some(stored) = stored.flatten() {
-        answer.date_source = stored.document.date_source;
-        answer.published = stored.document.published;
+        answer.date.date_source = stored.document.date_source;
+        answer.date.published = stored.document.published;
     }
     Ok(())
 }
@@ -312,7 +327,7 @@ fn describe(answer: &mut UrlReport, record: &UrlRecord, sites: &[Site]) {
     if visit.is_unconfirmed() {
         answer.confirmed_ms = visit.confirmed_ms;
     }
-    answer.queue = Some(match refusal_now(sites, record) {
+    answer.place.queue = Some(match refusal_now(sites, record) {
         Some(rule) => {
             answer.refused_by = Some(rule.describe().to_owned());
             format!("is not fetched: {}", rule.describe())

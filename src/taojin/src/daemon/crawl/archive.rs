@@ -166,8 +166,8 @@ pub fn documents_of_archive(
             ..Default::default()
         };
         let mut document = extract::extract_with(&page, &context, &config.extract);
-        document.noindex |= head.noindex;
-        document.nofollow |= head.nofollow;
+        document.asks.noindex |= head.noindex;
+        document.asks.nofollow |= head.nofollow;
         each(document)
     })
 }

@@ -5,7 +5,7 @@ use crate::daemon::crawl::visit::page::{FetchedPage, is_other_spelling, read_pag
 use crate::daemon::crawl::visit::visitor::redirect_link;
 use crate::daemon::crawl::visit::{Held, PageRead};
 use taojin_crawl::store::NewUrl;
-use taojin_extract::{Document, Kind, Link, LinkKind};
+use taojin_extract::{Document, Kind, Link, LinkKind, RobotsTags};
 
 #[test]
 fn canonical_only_other_spelling() {
@@ -109,7 +109,10 @@ fn robots_directives_hold() {
         (
             "noindex page",
             Document {
-                noindex: true,
+                asks: RobotsTags {
+                    noindex: true,
+                    ..RobotsTags::default()
+                },
                 ..article()
             },
             &open,

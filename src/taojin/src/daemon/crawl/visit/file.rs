@@ -90,7 +90,7 @@ pub(super) async fn read(
                 },
             );
             let noindex = fetched.head.noindex;
-            document.noindex = noindex;
+            document.asks.noindex = noindex;
             let title = document.title.as_deref().unwrap_or_default();
             let digest = digest([title, document.text.as_str()]);
             let encoded = EncodedDocument::new(&document);

@@ -165,8 +165,8 @@ pub(crate) fn read_page(
     mut document: Document,
 ) -> (PageRead, Vec<NewUrl>) {
     let (record, head) = (fetched_page.record, fetched_page.head());
-    document.noindex |= head.noindex;
-    document.nofollow |= head.nofollow;
+    document.asks.noindex |= head.noindex;
+    document.asks.nofollow |= head.nofollow;
     let links = mem::take(&mut document.links);
     let mut kind = detail_kind(&document);
     let mut outlinks = Vec::new();
@@ -184,7 +184,7 @@ pub(crate) fn read_page(
         face: (!links.is_empty()).then(|| face(&document, &links)),
     };
     // Whatever the page was taken for: a judgement may be wrong, and must not cost the pages behind it.
-    if !document.nofollow {
+    if !document.asks.nofollow {
         // The pager of a further page leads to pages that the first one tells of.
         let is_pager = |l: &extract::Link| {
             first.is_some() && (l.continues_list() || document.pages.contains(&l.url))
@@ -213,7 +213,7 @@ pub(crate) fn read_page(
         kind,
         is_blocking: document.is_blocking_page(),
         document: match unindexed {
-            _ if document.noindex => Held::Withheld(EncodedDocument::new(&document)),
+            _ if document.asks.noindex => Held::Withheld(EncodedDocument::new(&document)),
             None => Held::Document(EncodedDocument::new(&document)),
             Some(_) => Held::None,
         },
@@ -316,7 +316,7 @@ fn detail_kind(document: &Document) -> Kind {
 fn unindexed(document: &Document, head: &Head) -> Option<Unindexed> {
     Some(match detail_kind(document) {
         _ if head.noindex => Unindexed::HeaderNoindex,
-        _ if document.noindex => Unindexed::MetaNoindex,
+        _ if document.asks.noindex => Unindexed::MetaNoindex,
         Kind::Hub => Unindexed::ListPage,
         Kind::Error => Unindexed::ErrorPage,
         _ if document.text.is_empty() => Unindexed::NoText,
