@@ -6,7 +6,7 @@ mod failing_pages;
 mod foreign_sites;
 mod gate;
 mod incremental;
-mod named_fields;
+pub(crate) mod named_fields;
 mod pass;
 mod queues;
 mod site_add;

@@ -48,7 +48,7 @@ fn site(more: &str) -> SmallWeb {
 }
 
 /// A site of wells, all of one layout, of which the first twelve are published and crawled.
-fn wells(more: &str) -> SmallWeb {
+pub(crate) fn wells(more: &str) -> SmallWeb {
     let web = site(more);
     set_wells(&web, 1..=40, "old");
     publish(&web, 12);
@@ -68,7 +68,7 @@ fn set_wells(web: &SmallWeb, wells: std::ops::RangeInclusive<usize>, layout: &st
 }
 
 /// Names the state of a well: the slot behind `<b class=state>`, as a person reads it from what `show` prints.
-fn name_state(web: &SmallWeb, id: &str, pages: &str) {
+pub(crate) fn name_state(web: &SmallWeb, id: &str, pages: &str) {
     let shown = web.done(&["templates", "show", id]);
     let mut lines = shown.lines().skip_while(|line| !line.contains("b.state"));
     let slot = lines.nth(1).expect("a slot").trim();
@@ -78,7 +78,7 @@ fn name_state(web: &SmallWeb, id: &str, pages: &str) {
 }
 
 /// The templates that were learned.
-fn templates(web: &SmallWeb) -> Vec<String> {
+pub(crate) fn templates(web: &SmallWeb) -> Vec<String> {
     let listed = web.lines(&["templates", "list", "--json"]);
     listed.iter().map(|row| row["id"].to_string()).collect()
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use taojin_demo::trial::TrialPlan;
 
+use crate::crawl::named_fields::{name_state, templates, wells};
 use crate::support::daemon::{Daemon, LISTEN};
 use crate::support::folder::{Folder, RunExt as _, assert_has};
 use crate::support::say;
@@ -76,6 +77,72 @@ fn backup_includes_term_decisions() {
     let kept = list(&["--data-dir", other]);
     assert!(kept.contains("产量创"), "{kept}");
     assert_eq!(kept, list(&[]));
+}
+
+/// What may be in a data folder, by its name: what a person decided is restored, all else is made again.
+const DECIDED: [&str; 3] = ["crawl.sqlite", "terms.sqlite", "terms.txt"];
+const MADE_AGAIN: [&str; 8] = [
+    "alike.forms",
+    "in_flight",
+    "index",
+    "log",
+    "robots.json",
+    "seen.filter",
+    "taojin.lock",
+    "control.sock",
+];
+
+#[test]
+fn restore_keeps_every_decision() {
+    let folder = wells("");
+    let [id] = &templates(&folder)[..] else {
+        panic!("one template")
+    };
+    name_state(&folder, id, "12");
+    folder.done(&["terms", "reject", "钻井队"]);
+    folder.done(&["terms", "accept", "岩心箱", "化验室"]);
+    let taken_down = format!("http://a.test:{}/7.html", folder.port);
+    folder.done(&["purge", "--yes", &taken_down]);
+    folder.done(&["pause", "a"]);
+    folder.done(&["backup", "copy.sqlite"]);
+    let other = "other";
+    folder.done(&["--data-dir", other, "restore", "copy.sqlite"]);
+    folder.done(&["--data-dir", other, "reindex"]);
+
+    let restored = folder.file(other);
+    for entry in fs::read_dir(folder.data_dir()).expect("a data folder") {
+        let name = entry.expect("an entry").file_name();
+        let name = name.to_string_lossy();
+        let of = |known: &&str| name.trim_end_matches("-wal").trim_end_matches("-shm") == *known;
+        assert!(
+            DECIDED.iter().chain(&MADE_AGAIN).any(of),
+            "{name}: does a backup have to carry it? Then restore it; else add it to MADE_AGAIN"
+        );
+        let is_decided = DECIDED.contains(&&*name);
+        assert!(
+            !is_decided || restored.join(&*name).exists(),
+            "{name} is not restored"
+        );
+    }
+    let accepted =
+        |dir: &std::path::Path| fs::read_to_string(dir.join("terms.txt")).expect("terms");
+    assert_eq!(accepted(&restored), accepted(&folder.data_dir()));
+    for asked in [
+        &["terms", "export"][..],
+        &["terms", "list", "--rejected", "--json"],
+        &["terms", "list", "--json"],
+        &["templates", "export"],
+        &["why", "--json", &taken_down],
+        &["why", "--json", "a"],
+    ] {
+        // The keys of an object have no order.
+        let of = |dir: &[&str]| -> Vec<serde_json::Value> {
+            let said = folder.done(&[dir, asked].concat());
+            let value = |line: &str| serde_json::from_str(line).unwrap_or_else(|_| line.into());
+            said.lines().map(value).collect()
+        };
+        assert_eq!(of(&["--data-dir", other]), of(&[]), "{asked:?}");
+    }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use super::documents::{PRESENT, new_history};
 use super::error::{Result, StoreError};
 use super::open::{DATABASE, Reader, Store, lock};
 use super::record::{UrlClass, UrlState};
-use super::{TermList, schema, sql};
+use super::{KeptFile, TermList, kept_files, schema, sql};
 
 /// Pages copied at once, between two reports of how far it is: 16 MiB.
 const PAGES: i32 = 4_096;
@@ -47,15 +47,16 @@ pub struct CopyProgress {
     pub all: u64,
 }
 
-/// Writes a copy of the store, as it is now, to `file`, next to a daemon or without one. Takes the place of a file that
-/// is there. `each` is told how far it is.
+/// Writes a copy of the store, as it is now, to `file`, next to a daemon or without one, with the `kept` files that are
+/// there. Takes the place of a file that is there. `each` is told how far it is.
 pub fn back_up(
     reader: &Reader,
     file: &Path,
+    kept: &[KeptFile<'_>],
     mut each: impl FnMut(CopyProgress),
 ) -> Result<BackupFacts> {
     let draft = draft_of(file);
-    let made = copy_to(reader, &draft, &mut each);
+    let made = copy_to(reader, &draft, kept, &mut each);
     let named = made.and_then(|facts| {
         fs::rename(&draft, file).map_err(|e| StoreError::io(file, e))?;
         sync_folder(file)?;
@@ -71,6 +72,7 @@ pub fn back_up(
 fn copy_to(
     reader: &Reader,
     draft: &Path,
+    kept: &[KeptFile<'_>],
     each: &mut dyn FnMut(CopyProgress),
 ) -> Result<BackupFacts> {
     let Some(file) = reader.conn.sqlite() else {
@@ -94,6 +96,7 @@ fn copy_to(
     if TermList::exists(folder) {
         TermList::open(folder)?.copy_into(&copy)?;
     }
+    kept_files::copy_into(&copy, draft, kept)?;
     let facts = checked(&copy, draft)?;
     drop(copy);
     let synced = File::open(draft).and_then(|file| file.sync_all());
@@ -110,11 +113,12 @@ pub fn check_backup(file: &Path) -> Result<BackupFacts> {
     checked(&copy, file)
 }
 
-/// Puts the copy in the place of the store in `dir`, which no process may have open. A store that was there is kept beside
-/// it; gives where. What follows documents by their numbers notices that this is another history.
+/// Puts the copy in the place of the store in `dir`, which no process may have open, and what it carries of the `kept` files
+/// in their places. A store that was there is kept beside it; gives where. What follows documents by their numbers notices that this is another history.
 pub fn restore(
     dir: &Path,
     file: &Path,
+    kept: &[KeptFile<'_>],
     mut each: impl FnMut(CopyProgress),
 ) -> Result<Option<PathBuf>> {
     check_backup(file)?;
@@ -125,7 +129,8 @@ pub fn restore(
             Connection::open_with_flags(file, flags).map_err(|e| StoreError::sql(file, e))?;
         let mut copy = Connection::open(draft).map_err(failed)?;
         copy_pages(&from, &mut copy, &mut each).map_err(failed)?;
-        TermList::take_out_of(&copy, dir)
+        TermList::take_out_of(&copy, dir)?;
+        kept_files::take_out_of(&copy, draft, kept)
     };
     replace(dir, fill).map(|(kept, ())| kept)
 }

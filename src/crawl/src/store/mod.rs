@@ -14,6 +14,7 @@ mod documents;
 mod error;
 mod follows;
 mod in_flight;
+mod kept_files;
 mod keys;
 mod moving;
 mod open;
@@ -45,6 +46,7 @@ pub use documents::{
 pub use error::StoreError;
 pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows, NotifyOn};
 pub use in_flight::{InFlight, UnderWay};
+pub use kept_files::KeptFile;
 pub use moving::{Copied, DocumentCopy, MovedRows, export, import};
 pub use open::{Holder, Reader, Store, holder};
 pub use place::{DatabaseFacts, Duties, StorePlace};

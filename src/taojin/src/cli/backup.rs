@@ -1,5 +1,5 @@
 //! `taojin backup`, `restore` and `reindex`: a copy of the store in one file, and back; and the search index made again from
-//! the store. The store is all that has to be kept: settings and lexicons are files of the operator's own.
+//! the store. The copy also carries the accepted terms; settings and other lexicons are files of the operator's own.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +13,9 @@ use crate::daemon::index::{RebuildProgress, rebuild_index};
 use crate::daemon::open_store;
 use crate::documents::open_index;
 use crate::serve::Command;
-use taojin_crawl::store::{self, BackupFacts, CopyProgress, Reader, Salvaged, StoreError};
+use taojin_crawl::store::{
+    self, BackupFacts, CopyProgress, KeptFile, Reader, Salvaged, StoreError,
+};
 use taojin_search::analyze::Analyzer;
 
 /// Arguments of `backup`.
@@ -69,7 +71,12 @@ pub(crate) fn back_up(context: &Context, args: &BackupArgs) -> anyhow::Result<Ex
     }
     let reader = Reader::open(loaded.store_place())?;
     let bar = output::progress_bar(0, "pages");
-    let facts = store::back_up(&reader, file, |at| show(&bar, at))?;
+    let facts = store::back_up(
+        &reader,
+        file,
+        &[accepted_terms(&loaded.accepted_terms())],
+        |at| show(&bar, at),
+    )?;
     bar.finish_and_clear();
     if args.json {
         output::json(&as_json(file, &facts))?;
@@ -114,7 +121,9 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
         let (kept, salvaged) = restore_damaged(dir, file)?;
         (kept, Some(salvaged))
     } else {
-        (store::restore(dir, file, |at| show(&bar, at))?, None)
+        let accepted = loaded.accepted_terms();
+        let kept = [accepted_terms(&accepted)];
+        (store::restore(dir, file, &kept, |at| show(&bar, at))?, None)
     };
     bar.finish_and_clear();
     let facts = store::check_backup(Reader::open(dir)?.path())?;
@@ -134,6 +143,14 @@ pub(crate) fn restore(context: &Context, args: &RestoreArgs) -> anyhow::Result<E
         reindex: context.command("reindex"),
     })?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The file of accepted terms, as a backup carries it.
+fn accepted_terms(path: &Path) -> KeptFile<'_> {
+    KeptFile {
+        name: "terms.txt",
+        path,
+    }
 }
 
 /// What was restored, for a person.
