@@ -27,7 +27,7 @@
 //! | `date.published`, `date.modified` | before the day of first publication, of the last change |
 //! | `date.published.alone`, `date.published.after` | the same, not within a word of Chinese but behind these |
 //! | `source.named`, `author.named`, `author.photographer` | before a colon and the name; where the script has no blanks |
-//! | `author.desk`, `author.reporter`, `author.beside`, `author.next` | before and around the names of reporters; begin what follows a name |
+//! | `author.desk`, `author.reporter`, `author.editor`, `author.beside`, `author.next` | before and around the names of reporters; begin what follows a name |
 //! | `author.bare`, `source.bare`, `author.not` | before a name without a colon; behind these, and no name |
 //! | `author.by` | before a name, at the beginning of a line |
 //! | `agency.ends` | the last words in the name of an agency |

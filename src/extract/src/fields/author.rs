@@ -1,6 +1,7 @@
 //! Finds the author and the media source in head data and in the lines around headline and text. Names are kept as printed;
 //! the text itself is not searched.
 
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
@@ -51,6 +52,13 @@ static BARE_SOURCE: LazyLock<Regex> = LazyLock::new(|| {
 });
 /// What is behind such a label and is no name.
 static NO_NAME: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("author.not"));
+
+/// A label before a name, or alone: `责任编辑：…`.
+static LABEL_OF_NAME: LazyLock<Regex> = LazyLock::new(|| {
+    compile_pattern(
+        r"^(?:(<source.named>)|(?:<author.desk>)*(?:<author.named>|<author.reporter>|<author.photographer>|<author.editor>))\s*(?:[：:丨|]\s*|$)",
+    )
+});
 
 /// Reporters in brackets, before the first sentence or behind the last: `（记者 宋一帆 通讯员 白薇）`.
 static REPORTER: LazyLock<Regex> = LazyLock::new(|| {
@@ -131,18 +139,50 @@ fn split_bare_names(line: &str) -> (Option<String>, Option<String>) {
     (name(&BARE_AUTHOR), name(&BARE_SOURCE))
 }
 
-/// A name without signs around it; `None` for URLs and texts that are too long to be a name.
+/// A name without references and signs around it; `None` for URLs, numbers, attributes of markup and texts that are too
+/// long to be a name.
 pub(crate) fn clean_name(name: &str) -> Option<String> {
-    let name = name.trim().trim_matches(|c: char| {
+    let name = without_references(name);
+    let name = trim_signs(&name);
+    let length = name.chars().count();
+    let address = name.contains("://") || name.contains('@') || name.starts_with("www.");
+    let is_markup = name.contains("=\"") || name.contains(['<', '>']);
+    let has_letter = name
+        .chars()
+        .any(|c| c.is_alphabetic() && !"年月日时分秒".contains(c));
+    let is_name = (1..=MAX_NAME).contains(&length) && !address && !is_markup && has_letter;
+    is_name.then(|| name.to_owned())
+}
+
+fn trim_signs(name: &str) -> &str {
+    name.trim().trim_matches(|c: char| {
         c.is_whitespace()
             || matches!(
                 c,
                 '|' | '丨' | '-' | ':' | '：' | ',' | '，' | '(' | '（' | ')' | '）'
             )
-    });
-    let length = name.chars().count();
-    let address = name.contains("://") || name.contains('@') || name.starts_with("www.");
-    ((1..=MAX_NAME).contains(&length) && !address).then(|| name.to_owned())
+    })
+}
+
+/// A text that was encoded once or twice, decoded.
+fn without_references(text: &str) -> Cow<'_, str> {
+    let once = htmlize::unescape(text);
+    if !once.contains('&') {
+        return once;
+    }
+    Cow::Owned(htmlize::unescape(&*once).into_owned())
+}
+
+/// The writer that a field of the head names, without the label that some sites write into it; `None` where the label is
+/// one of the source, or stands alone.
+fn clean_author(name: &str) -> Option<String> {
+    let name = clean_name(name)?;
+    let Some(label) = LABEL_OF_NAME.captures(&name) else {
+        return Some(name);
+    };
+    let rest = name.get(label.get(0)?.end()..)?;
+    let is_source = label.get(1).is_some();
+    (!is_source).then(|| clean_name(rest)).flatten()
 }
 
 /// One candidate for a name.
@@ -166,13 +206,14 @@ pub(crate) struct NameCandidates {
 /// Candidates for one name while they are searched for. Unless all are wanted, nothing is searched for once there is one.
 struct NameSearch {
     all: bool,
+    clean: fn(&str) -> Option<String>,
     found: Vec<NameTrace>,
 }
 
 impl NameSearch {
     fn offer(&mut self, origin: &'static str, look: impl FnOnce() -> Option<String>) {
         if self.all || self.found.is_empty() {
-            let text = look().and_then(|text| clean_name(&text));
+            let text = look().and_then(|text| (self.clean)(&text));
             self.found
                 .extend(text.map(|text| NameTrace { text, origin }));
         }
@@ -187,14 +228,17 @@ pub(crate) fn find_names(
     anchors: Anchors,
     all: bool,
 ) -> NameCandidates {
-    let search = || NameSearch {
+    let search = |clean| NameSearch {
         all,
+        clean,
         found: Vec::new(),
     };
-    let (mut author, mut source, mut photographer) = (search(), search(), search());
-    let written = &head.json.authors;
+    let (mut author, mut source) = (search(clean_author), search(clean_name));
+    let mut photographer = search(clean_author);
     author.offer("json-ld", || {
-        (!written.is_empty()).then(|| written.join(", "))
+        let written = head.json.authors.iter();
+        let names: Vec<String> = written.filter_map(|name| clean_author(name)).collect();
+        (!names.is_empty()).then(|| names.join(", "))
     });
     source.offer("meta", || head.source.and_then(clean_name));
     let anchor = anchors.title.or(anchors.body_start).unwrap_or(0);
@@ -247,7 +291,7 @@ pub(crate) fn find_names(
         find_reporter(page, outline, anchors)
     });
     author.offer("label without a sign", || bare_author);
-    author.offer("meta", || head.authors.iter().find_map(|a| clean_name(a)));
+    author.offer("meta", || head.authors.iter().find_map(|a| clean_author(a)));
     author.offer("element that calls itself author", || {
         find_named_author(page, outline, above)
     });
@@ -444,4 +488,30 @@ fn find_linked_author(
             });
         clean_name(&text).filter(|_| is_name)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn clean_author_of_head() {
+        for (written, name) in [
+            ("林&#39;安", Some("林'安")),
+            ("Ann &amp;amp; Bo", Some("Ann & Bo")),
+            ("责任编辑：林安", Some("林安")),
+            ("本报记者: 林安", Some("林安")),
+            ("36号观察", Some("36号观察")),
+            ("文静", Some("文静")),
+            ("来源：东江日报", None),
+            ("责任编辑", None),
+            ("作者：", None),
+            ("204871", None),
+            ("2031年5月2日", None),
+            ("size=\"14\"", None),
+            ("&nbsp;", None),
+        ] {
+            assert_eq!(clean_author(written).as_deref(), name, "{written}");
+        }
+    }
 }
