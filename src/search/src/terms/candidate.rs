@@ -29,6 +29,9 @@ const SOURCE_SHARE: f64 = 0.25;
 /// A candidate that is a clause of its own in so many of its occurrences is a phrase that joins sentences.
 const CLAUSE_SHARE: f64 = 0.25;
 
+/// A candidate that names what follows in so many of its occurrences is a label (`以下简称“…”`, `联系人:`).
+const LABEL_SHARE: f64 = 0.6;
+
 /// What was measured of a candidate.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Candidate {
@@ -102,6 +105,7 @@ pub(super) fn measure(
             || is_address(text)
             || is_source(count)
             || is_clause(count)
+            || is_label(count)
             || is_person_of(corpus, text, count)
         {
             continue;
@@ -116,17 +120,23 @@ fn is_source(count: &Count) -> bool {
     let share = |part: u32, whole: u32| f64::from(part) / f64::from(whole.max(1));
     let edge =
         count.documents >= EDGE_DOCUMENTS && share(count.edges, count.documents) >= EDGE_SHARE;
-    edge || share(count.sources, count.occurrences) >= SOURCE_SHARE
+    edge || share(count.beside.sources, count.occurrences) >= SOURCE_SHARE
 }
 
 /// Whether it mostly is a clause of its own, as what leads from one sentence to the next is (`迄今为止`).
 fn is_clause(count: &Count) -> bool {
-    let share = f64::from(count.clauses) / f64::from(count.occurrences.max(1));
-    count.clauses > 1 && share >= CLAUSE_SHARE
+    let share = f64::from(count.beside.clauses) / f64::from(count.occurrences.max(1));
+    count.beside.clauses > 1 && share >= CLAUSE_SHARE
+}
+
+/// Whether it mostly names what follows.
+fn is_label(count: &Count) -> bool {
+    let share = f64::from(count.beside.labels) / f64::from(count.occurrences.max(1));
+    count.beside.labels > 1 && share >= LABEL_SHARE
 }
 
 fn is_person_of(corpus: &Corpus, text: &str, count: &Count) -> bool {
-    let beside = f64::from(count.persons) / f64::from(count.occurrences.max(1));
+    let beside = f64::from(count.beside.persons) / f64::from(count.occurrences.max(1));
     let is_name = words_of(corpus, count).all(|word| word.is_name);
     is_person(text, beside, is_name)
 }

@@ -40,6 +40,8 @@ pub(super) struct Word {
     pub(super) person: (bool, bool),
     /// The dictionary takes it for a name of a person.
     pub(super) is_name: bool,
+    /// Begins no term, or ends none: what does is a piece of a sentence.
+    pub(super) piece: (bool, bool),
 }
 
 /// A place in a sentence.
@@ -215,6 +217,7 @@ impl Reading<'_> {
             source: (names_source_before(text), names_source_after(text)),
             person: (is_title(text), follows_person(text)),
             is_name: tag.starts_with("nr"),
+            piece: (LISTS.begins.contains(text), LISTS.ends.contains(text)),
         });
         self.ids.insert(text.into(), id);
         id
@@ -235,6 +238,8 @@ struct Lists {
     titles: Vec<String>,
     honorifics: Vec<String>,
     says: HashSet<String>,
+    begins: HashSet<String>,
+    ends: HashSet<String>,
 }
 
 impl Lists {
@@ -260,6 +265,8 @@ impl Lists {
                     "[titles]" => lists.titles.push(word),
                     "[honorifics]" => lists.honorifics.push(word),
                     "[says]" => drop(lists.says.insert(word)),
+                    "[begins]" => drop(lists.begins.insert(word)),
+                    "[ends]" => drop(lists.ends.insert(word)),
                     other => unreachable!("{other} is no group of index/boilerplate.txt"),
                 }
             }

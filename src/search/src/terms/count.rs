@@ -41,12 +41,8 @@ pub(super) struct Count {
     pub(super) free_sides: u32,
     /// Documents in which it stands at an edge.
     pub(super) edges: u32,
-    /// Occurrences next to a word that makes it the source of the text.
-    pub(super) sources: u32,
-    /// Occurrences next to a word that makes it the name of a person.
-    pub(super) persons: u32,
-    /// Occurrences that are a clause of their own: from the begin of a sentence, or a comma, to a comma.
-    pub(super) clauses: u32,
+    /// Occurrences in which what stands beside it says that it is no term.
+    pub(super) beside: Beside,
     /// Where it first stands, and in how many words.
     pub(super) first: u32,
     pub(super) words: u8,
@@ -59,13 +55,27 @@ pub(super) struct Count {
     pub(super) samples: Vec<u32>,
 }
 
+/// Occurrences by what stands beside them.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Beside {
+    /// A word that makes it the source of the text.
+    pub(super) sources: u32,
+    /// A word that makes it the name of a person.
+    pub(super) persons: u32,
+    /// It is a clause of its own: from the begin of a sentence, or a comma, to a comma.
+    pub(super) clauses: u32,
+    /// It names what follows: a colon or an opening quote.
+    pub(super) labels: u32,
+}
+
 impl Count {
     fn occur(&mut self, text: u32, run: &Run<'_>) {
         self.occurrences += 1;
         self.free_sides += u32::from(run.free.0) + u32::from(run.free.1);
-        self.sources += u32::from(run.source);
-        self.persons += u32::from(run.person);
-        self.clauses += u32::from(run.clause);
+        self.beside.sources += u32::from(run.source);
+        self.beside.persons += u32::from(run.person);
+        self.beside.clauses += u32::from(run.clause);
+        self.beside.labels += u32::from(run.label);
         // Majority vote of Boyer and Moore: one counter finds what more than half of them fit.
         if self.votes == 0 {
             (self.pattern, self.words, self.first) = (run.pattern, run.words, run.token);
@@ -104,6 +114,7 @@ pub(super) struct Run<'c> {
     source: bool,
     person: bool,
     clause: bool,
+    label: bool,
     edge: bool,
     pub(super) before: Option<&'c Token>,
     pub(super) after: Option<&'c Token>,
@@ -133,6 +144,9 @@ pub(super) fn for_each_run(
                 if chars < MIN_CHARS || pattern.weight().is_none() {
                     continue;
                 }
+                if corpus.word(*first).piece.0 || word.piece.1 {
+                    continue;
+                }
                 let after = tokens.get(at + usize::from(words));
                 let is_free = |token: Option<&Token>| token.is_none_or(|t| t.class == 0);
                 let beside = |token: Option<&'_ Token>| token.map(|token| corpus.word(*token));
@@ -148,6 +162,7 @@ pub(super) fn for_each_run(
                         free: (is_free(before), is_free(after)),
                         source: is(left, |w| w.source.1) || is(right, |w| w.source.0),
                         clause: left.is_none_or(is_comma) && right.is_some_and(is_comma),
+                        label: right.is_some_and(names_next),
                         person: is(left, |w| w.person.0) || is(right, |w| w.person.1),
                         edge: first.edge,
                         before,
@@ -158,6 +173,10 @@ pub(super) fn for_each_run(
         }
     }
     true
+}
+
+fn names_next(word: &Word) -> bool {
+    matches!(&*word.text, ":" | "\"" | "“" | "「" | "『")
 }
 
 fn is_comma(word: &Word) -> bool {

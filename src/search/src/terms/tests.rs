@@ -195,6 +195,24 @@ fn names_and_function_phrases_are_no_terms() {
 }
 
 #[test]
+fn labels_and_pieces_are_no_terms() {
+    let found = found_in(&[
+        "东江水务集团(以下统称“集团”)运营水厂,购票热线:电话见网站。",
+        "合同双方(以下统称“双方”)签字,水处理工艺达标,购票热线:见公告。",
+        "供水公司(以下统称“公司”)采用水处理工艺,要改进工艺,购票热线:见车站。",
+        "水处理工艺需要评审,工艺要改进时再评审,有关单位要改进工艺。",
+        "专家说水处理工艺成熟,要改进工艺的单位不少。",
+    ]);
+    assert!(found.iter().any(|term| term == "水处理工艺"), "{found:?}");
+    for piece in ["以下统称", "购票热线", "要改进", "要改进工艺", "改进时"] {
+        assert!(
+            !found.iter().any(|term| term == piece),
+            "{piece}: {found:?}"
+        );
+    }
+}
+
+#[test]
 fn names_are_told_from_terms() {
     use super::names::{is_person, is_transcribed};
     for (term, beside, person) in [
