@@ -226,6 +226,7 @@ impl Reader {
         found: &Found,
     ) -> Result<Option<Correction>, IndexError> {
         let strict = found.total > 0;
+        let speller = Speller { reader: self };
         let sure = |text: String| Correction {
             text,
             is_sure: true,
@@ -234,7 +235,7 @@ impl Reader {
         let pieces: Vec<&str> = typed.split_whitespace().collect();
         // Syllables may be typed apart: `ye yan qi`.
         let letters = typed.replace([' ', '\''], "");
-        if !strict && let Some(text) = self.spelt(&letters)? {
+        if !strict && let Some(text) = speller.spelt(&letters)? {
             return Ok(Some(sure(text)));
         }
         if pieces.is_empty() || pieces.len() > MAX_PIECES {
@@ -248,7 +249,7 @@ impl Reader {
         let (mut changed, mut is_sure) = (false, true);
         for piece in pieces {
             let other = if piece.chars().count() <= MAX_PIECE_CHARS {
-                self.replaced(piece, strict, nearest)?
+                speller.replaced(piece, strict, nearest)?
             } else {
                 None
             };
@@ -286,12 +287,19 @@ impl Reader {
         };
         Ok(self.search(&query)?.total)
     }
+}
 
+/// Finds what was meant by a piece of a query.
+struct Speller<'r> {
+    reader: &'r Reader,
+}
+
+impl Speller<'_> {
     /// Of several texts the one with most documents.
     fn best_of(&self, texts: Vec<String>) -> Result<Option<String>, IndexError> {
         let mut best: Option<(usize, String)> = None;
         for text in texts {
-            let documents = self.count(&text)?;
+            let documents = self.reader.count(&text)?;
             if documents > best.as_ref().map_or(0, |(most, _)| *most) {
                 best = Some((documents, text));
             }
@@ -301,8 +309,8 @@ impl Reader {
 
     /// What letters that no document has are in pinyin: of words that sound alike the one with most documents.
     fn spelt(&self, letters: &str) -> Result<Option<String>, IndexError> {
-        let readings = self.analyzer().dictionary().typed().spelt(letters);
-        if readings.is_empty() || self.count(letters)? > 0 {
+        let readings = self.reader.analyzer().dictionary().typed().spelt(letters);
+        if readings.is_empty() || self.reader.count(letters)? > 0 {
             return Ok(None);
         }
         self.best_of(readings)
@@ -316,7 +324,7 @@ impl Reader {
             4..8 => 1,
             _ => 2,
         };
-        let view = self.view()?;
+        let view = self.reader.view()?;
         let mut similar = view.similar(Column::BodyGrams, word, most_edits)?;
         similar.extend(view.similar(Column::TitleGrams, word, most_edits)?);
         similar.retain(|(other, _)| other.chars().all(char::is_alphabetic));
@@ -330,7 +338,7 @@ impl Reader {
     /// What stands in the place of a word of Latin letters that no document has: a word that is spelt nearly so or, where
     /// nothing else was found, what is suggested to who types it.
     fn meant_by_letters(&self, word: &str, strict: bool) -> Result<Option<String>, IndexError> {
-        let is_known = reckoned(self.view()?.as_ref(), |statistics| {
+        let is_known = reckoned(self.reader.view()?.as_ref(), |statistics| {
             let has = |column| statistics.frequency(column, &gram_term(word)) > 0;
             [Column::BodyGrams, Column::TitleGrams]
                 .map(has)
@@ -343,7 +351,7 @@ impl Reader {
         if strict || similar.is_some() {
             return Ok(similar);
         }
-        let suggested = self.terms_like(word)?.into_iter().next();
+        let suggested = self.reader.terms_like(word)?.into_iter().next();
         Ok(suggested.map(|suggestion| suggestion.text))
     }
 
@@ -364,7 +372,7 @@ impl Reader {
         if piece.chars().any(char::is_numeric) {
             return Ok(None);
         }
-        let dictionary = self.analyzer().dictionary();
+        let dictionary = self.reader.analyzer().dictionary();
         let terms = dictionary.typed();
         if let Some(text) = self.spelt(piece)? {
             return Ok(sure(text));
@@ -378,14 +386,14 @@ impl Reader {
         if strict && sounding.is_none() {
             return Ok(None);
         }
-        let own = self.count(piece)?;
+        let own = self.reader.count(piece)?;
         if let Some((part, texts)) = sounding
             && let Some(text) = self.best_of(texts)?
         {
             let is_misspelled = if part == piece {
                 own == 0 || self.is_outnumbered(piece, own, &text)?
             } else {
-                own == 0 && self.count(&part)? == 0
+                own == 0 && self.reader.count(&part)? == 0
             };
             if is_misspelled {
                 return Ok(sure(text));
@@ -395,7 +403,7 @@ impl Reader {
             return Ok(None);
         }
         match terms.like(piece) {
-            Some(term) if self.count(term)? > 0 => Ok(sure(term.to_owned())),
+            Some(term) if self.reader.count(term)? > 0 => Ok(sure(term.to_owned())),
             // What documents have in the place of a name is another person.
             _ if piece.chars().count() < 3 || is_person_name(piece) => Ok(None),
             _ => {
@@ -414,17 +422,17 @@ impl Reader {
     /// Whether few documents have a piece that is neither a known word nor a name, and very many have what sounds like it:
     /// some write 天燃气.
     fn is_outnumbered(&self, piece: &str, own: usize, other: &str) -> Result<bool, IndexError> {
-        let dictionary = self.analyzer().dictionary();
+        let dictionary = self.reader.analyzer().dictionary();
         let is_known = dictionary.per_million(piece).unwrap_or(0.0) > SELDOM;
         if is_known || is_person_name(piece) {
             return Ok(false);
         }
-        Ok(self.count(other)? > own * OUTNUMBERED)
+        Ok(self.reader.count(other)? > own * OUTNUMBERED)
     }
 
     /// The documents that share most with a piece.
     fn nearest(&self, piece: &str) -> Result<Vec<FoundDocument>, IndexError> {
-        let found = self.search(&Query {
+        let found = self.reader.search(&Query {
             limit: NEAREST,
             ..Query::plain(piece)
         })?;
