@@ -5,6 +5,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
 use foldhash::fast::RandomState;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -40,7 +41,7 @@ const LINE_NUMBERS: [(Tag, &str); 9] = [
     (Tag::PRE, "lineno"),
 ];
 
-/// Words without which no style hides; words without which none shows again.
+/// Words without which no style hides.
 static HIDING_WORDS: LazyLock<Literals> = LazyLock::new(|| {
     // A size is in many styles, one of nothing in few.
     let sizes = ["size:0", "size: 0", "size :0", "size : 0"];
@@ -49,8 +50,12 @@ static HIDING_WORDS: LazyLock<Literals> = LazyLock::new(|| {
         .chain(sizes);
     Literals::new(words.map(|word| (word, 1)))
 });
-static SHOWING_WORDS: LazyLock<Literals> =
-    LazyLock::new(|| Literals::new(["display", "visib", "font"].map(|word| (word, 1))));
+/// The same for style sheets, which are long and written in small letters.
+static SHEET_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
+    let sizes = ["size:0", "size: 0", "size :0", "size : 0"];
+    let words = ["none", "hidden", "clip"].into_iter().chain(sizes);
+    AhoCorasick::new(words).expect("few constant words")
+});
 
 /// Which elements a style hides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -71,7 +76,7 @@ pub(super) struct PageHiding {
     /// Classes (`.name`) and ids (`#name`) that hide, by [`key_of`].
     rules: HashMap<u64, Hidden, RandomState>,
     /// A bit for each of these names, by [`filter_bit`].
-    filter: u64,
+    filter: [u64; 4],
     /// What was read of a style sheet that is not over.
     sheet: Vec<u8>,
     /// Bytes of style sheets that are still read.
@@ -84,7 +89,7 @@ impl Default for PageHiding {
             attributes: Vec::new(),
             elements: Vec::new(),
             rules: HashMap::default(),
-            filter: 0,
+            filter: [0; 4],
             sheet: Vec::new(),
             room: MAX_SHEET_BYTES,
         };
@@ -143,7 +148,10 @@ impl PageHiding {
                     self.read_sheet();
                 }
                 let mut names = value.split(u8::is_ascii_whitespace);
-                names.any(|name| self.filter & filter_bit(name) != 0)
+                names.any(|name| {
+                    let (word, bit) = filter_bit(name);
+                    self.filter[word] & bit != 0
+                })
             }
             _ => false,
         };
@@ -191,59 +199,55 @@ impl PageHiding {
     /// Reads the rules of the style sheet that is over.
     fn read_sheet(&mut self) {
         let sheet = std::mem::take(&mut self.sheet);
-        let mut rest = sheet.as_slice();
-        while let Some(open) = memchr::memchr(b'{', rest) {
-            let (before, block) = rest.split_at(open);
-            let block = block.get(1..).unwrap_or_default();
+        let mut words = SHEET_WORDS
+            .find_iter(&sheet)
+            .map(|word| word.start())
+            .peekable();
+        let mut at = 0;
+        // What is left changes nothing once there is no word and nothing to show again.
+        while (words.peek().is_some()
+            || self.rules.len() > KNOWN_CLASSES.len() + LINE_NUMBERS.len())
+            && let Some(open) = memchr::memchr(b'{', sheet.get(at..).unwrap_or_default())
+        {
+            let open = at + open;
+            let before = sheet.get(at..open).unwrap_or_default();
             // What is before a rule: other statements, notes.
             let from = memchr::memrchr2(b';', b'/', before).map_or(0, |at| at + 1);
             let selectors = before.get(from..).unwrap_or_default().trim_ascii();
-            let end = if selectors.starts_with(b"@") {
-                end_of_block(block)
+            let block = sheet.get(open + 1..).unwrap_or_default();
+            let is_rule = !selectors.starts_with(b"@");
+            let len = if is_rule {
+                memchr::memchr(b'}', block).unwrap_or(block.len())
             } else {
-                let end = memchr::memchr(b'}', block).unwrap_or(block.len());
-                self.read_rule(selectors, block.get(..end).unwrap_or_default());
-                end
+                end_of_block(block)
             };
-            rest = block.get(end + 1..).unwrap_or_default();
+            at = open + len + 2;
+            let mut may_hide = false;
+            while words.next_if(|word| *word < at).is_some() {
+                may_hide = true;
+            }
+            if is_rule {
+                self.read_rule(selectors, block.get(..len).unwrap_or_default(), may_hide);
+            }
         }
     }
 
-    fn read_rule(&mut self, selectors: &[u8], style: &[u8]) {
-        let hides = HIDING_WORDS.seen(style) != 0;
-        // A rule that shows again matters to what is hidden so far.
-        if !hides
-            && (self.rules.len() <= KNOWN_CLASSES.len() + LINE_NUMBERS.len()
-                || SHOWING_WORDS.seen(style) == 0)
-        {
-            return;
-        }
-        let Ok(style) = std::str::from_utf8(style) else {
-            return;
-        };
-        let hidden = hidden_by(style, true);
-        if hidden.is_none() && !shows(style) {
-            return;
-        }
+    /// Reads a rule; one that hides nothing matters to what is hidden so far.
+    fn read_rule(&mut self, selectors: &[u8], style: &[u8], may_hide: bool) {
+        let mut found = None;
         for selector in selectors.split(|byte| *byte == b',') {
-            let selector = selector.trim_ascii();
-            let Some(at) = memchr::memchr2(b'.', b'#', selector) else {
+            let Some((tag, sign, name)) = simple_selector(selector) else {
                 continue;
             };
-            let (tag, name) = selector.split_at(at);
-            let [sign, name @ ..] = name else { continue };
-            let is_name =
-                |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | 0x80..);
-            if name.is_empty() || !name.iter().all(is_name) {
+            if !may_hide && !self.rules.contains_key(&key_of(tag, sign, name)) {
                 continue;
             }
-            let tag = if tag.is_empty() {
-                Some(Tag::OTHER)
-            } else {
-                Some(Tag::from_name(tag)).filter(|tag| *tag != Tag::OTHER)
-            };
-            if let Some(tag) = tag {
-                self.add_rule(tag, *sign, name, hidden);
+            let (hidden, shown) = *found.get_or_insert_with(|| {
+                let style = std::str::from_utf8(style).unwrap_or_default();
+                (hidden_by(style, true), shows(style))
+            });
+            if hidden.is_some() || shown {
+                self.add_rule(tag, sign, name, hidden);
             }
         }
     }
@@ -253,7 +257,8 @@ impl PageHiding {
         let key = key_of(tag, sign, name);
         match hidden {
             Some(hidden) if self.rules.len() < MAX_RULES => {
-                self.filter |= filter_bit(name);
+                let (word, bit) = filter_bit(name);
+                self.filter[word] |= bit;
                 self.rules.insert(key, hidden);
             }
             Some(_) => {}
@@ -292,11 +297,29 @@ fn key_of(tag: Tag, sign: u8, name: &[u8]) -> u64 {
     xxh3_64_with_seed(name, u64::from(tag.0) << 8 | u64::from(sign))
 }
 
-/// A bit that tells most names that no rule has.
-fn filter_bit(name: &[u8]) -> u64 {
-    let [first, .., last] = name else { return 1 };
-    let mixed = usize::from(*first) * 5 + usize::from(*last) * 11 + name.len();
-    1 << (mixed % 64)
+/// The bit of a name in a filter, by word and bit: it tells most names that no rule has.
+fn filter_bit(name: &[u8]) -> (usize, u64) {
+    let at = |place: usize| usize::from(name.get(place).copied().unwrap_or_default());
+    let ends = at(0) * 31 + at(name.len() / 2) * 7 + at(name.len().saturating_sub(1));
+    let mixed = (ends + name.len() * 53) % 256;
+    (mixed / 64, 1 << (mixed % 64))
+}
+
+/// The tag, the sign and the name of a selector that is no more than these: `.name`, `tag.name`, `#name`.
+fn simple_selector(selector: &[u8]) -> Option<(Tag, u8, &[u8])> {
+    let selector = selector.trim_ascii();
+    let at = memchr::memchr2(b'.', b'#', selector)?;
+    let (tag, name) = selector.split_at(at);
+    let (sign, name) = name.split_first()?;
+    let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | 0x80..);
+    if name.is_empty() || !name.iter().all(is_name) {
+        return None;
+    }
+    let tag = match tag {
+        b"" => Tag::OTHER,
+        tag => Some(Tag::from_name(tag)).filter(|tag| *tag != Tag::OTHER)?,
+    };
+    Some((tag, *sign, name))
 }
 
 /// True for a style that can hide something: few can.
