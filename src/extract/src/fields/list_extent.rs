@@ -19,11 +19,13 @@ const MAX_TEXT: usize = 240;
 /// Bytes of a script's beginning that are looked at.
 const MAX_SCRIPT: usize = 64 << 10;
 
-/// `共 12 页`, `第 1/12 页`, `Page 1 of 12`: the current page, if it is there, and how many there are.
+/// `共 12 页`, `第 1 页 共 12 页`, `共 12 页 第 1 页`, `第 1/12 页`, `Page 1 of 12`: the current page, if it is there, and how many
+/// there are.
 static PAGES: LazyLock<Regex> = LazyLock::new(|| {
     compile_regex(concat!(
-        r"(?i)(?:第?\s*(\d{1,5})\s*[页頁]?\s*[/／,，、|]\s*)?",
+        r"(?i)(?:第?\s*(\d{1,5})\s*(?:[页頁]\s*[/／,，、|]?|[/／,，、|])\s*)?",
         r"(?:共|总共|总计|總共)[计有分計]?\s*(\d{1,5})\s*[页頁]",
+        r"(?:\s*[/／,，、|]?\s*(?:当前|目前|當前)?(?:是|为)?第\s*(\d{1,5})\s*[页頁])?",
         r"|(?:第|页次|页码|頁次)[:：]?\s*(\d{1,5})\s*[/／]\s*(\d{1,5})",
         r"|\bpage\s+(\d{1,5})\s+of\s+(\d{1,5})|全\s*(\d{1,5})\s*ページ",
     ))
@@ -71,6 +73,26 @@ pub fn is_list_cut(page: &Page, document: &Document) -> bool {
     extent.has_more && !extent.is_whole
 }
 
+/// Whether a link with an address goes to another page of the list. The first link to a page may have other words than its
+/// number, the name of its section, and the links of the document have but those.
+fn leads_to_a_page(page: &Page, id: NodeId) -> bool {
+    const NODES: usize = 4;
+    let href = page.attr(id, Attr::Href).map(str::trim).unwrap_or_default();
+    let begins = |with: &str| {
+        let begin = href.get(..with.len());
+        begin.is_some_and(|begin| begin.eq_ignore_ascii_case(with))
+    };
+    if href.is_empty() || begins("#") || begins("javascript:") || page.subtree(id).len() > NODES {
+        return false;
+    }
+    let text = page.inline_text(id);
+    text.len() <= PAGING_BYTES
+        && matches!(
+            classify_paging(&text),
+            Some(Paging::Number(_) | Paging::Next | Paging::Previous)
+        )
+}
+
 /// What a page says of its list.
 struct Extent {
     /// Items that it shows.
@@ -85,6 +107,10 @@ impl Extent {
         let mut places = 0;
         for (id, node) in page.nodes().iter().enumerate() {
             let id = id as NodeId;
+            if node.tag == Tag::A && leads_to_a_page(page, id) {
+                self.is_whole = true;
+                return;
+            }
             let is_button = matches!(node.tag, Tag::A | Tag::BUTTON)
                 || (node.tag != Tag::TEXT && page.attr(id, Attr::OnClick).is_some());
             if is_button && places < MAX_PLACES && self.is_dead_end(page, id) {
@@ -114,10 +140,11 @@ impl Extent {
         let number = |found: Option<regex::Match<'_>>| found?.as_str().parse::<usize>().ok();
         let mut reads = false;
         if let Some(found) = PAGES.captures(text) {
-            let groups = [(1, 2), (3, 4), (5, 6), (1, 7)];
+            let groups = [(1, 2), (4, 5), (6, 7), (1, 8)];
             let found = groups
                 .into_iter()
-                .find_map(|(at, of)| Some((number(found.get(at)), number(found.get(of))?)));
+                .find_map(|(at, of)| Some((number(found.get(at)), number(found.get(of))?)))
+                .map(|(at, of)| (at.or(number(found.get(3))), of));
             if let Some((at, total)) = found {
                 reads = true;
                 self.is_whole |= total <= 1 || at == Some(total);
@@ -220,6 +247,14 @@ mod tests {
                 false,
             ),
             ("<div>第 4 页 / 共 4 页</div>", false),
+            ("<div>第2页 共2页</div>", false),
+            ("<div>共 2 页，当前第 2 页</div>", false),
+            ("<div>第2页 共5页</div>", true),
+            // The page is known by the name of its section.
+            (
+                "<a href='/tu/'>图片</a><div>共 3 页 <a href='/tu/'>1</a></div>",
+                false,
+            ),
             ("<a class='disabled' href='javascript:;'>下一页</a>", false),
             ("<span>下一页</span>", false),
             (
