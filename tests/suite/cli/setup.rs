@@ -28,9 +28,12 @@ fn init_writes_valid_config() {
         &said,
         &["  taojin --config etc/taojin.toml site add https://www.example.com/\n"],
     );
-    assert!(
-        said.ends_with("  taojin --config etc/taojin.toml run\n"),
-        "{said}"
+    assert_has(
+        &said,
+        &[
+            "  taojin --config etc/taojin.toml run\n",
+            "http://127.0.0.1:0/login with the token in etc/token\n",
+        ],
     );
     let settings = folder.read("etc/taojin.toml");
     assert_has(&settings, &["(+ops@example.org)\""]);

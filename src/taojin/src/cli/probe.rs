@@ -10,7 +10,7 @@ use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetched, Gate, Purpose, Refused, Request, Sink, Turn};
 use taojin_crawl::schedule::{read_feed, read_sitemap};
 use taojin_extract::page::{Hints, Page};
-use taojin_extract::{self as extract, Document, LinkKind};
+use taojin_extract::{self as extract, Document, LinkKind, is_blocking_address};
 use taojin_uri::CrawlUri;
 
 /// Redirects followed while looking at a new site.
@@ -31,6 +31,8 @@ pub(super) struct Probe {
     pub(super) sitemaps_in_robots: bool,
     pub(super) crawl_delay_ms: Option<i64>,
     pub(super) links: usize,
+    /// The page has neither a link nor a text: a script would make them.
+    pub(super) needs_scripts: bool,
 }
 
 /// Asks the first of these addresses that answers.
@@ -43,7 +45,10 @@ pub(super) async fn probe(loaded: &LoadedConfig, candidates: &[CrawlUri]) -> any
     let mut failures = Vec::new();
     for seed in candidates {
         match probing.follow(seed).await? {
-            Ok((uri, fetched, body)) => return Ok(probing.look(uri, &fetched, &body).await),
+            Ok((uri, fetched, body)) => match probing.look(uri, &fetched, &body).await {
+                Ok(probe) => return Ok(probe),
+                Err(failure) => failures.push(failure),
+            },
             Err(failure) => failures.push(failure),
         }
     }
@@ -96,7 +101,14 @@ impl Probing<'_> {
             };
             match fetched.outcome {
                 VisitOutcome::Page => return Ok(Ok((uri, fetched, body))),
-                VisitOutcome::Redirect => uri = fetched.head.location.unwrap_or(uri),
+                VisitOutcome::Redirect => match fetched.head.location {
+                    // Whoever signs in comes back; a crawler would stay there.
+                    Some(to) if is_blocking_address(&to) && !is_blocking_address(seed) => {
+                        let to = to.path_and_query();
+                        return Ok(Err(format!("{uri}: leads to a sign-in page: {to}")));
+                    }
+                    to => uri = to.unwrap_or(uri),
+                },
                 VisitOutcome::AddressRefused => {
                     bail_usage!("{uri}: {}", fetched.describe());
                 }
@@ -106,8 +118,14 @@ impl Probing<'_> {
         Ok(Err(format!("{seed}: it redirects without end")))
     }
 
-    /// Looks at the page, one page that it links to, and the usual places for feeds and sitemaps.
-    async fn look(&mut self, uri: CrawlUri, fetched: &Fetched, body: &[u8]) -> Probe {
+    /// Looks at the page, one page that it links to, and the usual places for feeds and sitemaps; else why it is no page of
+    /// the site.
+    async fn look(
+        &mut self,
+        uri: CrawlUri,
+        fetched: &Fetched,
+        body: &[u8],
+    ) -> Result<Probe, String> {
         // Of the page's own host: the last file that was read.
         let crawl_delay_ms = self.turn.crawl_delay_ms();
         let named = self.turn.sitemaps();
@@ -119,6 +137,11 @@ impl Probing<'_> {
             ..Default::default()
         };
         let document = extract::extract_with(&page, &context, &self.loaded.config.extract);
+        if document.is_blocking_page() {
+            return Err(format!(
+                "{uri}: asks to sign in, or to prove that a person reads"
+            ));
+        }
         if sitemaps.is_empty()
             && let Ok(guess) = uri.join("/sitemap.xml")
             && self.is_sitemap(&guess).await
@@ -129,15 +152,16 @@ impl Probing<'_> {
             Some(link) => self.second_page(link).await,
             None => None,
         };
-        Probe {
+        Ok(Probe {
             crawl_delay_ms,
             links: document.links.len(),
+            needs_scripts: document.links.is_empty() && document.text.is_empty(),
             sitemaps_in_robots,
             sitemaps,
             title: extract::find_site_title(&page, other.as_ref()),
             feeds: self.feeds(&document, &uri).await,
             seed: Some(uri),
-        }
+        })
     }
 
     /// One more page of the site, if it may be had: what two pages share in their titles is the site's name.

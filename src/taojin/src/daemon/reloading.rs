@@ -205,10 +205,16 @@ mod tests {
         let analyzer = loaded.analyzer().unwrap();
         assert_eq!(analyzer.dictionary().synonyms().len(), 2);
         let _watch = LexiconWatch::start(&loaded, &analyzer).unwrap();
-        std::fs::write(&file, "LNG\n").unwrap();
+        // Whole at once: what is written in place may be looked at while it is empty.
+        let replace = |text: &str| {
+            let next = dir.path().join("next.txt");
+            std::fs::write(&next, text).unwrap();
+            std::fs::rename(next, &file).unwrap();
+        };
+        replace("LNG\n");
         std::thread::sleep(LOOK_EVERY * 3 / 2);
         assert_eq!(analyzer.dictionary().synonyms().len(), 2);
-        std::fs::write(&file, "LNG, 液化天然气\nCO2, 二氧化碳\n").unwrap();
+        replace("LNG, 液化天然气\nCO2, 二氧化碳\n");
         let started = Instant::now();
         while analyzer.dictionary().synonyms().len() != 4 {
             assert!(started.elapsed() < LOOK_EVERY * 5, "not read again");

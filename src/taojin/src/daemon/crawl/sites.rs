@@ -19,6 +19,8 @@ pub(crate) const USABLE: &str = "cycle_usable";
 pub(crate) const REDIRECTS: &str = "cycle_redirects";
 /// Visits that were answered with a page to sign in or to prove oneself at, or led to one.
 pub(crate) const BLOCKING_PAGES: &str = "cycle_blocking_pages";
+/// Pages with neither a text nor a link.
+pub(crate) const BLANK_PAGES: &str = "cycle_blank_pages";
 /// Pages other than seeds that are no longer there.
 pub(crate) const MISSING: &str = "cycle_missing";
 /// Seeds that did not come.

@@ -58,6 +58,8 @@ pub(crate) struct VisitCounts {
     pub(crate) redirects: u64,
     /// Visits that were answered with a page to sign in or to prove oneself at, or led to one.
     pub(crate) blocking_pages: u64,
+    /// Pages with neither a text nor a link: a script would make them.
+    pub(crate) blank_pages: u64,
     /// Seeds that did not come.
     pub(crate) entry_problems: u64,
     /// Visits without a page, by why.
@@ -77,6 +79,7 @@ impl VisitCounts {
             new_documents: number(counts, "cycle_new"),
             redirects: number(counts, sites::REDIRECTS),
             blocking_pages: number(counts, sites::BLOCKING_PAGES),
+            blank_pages: number(counts, sites::BLANK_PAGES),
             entry_problems: number(counts, sites::ENTRY_PROBLEMS),
             problems: counts.iter().filter_map(problem).collect(),
         }
@@ -317,6 +320,9 @@ fn done(facts: &SiteFacts, text: &mut Text) -> Level {
     if facts.is_over && facts.documents == 0 {
         level = Level::Partial;
         text.say("no_document", facts.visits.usable, &[]);
+        if facts.visits.blank_pages * 2 > facts.visits.usable {
+            text.say("scripts", 0, &[]);
+        }
     } else {
         let key = if facts.visits.new_documents == 0 {
             "nothing_new"

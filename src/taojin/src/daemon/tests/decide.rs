@@ -4,7 +4,8 @@ use super::*;
 use crate::daemon::crawl::judge::decide::{Change, decide};
 use crate::daemon::crawl::judge::{Judgement, Primary};
 use crate::daemon::crawl::visit::{
-    Answer, Content, FinishedVisit, Held, ListRead, Moment, Unfetched, Unindexed, Visit, link_from,
+    Answer, Content, FinishedVisit, Held, ListRead, Moment, PageRead, Unfetched, Unindexed, Visit,
+    link_from,
 };
 use crate::documents::{self, EncodedDocument};
 use taojin_crawl::fetch::{Refused, Rule, Trouble};
@@ -463,6 +464,22 @@ fn decide_counts_visit() {
     };
     let change = decided_by(judgement, new(), page());
     assert_eq!(change.counters.last().unwrap(), "cycle_blocking_pages");
+}
+
+#[test]
+fn decide_counts_blank_pages() {
+    let counted = |change: fn(&mut PageRead)| {
+        let mut blank = page_of(Held::None, 1);
+        if let Content::Page(page) = &mut blank.content {
+            page.unindexed = Some(Unindexed::NoText);
+            change(page);
+        }
+        let change = alone(UrlVisit::default(), answered(blank));
+        change.counters.contains(&"cycle_blank_pages".into())
+    };
+    assert!(counted(|_| ()));
+    assert!(!counted(|page| page.digests.face = Some(7)), "it has links");
+    assert!(!counted(|page| page.unindexed = Some(Unindexed::Unclear)));
 }
 
 #[test]

@@ -234,6 +234,17 @@ fn verdict_ok_or_left() {
         "读取 100 个网页，没有一个是文档",
         None,
     );
+    let blank = with(good(), |f| {
+        (f.documents, f.visits.new_documents, f.visits.usable) = (0, 0, 1);
+        f.visits.blank_pages = 1;
+    });
+    check(
+        blank,
+        Level::Partial,
+        "1 page read, none is a document; the pages have neither text nor links: the site needs JavaScript, which is not run",
+        "读取 1 个网页，没有一个是文档；网页没有正文也没有链接：该站需要 JavaScript，爬虫不执行脚本",
+        None,
+    );
 }
 
 #[test]

@@ -322,6 +322,7 @@ impl Counted<'_> {
                 sites::LISTS_CUT,
                 self.visit.is_list_cut() || self.lacks_list(),
             ),
+            (sites::BLANK_PAGES, self.visit.is_blank()),
             (sites::BLOCKING_PAGES, self.turned_away),
         ];
         let names = names.into_iter().filter(|(_, is_so)| *is_so);

@@ -387,6 +387,15 @@ impl Visit {
         }
     }
 
+    /// Whether a page came with neither a text nor a link.
+    pub(crate) fn is_blank(&self) -> bool {
+        let is_blank = |page: &PageRead| {
+            let has_no_text = matches!(page.unindexed, Some(Unindexed::NoText));
+            has_no_text && page.digests.face.is_none()
+        };
+        self.page().is_some_and(is_blank)
+    }
+
     /// Whether it brought a list that goes on where none of its links leads.
     pub(crate) fn is_list_cut(&self) -> bool {
         self.page().is_some_and(|page| page.is_list_cut)
