@@ -238,6 +238,9 @@ fn documents(script: &str) -> impl Iterator<Item = &str> {
 
 /// Takes the anchors that the literals of a script hold whole.
 fn add_literals(script: &Script, found: &mut FoundLinks<'_>) {
+    if !script.text.contains("<a ") {
+        return;
+    }
     for literal in quoted(&script.text) {
         found.literals += 1;
         if found.literals > MAX_LITERALS {

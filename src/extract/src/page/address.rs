@@ -2,7 +2,9 @@
 //! patterns that a script fills in. A wrong yes costs the site a request to what is nothing.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use percent_encoding::percent_decode_str;
 
 use super::quoted::{quoted, unescaped};
@@ -65,14 +67,16 @@ pub(crate) fn is_address(text: &str) -> bool {
 }
 
 fn has_address_shape(text: &str) -> bool {
-    let is_open = |c: char| {
-        c.is_whitespace() || c.is_control() || "\"'`<>{}[]()|\\^$*;".contains(c) || c == '\u{fffd}'
-    };
-    if !(2..=MAX_BYTES).contains(&text.len()) || text.contains(is_open) {
+    // Most strings of a script are words.
+    let may_be = (2..=MAX_BYTES).contains(&text.len())
+        && memchr::memchr3(b'/', b'.', b'?', text.as_bytes()).is_some();
+    if !may_be || has_open_sign(text) {
         return false;
     }
     let is_unfinished = text.ends_with(['=', '-', '_', ',', ':', '+', '&', '?', '#', '@']);
-    let is_pattern = text.contains("/:") || text.contains("undefined") || !has_whole_escapes(text);
+    let is_pattern = text.contains("/:")
+        || UNDEFINED.find(text.as_bytes()).is_some()
+        || !has_whole_escapes(text);
     if is_unfinished || is_pattern {
         return false;
     }
@@ -107,6 +111,33 @@ fn has_address_shape(text: &str) -> bool {
         Some(ending) => is_file && (is_one_of(ending, &PAGES) || is_one_of(ending, &FORMATS)),
         None => (file.is_empty() || is_file) && has_query,
     }
+}
+
+/// What a script puts where a value is missing.
+static UNDEFINED: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("undefined"));
+
+/// Whether a text has a sign that no address has as it is: white space, brackets, quotes.
+fn has_open_sign(text: &str) -> bool {
+    const OPEN: [bool; 128] = {
+        let signs = b"\"'`<>{}[]()|\\^$*; \x7f";
+        let mut open = [false; 128];
+        let mut at = 0;
+        while at < signs.len() {
+            open[signs[at] as usize] = true;
+            at += 1;
+        }
+        // Control characters.
+        at = 0;
+        while at < 0x20 {
+            open[at] = true;
+            at += 1;
+        }
+        open
+    };
+    let is_open = |byte: u8| OPEN.get(usize::from(byte)).copied().unwrap_or_default();
+    let is_wide =
+        |c: char| !c.is_ascii() && (c.is_whitespace() || c.is_control() || c == '\u{fffd}');
+    text.bytes().any(is_open) || (!text.is_ascii() && text.contains(is_wide))
 }
 
 /// Each `%` is followed by two hexadecimal digits: `%s` is a pattern.
