@@ -106,12 +106,14 @@ impl Stamp {
 pub(crate) fn zone_offset_min(text: &str) -> Option<i32> {
     let upper = text.trim().to_ascii_uppercase();
     let named = match upper.as_str() {
-        "Z" | "UTC" | "GMT" => Some(0),
+        "Z" | "UTC" | "UT" | "GMT" => Some(0),
         "CET" | "BST" => Some(60),
         "CEST" => Some(120),
         "MSK" => Some(180),
         "JST" | "KST" => Some(540),
-        "EST" => Some(-300),
+        "HKT" | "BJT" => Some(CHINA_OFFSET_MIN),
+        "EST" | "CDT" => Some(-300),
+        "MST" => Some(-420),
         "EDT" => Some(-240),
         "PST" => Some(-480),
         "PDT" => Some(-420),

@@ -2,7 +2,7 @@
 
 use chrono::{DateTime, NaiveDateTime};
 
-use crate::date::stamp::{CHINA_OFFSET_MIN, Clock, Stamp};
+use crate::date::stamp::{CHINA_OFFSET_MIN, Clock, Stamp, zone_offset_min};
 use crate::date::text::parse_value;
 
 /// Forms of a time without a zone, behind the name of the day of the week.
@@ -16,19 +16,6 @@ const LOCAL: [&str; 8] = [
     "%Y-%m-%d %H:%M:%S",
     "%Y/%m/%d %H:%M:%S",
 ];
-/// Names of zones that are no letters of RFC 822, in minutes east of UTC.
-const ZONES: [(&str, i32); 9] = [
-    ("UTC", 0),
-    ("GMT", 0),
-    ("UT", 0),
-    ("Z", 0),
-    ("JST", 540),
-    ("KST", 540),
-    ("HKT", 480),
-    ("BJT", 480),
-    ("EDT", -240),
-];
-
 /// The day and time, ISO 8601. What names no zone is in that of the clock, and what names another is converted to it, so
 /// that the day is that of the site.
 pub fn read_listed_date(text: &str, clock: &Clock) -> Option<String> {
@@ -98,38 +85,14 @@ fn stamp(local: NaiveDateTime, offset_min: i32) -> Stamp {
 
 /// `+0800`, `+08:00`, `GMT+8`, `JST`. `CST` is China's where the site is there.
 fn read_zone(zone: &str, clock: &Clock) -> Option<i32> {
-    let upper = zone.trim_matches(['(', ')']).to_ascii_uppercase();
-    if let Some((_, offset)) = ZONES.iter().find(|(name, _)| *name == upper) {
-        return Some(*offset);
-    }
-    let american = [
-        ("EST", -300),
-        ("CDT", -300),
-        ("MST", -420),
-        ("PDT", -420),
-        ("PST", -480),
-    ];
-    if let Some((_, offset)) = american.iter().find(|(name, _)| *name == upper) {
-        return Some(*offset);
-    }
-    if upper == "CST" {
+    let zone = zone.trim_matches(['(', ')']);
+    if zone.eq_ignore_ascii_case("CST") {
         let is_china = clock.offset_min == Some(CHINA_OFFSET_MIN);
         return Some(if is_china { CHINA_OFFSET_MIN } else { -360 });
     }
-    let signed = upper.trim_start_matches("UTC").trim_start_matches("GMT");
-    let (sign, digits) = match signed.split_at_checked(1)? {
-        ("+", digits) => (1, digits),
-        ("-", digits) => (-1, digits),
-        _ => return None,
-    };
-    let digits = digits.replace(':', "");
-    let number: i32 = digits.parse().ok().filter(|_| digits.len() <= 4)?;
-    let (hours, minutes) = if digits.len() > 2 {
-        (number / 100, number % 100)
-    } else {
-        (number, 0)
-    };
-    (hours <= 14 && minutes < 60).then_some(sign * (hours * 60 + minutes))
+    // Else it is the year.
+    let is_zone = zone.starts_with(|c: char| matches!(c, '+' | '-') || c.is_ascii_alphabetic());
+    is_zone.then(|| zone_offset_min(zone)).flatten()
 }
 
 /// A date without the name of its day of the week, which is wrong in many feeds.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::daemon::crawl::sites;
 use crate::serve::Level;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::store::{Counts, SiteCounts};
@@ -125,7 +126,8 @@ impl Freshness {
         Self {
             waiting: number(counts, "new"),
             fetched: number(counts, "fetched"),
-            failed: number(counts, "failed"),
+            // What is no longer there fails once before it is gone.
+            failed: number(counts, "failed").saturating_sub(number(counts, sites::MISSING)),
             documents: signed("documents"),
             checked_s: signed("checked_s"),
         }
@@ -210,5 +212,7 @@ mod tests {
         refused.insert("fetched".to_owned(), 10);
         refused.insert("failed".to_owned(), 30);
         assert_eq!(Freshness::from_counts(&refused).recall(), Some(0.25));
+        refused.insert("cycle_missing".to_owned(), 30);
+        assert_eq!(Freshness::from_counts(&refused).recall(), Some(1.0));
     }
 }
