@@ -180,15 +180,13 @@ pub(crate) fn find_in_handler(code: &str) -> Option<String> {
     } else {
         code.into()
     };
-    let lower = code.to_ascii_lowercase();
-    if REQUESTS.iter().any(|word| lower.contains(word)) {
-        return None;
-    }
     let wholes = quoted(&code).filter(|literal| !literal.is_part);
-    wholes
-        .map(|literal| unescaped(literal.raw))
-        .find(|text| is_address(text.trim()))
-        .map(|text| text.trim().to_owned())
+    let mut texts = wholes.map(|literal| unescaped(literal.raw));
+    // Few handlers have one.
+    let found = texts.find(|text| is_address(text.trim()))?;
+    let lower = code.to_ascii_lowercase();
+    let is_request = REQUESTS.iter().any(|word| lower.contains(word));
+    (!is_request).then(|| found.trim().to_owned())
 }
 
 /// The file that a viewer shows, as `viewer.html?file=/a.pdf` names it, resolved against the viewer.

@@ -150,17 +150,28 @@ impl PageHiding {
                 if !self.sheet.is_empty() {
                     self.read_sheet();
                 }
-                let mut names = value.split(u8::is_ascii_whitespace);
-                names.any(|name| {
-                    let (word, bit) = filter_bit(name);
-                    self.filter[word] & bit != 0
-                })
+                self.may_have_rule(value)
             }
             _ => false,
         };
         if may_hide {
             self.attributes.push(at as u32);
         }
+    }
+
+    /// Whether one of these names may be in a rule.
+    fn may_have_rule(&self, names: &[u8]) -> bool {
+        let mut start = 0;
+        let bytes = names.iter().copied().chain([b' ']);
+        for (at, _) in bytes.enumerate().filter(|(_, byte)| *byte <= b' ') {
+            let name = names.get(start..at).unwrap_or_default();
+            let (word, bit) = filter_bit(name);
+            if !name.is_empty() && self.filter[word] & bit != 0 {
+                return true;
+            }
+            start = at + 1;
+        }
+        false
     }
 
     /// Whether one of these attributes may hide. Mostly they were read last, and none does.

@@ -51,6 +51,9 @@ pub struct RawLink {
     pub numbered: Option<NodeId>,
 }
 
+/// Most nodes of a link that is the number of a page.
+const NUMBER_NODES: NodeId = 4;
+
 /// The URLs of a page, at most `limit` of them.
 ///
 /// Only http and https; references into the page itself are no links. A URL that is named several times keeps
@@ -89,7 +92,9 @@ pub fn links(page: &Page, limit: usize) -> Vec<RawLink> {
             if link.text.is_empty() {
                 link.text = link_text(page, id);
             } else if link.numbered.is_none() && reference.role == LinkRole::Anchor {
-                let is_later = id != link.node && !is_number(&link.text);
+                // A number stands alone in its link.
+                let is_small = node.end - id <= NUMBER_NODES;
+                let is_later = is_small && id != link.node && !is_number(&link.text);
                 link.numbered = (is_later && is_number(&page.inline_text(id))).then_some(id);
             }
         }
