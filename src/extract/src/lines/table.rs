@@ -17,8 +17,8 @@ const LONG_TOKENS: u32 = 300;
 const MOST_LINES: usize = 10;
 /// Elements between a text and the cell that it is in.
 const LEVELS: usize = 6;
-/// Most columns and rows that a cell is believed to take, and most places that cells of several take in one page: past
-/// that each takes one.
+/// Most columns and rows that a cell is believed to take, and most places that cells of several take in one page, those
+/// behind the last cell of a row again: past that each takes one.
 const MAX_SPAN: usize = 200;
 const MAX_SPANNED: usize = 20_000;
 
@@ -178,11 +178,15 @@ impl<'a> Tables<'a> {
                 next.push(rows - 1);
             }
         }
-        for at in next.len()..going_on.len() {
-            next.push(from_above(at).saturating_sub(1));
-            if going_on[at..].iter().any(|rows| *rows > 0) {
-                out.places.push(None);
+        // Behind the last cell, up to the last column that goes on.
+        let last = going_on.iter().rposition(|rows| *rows > 0);
+        for at in next.len()..last.map_or(0, |last| last + 1) {
+            if self.spans == 0 {
+                break;
             }
+            self.spans -= 1;
+            next.push(from_above(at).saturating_sub(1));
+            out.places.push(None);
         }
         *going_on = next;
         out
@@ -213,4 +217,24 @@ impl<'a> Tables<'a> {
 
 fn is_cell(page: &Page, id: NodeId) -> bool {
     matches!(page.node(id).tag, Tag::TD | Tag::TH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Hints;
+
+    #[test]
+    fn places_behind_the_last_cell_are_bounded() {
+        const CELLS: usize = 3_000;
+        let wide = format!("<tr>{}<td rowspan=65534>末", "<td>5".repeat(CELLS));
+        let html = format!("<table>{wide}{}</table>", "<tr><td>甲<td>乙".repeat(150));
+        let page = Page::parse(html.as_bytes(), Hints::default());
+        let outline = Outline::new(&page, false);
+        let table = page.nodes().iter().position(|node| node.tag == Tag::TABLE);
+        let mut tables = Tables::new(&page, &outline);
+        assert!(tables.holds_data(table.unwrap() as NodeId));
+        let places: usize = tables.rows.values().map(|row| row.places.len()).sum();
+        assert!(places <= CELLS + 1 + 2 * 150 + MAX_SPANNED, "{places}");
+    }
 }
