@@ -220,7 +220,7 @@ fn read_sheet(xml: &[u8], book: &Book) -> Grid {
     let mut string = RichText::default();
     let (mut value, mut is_value) = (String::new(), false);
     let (mut kind, mut style) = (String::new(), 0);
-    let (mut row, mut column, mut is_hidden) = (0, 0, false);
+    let (mut row, mut column, mut is_hidden) = (0_u32, 0, false);
     walk(xml, |node| {
         string.read(&node);
         match node {
@@ -234,7 +234,7 @@ fn read_sheet(xml: &[u8], book: &Book) -> Grid {
                 row = tag
                     .get("r")
                     .and_then(|row| row.trim().parse().ok())
-                    .unwrap_or(row + 1);
+                    .unwrap_or(row.saturating_add(1));
                 is_hidden = is_true(&tag, "hidden") || is_flat(&tag, "ht");
                 column = 0;
             }
@@ -312,7 +312,10 @@ pub(crate) fn read_xml(xml: &[u8]) -> Draft {
             let first = number(&tag, "Index")
                 .map_or(column_definition, |index| index.saturating_sub(1))
                 .min(MAX_COLUMNS);
-            column_definition = (first + 1 + number(&tag, "Span").unwrap_or(0)).min(MAX_COLUMNS);
+            column_definition = first
+                .saturating_add(1)
+                .saturating_add(number(&tag, "Span").unwrap_or(0))
+                .min(MAX_COLUMNS);
             if is_true(&tag, "Hidden") {
                 grid.hidden.extend(first..column_definition);
             }
@@ -322,7 +325,7 @@ pub(crate) fn read_xml(xml: &[u8]) -> Draft {
             }
         }
         Node::Start("Row", tag) => {
-            row = number(&tag, "Index").unwrap_or(row + 1);
+            row = number(&tag, "Index").unwrap_or(row.saturating_add(1));
             is_hidden = is_true(&tag, "Hidden");
             row_style = tag.get("StyleID").unwrap_or_default();
             next = 0;
@@ -534,4 +537,24 @@ fn unescape(text: &str) -> String {
     }
     out.push_str(rest);
     out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_beyond_a_sheet_are_no_error() {
+        let book = Book {
+            strings: Vec::new(),
+            formats: Vec::new(),
+            is_1904: false,
+        };
+        let xml = b"<worksheet><sheetData><row r='4294967295'><c><v>1</v></c></row><row><c><v>2</v></c></row></sheetData></worksheet>";
+        assert_eq!(read_sheet(xml, &book).cells.len(), 2);
+        let xml = b"<Workbook><Worksheet Name='a'><Table><Column Index='9' Span='4294967295' Hidden='1'/>\
+            <Row Index='4294967295'><Cell><Data Type='String'>x</Data></Cell></Row>\
+            <Row><Cell><Data Type='String'>y</Data></Cell></Row></Table></Worksheet></Workbook>";
+        assert_eq!(read_xml(xml).parts.len(), 1);
+    }
 }
