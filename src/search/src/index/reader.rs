@@ -1,6 +1,7 @@
 //! An index open for reading: documents by their identity, all documents, those that came since a [`Watermark`], counts
 //! and sizes; [`super::search`] ranks. [`SiteTitles`] are what readers call sites. Never writes.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::path::Path;
 use std::sync::Arc;
@@ -308,6 +309,11 @@ impl SiteTitles {
         let called = |(_, title): &(String, String)| normalize(title.trim()) == wanted;
         let found = self.all().into_iter().filter(called);
         found.map(|(name, _)| name).collect()
+    }
+
+    /// Returns the titles by the names of their sites.
+    pub fn by_name(&self) -> HashMap<String, String> {
+        self.all().into_iter().collect()
     }
 
     /// Returns name and title of each site that has a title.

@@ -44,6 +44,9 @@ pub struct FoundDocument {
 pub struct SiteCount {
     /// Name of the site, or its host; a value for `site`.
     pub site: String,
+    /// What readers call the site, where the configuration says.
+    #[serde(rename = "site_title", skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
     /// How many documents.
     pub documents: u64,
 }
@@ -244,7 +247,7 @@ impl<'r> Search<'r> {
     pub(crate) fn count(&self) -> Result<(usize, Vec<SiteCount>, Days), IndexError> {
         let ranking = self.rank(0, 0, true)?.ranking;
         let (sites, _, days) = ranking.counts.unwrap_or_default();
-        Ok((ranking.total, site_counts(sites), days))
+        Ok((ranking.total, self.site_counts(sites), days))
     }
 
     fn half_life_ms(&self) -> i64 {
@@ -252,6 +255,17 @@ impl<'r> Search<'r> {
             given if given > 0 => given,
             _ => i64::from(self.reader.config().half_life_days.max(1)) * DAY_MS,
         }
+    }
+
+    /// The counts with the titles of the sites.
+    fn site_counts(&self, sites: Vec<(String, u64)>) -> Vec<SiteCount> {
+        let titles = self.reader.titles().by_name();
+        let count = |(site, documents): (String, u64)| SiteCount {
+            title: titles.get(&site).cloned(),
+            site,
+            documents,
+        };
+        sites.into_iter().map(count).collect()
     }
 
     fn facets(
@@ -274,7 +288,7 @@ impl<'r> Search<'r> {
         for at in best {
             documents.extend(self.reader.load(self.view, at)?);
         }
-        let mut sites = site_counts(sites);
+        let mut sites = self.site_counts(sites);
         if !first.filter.sites.is_empty() {
             first.filter.sites.clear();
             (_, sites, _) = Search::new(self.reader, self.view, &first)?.count()?;
@@ -286,12 +300,6 @@ impl<'r> Search<'r> {
             related: self.reader.related(self.view, self.query, &documents)?,
         })
     }
-}
-
-fn site_counts(sites: Vec<(String, u64)>) -> Vec<SiteCount> {
-    let sites = sites.into_iter();
-    let counts = sites.map(|(site, documents)| SiteCount { site, documents });
-    counts.collect()
 }
 
 fn builder<'a>(

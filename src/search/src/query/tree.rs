@@ -257,6 +257,16 @@ impl Node {
         }
     }
 
+    /// Returns the text of a `site:` that is not refused.
+    fn site(&self) -> Option<String> {
+        match self {
+            Node::Text(text) if text.field == Some(Field::Target(Target::Site)) => {
+                Some(text.text.clone())
+            }
+            _ => None,
+        }
+    }
+
     /// How many texts it has.
     pub(super) fn texts(&self) -> usize {
         match self {
@@ -275,6 +285,8 @@ pub struct Narrowing {
     pub text: String,
     /// The query without it.
     pub rest: String,
+    /// The site, as typed, where it is nothing but `site:` with one.
+    pub site: Option<String>,
 }
 
 /// The parts of a query that narrow its result, in their order.
@@ -292,6 +304,7 @@ pub fn narrowings(typed: &str) -> Vec<Narrowing> {
     let narrowing = |at: usize| Narrowing {
         text: text(at).to_owned(),
         rest: without(at),
+        site: parts.get(at).and_then(|part| part.node.site()),
     };
     let narrows = |at: &usize| parts.get(*at).is_some_and(|part| part.node.narrows());
     (0..parts.len()).filter(narrows).map(narrowing).collect()

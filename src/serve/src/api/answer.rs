@@ -14,6 +14,17 @@ pub(crate) struct SuggestAnswer {
 
 /// Answer of `/api/docs/{id}`.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub(crate) struct TitledDocument {
+    /// The document.
+    #[serde(flatten)]
+    pub(crate) document: DocumentAnswer,
+    /// What readers call its site, where the configuration says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) site_title: Option<String>,
+}
+
+/// A document, whole.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct DocumentAnswer {
     /// The id asked for.
     pub id: String,

@@ -29,7 +29,7 @@ use crate::search::source::SearchResults;
 use crate::search::trends::Format;
 use crate::state::Failure;
 use crate::status::Readiness;
-use answer::SuggestAnswer;
+use answer::{SuggestAnswer, TitledDocument};
 use problem::Problem;
 
 impl From<JsonRejection> for Problem {
@@ -148,17 +148,23 @@ pub(crate) async fn suggest(
     tag = "search",
     params(("id" = String, Path, description = "Id from a hit.")),
     responses(
-        (status = 200, description = "The document.", body = DocumentAnswer),
+        (status = 200, description = "The document.", body = TitledDocument),
         (status = 404, description = "No document has this id."),
     )
 )]
 pub(crate) async fn document(
     State(server): State<Server>,
     id: Result<Path<String>, PathRejection>,
-) -> Result<Json<DocumentAnswer>, Problem> {
+) -> Result<Json<TitledDocument>, Problem> {
     let id = id.map(|Path(id)| id).unwrap_or_default();
     match server.document(id.clone()).await? {
-        Some(document) => Ok(Json(DocumentAnswer::new(id, document))),
+        Some(document) => {
+            let site = document.site.as_deref();
+            Ok(Json(TitledDocument {
+                site_title: site.and_then(|site| server.site_titles().title(site)),
+                document: DocumentAnswer::new(id, document),
+            }))
+        }
         None => Err(Problem::new(
             StatusCode::NOT_FOUND,
             "no document has this id",

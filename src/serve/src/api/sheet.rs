@@ -231,6 +231,7 @@ pub(crate) async fn hits_sheets(
     let columns = [
         "title",
         "site",
+        "site_title",
         "published",
         "author",
         "source",
@@ -266,11 +267,12 @@ fn row(hit: DocumentHit) -> Vec<Cell> {
     vec![
         Cell::Text(hit.title.text),
         hit.site.into(),
+        hit.site_title.into(),
         Cell::time(hit.published),
         hit.author.into(),
         hit.source.into(),
         Cell::Link(hit.url),
-        Cell::Count(hit.duplicates),
+        Cell::Count(hit.reprints.duplicates),
         Cell::Text(hit.snippet.text),
         Cell::Text(hit.id),
         hit.file.map(|file| file.format).into(),

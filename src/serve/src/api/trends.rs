@@ -91,11 +91,12 @@ fn points(trends: &Trends) -> Sheet {
 
 /// Sites, stories and rising terms of each query.
 fn lists(queries: &[Trend]) -> [Sheet; 3] {
-    let mut sites = empty("sites", &["query", "site", "documents"]);
+    let mut sites = empty("sites", &["query", "site", "site title", "documents"]);
     let of_story = [
         "query",
         "documents",
         "first site",
+        "first site title",
         "published",
         "title",
         "url",
@@ -106,16 +107,19 @@ fn lists(queries: &[Trend]) -> [Sheet; 3] {
     for trend in queries {
         let query = || Cell::Text(trend.text.clone());
         for count in &trend.sites {
-            let site = Cell::Text(count.site.clone());
-            sites
-                .rows
-                .push(vec![query(), site, Cell::Count(count.documents)]);
+            sites.rows.push(vec![
+                query(),
+                Cell::Text(count.site.clone()),
+                count.title.clone().into(),
+                Cell::Count(count.documents),
+            ]);
         }
         for Story { documents, first } in &trend.stories {
             stories.rows.push(vec![
                 query(),
                 Cell::Count(*documents),
                 first.site.clone().into(),
+                first.site_title.clone().into(),
                 Cell::time(first.published.clone()),
                 Cell::Text(first.title.text.clone()),
                 Cell::Link(first.url.clone()),

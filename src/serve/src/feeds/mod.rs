@@ -293,7 +293,8 @@ impl Feed<'_> {
                 item["authors"] = json!([{ "name": name }]);
             }
             if let Some(site) = &found.site {
-                item["tags"] = json!([site]);
+                item["tags"] = json!([found.site_title.as_ref().unwrap_or(site)]);
+                item["_taojin"] = json!({ "site": site });
             }
             item
         };

@@ -210,7 +210,7 @@ pub(crate) fn chips(c: &Chrome, params: &Params) -> Vec<Choice> {
         let mut sites = params.sites.clone();
         sites.retain(|other| other != site);
         let without = params.with(|p| p.sites = sites);
-        add(c.lang.labelled(c.t.site, site), without);
+        add(c.lang.labelled(c.t.site, &c.site(site)), without);
     }
     for (label, since, until) in times(c, params) {
         let without = params.with(|p| {
@@ -225,7 +225,9 @@ pub(crate) fn chips(c: &Chrome, params: &Params) -> Vec<Choice> {
     }
     for narrowing in narrowings(&params.text) {
         let without = params.with(|p| p.text = narrowing.rest);
-        add(narrowing.text, without);
+        let title = narrowing.site.and_then(|site| c.site_titles.get(&site));
+        let label = title.map(|title| c.lang.labelled(c.t.site, title));
+        add(label.unwrap_or(narrowing.text), without);
     }
     // Without words there is only one order.
     let order = match params.sort {

@@ -171,15 +171,13 @@ impl DocumentPage {
         marked: &[Marked],
         (related, past): (Related, &Past),
     ) -> DocumentPage {
-        let citation = Citation::new(&document, c.clock.now_ms, c.clock.utc_offset_minutes);
+        let site = document.site.as_deref().map(|site| c.site(site));
+        let (now_ms, offset) = (c.clock.now_ms, c.clock.utc_offset_minutes);
+        let citation = Citation::new(&document, site.as_deref(), now_ms, offset);
+        let site = site.unwrap_or_default();
         let body = Body::new(&c, &document, marked);
         let headline = marked.first().cloned().unwrap_or_default();
         let back = (!params.text.is_empty() || params.filtered()).then(|| c.search(params));
-        let site = document
-            .site
-            .as_deref()
-            .map(|site| c.site(site))
-            .unwrap_or_default();
         let comments = body.comments.len() as u64;
         let others =
             |found: Vec<DocumentHit>| found.into_iter().map(|hit| other(&c, hit)).collect();
@@ -371,11 +369,11 @@ fn share<'s>(own: &'s mut Share, posts: &'s mut [Share], owner: Option<usize>) -
 }
 
 fn other(c: &Chrome, hit: DocumentHit) -> Linked {
-    let linked = c.linked(&hit);
-    Linked {
-        site: hit.site.or(hit.source).unwrap_or_default(),
-        ..linked
+    let mut linked = c.linked(&hit);
+    if hit.site.is_none() {
+        linked.site = hit.source.unwrap_or_default();
     }
+    linked
 }
 
 /// `/doc/{id}`: the text of a document as it was crawled.
@@ -463,11 +461,17 @@ pub(crate) struct Citation {
 }
 
 impl Citation {
-    /// The citations of a document that is read at `now_ms`, in the zone of the readers.
-    pub(crate) fn new(document: &Document, now_ms: i64, utc_offset_minutes: i32) -> Citation {
-        let known = |text: &Option<String>| text.as_deref().map(one_line).filter(|t| !t.is_empty());
+    /// The citations of a document that is read at `now_ms`, in the zone of the readers; `site` is what they call its site.
+    pub(crate) fn new(
+        document: &Document,
+        site: Option<&str>,
+        now_ms: i64,
+        utc_offset_minutes: i32,
+    ) -> Citation {
+        let named = |text: &str| Some(one_line(text)).filter(|t| !t.is_empty());
+        let known = |text: &Option<String>| text.as_deref().and_then(named);
         let title = known(&document.title).unwrap_or_else(|| one_line(&document.url));
-        let outlet = known(&document.source).or_else(|| known(&document.site));
+        let outlet = known(&document.source).or_else(|| site.and_then(named));
         let author = known(&document.author).filter(|author| outlet.as_ref() != Some(author));
         let date = document.published.as_deref().and_then(date).unwrap_or("");
         let url = one_line(&document.url);
@@ -582,7 +586,7 @@ mod tests {
             published: Some("2026-05-01T08:30:00+08:00".to_owned()),
             ..document()
         };
-        let citation = Citation::new(&document, NOW_MS, 480);
+        let citation = Citation::new(&document, None, NOW_MS, 480);
         assert_eq!(
             citation.standard,
             "李四. 渤海深井 获得高产[EB/OL]. 新华社, (2026-05-01)[2026-11-22]. https://a.example/1"
@@ -595,7 +599,7 @@ mod tests {
 
     #[test]
     fn what_is_not_known_is_left_out() {
-        let citation = Citation::new(&document(), NOW_MS, 0);
+        let citation = Citation::new(&document(), None, NOW_MS, 0);
         assert_eq!(
             citation.standard,
             "渤海深井 获得高产[EB/OL]. [2026-11-21]. https://a.example/1"

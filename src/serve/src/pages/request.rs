@@ -120,7 +120,7 @@ impl PageRequest {
             documents: server.documents(),
             operator: server.config.operator_pages,
             signed_in: self.signed_in,
-            site_titles: server.site_titles().all().into_iter().collect(),
+            site_titles: server.site_titles().by_name(),
         }
     }
 }

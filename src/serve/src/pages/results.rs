@@ -199,7 +199,7 @@ fn reachable(params: &Params, found: &SearchResults) -> usize {
 
 /// Which hits these are; nothing where there are none.
 fn range(c: &Chrome, params: &Params, found: &SearchResults) -> String {
-    let folded = found.hits.iter().any(|hit| hit.duplicates > 0) && params.group.is_none();
+    let folded = found.hits.iter().any(|hit| hit.reprints.duplicates > 0) && params.group.is_none();
     match found.hits.len() {
         0 => String::new(),
         shown => c
@@ -268,7 +268,12 @@ fn weaker(
 /// A search of a field that a word names.
 fn in_field(c: &Chrome, params: &Params, offer: &FieldOffer) -> Choice {
     let href = c.first_page(asking(params, &offer.text));
-    Choice::link(format!("{}:{}", offer.field, offer.value), href).counted(offer.total)
+    let title = c.site_titles.get(&offer.value);
+    let label = match title.filter(|_| offer.field == "site") {
+        Some(title) => format!("site:{title}"),
+        None => format!("{}:{}", offer.field, offer.value),
+    };
+    Choice::link(label, href).counted(offer.total)
 }
 
 /// A search that finds something.
@@ -370,14 +375,20 @@ fn hit_view(hit: DocumentHit, c: &Chrome, params: &Params) -> HitView {
     cached.extend(part.map(|part| format!("#{}", part.anchor)));
     // On the page of the reprints themselves the link would lead nowhere new.
     let reprints = hit
+        .reprints
         .group
-        .filter(|_| hit.duplicates > 0 && params.group.is_none());
+        .filter(|_| hit.reprints.duplicates > 0 && params.group.is_none());
     let reprints = reprints.map(|group| {
         let href = c.first_page(params.with(|p| p.group = Some(group)));
-        let outlets = outlets(&hit.outlets, c);
+        let outlets = outlets(&hit.reprints.outlets, c);
         let values = [("outlets", outlets.as_str())];
-        Choice::link(c.t.counts.reprints.with(hit.duplicates, &values), href)
+        Choice::link(
+            c.t.counts.reprints.with(hit.reprints.duplicates, &values),
+            href,
+        )
     });
+    let site = hit.site.as_deref().map(|site| c.site(site));
+    let site = site.unwrap_or_default();
     HitView {
         reasons: hit.reasons.iter().map(|r| reason(c.lang, r)).collect(),
         reprints,
@@ -388,9 +399,9 @@ fn hit_view(hit: DocumentHit, c: &Chrome, params: &Params) -> HitView {
         // A site that names itself as its source says nothing new.
         source: hit
             .source
-            .filter(|source| hit.site.as_ref() != Some(source))
+            .filter(|source| hit.site.as_ref() != Some(source) && *source != site)
             .unwrap_or_default(),
-        site: hit.site.map_or(String::new(), |site| c.site(&site)),
+        site,
         author: hit.author.unwrap_or_default(),
         published: c.moment(hit.published.as_ref()),
         snippet: Html::marked(&hit.snippet),

@@ -259,7 +259,7 @@ fn query(c: &Chrome, params: &TrendParams, trend: Trend, search: &Params) -> Que
         Choice::link(c.site(&count.site), href).counted(count.documents)
     };
     let story = |Story { documents, first }: Story| {
-        let all = c.search(&search.with(|p| p.group = first.group));
+        let all = c.search(&search.with(|p| p.group = first.reprints.group));
         let path = document_path(&first.id);
         StoryView {
             first: Linked {

@@ -151,8 +151,9 @@ impl Examples {
         let text_prefix = hits.iter().find_map(|hit| prefix(&hit.snippet.text));
         let title_prefix = self.values["title_prefix"].clone();
         self.set("prefix", text_prefix.or(Some(title_prefix)));
-        self.set("site", sites.first().map(|site| quoted(site)));
-        self.set("other_site", sites.get(1).map(|site| quoted(site)));
+        let site = |at: usize| sites.get(at).map(|site| site_value(index.source, site));
+        self.set("site", site(0));
+        self.set("other_site", site(1));
         self.set("author", first(|hit| name_of(hit.author.as_ref())));
         self.set("source", first(|hit| name_of(hit.source.as_ref())));
         self.set("part", first(|hit| path_part(&hit.url)));
@@ -317,6 +318,15 @@ impl Index<'_> {
         }
         Ok(None)
     }
+}
+
+/// Returns what to type after `site:`: the title of the site where it is no syntax, since that is what readers know, or else
+/// its name.
+pub(super) fn site_value(source: &dyn SearchSource, name: &str) -> String {
+    let is_words = |text: &String| text.chars().all(|c| c.is_alphanumeric() || c == ' ');
+    let title = source.site_titles().title(name);
+    let title = title.filter(|title| is_short(title) && is_words(title));
+    quoted(title.as_deref().unwrap_or(name))
 }
 
 /// Whether a text can stand in a query as it is.

@@ -3,6 +3,7 @@
 //! It is read from the index, the followed topics and, where readers may see it, the state of the sites; lists are no longer
 //! than the page has space for.
 
+use super::examples::site_value;
 use super::params::quoted;
 use super::source::{DocumentHit, RecentHit, SearchRequest, SearchSource, SourceError};
 use crate::feeds::follow::Follow;
@@ -141,8 +142,9 @@ impl Overview {
 /// Documents without a date come after those with one, in the order of their fetch.
 fn add_undated(newest: &mut Vec<DocumentHit>, latest: Vec<RecentHit>) {
     for arrived in latest {
+        let group = arrived.found.reprints.group;
         let known = newest.iter().any(|hit| {
-            hit.id == arrived.found.id || hit.group.is_some() && hit.group == arrived.found.group
+            hit.id == arrived.found.id || group.is_some() && group == hit.reprints.group
         });
         if !known && arrived.found.published.is_none() && newest.len() < NEWEST {
             newest.push(arrived.found);
@@ -218,7 +220,7 @@ fn examples(
     }
     let with_documents = sites.iter().find(|site| site.documents > 0);
     if let Some(site) = with_documents.filter(|site| !site.name.contains(['"', '“', '”'])) {
-        let text = format!("site:{}", quoted(&site.name));
+        let text = format!("site:{}", site_value(source, &site.name));
         if total(&text)? > 0 {
             examples.push((Lesson::Site, text));
         }

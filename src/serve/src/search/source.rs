@@ -3,7 +3,7 @@
 //! A [`SearchSource`] takes a [`SearchRequest`] or the id of a document, and returns hits and texts with their matches
 //! marked. It can only be read. `Reader`, the index, is one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 
 use crate::pages::view::Html;
@@ -52,7 +52,7 @@ pub struct SearchRequest {
     pub half_life_ms: Option<i64>,
     /// What time it is, Unix milliseconds: for ages and for periods such as `since:7d`.
     pub now_ms: i64,
-    /// Only the reprints of one text, the original or earliest first: a [`DocumentHit::group`].
+    /// Only the reprints of one text, the original or earliest first: a [`HitReprints::group`].
     pub group: Option<u64>,
     /// As a person wants to read it: reprints as one hit, the one that fits best for all; and at most three of
     /// the first ten hits from one site while another site has one that is nearly as good.
@@ -86,6 +86,9 @@ pub struct DocumentHit {
     pub title: Marked,
     /// Name of the site in the configuration.
     pub site: Option<String>,
+    /// What readers call the site, where the configuration says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub site_title: Option<String>,
     /// First publication, ISO 8601: a date, or date and time with offset.
     pub published: Option<String>,
     /// Named writer.
@@ -109,16 +112,24 @@ pub struct DocumentHit {
     /// as typed gains 8192 in its text and 16384 in its title. Only comparable within one answer.
     #[serde(serialize_with = "finite")]
     pub score: f32,
-    /// What the document shares with its reprints: a value for `group`. Null for texts too short to tell.
+    /// Other documents with the same text.
+    #[serde(flatten)]
+    pub reprints: HitReprints,
+    /// Why it stands where it does, with `explain=true`: one sentence each.
+    #[serde(serialize_with = "shown", skip_serializing_if = "Vec::is_empty")]
+    #[schema(value_type = Vec<String>)]
+    pub reasons: Vec<Reason>,
+}
+
+/// The other documents with the text of a hit.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, ToSchema)]
+pub struct HitReprints {
+    /// What the hit shares with its reprints: a value for `group`. Null for texts too short to tell.
     #[serde(serialize_with = "hex")]
     #[schema(value_type = Option<String>, pattern = "^[0-9a-f]{16}$")]
     pub group: Option<u64>,
     /// How many other matching documents are reprints of the same text.
     pub duplicates: u64,
-    /// Why it stands where it does, with `explain=true`: one sentence each.
-    #[serde(serialize_with = "shown", skip_serializing_if = "Vec::is_empty")]
-    #[schema(value_type = Vec<String>)]
-    pub reasons: Vec<Reason>,
     /// Sites of those, each once, the original or earliest first; the first 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub outlets: Vec<String>,
@@ -399,7 +410,7 @@ fn search_once(
 ) -> Result<(SearchResults, bool), IndexError> {
     let Parsed { query, mut notes } = parse_request(reader, request);
     let dictionary = reader.analyzer().dictionary();
-    let highlighter = Highlighter::new(&query, &dictionary);
+    let hit_maker = HitMaker::new(reader, &query);
     let found = reader.search(&query)?;
     let correction = reader.correction(&query, &found)?;
     notes.extend(unknown_sites(reader, &query)?);
@@ -424,7 +435,7 @@ fn search_once(
             };
             DocumentHit {
                 reasons,
-                ..to_hit(found, &highlighter)
+                ..hit_maker.hit(found)
             }
         };
         documents.into_iter().map(hit).collect()
@@ -613,27 +624,24 @@ pub fn to_hits(
     documents: Vec<StoredDocument>,
 ) -> Vec<RecentHit> {
     let query = parse_request(reader, request).query;
-    let highlighter = Highlighter::new(&query, &reader.analyzer().dictionary());
-    let arrived = |stored| arrived(reader, stored, &highlighter);
+    let hit_maker = HitMaker::new(reader, &query);
+    let arrived = |stored| arrived(reader, stored, &hit_maker);
     documents.into_iter().map(arrived).collect()
 }
 
-fn arrived(reader: &Reader, stored: StoredDocument, highlighter: &Highlighter) -> RecentHit {
+fn arrived(reader: &Reader, stored: StoredDocument, hit_maker: &HitMaker) -> RecentHit {
     let published = stored.document.published.as_deref();
     let offset = reader.config().utc_offset_minutes;
     RecentHit {
         fetched_ms: stored.fetched_ms,
         published_ms: published.and_then(|text| parse_published(text, offset)),
-        found: to_hit(
-            FoundDocument {
-                score: 0.0,
-                group: None,
-                duplicates: 0,
-                outlets: Vec::new(),
-                stored,
-            },
-            highlighter,
-        ),
+        found: hit_maker.hit(FoundDocument {
+            score: 0.0,
+            group: None,
+            duplicates: 0,
+            outlets: Vec::new(),
+            stored,
+        }),
     }
 }
 
@@ -654,7 +662,7 @@ fn related(reader: &Reader, id: &str, limit: usize) -> Result<Related, IndexErro
         reprints.retain(|hit| hit.id != id);
         reprints.truncate(limit);
     }
-    let unmarked = Highlighter::new(&Query::default(), &reader.analyzer().dictionary());
+    let unmarked = HitMaker::new(reader, &Query::default());
     let similar = reader.similar(&stored, limit)?;
     let page = stored.document.file.as_ref();
     let files = stored.document.attachments.iter().map(|file| &file.url);
@@ -670,35 +678,58 @@ fn related(reader: &Reader, id: &str, limit: usize) -> Result<Related, IndexErro
     Ok(Related {
         linked,
         reprints,
-        similar: similar.into_iter().map(|f| to_hit(f, &unmarked)).collect(),
+        similar: similar.into_iter().map(|f| unmarked.hit(f)).collect(),
     })
 }
 
-pub(super) fn to_hit(found: FoundDocument, highlighter: &Highlighter) -> DocumentHit {
-    let id = found.stored.id();
-    let site = Some(found.stored.site()).filter(|site| !site.is_empty());
-    let document = found.stored.document;
-    let (snippet, paragraph) = highlighter.snippet_at(&document.text, SNIPPET_COLUMNS);
-    let file = document.file.map(|file| SourceFile {
-        parts: file.part_of(paragraph).cloned().into_iter().collect(),
-        ..file
-    });
-    DocumentHit {
-        id,
-        title: highlighter.mark(document.title.as_deref().unwrap_or_default()),
-        snippet,
-        file,
-        url: document.url,
-        site,
-        published: document.published,
-        author: document.author,
-        source: document.source,
-        meta: document.meta,
-        score: found.score,
-        group: found.group,
-        duplicates: found.duplicates,
-        reasons: Vec::new(),
-        outlets: found.outlets,
+/// Makes hits of found documents: marks the matches of one query, and adds the titles of sites.
+pub(super) struct HitMaker {
+    highlighter: Highlighter,
+    site_titles: HashMap<String, String>,
+}
+
+impl HitMaker {
+    /// Reads the titles of sites as they are now.
+    pub(super) fn new(reader: &Reader, query: &Query) -> Self {
+        Self {
+            highlighter: Highlighter::new(query, &reader.analyzer().dictionary()),
+            site_titles: reader.titles().by_name(),
+        }
+    }
+
+    /// Returns a document as a hit, without reasons.
+    pub(super) fn hit(&self, found: FoundDocument) -> DocumentHit {
+        let id = found.stored.id();
+        let site = Some(found.stored.site()).filter(|site| !site.is_empty());
+        let document = found.stored.document;
+        let (snippet, paragraph) = self.highlighter.snippet_at(&document.text, SNIPPET_COLUMNS);
+        let file = document.file.map(|file| SourceFile {
+            parts: file.part_of(paragraph).cloned().into_iter().collect(),
+            ..file
+        });
+        let title = document.title.as_deref().unwrap_or_default();
+        DocumentHit {
+            id,
+            title: self.highlighter.mark(title),
+            snippet,
+            file,
+            url: document.url,
+            site_title: site
+                .as_ref()
+                .and_then(|site| self.site_titles.get(site).cloned()),
+            site,
+            published: document.published,
+            author: document.author,
+            source: document.source,
+            meta: document.meta,
+            score: found.score,
+            reprints: HitReprints {
+                group: found.group,
+                duplicates: found.duplicates,
+                outlets: found.outlets,
+            },
+            reasons: Vec::new(),
+        }
     }
 }
 

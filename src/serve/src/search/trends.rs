@@ -10,13 +10,12 @@ use serde::Serialize;
 use taojin_search::index::{
     Counted, DateUnit, Dates, Extent, IndexError, Query, Reader, Rising, SiteCount,
 };
-use taojin_search::query::highlight::Highlighter;
 use taojin_search::query::{Note, Parsed};
 use utoipa::ToSchema;
 
 use crate::pages::words::Lang;
 use crate::search::params::{ParamError, Params, Rules};
-use crate::search::source::{DocumentHit, SearchRequest, parse_request, shown, to_hit};
+use crate::search::source::{DocumentHit, HitMaker, SearchRequest, parse_request, shown};
 
 /// Most points of a line: more cannot be told apart on a screen.
 pub(crate) const POINTS_MAX: usize = 400;
@@ -237,12 +236,12 @@ fn fitting(unit: DateUnit, from: NaiveDate, until: NaiveDate) -> DateUnit {
 }
 
 fn stories(reader: &Reader, query: &Query) -> Result<Vec<Story>, IndexError> {
-    let highlighter = Highlighter::new(query, &reader.analyzer().dictionary());
+    let hit_maker = HitMaker::new(reader, query);
     let stories = reader.comparison().stories(query, STORIES)?.into_iter();
     Ok(stories
         .map(|story| Story {
             documents: story.documents,
-            first: to_hit(story.first, &highlighter),
+            first: hit_maker.hit(story.first),
         })
         .collect())
 }

@@ -20,7 +20,7 @@ impl DocumentSource for Documents {
     }
 }
 
-fn index(documents: Vec<Document>) -> (tempfile::TempDir, Reader) {
+pub(super) fn index(documents: Vec<Document>) -> (tempfile::TempDir, Reader) {
     let stored = (1..).zip(documents).map(|(fingerprint, document)| {
         let stored = StoredDocument {
             fingerprint,

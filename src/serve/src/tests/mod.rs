@@ -16,6 +16,7 @@ mod params;
 mod reading;
 mod templates;
 mod terms;
+mod titles;
 mod token;
 mod trends;
 
@@ -29,7 +30,7 @@ use axum::http::{HeaderMap, Request, StatusCode};
 use tower::ServiceExt;
 
 use super::api::problem::PROBLEM_JSON;
-use super::search::source::{Relaxation, RelaxedQuery, WeakerList};
+use super::search::source::{HitReprints, Relaxation, RelaxedQuery, WeakerList};
 use super::search::trends::Trends;
 use super::*;
 use taojin_extract::{Attachment, Comment, Document, FilePart, Image, Meta, SourceFile};
@@ -185,16 +186,19 @@ fn fake_hit(at: usize, text: &str) -> DocumentHit {
         snippet: fake_marks(text, &document.text),
         file: document.file,
         url: document.url,
+        site_title: None,
         site: document.site,
         published: document.published,
         author: document.author,
         source: document.source,
         meta: document.meta,
         score: 1.5,
-        group: Some(at as u64),
         reasons: Vec::new(),
-        duplicates: if copied { 5 } else { 0 },
-        outlets: outlets.iter().map(|outlet| (*outlet).to_owned()).collect(),
+        reprints: HitReprints {
+            group: Some(at as u64),
+            duplicates: if copied { 5 } else { 0 },
+            outlets: outlets.iter().map(|outlet| (*outlet).to_owned()).collect(),
+        },
     }
 }
 
@@ -234,6 +238,7 @@ impl SearchSource for Fake {
         let hits = hits.map(|at| fake_hit(at, &wanted.text));
         let count = |(site, documents): (&str, u64)| SiteCount {
             site: site.to_owned(),
+            title: None,
             documents,
         };
         let value = |(value, documents): (&str, u64)| ValueCount {

@@ -19,6 +19,7 @@ pub(super) fn fake(wanted: &[SearchRequest], unit: Option<DateUnit>) -> Trends {
             .into(),
         sites: vec![SiteCount {
             site: "<b>乙</b>".to_owned(),
+            title: Some("乙<i>日报".to_owned()),
             documents: 5,
         }],
         stories: vec![Story {
@@ -128,7 +129,10 @@ async fn sheets_csv_and_xlsx() {
         26,
         "all 25 hits and the names"
     );
-    assert!(hits.body.starts_with("\u{feff}title,site,published,"));
+    assert!(
+        hits.body
+            .starts_with("\u{feff}title,site,site_title,published,")
+    );
     let refused = visit("/api/search?q=a&limit=1000").await;
     assert_eq!(
         refused.status,

@@ -136,7 +136,11 @@ fn write<W: Write + Send>(
     exported: &mut ExportedDocuments,
 ) -> anyhow::Result<(W, Watermark)> {
     let query = serve::parse_request(reader, wanted).query;
-    let mut sink = Sink::new(args.format, out, reader.config().utc_offset_minutes)?;
+    let (offset, titles) = (
+        reader.config().utc_offset_minutes,
+        reader.titles().by_name(),
+    );
+    let mut sink = Sink::new(args.format, out, offset, titles)?;
     let mut done = Ok(());
     let reached = reader.scan(&query, after, |stored| {
         if args.deleted.is_some() {

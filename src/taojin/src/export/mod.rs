@@ -6,6 +6,7 @@ mod parquet;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashMap;
 use std::fs::{File, Permissions};
 use std::io::{self, BufWriter, Read, Write};
 use std::os::unix::fs::PermissionsExt;
@@ -40,17 +41,23 @@ struct Line<'a> {
     fetched_ms: i64,
     #[serde(flatten)]
     document: &'a Document,
+    /// What readers call its site.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    site_title: Option<&'a String>,
     /// Numbers, days and lists among the labelled fields.
     #[serde(skip_serializing_if = "TypedFields::is_empty")]
     fields: TypedFields,
 }
 
+/// The titles of sites, by their names.
+pub type TitlesByName = HashMap<String, String>;
+
 /// An export that is being written.
 pub enum Sink<W: Write + Send> {
     /// [`Format::Jsonl`]
-    Jsonl(W),
+    Jsonl(W, TitlesByName),
     /// [`Format::JsonlZstd`]
-    JsonlZstd(zstd::Encoder<'static, W>),
+    JsonlZstd(zstd::Encoder<'static, W>, TitlesByName),
     /// [`Format::Parquet`]
     Parquet(Box<ParquetSink<W>>),
 }
@@ -58,19 +65,26 @@ pub enum Sink<W: Write + Send> {
 impl<W: Write + Send> Sink<W> {
     /// Begins an export into `out`, which should buffer. Publication dates that name no zone are taken to be of
     /// `utc_offset_minutes`.
-    pub fn new(format: Format, out: W, utc_offset_minutes: i32) -> io::Result<Sink<W>> {
+    pub fn new(
+        format: Format,
+        out: W,
+        utc_offset_minutes: i32,
+        titles: TitlesByName,
+    ) -> io::Result<Sink<W>> {
         Ok(match format {
-            Format::Jsonl => Sink::Jsonl(out),
-            Format::JsonlZstd => Sink::JsonlZstd(zstd::Encoder::new(out, ZSTD_LEVEL)?),
-            Format::Parquet => Sink::Parquet(Box::new(ParquetSink::new(out, utc_offset_minutes)?)),
+            Format::Jsonl => Sink::Jsonl(out, titles),
+            Format::JsonlZstd => Sink::JsonlZstd(zstd::Encoder::new(out, ZSTD_LEVEL)?, titles),
+            Format::Parquet => {
+                Sink::Parquet(Box::new(ParquetSink::new(out, utc_offset_minutes, titles)?))
+            }
         })
     }
 
     /// Adds a document.
     pub fn write(&mut self, stored: StoredDocument) -> io::Result<()> {
         match self {
-            Sink::Jsonl(out) => line(out, &stored),
-            Sink::JsonlZstd(out) => line(out, &stored),
+            Sink::Jsonl(out, titles) => line(out, &stored, titles),
+            Sink::JsonlZstd(out, titles) => line(out, &stored, titles),
             Sink::Parquet(sink) => sink.write(stored),
         }
     }
@@ -78,8 +92,8 @@ impl<W: Write + Send> Sink<W> {
     /// Writes what is left, and gives back what was written into.
     pub fn finish(self) -> io::Result<W> {
         let mut out = match self {
-            Sink::Jsonl(out) => out,
-            Sink::JsonlZstd(out) => out.finish()?,
+            Sink::Jsonl(out, _) => out,
+            Sink::JsonlZstd(out, _) => out.finish()?,
             Sink::Parquet(sink) => sink.finish()?,
         };
         out.flush()?;
@@ -87,8 +101,10 @@ impl<W: Write + Send> Sink<W> {
     }
 }
 
-fn line(out: &mut impl Write, stored: &StoredDocument) -> io::Result<()> {
+fn line(out: &mut impl Write, stored: &StoredDocument, titles: &TitlesByName) -> io::Result<()> {
+    let site = stored.document.site.as_ref();
     let line = Line {
+        site_title: site.and_then(|site| titles.get(site)),
         id: stored.id(),
         fetched_ms: stored.fetched_ms,
         fields: stored.document.meta.typed(),

@@ -12,6 +12,7 @@ use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
 use parquet::schema::types::TypePtr;
 
+use super::TitlesByName;
 use taojin_extract::{Attachment, Comment, Document, SourceFile};
 use taojin_search::index::{StoredDocument, parse_published};
 
@@ -66,6 +67,7 @@ const SCHEMA: &str = "message document {
     optional int64 file_bytes;
     optional int64 file_pages;
     optional binary file_page_url (STRING);
+    optional binary site_title (STRING);
 }";
 
 static TYPE: LazyLock<TypePtr> =
@@ -77,10 +79,15 @@ pub struct ParquetSink<W: Write + Send> {
     rows: Vec<StoredDocument>,
     bytes: usize,
     utc_offset_minutes: i32,
+    titles: TitlesByName,
 }
 
 impl<W: Write + Send> ParquetSink<W> {
-    pub(super) fn new(out: W, utc_offset_minutes: i32) -> io::Result<ParquetSink<W>> {
+    pub(super) fn new(
+        out: W,
+        utc_offset_minutes: i32,
+        titles: TitlesByName,
+    ) -> io::Result<ParquetSink<W>> {
         let level = ZstdLevel::try_new(super::ZSTD_LEVEL).map_err(failed)?;
         let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(level))
@@ -92,6 +99,7 @@ impl<W: Write + Send> ParquetSink<W> {
             rows: Vec::new(),
             bytes: 0,
             utc_offset_minutes,
+            titles,
         })
     }
 
@@ -118,7 +126,7 @@ impl<W: Write + Send> ParquetSink<W> {
         }
         let mut columns = Columns(self.writer.next_row_group().map_err(failed)?);
         columns
-            .all(&rows, self.utc_offset_minutes)
+            .all(&rows, self.utc_offset_minutes, &self.titles)
             .map_err(failed)?;
         columns.0.close().map_err(failed)?;
         Ok(())
@@ -142,7 +150,12 @@ type Part<T> = fn(&T) -> (Option<&str>, i16);
 struct Columns<'a, W: Write + Send>(SerializedRowGroupWriter<'a, W>);
 
 impl<W: Write + Send> Columns<'_, W> {
-    fn all(&mut self, rows: &[StoredDocument], offset: i32) -> Result<(), ParquetError> {
+    fn all(
+        &mut self,
+        rows: &[StoredDocument],
+        offset: i32,
+        titles: &TitlesByName,
+    ) -> Result<(), ParquetError> {
         let text = |get: fn(&Document) -> Option<&str>| -> Vec<Option<ByteArray>> {
             let texts = rows.iter().map(|row| get(&row.document));
             texts.map(|text| text.map(ByteArray::from)).collect()
@@ -201,7 +214,10 @@ impl<W: Write + Send> Columns<'_, W> {
         self.optional::<ByteArrayType>(text(|d| Some(d.file.as_ref()?.format.as_str())))?;
         self.optional::<Int64Type>(number(|file| Some(file.bytes)))?;
         self.optional::<Int64Type>(number(|file| file.pages.map(u64::from)))?;
-        self.optional::<ByteArrayType>(text(|d| d.file.as_ref()?.page_url.as_deref()))
+        self.optional::<ByteArrayType>(text(|d| d.file.as_ref()?.page_url.as_deref()))?;
+        let title = |row: &StoredDocument| titles.get(row.document.site.as_ref()?);
+        let titles = rows.iter().map(|row| Some(title(row)?.as_str().into()));
+        self.optional::<ByteArrayType>(titles.collect())
     }
 
     fn required<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Result<(), ParquetError> {

@@ -23,6 +23,14 @@ fn stored(at: u64) -> StoredDocument {
             url: format!("https://oil.example/{at}"),
             title: (!at.is_multiple_of(3)).then(|| format!("第{at}号\"公告\"")),
             published: Some("2026-05-01".to_owned()).filter(|_| at.is_multiple_of(2)),
+            site: at.is_multiple_of(2).then(|| {
+                if at.is_multiple_of(4) {
+                    "甲站"
+                } else {
+                    "乙站"
+                }
+                .to_owned()
+            }),
             text: "页岩油产量。\n第二段".to_owned(),
             meta: noted(at.is_multiple_of(5)),
             attachments: Vec::from_iter(at.is_multiple_of(5).then(|| Attachment {
@@ -56,7 +64,8 @@ fn noted(is_notice: bool) -> Meta {
 }
 
 fn exported(format: Format, count: u64) -> Vec<u8> {
-    let mut sink = Sink::new(format, Vec::new(), 480).unwrap();
+    let titles = [("甲站", "甲站日报")].map(|(name, title)| (name.to_owned(), title.to_owned()));
+    let mut sink = Sink::new(format, Vec::new(), 480, titles.into()).unwrap();
     for at in 0..count {
         sink.write(stored(at)).unwrap();
     }
@@ -76,6 +85,8 @@ fn jsonl_round_trip() {
         let value: serde_json::Value = serde_json::from_str(line).unwrap();
         assert_eq!(value["id"], format!("{at:016x}"));
         assert_eq!(value["fetched_ms"], 1_700_000_000_000 + at);
+        let title = value["site_title"].as_str();
+        assert_eq!(title, at.is_multiple_of(4).then_some("甲站日报"), "{at}");
     }
 }
 
@@ -134,6 +145,8 @@ fn parquet_holds_all_groups() {
         assert_eq!(row.get_long(19).ok(), file.map(|_| 12));
         let page = row.get_string(20).ok().cloned();
         assert_eq!(page, file.and_then(|file| file.page_url.clone()));
+        let title = row.get_string(21).ok().map(String::as_str);
+        assert_eq!(title, at.is_multiple_of(4).then_some("甲站日报"), "{at}");
         rows += 1;
     }
     assert_eq!(rows, 12_345);

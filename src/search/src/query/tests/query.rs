@@ -293,6 +293,14 @@ fn narrowings_lists_filters() {
         [pair("site:a.cn OR site:b.cn", "油价")]
     );
     assert_eq!(parts("作者：张三"), [pair("作者：张三", "")]);
+    let sites = |typed: &str| -> Vec<Option<String>> {
+        let parts = narrowings(typed).into_iter();
+        parts.map(|part| part.site).collect()
+    };
+    assert_eq!(
+        sites("油价 site:\"a b\" -site:c.cn author:李 site:a OR site:b"),
+        [Some("a b".to_owned()), None, None, None]
+    );
 }
 
 #[test]
