@@ -18,7 +18,7 @@ use crate::pages::moment::Moment;
 use crate::pages::request::{PageRequest, broken, page};
 use crate::pages::versions;
 use crate::pages::versions::VersionLink;
-use crate::pages::view::{Chrome, Html, Linked, address, outward, site_path, title};
+use crate::pages::view::{Chrome, Html, Linked, address, author_beside, outward, site_path, title};
 use crate::pages::words::{Lang, fill};
 use crate::search::params::Params;
 use crate::search::source::{DocumentHit, Marked, Related};
@@ -201,7 +201,8 @@ impl DocumentPage {
                 .filter(|_| c.operator)
                 .map(site_path),
             site,
-            author: document.author.unwrap_or_default(),
+            // A byline is how most texts begin.
+            author: author_beside(document.author, lines(&document.text).next().unwrap_or("")),
             published: c.moment(document.published.as_ref()),
             comments_heading: if body.is_thread {
                 c.t.counts.replies.fill(comments)

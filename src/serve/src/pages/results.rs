@@ -18,7 +18,7 @@ use crate::pages::home::HomePage;
 use crate::pages::moment::Moment;
 use crate::pages::request::{PageRequest, broken, failure, page};
 use crate::pages::view::{
-    Choice, Chrome, Html, address, document_path, kept, link, outward, title,
+    Choice, Chrome, Html, address, author_beside, document_path, kept, link, outward, title,
 };
 use crate::pages::words::Lang;
 use crate::search::field_offers::FieldOffer;
@@ -402,7 +402,7 @@ fn hit_view(hit: DocumentHit, c: &Chrome, params: &Params) -> HitView {
             .filter(|source| hit.site.as_ref() != Some(source) && *source != site)
             .unwrap_or_default(),
         site,
-        author: hit.author.unwrap_or_default(),
+        author: author_beside(hit.author, &hit.snippet.text),
         published: c.moment(hit.published.as_ref()),
         snippet: Html::marked(&hit.snippet),
         cached,

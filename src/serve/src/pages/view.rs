@@ -211,6 +211,22 @@ pub(crate) fn kept(params: &Params, with_query: bool) -> Vec<(&'static str, Stri
     fields
 }
 
+/// The author for the line of facts; empty where `text`, which is read beside it, names every one of them already.
+pub(crate) fn author_beside(author: Option<String>, text: &str) -> String {
+    let author = author.unwrap_or_default();
+    let mut names = author
+        .split(|c: char| c.is_whitespace() || "、，,；;/&".contains(c))
+        .filter(|name| !name.is_empty())
+        .peekable();
+    // One letter stands in any text.
+    let is_named = |name: &str| name.chars().count() > 1 && text.contains(name);
+    if names.peek().is_some() && names.all(is_named) {
+        String::new()
+    } else {
+        author
+    }
+}
+
 /// The address as a link, if it is one that a page may lead to: a stored address can be anything.
 pub(crate) fn outward(url: &str) -> Option<String> {
     let parsed = url::Url::parse(url).ok()?;
@@ -302,5 +318,29 @@ fn escape(out: &mut String, text: &str) {
             '\u{202A}'..='\u{202E}' | '\u{2066}'..='\u{2069}' => {}
             c => out.push(c),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn author_stands_once() {
+        let text = "本报记者 陆远 通讯员 John Park 摄影报道";
+        for (author, shown, case) in [
+            ("陆远", "", "named in the text"),
+            ("陆远、John Park", "", "all named"),
+            ("陆远 许青", "陆远 许青", "one is not named"),
+            ("远", "远", "one letter"),
+            ("、", "、", "no name"),
+        ] {
+            assert_eq!(
+                author_beside(Some(author.to_owned()), text),
+                shown,
+                "{case}"
+            );
+        }
+        assert_eq!(author_beside(None, text), "");
     }
 }
