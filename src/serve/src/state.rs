@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use metrics_exporter_prometheus::PrometheusHandle;
+use serde_json::Value;
 use taojin_extract::Document;
 use taojin_search::index::{CancellationToken, DateUnit, SiteTitles, Suggestion};
 use tokio::runtime::Handle;
@@ -78,8 +79,8 @@ pub struct ServeState {
 pub(crate) struct Shared {
     state: ServeState,
     pub(crate) base: String,
-    /// The description of the API as JSON text.
-    pub(crate) openapi: String,
+    /// The description of the API, without examples.
+    pub(crate) openapi: Value,
     /// Who is signed in.
     pub(crate) sessions: Sessions,
     overview: Mutex<Option<Arc<Overview>>>,
@@ -106,8 +107,8 @@ impl Deref for Shared {
 pub(crate) type Server = Arc<Shared>;
 
 impl Shared {
-    /// `openapi` is the description of the API as JSON text.
-    pub(crate) fn new(state: ServeState, openapi: String) -> Shared {
+    /// `openapi` is the description of the API.
+    pub(crate) fn new(state: ServeState, openapi: Value) -> Shared {
         Shared {
             base: state.config.link_base(),
             openapi,

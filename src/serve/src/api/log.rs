@@ -141,7 +141,7 @@ pub(crate) async fn changes(
     operation_id = "history",
     tag = "search",
     params(
-        ("url" = String, Query, description = "Address of the page.", example = "https://news.example.com/2026/11/05/1.html"),
+        ("url" = String, Query, description = "Address of the page."),
     ),
     responses(
         (status = 200, description = "The versions.", body = HistoryAnswer),

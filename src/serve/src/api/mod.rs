@@ -17,6 +17,7 @@ use axum::extract::rejection::{JsonRejection, PathRejection};
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{Method, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use serde_json::Value;
 
 use super::metrics::SEARCHES_TOTAL;
 use super::search::params::{ParamError, Params, QueryAndSites, known_once};
@@ -75,19 +76,19 @@ impl From<Failure> for Problem {
     tag = "search",
     params(
         QueryAndSites,
-        ("since" = Option<String>, Query, description = "Published on or after this day (UTC+8), moment or period before now.", example = "2026-05-01"),
-        ("until" = Option<String>, Query, description = "Published up to the end of this day (UTC+8), or before this moment.", example = "2026-05-31"),
-        ("changed" = Option<String>, Query, description = "Found or changed on this day, in this month or year, in a range of these, or within a period before now.", example = "7d"),
+        ("since" = Option<String>, Query, description = "Published on or after this day (UTC+8), moment or period before now: `2026-05-01`, `30d`."),
+        ("until" = Option<String>, Query, description = "Published up to the end of this day (UTC+8), or before this moment: `2026-05-31`."),
+        ("changed" = Option<String>, Query, description = "Found or changed on this day, in this month or year, in a range of these, or within a period before now: `2026-05`, `7d`."),
         ("sort" = Option<String>, Query, description = "Order of the hits: best first, newest first, or both: best first, but a score halves with each half-life of age."),
-        ("match" = Option<String>, Query, description = "How many of the words a document must have: `all`, `most` (weighed by how rare each is) or `any`. Default: all of up to three words, most of more. A document that holds the query as typed always matches.", example = "all"),
+        ("match" = Option<String>, Query, description = "How many of the words a document must have: `all`, `most` (weighed by how rare each is) or `any`. Default: all of up to three words, most of more. A document that holds the query as typed always matches."),
         ("explain" = Option<bool>, Query, description = "Each hit says in `reasons` why it stands where it does."),
-        ("half_life" = Option<String>, Query, description = "Age that halves a score for `sort=both`.", example = "7d"),
+        ("half_life" = Option<String>, Query, description = "Age that halves a score for `sort=both`: `7d`."),
         ("group" = Option<String>, Query, description = "Only the reprints of one text, the original or earliest first: the `group` of a hit."),
         ("grouped" = Option<bool>, Query, description = "As the web page shows hits: reprints as one hit, the original or earliest for all, and not more than three of the first ten hits from one site if others are nearly as good. `total` still counts every document."),
-        ("synonyms" = Option<String>, Query, description = "`off`: only the words as typed, without their synonyms.", example = "off"),
-        ("corrected" = Option<String>, Query, description = "`off`: nothing else is searched where the query finds nothing.", example = "off"),
+        ("synonyms" = Option<String>, Query, description = "`off`: only the words as typed, without their synonyms."),
+        ("corrected" = Option<String>, Query, description = "`off`: nothing else is searched where the query finds nothing."),
         ("facets" = Option<bool>, Query, description = "Count the result by site and date and name related terms."),
-        ("format" = Option<String>, Query, description = "`json`, `csv` or `xlsx`; as a file at most 1,000 hits.", example = "csv"),
+        ("format" = Option<String>, Query, description = "`json`, `csv` or `xlsx`; as a file at most 1,000 hits."),
         ("limit" = Option<u32>, Query, description = "Most hits to return."),
         ("offset" = Option<u32>, Query, description = "Hits to pass over."),
     ),
@@ -124,7 +125,7 @@ pub(crate) async fn search(
     path = "/api/suggest",
     operation_id = "suggest",
     tag = "search",
-    params(("q" = Option<String>, Query, description = "What was typed so far.", example = "tianranqi")),
+    params(("q" = Option<String>, Query, description = "What was typed so far.")),
     responses(
         (status = 200, description = "Suggestions, perhaps none.", body = SuggestAnswer),
     )
@@ -264,7 +265,7 @@ pub(crate) async fn metrics_text(State(server): State<Server>) -> Result<Respons
     Ok(([(header::CONTENT_TYPE, kind)], text).into_response())
 }
 
-/// This description.
+/// This description, with examples of what is here.
 #[utoipa::path(
     get,
     path = "/api/openapi.json",
@@ -274,12 +275,15 @@ pub(crate) async fn metrics_text(State(server): State<Server>) -> Result<Respons
         (status = 200, description = "OpenAPI 3.1.", body = Object, example = json!({ "openapi": "3.1.0", "paths": {} })),
     ),
 )]
-pub(crate) async fn openapi(State(server): State<Server>) -> Response {
-    (
-        [(header::CONTENT_TYPE, "application/json")],
-        server.openapi.clone(),
-    )
-        .into_response()
+pub(crate) async fn openapi(State(server): State<Server>) -> Json<Value> {
+    // Whoever asks for the description gets it without examples where the index does not answer.
+    let examples = server.examples().await.ok();
+    let topic = (server.follows)().into_iter().next();
+    let feed = topic.map(|topic| format!("{}.atom", topic.name));
+    Json(openapi::with_examples(&server.openapi, |name| match name {
+        "feed" => feed.clone(),
+        name => examples.as_ref()?.values().get(name).cloned(),
+    }))
 }
 
 /// Crawlers have nothing to find in a search page.

@@ -34,8 +34,8 @@ type SchemaOf = fn(&str, &Config) -> Option<Value>;
 )]
 struct Description;
 
-/// The description as JSON text, with this configuration's limits.
-pub(crate) fn document(config: &Config) -> String {
+/// The description with this configuration's limits.
+pub(crate) fn document(config: &Config) -> Value {
     let mut document = serde_json::to_value(Description::openapi())
         .expect("the description holds strings and numbers only");
     let server = match config.public_url.trim_end_matches('/') {
@@ -80,7 +80,67 @@ pub(crate) fn document(config: &Config) -> String {
             add_problems(path, operation);
         }
     }
-    document.to_string()
+    // What is sent as it stands changes nothing.
+    set_body_example(
+        &mut document,
+        "api~1terms",
+        json!({ "accept": [], "reject": [] }),
+    );
+    document
+}
+
+/// Parameters whose first try should find something: path, method, name of the parameter, and of the example. What removes a
+/// site or a document has none, lest it be sent as it stands.
+const EXAMPLES: [(&str, &str, &str, &str); 11] = [
+    ("api~1search", "get", "q", "found_word"),
+    ("api~1trends", "get", "q", "found_word"),
+    ("api~1suggest", "get", "q", "typed"),
+    ("feed.atom", "get", "q", "found_word"),
+    ("feed.json", "get", "q", "found_word"),
+    ("feeds~1{file}", "get", "file", "feed"),
+    ("api~1docs~1{id}", "get", "id", "document_id"),
+    ("api~1history", "get", "url", "document_url"),
+    ("api~1sites~1{name}~1visit", "post", "name", "document_site"),
+    ("api~1sites~1{name}~1pause", "post", "name", "document_site"),
+    (
+        "api~1sites~1{name}~1resume",
+        "post",
+        "name",
+        "document_site",
+    ),
+];
+
+/// Returns the description with examples of what is in the index; `value_of` gives them by their names, as far as there are any.
+pub(crate) fn with_examples(
+    description: &Value,
+    value_of: impl Fn(&str) -> Option<String>,
+) -> Value {
+    let mut document = description.clone();
+    for (path, method, name, example) in EXAMPLES {
+        let list = document.pointer_mut(&format!("/paths/~1{path}/{method}/parameters"));
+        let mut list = list.and_then(Value::as_array_mut).into_iter().flatten();
+        let parameter = list.find(|parameter| parameter["name"] == name);
+        if let (Some(parameter), Some(value)) = (parameter, value_of(example)) {
+            let is_list = parameter["schema"]["type"] == "array";
+            parameter["example"] = if is_list {
+                json!([value])
+            } else {
+                json!(value)
+            };
+        }
+    }
+    if let Some(url) = value_of("document_url") {
+        set_body_example(&mut document, "api~1visit", json!({ "url": url }));
+    }
+    document
+}
+
+/// Sets what a client that shows the description fills in as the body of a POST.
+fn set_body_example(document: &mut Value, path: &str, example: Value) {
+    let body = format!("/paths/~1{path}/post/requestBody/content/application~1json");
+    if let Some(body) = document.pointer_mut(&body) {
+        body["example"] = example;
+    }
 }
 
 /// Adds what an operation may answer instead, by what the operation is: its own description of a status stays.

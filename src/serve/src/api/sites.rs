@@ -20,6 +20,7 @@ use crate::state::{Failure, Server};
 #[serde(deny_unknown_fields)]
 pub(crate) struct Address {
     /// The whole address.
+    #[schema(example = "https://news.example.com/2026/11/05/1.html")]
     url: String,
 }
 

@@ -20,14 +20,14 @@ use crate::state::Server;
     operation_id = "trends",
     tag = "search",
     params(
-        ("q" = Vec<String>, Query, description = "The queries, in the language of /help; one to eight.", example = "天然气"),
+        ("q" = Vec<String>, Query, description = "The queries, in the language of /help; one to eight."),
         ("site" = Option<Vec<String>>, Query, description = "Only these sites: repeated or separated by commas."),
-        ("since" = Option<String>, Query, description = "Published on or after this day (UTC+8), moment or period before now.", example = "30d"),
-        ("until" = Option<String>, Query, description = "Published up to the end of this day (UTC+8), or before this moment.", example = "2026-05-31"),
-        ("match" = Option<String>, Query, description = "How many of the words a document must have, as in a search.", example = "all"),
-        ("synonyms" = Option<String>, Query, description = "`off`: only the words as typed.", example = "off"),
-        ("unit" = Option<String>, Query, description = "`day`, `week`, `month` or `year`. Default: what makes a readable chart. A unit that gives more than 400 points is made coarser, and a note says so.", example = "week"),
-        ("format" = Option<String>, Query, description = "`json`, `csv` (the points only) or `xlsx`.", example = "csv"),
+        ("since" = Option<String>, Query, description = "Published on or after this day (UTC+8), moment or period before now: `2026-05-01`, `30d`."),
+        ("until" = Option<String>, Query, description = "Published up to the end of this day (UTC+8), or before this moment: `2026-05-31`."),
+        ("match" = Option<String>, Query, description = "How many of the words a document must have, as in a search: `all`, `most` or `any`."),
+        ("synonyms" = Option<String>, Query, description = "`off`: only the words as typed."),
+        ("unit" = Option<String>, Query, description = "`day`, `week`, `month` or `year`. Default: what makes a readable chart. A unit that gives more than 400 points is made coarser, and a note says so."),
+        ("format" = Option<String>, Query, description = "`json`, `csv` (the points only) or `xlsx`."),
     ),
     responses(
         (status = 200, description = "The comparison.", content(

@@ -33,7 +33,7 @@ pub(crate) const FEED_HITS: usize = 50;
     path = "/feeds/{file}",
     operation_id = "followed_feed",
     tag = "feeds",
-    params(("file" = String, Path, description = "Name of a followed topic, then .atom or .json.", example = "deep-sea.atom")),
+    params(("file" = String, Path, description = "Name of a followed topic (`[[follow]]` of the configuration), then .atom or .json.")),
     responses(
         (status = 200, description = "Atom or JSON Feed 1.1: the 50 hits that came or changed last. A browser gets the Atom feed as a page.", content((String = "application/atom+xml"), (Object = "application/feed+json"))),
         (status = 304, description = "Nothing new since the ETag sent as If-None-Match."),

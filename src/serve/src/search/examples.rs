@@ -139,6 +139,19 @@ impl Examples {
         if let Some((word, word2)) = index.pair(&words, |a, b| format!("{a} NEAR/5 {b}"))? {
             self.set_words(index, &words, word, word2)?;
         }
+        self.set(
+            "found_word",
+            index.first(&words, |word| Ok(index.total(word)? > 0))?,
+        );
+        self.set(
+            "typed",
+            index.first(&words, |word| index.is_completed(word))?,
+        );
+        let document = hits.iter().find(|hit| outward(&hit.url).is_some());
+        let document = document.or(hits.first());
+        self.set("document_id", document.map(|hit| hit.id.as_str()));
+        self.set("document_url", document.and_then(|hit| outward(&hit.url)));
+        self.set("document_site", sites.first().map(String::as_str));
         let first = |of: fn(&DocumentHit) -> Option<String>| hits.iter().find_map(of);
         self.set(
             "phrase",
@@ -276,6 +289,25 @@ impl Index<'_> {
             related: facets.related,
             sites,
         })
+    }
+
+    /// The first of the words of which this is true.
+    fn first<'w>(
+        &self,
+        words: &'w [String],
+        is_so: impl Fn(&str) -> Result<bool, SourceError>,
+    ) -> Result<Option<&'w str>, SourceError> {
+        for word in words.iter().take(WORDS) {
+            if is_so(word)? {
+                return Ok(Some(word));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether something is suggested to who types this.
+    fn is_completed(&self, typed: &str) -> Result<bool, SourceError> {
+        Ok(!self.source.suggest(typed, 1)?.is_empty())
     }
 
     /// Two words whose query finds something.

@@ -76,7 +76,6 @@ pub(crate) struct Params {
 )]
 pub(crate) struct QueryAndSites {
     /// The query, in the language of /help.
-    #[param(example = "天然气")]
     q: Option<String>,
     /// Only these sites: repeated or separated by commas.
     site: Option<Vec<String>>,

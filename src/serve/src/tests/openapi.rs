@@ -121,3 +121,78 @@ fn config_faults_named() {
         assert!(problems.contains(key), "{problems}");
     }
 }
+
+/// What a page that shows the description sends at first: examples and defaults.
+fn first_try(path: &str, operation: &serde_json::Value) -> String {
+    let mut query = url::form_urlencoded::Serializer::new(String::new());
+    let mut path = path.to_owned();
+    for parameter in operation["parameters"].as_array().into_iter().flatten() {
+        let name = parameter["name"].as_str().unwrap();
+        let value = match &parameter["example"] {
+            serde_json::Value::Null => &parameter["schema"]["default"],
+            example => example,
+        };
+        let values = match value {
+            serde_json::Value::Null => Vec::new(),
+            serde_json::Value::Array(values) => values.clone(),
+            value => vec![value.clone()],
+        };
+        for value in values {
+            let text = value
+                .as_str()
+                .map_or_else(|| value.to_string(), str::to_owned);
+            if parameter["in"] == "path" {
+                path = path.replace(&format!("{{{name}}}"), &text);
+            } else {
+                query.append_pair(name, &text);
+            }
+        }
+    }
+    match query.finish().as_str() {
+        "" => path,
+        query => format!("{path}?{query}"),
+    }
+}
+
+#[tokio::test]
+async fn openapi_examples_find_something() {
+    let (_dir, app) = super::titles::titled_app();
+    let description = ask(&app, get_request("/api/openapi.json", &[]))
+        .await
+        .json();
+    for (path, operation, found) in [
+        ("/api/search", "get", "/hits/0/id"),
+        ("/api/suggest", "get", "/suggestions/0/text"),
+        ("/api/trends", "get", "/queries/0/counts/0/documents"),
+        ("/api/docs/{id}", "get", "/text"),
+        ("/feed.json", "get", "/items/0/id"),
+    ] {
+        let sent = first_try(path, &description["paths"][path][operation]);
+        let answer = ask(&app, get_request(&sent, &[])).await;
+        assert_eq!(answer.status, StatusCode::OK, "{sent}: {}", answer.body);
+        assert!(
+            answer.json().pointer(found).is_some(),
+            "{sent}: {}",
+            answer.body
+        );
+    }
+    for path in ["/feed.atom", "/feeds/{file}"] {
+        let sent = first_try(path, &description["paths"][path]["get"]);
+        ask(&app, get_request(&sent, &[]))
+            .await
+            .assert_has(&["<feed ", "<entry>"]);
+    }
+    let example = |pointer: &str| description.pointer(pointer).cloned().unwrap_or_default();
+    let url = example("/paths/~1api~1history/get/parameters/0/example");
+    assert!(url.as_str().unwrap().ends_with(".example/3"), "{url}");
+    let body = example("/paths/~1api~1visit/post/requestBody/content/application~1json/example");
+    assert_eq!(body["url"], url);
+    let paused = example("/paths/~1api~1sites~1{name}~1pause/post/parameters/0/example");
+    assert_eq!(paused, "port");
+    // What would remove a site or teach a word is not filled in.
+    let purged = example("/paths/~1api~1sites~1{name}~1purge/post/parameters/0/example");
+    assert!(purged.is_null(), "{purged}");
+    let decision =
+        example("/paths/~1api~1terms/post/requestBody/content/application~1json/example");
+    assert_eq!(decision, serde_json::json!({ "accept": [], "reject": [] }));
+}

@@ -8,7 +8,7 @@ use super::*;
 const TITLE: &str = "滨海<港>务网";
 
 /// Three reports of a site with a title and one of a site without.
-fn titled_app() -> (tempfile::TempDir, Router) {
+pub(super) fn titled_app() -> (tempfile::TempDir, Router) {
     // Long enough to be told as a reprint.
     let berths = (1..40).map(|n| format!("引航站夜间作业，{n}号泊位卸下{}吨钢材。", n * 37));
     let text: String = berths.collect();
@@ -27,6 +27,13 @@ fn titled_app() -> (tempfile::TempDir, Router) {
     let state = ServeState {
         source: Arc::new(reader.with_titles(titles)),
         log: None,
+        follows: Arc::new(|| {
+            vec![Follow {
+                name: "night".to_owned(),
+                query: "引航站".to_owned(),
+                ..Follow::default()
+            }]
+        }),
         ..state(Config::default())
     };
     (dir, router(state))
@@ -148,7 +155,7 @@ async fn programs_get_name_and_title() {
 }
 
 /// A path whose query may be sent.
-fn encoded(path: &str) -> String {
+pub(super) fn encoded(path: &str) -> String {
     let url = url::Url::parse("http://a.example")
         .unwrap()
         .join(path)

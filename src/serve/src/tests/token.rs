@@ -200,7 +200,7 @@ fn changing_app(config: Config) -> Router {
     async fn change(State(_): State<Server>, _: Operator, form: Form) -> String {
         form.get("term").to_owned()
     }
-    let server: Server = Arc::new(Shared::new(state(config), String::new()));
+    let server: Server = Arc::new(Shared::new(state(config), serde_json::Value::Null));
     routes(Arc::clone(&server)).merge(
         Router::new()
             .route("/change", post(change))

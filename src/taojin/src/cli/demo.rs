@@ -145,6 +145,13 @@ fn settings(web: &SampleWeb, data_dir: std::path::PathBuf) -> LoadedConfig {
         settings.scope.hosts = vec![web.authority(site)];
         sites.push(settings);
     }
+    // So that home page, feeds and the examples of `/api` have one.
+    config.follow.push(serve::Follow {
+        name: "lng".to_owned(),
+        title: "LNG 接收站".to_owned(),
+        query: "LNG接收站".to_owned(),
+        ..serve::Follow::default()
+    });
     // It writes a few megabytes; a developer's disk may well be fuller than a server's.
     config.crawl.min_free_bytes = 64 << 20;
     config.crawl.min_free_percent = 0;
