@@ -133,6 +133,9 @@ impl Cutter {
             add_text(COMMENTS, &normalize_document(head(&comment.text, left)));
             left = left.saturating_sub(comment.text.len());
         }
+        for url in &document.addresses {
+            out.add_text(Column::Url.field(), normalize_document(url));
+        }
         for (column, line) in [
             (Column::Url, Some(&document.url)),
             (Column::Author, document.author.as_ref()),

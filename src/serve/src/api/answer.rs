@@ -18,6 +18,9 @@ pub(crate) struct TitledDocument {
     /// The document.
     #[serde(flatten)]
     pub(crate) document: DocumentAnswer,
+    /// Other addresses at which the crawl found the same document.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub(crate) addresses: Vec<String>,
     /// What readers call its site, where the configuration says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) site_title: Option<String>,

@@ -159,10 +159,11 @@ pub(crate) async fn document(
 ) -> Result<Json<TitledDocument>, Problem> {
     let id = id.map(|Path(id)| id).unwrap_or_default();
     match server.document(id.clone()).await? {
-        Some(document) => {
+        Some(mut document) => {
             let site = document.site.as_deref();
             Ok(Json(TitledDocument {
                 site_title: site.and_then(|site| server.site_titles().title(site)),
+                addresses: std::mem::take(&mut document.addresses),
                 document: DocumentAnswer::new(id, document),
             }))
         }

@@ -18,10 +18,15 @@ use crate::pages::moment::Moment;
 use crate::pages::request::{PageRequest, broken, page};
 use crate::pages::versions;
 use crate::pages::versions::VersionLink;
-use crate::pages::view::{Chrome, Html, Linked, address, author_beside, outward, site_path, title};
+use crate::pages::view::{
+    Chrome, Html, Linked, Place, address, author_beside, outward, site_path, title,
+};
 use crate::pages::words::{Lang, fill};
 use crate::search::params::Params;
 use crate::search::source::{DocumentHit, Marked, Related};
+
+/// Other addresses of a document that its page names.
+const ADDRESSES_SHOWN: usize = 10;
 
 /// A comment, or a post of a thread, as shown.
 struct CommentView {
@@ -135,8 +140,7 @@ pub(crate) struct DocumentPage {
     plain_title: String,
     title: Html,
     language: String,
-    url: Option<String>,
-    address: String,
+    place: Place,
     site: String,
     source: String,
     author: String,
@@ -188,8 +192,7 @@ impl DocumentPage {
             language: document
                 .language
                 .unwrap_or_else(|| Lang::Zh.tag().to_owned()),
-            url: outward(&document.url),
-            address: address(&document.url),
+            place: Place::new(&document.url, &document.addresses, ADDRESSES_SHOWN),
             // A site that names itself as its source says nothing new.
             source: document
                 .source

@@ -18,7 +18,7 @@ use crate::pages::home::HomePage;
 use crate::pages::moment::Moment;
 use crate::pages::request::{PageRequest, broken, failure, page};
 use crate::pages::view::{
-    Choice, Chrome, Html, address, author_beside, document_path, kept, link, outward, title,
+    Choice, Chrome, Html, Place, author_beside, document_path, kept, link, title,
 };
 use crate::pages::words::Lang;
 use crate::search::field_offers::FieldOffer;
@@ -29,8 +29,7 @@ use crate::state::Shared;
 /// A hit as shown.
 pub(crate) struct HitView {
     title: Html,
-    url: Option<String>,
-    address: String,
+    place: Place,
     site: String,
     published: Option<Moment>,
     author: String,
@@ -394,8 +393,7 @@ fn hit_view(hit: DocumentHit, c: &Chrome, params: &Params) -> HitView {
         reprints,
         id: hit.id.clone(),
         title: title(&hit.title, c.t),
-        address: address(&hit.url),
-        url: outward(&hit.url),
+        place: Place::new(&hit.url, &hit.addresses, 1),
         // A site that names itself as its source says nothing new.
         source: hit
             .source

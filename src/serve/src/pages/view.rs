@@ -47,6 +47,27 @@ pub(crate) struct Linked {
     pub(crate) published: Option<Moment>,
 }
 
+/// Where a document is on the web.
+pub(crate) struct Place {
+    /// The address as a link, if it is one that a page may lead to.
+    pub(crate) url: Option<String>,
+    /// The same as people read it.
+    pub(crate) shown: String,
+    /// Other addresses of the same document, as people read them.
+    pub(crate) others: Vec<String>,
+}
+
+impl Place {
+    /// At most `most` of the other addresses are kept.
+    pub(crate) fn new(url: &str, others: &[String], most: usize) -> Place {
+        Place {
+            url: outward(url),
+            shown: address(url),
+            others: others.iter().take(most).map(|url| address(url)).collect(),
+        }
+    }
+}
+
 /// A link to choose, perhaps with a count.
 pub(crate) struct Choice {
     pub(crate) label: String,

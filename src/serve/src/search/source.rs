@@ -80,6 +80,9 @@ pub struct DocumentHit {
     pub id: String,
     /// Address of the page.
     pub url: String,
+    /// Other addresses at which the crawl found the same document; `url:` finds it by each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub addresses: Vec<String>,
     /// Headline, plain text; empty when the page has none.
     #[serde(serialize_with = "plain")]
     #[schema(value_type = String)]
@@ -714,6 +717,7 @@ impl HitMaker {
             snippet,
             file,
             url: document.url,
+            addresses: document.addresses,
             site_title: site
                 .as_ref()
                 .and_then(|site| self.site_titles.get(site).cloned()),

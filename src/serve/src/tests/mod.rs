@@ -186,6 +186,7 @@ fn fake_hit(at: usize, text: &str) -> DocumentHit {
         snippet: fake_marks(text, &document.text),
         file: document.file,
         url: document.url,
+        addresses: document.addresses,
         site_title: None,
         site: document.site,
         published: document.published,

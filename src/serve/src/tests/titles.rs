@@ -18,6 +18,7 @@ pub(super) fn titled_app() -> (tempfile::TempDir, Router) {
         title: Some("引航站夜间作业通报".to_owned()),
         published: Some(format!("2026-03-{:02}", at + 1)),
         source: (at == 2).then(|| TITLE.to_owned()),
+        addresses: Vec::from_iter((at == 1).then(|| "https://pilot.example/copy-7".to_owned())),
         text: text.clone(),
         ..Document::default()
     };
@@ -152,6 +153,36 @@ async fn programs_get_name_and_title() {
     .json();
     assert_eq!(feed["items"][0]["tags"], serde_json::json!([TITLE]));
     assert_eq!(feed["items"][0]["_taojin"]["site"], "port");
+}
+
+#[tokio::test]
+async fn document_is_found_by_each_address() {
+    let (_dir, app) = titled_app();
+    for query in [
+        "url:copy-7",
+        "https://pilot.example/copy-7",
+        "url:port.example/1",
+    ] {
+        let sent = encoded(&format!("/api/search?q={query}"));
+        let found = ask(&app, get_request(sent, &[])).await.json();
+        assert_eq!(found["total"], 1, "{query}: {found}");
+        assert_eq!(found["hits"][0]["url"], "https://port.example/1");
+        assert_eq!(
+            found["hits"][0]["addresses"][0],
+            "https://pilot.example/copy-7"
+        );
+    }
+    let document = ask(&app, get_request("/api/docs/0000000000000002", &[])).await;
+    assert_eq!(
+        document.json()["addresses"][0],
+        "https://pilot.example/copy-7"
+    );
+    for path in ["/doc/0000000000000002?lang=en", "/?q=url:copy-7&lang=en"] {
+        let page = ask(&app, get_request(encoded(path), &[])).await;
+        page.assert_has(&["also at", "pilot.example/copy-7"]);
+    }
+    let page = ask(&app, get_request("/doc/0000000000000001?lang=en", &[])).await;
+    page.assert_lacks(&["also at"]);
 }
 
 /// A path whose query may be sent.

@@ -68,6 +68,11 @@ const SCHEMA: &str = "message document {
     optional int64 file_pages;
     optional binary file_page_url (STRING);
     optional binary site_title (STRING);
+    required group addresses (LIST) {
+        repeated group list {
+            required binary element (STRING);
+        }
+    }
 }";
 
 static TYPE: LazyLock<TypePtr> =
@@ -217,7 +222,8 @@ impl<W: Write + Send> Columns<'_, W> {
         self.optional::<ByteArrayType>(text(|d| d.file.as_ref()?.page_url.as_deref()))?;
         let title = |row: &StoredDocument| titles.get(row.document.site.as_ref()?);
         let titles = rows.iter().map(|row| Some(title(row)?.as_str().into()));
-        self.optional::<ByteArrayType>(titles.collect())
+        self.optional::<ByteArrayType>(titles.collect())?;
+        self.list::<String, 1>(rows, |d| &d.addresses, [|url| (Some(url), 1)])
     }
 
     fn required<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Result<(), ParquetError> {

@@ -21,6 +21,9 @@ fn stored(at: u64) -> StoredDocument {
         changed_ms: 0,
         document: Document {
             url: format!("https://oil.example/{at}"),
+            addresses: (0..at % 3)
+                .map(|n| format!("https://oil.example/copy/{at}-{n}"))
+                .collect(),
             title: (!at.is_multiple_of(3)).then(|| format!("第{at}号\"公告\"")),
             published: Some("2026-05-01".to_owned()).filter(|_| at.is_multiple_of(2)),
             site: at.is_multiple_of(2).then(|| {
@@ -145,6 +148,14 @@ fn parquet_holds_all_groups() {
         assert_eq!(row.get_long(19).ok(), file.map(|_| 12));
         let page = row.get_string(20).ok().cloned();
         assert_eq!(page, file.and_then(|file| file.page_url.clone()));
+        let addresses = format!("{:?}", row.get_list(22).unwrap());
+        for url in &wanted.document.addresses {
+            assert!(addresses.contains(url.as_str()), "{url}: {addresses}");
+        }
+        assert_eq!(
+            row.get_list(22).unwrap().len(),
+            wanted.document.addresses.len()
+        );
         let title = row.get_string(21).ok().map(String::as_str);
         assert_eq!(title, at.is_multiple_of(4).then_some("甲站日报"), "{at}");
         rows += 1;
