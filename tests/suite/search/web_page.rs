@@ -85,6 +85,7 @@ fn browser_search_session() {
     };
     let server = Server::start();
     types_and_takes_a_suggestion(&browser, &server);
+    marks_leave_blanks_to_the_text(&browser, &server);
     filters_by_date_and_site(&browser, &server);
     starts_from_the_home_page(&browser, &server);
     expands_reprints_and_opens_a_document(&browser, &server);
@@ -130,6 +131,28 @@ fn types_and_takes_a_suggestion(browser: &Browser, server: &Server) {
     browser.press(ENTER);
     let total = browser.text(&browser.find(".total"));
     assert!(total.contains("40"), "{total}");
+}
+
+/// The browser puts a blank between Chinese and Latin by itself; a highlight does not lie over it.
+fn marks_leave_blanks_to_the_text(browser: &Browser, server: &Server) {
+    browser.go(&server.url("/?q=7"));
+    let wide = browser.run(
+        "const wide = []; for (const mark of document.querySelectorAll('mark')) { \
+           const alone = mark.cloneNode(true); alone.style.position = 'absolute'; \
+           document.querySelector('.snippet').append(alone); \
+           if (mark.getClientRects().length === 1 && mark.closest('.snippet') && \
+               Math.abs(mark.offsetWidth - alone.offsetWidth) > 1) wide.push(mark.outerHTML); \
+           alone.remove(); } return [wide, document.querySelectorAll('.snippet mark').length > 0]",
+    );
+    assert_eq!(wide, json!([[], true]));
+    let heading = browser.run(
+        "const h = document.createElement('h1'); const box = document.createElement('div'); box.className = 'reading'; \
+         box.append(h); document.body.append(box); return getComputedStyle(h).textWrapStyle || ''",
+    );
+    assert_ne!(
+        heading, "balance",
+        "lines of equal length cut Chinese words"
+    );
 }
 
 fn filters_by_date_and_site(browser: &Browser, server: &Server) {
