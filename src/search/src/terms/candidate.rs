@@ -10,11 +10,11 @@
 
 use super::Config;
 use super::corpus::{Corpus, Word};
-use super::corpus::{is_address, is_boilerplate};
+use super::corpus::{is_address, is_boilerplate, may_be_label};
 use super::count::{Count, count};
 use super::count::{Freedom, freedom};
 use super::hash::{ByHash, Hash};
-use super::names::{is_person, is_transcribed};
+use super::names::{Signs, is_name_with_title, is_person, is_transcribed, may_be_person};
 use super::nesting::{Nested, c_values};
 use super::patterns::Pattern;
 use crate::analyze::Dictionary;
@@ -31,6 +31,9 @@ const CLAUSE_SHARE: f64 = 0.25;
 
 /// A candidate that names what follows in so many of its occurrences is a label (`以下简称“…”`, `联系人:`).
 const LABEL_SHARE: f64 = 0.6;
+
+/// A candidate that stands right behind a number in so many of its occurrences begins with a measure word (`名学生`).
+const NUMBER_SHARE: f64 = 0.5;
 
 /// What was measured of a candidate.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,6 +74,8 @@ pub struct Candidate {
     pub(super) samples: Vec<u32>,
     /// A transcribed name, of whatever.
     pub is_transcribed: bool,
+    /// It may be the name of a person or a label: a reader has to decide.
+    pub is_doubtful: bool,
 }
 
 /// Measures all candidates, in no order; none if `go_on` said no.
@@ -106,7 +111,8 @@ pub(super) fn measure(
             || is_source(count)
             || is_clause(count)
             || is_label(count)
-            || is_person_of(corpus, text, count)
+            || is_measured(count)
+            || is_person_of(corpus, dictionary, text, count)
         {
             continue;
         }
@@ -135,10 +141,30 @@ fn is_label(count: &Count) -> bool {
     count.beside.labels > 1 && share >= LABEL_SHARE
 }
 
-fn is_person_of(corpus: &Corpus, text: &str, count: &Count) -> bool {
-    let beside = f64::from(count.beside.persons) / f64::from(count.occurrences.max(1));
-    let is_name = words_of(corpus, count).all(|word| word.is_name);
-    is_person(text, beside, is_name)
+/// Whether it mostly goes on behind a number.
+fn is_measured(count: &Count) -> bool {
+    let share = f64::from(count.beside.numbers) / f64::from(count.occurrences.max(1));
+    count.beside.numbers > 1 && share >= NUMBER_SHARE
+}
+
+fn is_person_of(corpus: &Corpus, dictionary: &Dictionary, text: &str, count: &Count) -> bool {
+    let words: Vec<&Word> = words_of(corpus, count).collect();
+    let signs = |words: &[&Word]| Signs {
+        beside: f64::from(count.beside.persons) / f64::from(count.occurrences.max(1)),
+        is_name: words.iter().all(|word| word.is_name),
+        dictionary,
+    };
+    let is_name = |words: &[&Word]| {
+        let text: String = words.iter().map(|word| &*word.text).collect();
+        is_name_with_title(&text, &signs(words))
+    };
+    let mut cuts = (1..words.len()).filter_map(|cut| words.split_at_checked(cut));
+    is_person(text, &signs(&words))
+        || cuts.any(|(before, after)| {
+            let has_title_before = before.last().is_some_and(|word| word.person.0);
+            let has_title_behind = matches!(after, [title] if title.person.0);
+            (has_title_before && is_name(after)) || (has_title_behind && is_name(before))
+        })
 }
 
 fn words_of<'c>(corpus: &'c Corpus, count: &Count) -> impl Iterator<Item = &'c Word> {
@@ -206,6 +232,7 @@ impl<'a> General<'a> {
             in_dictionary: self.dictionary.per_million(text).is_some(),
             samples: count.samples.clone(),
             is_transcribed: is_transcribed(text),
+            is_doubtful: may_be_person(text) || may_be_label(text),
         }
     }
 

@@ -42,6 +42,8 @@ pub(super) struct Word {
     pub(super) is_name: bool,
     /// Begins no term, or ends none: what does is a piece of a sentence.
     pub(super) piece: (bool, bool),
+    /// A number or a word that counts: what follows begins with a measure word.
+    pub(super) is_number: bool,
 }
 
 /// A place in a sentence.
@@ -218,6 +220,7 @@ impl Reading<'_> {
             person: (is_title(text), follows_person(text)),
             is_name: tag.starts_with("nr"),
             piece: (LISTS.begins.contains(text), LISTS.ends.contains(text)),
+            is_number: tag == "m" && ends_in_numeral(text),
         });
         self.ids.insert(text.into(), id);
         id
@@ -238,6 +241,9 @@ struct Lists {
     titles: Vec<String>,
     honorifics: Vec<String>,
     says: HashSet<String>,
+    does: HashSet<String>,
+    surnames: HashSet<String>,
+    labels: Vec<String>,
     begins: HashSet<String>,
     ends: HashSet<String>,
 }
@@ -265,6 +271,9 @@ impl Lists {
                     "[titles]" => lists.titles.push(word),
                     "[honorifics]" => lists.honorifics.push(word),
                     "[says]" => drop(lists.says.insert(word)),
+                    "[does]" => drop(lists.does.insert(word)),
+                    "[surnames]" => drop(lists.surnames.insert(word)),
+                    "[labels]" => lists.labels.push(word),
                     "[begins]" => drop(lists.begins.insert(word)),
                     "[ends]" => drop(lists.ends.insert(word)),
                     other => unreachable!("{other} is no group of index/boilerplate.txt"),
@@ -300,6 +309,13 @@ pub(super) fn names_source_before(word: &str) -> bool {
     LISTS.after.contains(word)
 }
 
+/// Whether a word of numbers has no measure word of its own (`一个`) and is no place in an order.
+fn ends_in_numeral(word: &str) -> bool {
+    let numerals =
+        |c: char| c.is_ascii_digit() || "〇零一二两三四五六七八九十百千万亿几数多余半".contains(c);
+    word.ends_with(numerals) && !word.starts_with('第')
+}
+
 /// Whether a word only builds sentences, or says that somebody speaks. Single characters may be parts of terms (`无 线`).
 fn is_function_word(word: &str) -> bool {
     let is_long = word.chars().nth(1).is_some();
@@ -307,16 +323,18 @@ fn is_function_word(word: &str) -> bool {
 }
 
 /// Whether a word stands before names of persons (`董事长`, `美国总统`).
-fn is_title(word: &str) -> bool {
+pub(super) fn is_title(word: &str) -> bool {
     LISTS
         .titles
         .iter()
         .any(|title| word.ends_with(title.as_str()))
 }
 
-/// Whether a word stands after names of persons (`先生`, `表示`).
+/// Whether a word stands after names of persons (`先生`, `表示`, `即位`).
 fn follows_person(word: &str) -> bool {
-    LISTS.says.contains(word) || LISTS.honorifics.iter().any(|title| word == title)
+    LISTS.says.contains(word)
+        || LISTS.does.contains(word)
+        || LISTS.honorifics.iter().any(|title| word == title)
 }
 
 /// Whether a candidate is how somebody is addressed (`李女士`).
@@ -325,6 +343,22 @@ pub(super) fn is_address(term: &str) -> bool {
         .honorifics
         .iter()
         .any(|title| term.ends_with(title.as_str()))
+}
+
+/// Whether a candidate may name a line (`报名电话`).
+pub(super) fn may_be_label(term: &str) -> bool {
+    LISTS
+        .labels
+        .iter()
+        .any(|label| term.ends_with(label.as_str()))
+}
+
+/// What stands behind the surname of two characters or more that a word begins with.
+pub(super) fn given_name(word: &str) -> Option<&str> {
+    let ends = word.char_indices().map(|(at, _)| at).skip(2).take(2);
+    let ends = ends.chain([word.len()]);
+    let mut cuts = ends.filter_map(|end| word.split_at_checked(end));
+    cuts.find_map(|(surname, given)| LISTS.surnames.contains(surname).then_some(given))
 }
 
 /// Longest sentence in characters: what goes on without an end is a table or data.

@@ -66,6 +66,8 @@ pub(super) struct Beside {
     pub(super) clauses: u32,
     /// It names what follows: a colon or an opening quote.
     pub(super) labels: u32,
+    /// A number stands right before it: it begins with a measure word.
+    pub(super) numbers: u32,
 }
 
 impl Count {
@@ -76,6 +78,7 @@ impl Count {
         self.beside.persons += u32::from(run.person);
         self.beside.clauses += u32::from(run.clause);
         self.beside.labels += u32::from(run.label);
+        self.beside.numbers += u32::from(run.number);
         // Majority vote of Boyer and Moore: one counter finds what more than half of them fit.
         if self.votes == 0 {
             (self.pattern, self.words, self.first) = (run.pattern, run.words, run.token);
@@ -115,6 +118,7 @@ pub(super) struct Run<'c> {
     person: bool,
     clause: bool,
     label: bool,
+    number: bool,
     edge: bool,
     pub(super) before: Option<&'c Token>,
     pub(super) after: Option<&'c Token>,
@@ -163,7 +167,9 @@ pub(super) fn for_each_run(
                         source: is(left, |w| w.source.1) || is(right, |w| w.source.0),
                         clause: left.is_none_or(is_comma) && right.is_some_and(is_comma),
                         label: right.is_some_and(names_next),
-                        person: is(left, |w| w.person.0) || is(right, |w| w.person.1),
+                        number: is(left, |w| w.is_number),
+                        person: is(left, |w| w.person.0 || joins_names(w))
+                            || is(right, |w| w.person.1 || joins_names(w)),
                         edge: first.edge,
                         before,
                         after,
@@ -177,6 +183,11 @@ pub(super) fn for_each_run(
 
 fn names_next(word: &Word) -> bool {
     matches!(&*word.text, ":" | "\"" | "“" | "「" | "『")
+}
+
+/// The mark between the parts of a foreign name.
+fn joins_names(word: &Word) -> bool {
+    matches!(&*word.text, "·" | "・" | "•" | "‧")
 }
 
 fn is_comma(word: &Word) -> bool {

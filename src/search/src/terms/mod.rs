@@ -121,15 +121,19 @@ pub struct Found {
 
 impl Found {
     /// Whether it may enter the lexicon without review: a word of the general dictionary is cut whole anyway, and what
-    /// a single source repeats may be its own coinage.
+    /// a single source repeats may be its own coinage, and what may be a person or a label needs a reader.
     pub fn is_sure(&self, config: &Config) -> bool {
         let Candidate {
             termhood,
             documents,
             in_dictionary,
+            is_doubtful,
             ..
         } = self.candidate;
-        termhood >= config.accept_above && documents >= SURE_DOCUMENTS && !in_dictionary
+        termhood >= config.accept_above
+            && documents >= SURE_DOCUMENTS
+            && !in_dictionary
+            && !is_doubtful
     }
 }
 

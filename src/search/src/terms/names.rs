@@ -1,12 +1,17 @@
 //! Tells names of persons from terms: by their characters (surname and given name, or characters that stand for
-//! sounds), and by the titles and verbs of speech next to them. The weights of characters come from the names of the
-//! general dictionary (`build.rs`).
+//! sounds), by the titles and the verbs of speech and of persons next to them, and by titles within them. The weights
+//! of characters come from the names of the general dictionary (`build.rs`), surnames of two characters from
+//! `index/boilerplate.txt`.
+//!
+//! [`is_person`] is strict, and what it takes for a person is no candidate. [`may_be_person`] is generous: such a
+//! candidate is shown for review, and never enters by itself.
 
 use std::sync::LazyLock;
 
 use fst::raw::Fst;
 
-use crate::analyze::is_cjk;
+use super::corpus::given_name;
+use crate::analyze::{Dictionary, is_cjk};
 
 static TABLE: LazyLock<Fst<&[u8]>> = LazyLock::new(|| {
     let bytes: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/names.fst"));
@@ -20,6 +25,9 @@ const SURE_THOUGH_TRANSCRIBED: f64 = 8.0;
 /// Log-odds of a Chinese name, and mean log-odds of a transcribed one, that need the support of a title or a verb.
 const LIKELY: f64 = 2.0;
 const LIKELY_TRANSCRIBED: f64 = 0.8;
+/// The same of names that a reader has to decide about.
+const POSSIBLE: f64 = 1.0;
+const POSSIBLY_TRANSCRIBED: f64 = 0.5;
 /// Share of its occurrences next to a title or a verb of speech that supports it: companies speak and have titles
 /// before them too, though they are rarely written like persons.
 const SUPPORT: f64 = 0.04;
@@ -29,23 +37,90 @@ const SUPPORT_OF_LONG: f64 = 0.1;
 const SYLLABLES: f64 = 1.0;
 const LEAST_SYLLABLE: f64 = -1.0;
 
-/// Whether a candidate is the name of a person. `beside` is the share of its occurrences next to a title or a verb of
-/// speech; `is_name` whether the dictionary takes it for a name, which it does with many words that are none.
-pub(super) fn is_person(term: &str, beside: f64, is_name: bool) -> bool {
+/// Longest given name behind a surname of two characters (`纯一郎`).
+const GIVEN_CHARS: usize = 3;
+/// A given name that is more frequent than this in a million words is a word (`松下电器`).
+const COMMON_PER_MILLION: f64 = 0.2;
+
+/// The same for a name next to a title, which is often in the dictionary (`普京`), and the longest such name.
+const COMMON_WITH_TITLE: f64 = 2.0;
+const TITLED_CHARS: usize = 6;
+
+/// What shows whether a candidate is a person, its characters aside.
+pub(super) struct Signs<'a> {
+    /// The share of its occurrences next to a title or a verb of persons.
+    pub(super) beside: f64,
+    /// Whether the dictionary takes its words for names, which it does with many words that are none.
+    pub(super) is_name: bool,
+    /// The general dictionary: a frequent word is no name by its characters alone.
+    pub(super) dictionary: &'a Dictionary,
+}
+
+impl Signs<'_> {
+    fn is_common(&self, word: &str, limit: f64) -> bool {
+        let per_million = self.dictionary.per_million(word);
+        per_million.is_some_and(|times| times > limit)
+    }
+}
+
+/// Whether a candidate is the name of a person.
+pub(super) fn is_person(term: &str, signs: &Signs<'_>) -> bool {
     if !term.chars().all(is_cjk) {
         return false;
     }
-    let chinese = chinese(term).unwrap_or(f64::MIN);
-    let (transcribed, _) = syllables(term);
-    let sure = if transcribed < LIKELY_TRANSCRIBED {
+    let beside = signs.beside;
+    let is_long = signs.is_name && term.chars().count() > 3;
+    is_chinese_surely(term)
+        || (is_likely(term) && beside >= SUPPORT)
+        || (is_long && beside >= SUPPORT_OF_LONG)
+        || given_name(term).is_some_and(|given| is_given(given, signs))
+}
+
+/// Whether what stands behind a surname of two characters is a given name.
+fn is_given(given: &str, signs: &Signs<'_>) -> bool {
+    match given.chars().count() {
+        0 | 1 => signs.beside >= SUPPORT,
+        2..=GIVEN_CHARS => {
+            !signs.is_common(given, COMMON_PER_MILLION) || signs.beside >= SUPPORT_OF_LONG
+        }
+        _ => false,
+    }
+}
+
+/// Whether a candidate that nothing next to it makes a person may be one all the same.
+pub(super) fn may_be_person(term: &str) -> bool {
+    let ends_in_sound = term
+        .chars()
+        .next_back()
+        .is_some_and(|c| weight('t', c) >= 0.0);
+    let surname = given_name(term);
+    let is_family = surname.is_some_and(|given| given.chars().count() <= GIVEN_CHARS);
+    term.chars().all(is_cjk)
+        && (is_family
+            || chinese(term).is_some_and(|weight| weight >= POSSIBLE)
+            || (ends_in_sound && syllables(term).0 >= POSSIBLY_TRANSCRIBED))
+}
+
+/// Whether what stands next to a title within a candidate (`总统拜登`) is a name: by its characters, or because the
+/// dictionary takes it for one. What is frequent in general text needs more (`卓越教师`).
+pub(super) fn is_name_with_title(word: &str, signs: &Signs<'_>) -> bool {
+    let is_common = signs.is_common(word, COMMON_WITH_TITLE);
+    let is_short = word.chars().count() <= TITLED_CHARS && word.chars().all(is_cjk);
+    is_chinese_surely(word) || (!is_common && ((is_short && signs.is_name) || is_likely(word)))
+}
+
+fn is_chinese_surely(word: &str) -> bool {
+    let sure = if syllables(word).0 < LIKELY_TRANSCRIBED {
         SURE
     } else {
         SURE_THOUGH_TRANSCRIBED
     };
-    let likely = chinese >= LIKELY || transcribed >= LIKELY_TRANSCRIBED;
-    chinese >= sure
-        || (likely && beside >= SUPPORT)
-        || (is_name && term.chars().count() > 3 && beside >= SUPPORT_OF_LONG)
+    chinese(word).is_some_and(|weight| weight >= sure)
+}
+
+fn is_likely(word: &str) -> bool {
+    let is_transcribed = word.chars().all(is_cjk) && syllables(word).0 >= LIKELY_TRANSCRIBED;
+    is_transcribed || chinese(word).is_some_and(|weight| weight >= LIKELY)
 }
 
 /// Whether a word is a transcribed name: of a person, a place, a brand.

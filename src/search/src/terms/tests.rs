@@ -194,6 +194,55 @@ fn names_and_function_phrases_are_no_terms() {
     assert!(found.iter().any(|term| term == "水平井压裂液"), "{found:?}");
 }
 
+/// Titles, what persons do and the mark between the parts of a foreign name stand next to names.
+#[test]
+fn persons_are_known_by_what_stands_beside_them() {
+    let found = found_in(&[
+        "坂本龙介的{}很有名,后来坂本龙介离开,水处理工艺不变。",
+        "外交部长莫里斯来到{},外交部长莫里斯很忙,水处理工艺要看。",
+        "温妮·桑托斯的{}开张了,温妮走过{},水处理工艺也好。",
+        "三名船员来到{},五名船员修好水处理工艺,八名船员休息。",
+    ]);
+    assert!(found.iter().any(|term| term == "水处理工艺"), "{found:?}");
+    for wrong in [
+        "坂本龙介",
+        "外交部长莫里斯",
+        "莫里斯",
+        "温妮",
+        "桑托斯",
+        "名船员",
+    ] {
+        assert!(
+            !found.iter().any(|term| term == wrong),
+            "{wrong}: {found:?}"
+        );
+    }
+}
+
+/// What may be a person or a label is shown for review, and never enters by itself.
+#[test]
+fn doubtful_terms_wait_for_review() {
+    let things = ["桥梁", "水库", "码头", "厂房", "车站", "果园"];
+    let texts = things.iter().enumerate().map(|(n, thing)| {
+        let lines = "{}的报修热线占线,报修热线加价了,拨打报修热线的人多。水处理工艺好,看过水处理工艺再修{}。";
+        text(n, &lines.replace("{}", thing))
+    });
+    let texts: Vec<Text> = texts.collect();
+    let config = Config {
+        accept_above: 0.0,
+        ..Config::default()
+    };
+    let found = discover(&texts, &Dictionary::new(&[]), &config, &mut || true).unwrap();
+    let is_sure = |term: &str| {
+        let found = found.iter().find(|found| found.term == term);
+        found
+            .unwrap_or_else(|| panic!("{term} is not shown"))
+            .is_sure(&config)
+    };
+    assert!(is_sure("水处理工艺"));
+    assert!(!is_sure("报修热线"));
+}
+
 #[test]
 fn labels_and_pieces_are_no_terms() {
     let found = found_in(&[
@@ -214,7 +263,8 @@ fn labels_and_pieces_are_no_terms() {
 
 #[test]
 fn names_are_told_from_terms() {
-    use super::names::{is_person, is_transcribed};
+    use super::names::{Signs, is_person, is_transcribed};
+    let dictionary = Dictionary::new(&[]);
     for (term, beside, person) in [
         ("周梓涵", 0.0, true),
         ("巴拉托夫", 0.0, false),
@@ -224,8 +274,17 @@ fn names_are_told_from_terms() {
         ("光催化", 0.0, false),
         ("维生素", 0.0, false),
         ("lng", 0.5, false),
+        ("坂本龙介", 0.0, true),
+        ("长谷川彰", 0.1, true),
+        ("松下电器", 0.0, false),
+        ("石川县", 0.0, false),
     ] {
-        assert_eq!(is_person(term, beside, false), person, "{term} {beside}");
+        let signs = Signs {
+            beside,
+            is_name: false,
+            dictionary: &dictionary,
+        };
+        assert_eq!(is_person(term, &signs), person, "{term} {beside}");
     }
     assert!(is_transcribed("巴拉托夫"));
     assert!(
