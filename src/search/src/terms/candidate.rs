@@ -10,11 +10,11 @@
 
 use super::Config;
 use super::corpus::{Corpus, Word};
-use super::corpus::{is_address, is_boilerplate, may_be_label};
+use super::corpus::{is_address, is_boilerplate};
 use super::count::{Count, count};
 use super::count::{Freedom, freedom};
 use super::hash::{ByHash, Hash};
-use super::names::{Signs, is_name_with_title, is_person, is_transcribed, may_be_person};
+use super::names::{Signs, is_name_with_title, is_person, is_transcribed};
 use super::nesting::{Nested, c_values};
 use super::patterns::Pattern;
 use crate::analyze::Dictionary;
@@ -74,8 +74,6 @@ pub struct Candidate {
     pub(super) samples: Vec<u32>,
     /// A transcribed name, of whatever.
     pub is_transcribed: bool,
-    /// It may be the name of a person or a label: a reader has to decide.
-    pub is_doubtful: bool,
 }
 
 /// Measures all candidates, in no order; none if `go_on` said no.
@@ -232,7 +230,6 @@ impl<'a> General<'a> {
             in_dictionary: self.dictionary.per_million(text).is_some(),
             samples: count.samples.clone(),
             is_transcribed: is_transcribed(text),
-            is_doubtful: may_be_person(text) || may_be_label(text),
         }
     }
 

@@ -219,7 +219,7 @@ impl Reading<'_> {
             source: (names_source_before(text), names_source_after(text)),
             person: (is_title(text), follows_person(text)),
             is_name: tag.starts_with("nr"),
-            piece: (LISTS.begins.contains(text), LISTS.ends.contains(text)),
+            piece: (LISTS.pieces.0.contains(text), LISTS.pieces.1.contains(text)),
             is_number: tag == "m" && ends_in_numeral(text),
         });
         self.ids.insert(text.into(), id);
@@ -244,8 +244,8 @@ struct Lists {
     does: HashSet<String>,
     surnames: HashSet<String>,
     labels: Vec<String>,
-    begins: HashSet<String>,
-    ends: HashSet<String>,
+    /// What no candidate begins with, and what none ends with.
+    pieces: (HashSet<String>, HashSet<String>),
 }
 
 impl Lists {
@@ -274,8 +274,8 @@ impl Lists {
                     "[does]" => drop(lists.does.insert(word)),
                     "[surnames]" => drop(lists.surnames.insert(word)),
                     "[labels]" => lists.labels.push(word),
-                    "[begins]" => drop(lists.begins.insert(word)),
-                    "[ends]" => drop(lists.ends.insert(word)),
+                    "[begins]" => drop(lists.pieces.0.insert(word)),
+                    "[ends]" => drop(lists.pieces.1.insert(word)),
                     other => unreachable!("{other} is no group of index/boilerplate.txt"),
                 }
             }

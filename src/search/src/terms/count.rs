@@ -70,15 +70,39 @@ pub(super) struct Beside {
     pub(super) numbers: u32,
 }
 
+impl Beside {
+    /// What the words before and behind an occurrence say; none where the sentence begins or ends.
+    fn between(left: Option<&Word>, right: Option<&Word>) -> Self {
+        let either = |before: fn(&Word) -> bool, behind: fn(&Word) -> bool| {
+            u32::from(left.is_some_and(before) || right.is_some_and(behind))
+        };
+        let is_clause = left.is_none_or(is_comma) && right.is_some_and(is_comma);
+        Self {
+            sources: either(|w| w.source.1, |w| w.source.0),
+            persons: either(
+                |w| w.person.0 || joins_names(w),
+                |w| w.person.1 || joins_names(w),
+            ),
+            clauses: u32::from(is_clause),
+            labels: u32::from(right.is_some_and(names_next)),
+            numbers: u32::from(left.is_some_and(|w| w.is_number)),
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.sources += other.sources;
+        self.persons += other.persons;
+        self.clauses += other.clauses;
+        self.labels += other.labels;
+        self.numbers += other.numbers;
+    }
+}
+
 impl Count {
     fn occur(&mut self, text: u32, run: &Run<'_>) {
         self.occurrences += 1;
         self.free_sides += u32::from(run.free.0) + u32::from(run.free.1);
-        self.beside.sources += u32::from(run.source);
-        self.beside.persons += u32::from(run.person);
-        self.beside.clauses += u32::from(run.clause);
-        self.beside.labels += u32::from(run.label);
-        self.beside.numbers += u32::from(run.number);
+        self.beside.add(run.beside);
         // Majority vote of Boyer and Moore: one counter finds what more than half of them fit.
         if self.votes == 0 {
             (self.pattern, self.words, self.first) = (run.pattern, run.words, run.token);
@@ -114,11 +138,8 @@ pub(super) struct Run<'c> {
     pub(super) pattern: Pattern,
     /// Whether what stands before and behind it stands in no term.
     free: (bool, bool),
-    source: bool,
-    person: bool,
-    clause: bool,
-    label: bool,
-    number: bool,
+    /// Of this occurrence: each 0 or 1.
+    beside: Beside,
     edge: bool,
     pub(super) before: Option<&'c Token>,
     pub(super) after: Option<&'c Token>,
@@ -155,7 +176,6 @@ pub(super) fn for_each_run(
                 let is_free = |token: Option<&Token>| token.is_none_or(|t| t.class == 0);
                 let beside = |token: Option<&'_ Token>| token.map(|token| corpus.word(*token));
                 let (left, right) = (beside(before), beside(after));
-                let is = |word: Option<&Word>, test: fn(&Word) -> bool| word.is_some_and(test);
                 each(
                     text,
                     &Run {
@@ -164,12 +184,7 @@ pub(super) fn for_each_run(
                         words,
                         pattern,
                         free: (is_free(before), is_free(after)),
-                        source: is(left, |w| w.source.1) || is(right, |w| w.source.0),
-                        clause: left.is_none_or(is_comma) && right.is_some_and(is_comma),
-                        label: right.is_some_and(names_next),
-                        number: is(left, |w| w.is_number),
-                        person: is(left, |w| w.person.0 || joins_names(w))
-                            || is(right, |w| w.person.1 || joins_names(w)),
+                        beside: Beside::between(left, right),
                         edge: first.edge,
                         before,
                         after,

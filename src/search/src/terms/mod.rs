@@ -127,9 +127,10 @@ impl Found {
             termhood,
             documents,
             in_dictionary,
-            is_doubtful,
+            ref normal,
             ..
         } = self.candidate;
+        let is_doubtful = names::may_be_person(normal) || corpus::may_be_label(normal);
         termhood >= config.accept_above
             && documents >= SURE_DOCUMENTS
             && !in_dictionary
