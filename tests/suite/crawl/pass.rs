@@ -209,6 +209,86 @@ fn list_read_in_part_is_said() {
     }
 }
 
+/// Records that a program hands out in groups: they name the next group, or the call of a script counts them.
+#[test]
+fn groups_of_records_are_followed() {
+    let records = |numbers: std::ops::Range<usize>, next: &str| -> String {
+        let record = |n| {
+            format!(
+                "<record><![CDATA[<li><a href='/n/{n}.html'>第{n}号灌区春季检修工程公告</a></li>]]></record>"
+            )
+        };
+        let next = format!("<nextgroup><![CDATA[<a href=\"{next}\"></a>]]></nextgroup>");
+        let records: String = numbers.map(record).collect();
+        format!("<datastore>{next}<recordset>{records}</recordset></datastore>")
+    };
+    let list = |script: &str| {
+        format!("<title>公告</title><h1>公告</h1><div>{script}</div><div>共 9 条</div>")
+    };
+    let web = SmallWeb::new("");
+    for n in 0..9 {
+        web.set_article(
+            &format!("a.test/n/{n}.html"),
+            &format!("第{n}号灌区春季检修工程公告"),
+        );
+    }
+    let program = "/m/web/dataproxy.jsp";
+    let first = records(0..3, &format!("{program}?page=1&unitid=7"));
+    web.set_page(
+        "a.test/",
+        &list(&format!("<script type='text/xml'>{first}</script>")),
+    );
+    let second = records(3..6, "./dataproxy.jsp?page=2&unitid=7");
+    web.set_page("a.test/m/web/dataproxy.jsp?page=1&unitid=7", &second);
+    web.set_page(
+        "a.test/m/web/dataproxy.jsp?page=2&unitid=7",
+        &records(6..9, ""),
+    );
+    let summary = web.crawl();
+    let site = of(&summary, "a");
+    assert_eq!(
+        (&site["new"], &site["verdict"]),
+        (&9.into(), &"ok".into()),
+        "{summary}"
+    );
+
+    let web = SmallWeb::new("");
+    for n in 0..4 {
+        web.set_article(
+            &format!("a.test/n/{n}.html"),
+            &format!("第{n}号灌区春季检修工程公告"),
+        );
+    }
+    let call = format!(
+        "<script>$('#7').jpage({{ totalRecord:4, proxyUrl:'{program}', perPage:1, groupSize:2, \
+         ajaxParam:{{ unitid:'7', path:'/' }} }});</script>"
+    );
+    web.set_page("a.test/", &list(&call));
+    let group = |first, last| {
+        format!("a.test{program}?startrecord={first}&endrecord={last}&perpage=1&unitid=7&path=%2F")
+    };
+    web.set_page(
+        &group(1, 2),
+        &records(0..2, "./dataproxy.jsp?page=1&unitid=7"),
+    );
+    web.set_page(&group(3, 4), &records(2..4, ""));
+    let summary = web.crawl();
+    let site = of(&summary, "a");
+    assert_eq!(
+        (&site["new"], &site["verdict"]),
+        (&4.into(), &"ok".into()),
+        "{summary}"
+    );
+    // Who does not answer leaves the list read in part.
+    web.set(&group(3, 4), Reply::status(404));
+    web.set_page(
+        "a.test/",
+        &list(&call.replace("totalRecord:4", "totalRecord:6")),
+    );
+    let summary = web.crawl();
+    assert_eq!(of(&summary, "a")["verdict"], "partial", "{summary}");
+}
+
 #[test]
 fn feed_dates_page_without_day() {
     let web = SmallWeb::new("");

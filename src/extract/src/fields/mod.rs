@@ -15,6 +15,7 @@ pub(crate) mod listed_date;
 pub(crate) mod meta;
 pub(crate) mod pager_calls;
 pub(crate) mod pages;
+pub(crate) mod record_groups;
 pub(crate) mod script_links;
 pub(crate) mod title;
 pub(crate) mod title_candidate;

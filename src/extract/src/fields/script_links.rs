@@ -1,7 +1,8 @@
 //! Adds the URLs that stand whole in the scripts of a page: records of a list as markup (in CDATA or in string literals),
 //! items of a list as data, documents, and the further pages that a call with their number writes.
 //!
-//! Runs nothing: a script that puts an address together names none, but for the well-known call `createPageHTML`.
+//! Runs nothing: a script that puts an address together names none, but for two well-known calls, `createPageHTML` and
+//! jpage.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -16,7 +17,8 @@ use crate::page::{
 use crate::state::{self, DataItem};
 use taojin_uri::CrawlUri;
 
-use super::pager_calls::{self, PagerCall};
+use super::pager_calls;
+use super::record_groups::{self, is_counted_group, is_group};
 
 /// Bytes on either side of the ending of a document in which its literal begins and ends.
 const MAX_ADDRESS: usize = 1024;
@@ -79,11 +81,17 @@ pub(crate) fn add_script_links(
             add_literals(script, &mut found);
         }
         if let Some(call) = pager_calls::find(&script.text, own_name(page)) {
-            add_pages(page, script.node, &call, &mut found);
+            add_pages(page, script.node, call.others(), &mut found);
         }
     }
     add_records(page, &mut found);
     found.read_markup();
+    if !found.take_groups() {
+        for script in page.scripts() {
+            let groups = record_groups::groups(&script.text);
+            add_pages(page, script.node, groups, &mut found);
+        }
+    }
 }
 
 /// A template is filled in by a script: what it names is no address yet.
@@ -190,14 +198,33 @@ impl<'p> FoundLinks<'p> {
             }
         }
     }
+
+    /// Makes the links to groups of records links to further pages; whether there are any. Behind an empty group there is
+    /// none, and where a call has counted the groups, each is known.
+    fn take_groups(&mut self) -> bool {
+        let is_group = |link: &RawLink| is_group(link.url.as_str());
+        let has_records = self.links.iter().any(|link| !is_group(link));
+        let own = self.page.url.as_ref().map_or("", CrawlUri::as_str);
+        if !has_records || is_counted_group(own) {
+            self.links.retain(|link| !is_group(link));
+        }
+        let mut goes_on = false;
+        for link in self.links.iter_mut().filter(|link| is_group(link)) {
+            goes_on = true;
+            (link.role, link.text) = (LinkRole::Pager, "next".to_owned());
+        }
+        goes_on
+    }
 }
 
-/// Takes the sections of XML in a script, but for those that name where a script asks for more.
+/// Takes the sections of XML in a script, but for those that name where a script asks for more: what hands out groups of
+/// records is known.
 fn add_sections(script: &Script, found: &mut FoundLinks<'_>) {
     let mut rest = script.text.as_str();
     while let Some((before, section)) = rest.split_once("<![CDATA[") {
         let (section, behind) = section.split_once("]]>").unwrap_or((section, ""));
-        if !before.trim_end().ends_with("group>") && section.contains('<') {
+        let is_more = before.trim_end().ends_with("group>") && !section.contains("dataproxy.");
+        if !is_more && section.contains('<') {
             found.add_markup(script.node, section);
         }
         rest = behind;
@@ -262,9 +289,13 @@ fn is_whole_markup(raw: &str) -> bool {
 }
 
 /// Adds the further pages that a call writes.
-fn add_pages(page: &Page, node: NodeId, call: &PagerCall, found: &mut FoundLinks<'_>) {
-    let names = call.others().take(MAX_PAGES);
-    for (number, name) in names {
+fn add_pages(
+    page: &Page,
+    node: NodeId,
+    names: impl Iterator<Item = (usize, String)>,
+    found: &mut FoundLinks<'_>,
+) {
+    for (number, name) in names.take(MAX_PAGES) {
         let is_known = found.links.len();
         found.add(node, &name, number.to_string(), LinkRole::Pager);
         // An anchor of the page may have named it; the call says what it is.

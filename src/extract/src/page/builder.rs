@@ -21,6 +21,7 @@ use taojin_uri::CrawlUri;
 use super::Page;
 use super::config::Config;
 use super::decode::Decoder;
+use super::records::RecordReader;
 use super::tree::Tree;
 
 /// Input is parsed in blocks of this size, however it arrives, so that the page does not depend on the pieces.
@@ -79,6 +80,7 @@ pub struct Builder {
     /// Input that does not fill a block yet.
     pending: Vec<u8>,
     fed_bytes: usize,
+    records: RecordReader,
     parser: Parser,
 }
 
@@ -262,6 +264,7 @@ impl Builder {
             decoder: Decoder::new(hints.charset.as_deref(), tld.as_deref()),
             pending: Vec::new(),
             fed_bytes: 0,
+            records: RecordReader::default(),
             parser: Parser::new(&hints.limits, links_only),
             hints,
         }
@@ -309,9 +312,9 @@ impl Builder {
     }
 
     fn decode(&mut self, block: &[u8], last: bool) {
-        let parser = &mut self.parser;
+        let (parser, records) = (&mut self.parser, &mut self.records);
         self.decoder
-            .decode(block, last, &mut |text| parser.write(text));
+            .decode(block, last, &mut |text| parser.write(&records.unwrap(text)));
     }
 }
 

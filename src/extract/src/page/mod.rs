@@ -16,6 +16,7 @@ mod markup;
 pub(crate) mod measure;
 mod open;
 pub(crate) mod quoted;
+mod records;
 mod rules;
 mod script;
 mod tag;

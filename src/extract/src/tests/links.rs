@@ -201,6 +201,23 @@ fn links_in_scripts() {
                <recordset><record><![CDATA[<li><a href='/art/81.html'>水价调整</a></li>]]></record></recordset></datastore></script>"#,
             "/art/81.html 水价调整",
         ),
+        // The address of the next group of records stands whole in them; behind an empty group there is none.
+        (
+            r#"<script type="text/xml"><datastore><nextgroup><![CDATA[<a href="/m/dataproxy.jsp?page=1&unitid=7"></a>]]></nextgroup>
+               <recordset><record><![CDATA[<li><a href='/art/85.html'>水价调整</a></li>]]></record></recordset></datastore></script>
+               <script>x.jpage({totalRecord:9,proxyUrl:'/m/dataproxy.jsp',perPage:9,ajaxParam:{unitid:7}})</script>"#,
+            "/m/dataproxy.jsp?page=1&unitid=7 next|/art/85.html 水价调整",
+        ),
+        (
+            r#"<script type="text/xml"><datastore><nextgroup><![CDATA[<a href="/m/dataproxy.jsp?page=9&unitid=7"></a>]]></nextgroup>
+               <recordset></recordset></datastore></script>"#,
+            "",
+        ),
+        (
+            r#"<script>x.jpage({totalRecord:20,proxyUrl:'/m/dataproxy.jsp',perPage:4,ajaxParam:{unitid:7}})</script>"#,
+            "/m/dataproxy.jsp?startrecord=1&endrecord=12&perpage=4&unitid=7 1|\
+             /m/dataproxy.jsp?startrecord=13&endrecord=20&perpage=4&unitid=7 2",
+        ),
         (
             r#"<script>var list = ["<li><a href=\"/art/82.html\">水价调整</a></li>"];</script>"#,
             "/art/82.html 水价调整",
