@@ -142,6 +142,9 @@ const LEAST_ODDS: f32 = -3.0;
 /// Fewest tokens of a sentence that is a link as a whole, and the odds it must have.
 const SENTENCE_TOKENS: u32 = 12;
 const LEAST_LINKED_ODDS: f32 = -1.5;
+/// Most lines of a note behind the last paragraph, and the odds that they must have on average.
+const NOTE_LINES: usize = 6;
+const LEAST_NOTE_ODDS: f32 = -6.0;
 /// Marks that such a part must not have.
 const MARKED: Marks = Marks::AGAINST
     .with(Marks::AUTHOR)
@@ -159,6 +162,9 @@ pub(crate) fn find_gap_lines(
     let Some((home, paragraphs)) = home(page, view, kept) else {
         return more;
     };
+    let in_article = std::iter::once(home)
+        .chain(page.ancestors(home))
+        .any(|id| page.node(id).tag == Tag::ARTICLE);
     let mut next = home + 1;
     while next < page.node(home).end {
         let child = page.node(next);
@@ -171,6 +177,10 @@ pub(crate) fn find_gap_lines(
             continue;
         }
         let more_of_it = is_plain(view, odds, part.clone(), below)
+            || (below
+                && child.tag == Tag::ASIDE
+                && in_article
+                && is_note(view, odds, part.clone()))
             || is_linked_sentence(view, odds, part.clone());
         if more_of_it && !(below && child.tag == Tag::DIV) {
             more.extend(part);
@@ -212,6 +222,19 @@ fn is_linked_sentence(view: &View<'_>, odds: &[f32], part: Range<usize>) -> bool
         && lines[at].marks == lines[before].marks
         && view.phrases[at].is_none()
         && odds[at] > LEAST_LINKED_ODDS
+}
+
+/// True for a note behind the last paragraph of an article: an `aside` of sentences without a link.
+fn is_note(view: &View<'_>, odds: &[f32], part: Range<usize>) -> bool {
+    let sum = view.outline.sum(part.clone());
+    let mut lines = part.clone().map(|i| &view.outline.lines[i]);
+    part.len() <= NOTE_LINES
+        && sum.linked == 0
+        && sum.tokens >= LINE_TOKENS * sum.lines
+        && mean_odds(odds, part.clone()) > LEAST_NOTE_ODDS
+        && lines.clone().any(is_prose)
+        && lines.all(|line| !line.marks.without(Marks::ASIDE).any(MARKED))
+        && part.clone().all(|i| view.phrases[i].is_none())
 }
 
 /// True for a part that has words rather than links or labels and does not call itself something else. `below` the last

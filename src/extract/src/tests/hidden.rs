@@ -34,6 +34,38 @@ fn hidden_until_found_is_text() {
     }
 }
 
+/// A note in `aside` behind the last paragraph belongs to its article; what else stands there in one does not.
+#[test]
+fn note_behind_an_article() {
+    let more =
+        "<p>三厂计划明年再改造两座集输站，资金已经列入年度预算，设计方案由油田设计院完成。</p>";
+    let with = |aside: &str| {
+        let html = format!(
+            "<div class=nav><a href=/>首页</a></div><article><h1>集输站改造</h1>{STORY}{more}{aside}</article>\
+             <aside><h3>热门</h3><a href=/1>油田今年新钻井一百口</a></aside>"
+        );
+        document(&html).text
+    };
+    let note = "说明：文中的处理量是设计能力，不是当日实测，两者相差约半成。";
+    for aside in [
+        format!("<aside>{note}</aside>"),
+        format!("<aside class=tip><h4>名词解释</h4><p>{note}</p></aside>"),
+    ] {
+        assert!(with(&aside).contains(note), "{aside}");
+    }
+    for other in [
+        "<aside class=related><a href=/2>下游河道清淤工程今年开工，总长三十公里。</a></aside>",
+        "<aside class=newsletter><p>订阅邮件，每天早上把最新的能源新闻送到您的邮箱里。</p></aside>",
+        "<aside><p>本文作者在设计院工作三十年。</p><p>更多文章请关注我们的公众号，<a href=/3>点这里</a>。</p></aside>",
+    ] {
+        let text = with(other);
+        assert!(
+            text.ends_with("设计方案由油田设计院完成。"),
+            "{other}: {text}"
+        );
+    }
+}
+
 #[test]
 fn hidden_body_is_read() {
     let of_body = |attribute: &str| {
