@@ -32,6 +32,7 @@ pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::operator::{Secret, new_token, signature};
 pub use pages::health::{Health, health_in};
 pub use pages::help::syntax_in;
+pub use pages::moment::{Precision, show_time};
 pub use pages::templates::{
     Effect, FieldListed, NamedPlace, Proposal, RegionListed, TemplateListed, TemplateReview,
     TemplateView, TextListed,

@@ -1,6 +1,6 @@
-//! Formats times for people and for machines.
+//! Formats times for people and for machines: the one form of a moment, on the pages and in the terminal.
 //!
-//! A time is ISO 8601 if extraction could parse it, else as it is printed on its page; the meaning of a printed time is never
+//! A time of day always has its zone. A time is ISO 8601 if extraction could parse it, else as it is printed on its page; the meaning of a printed time is never
 //! guessed.
 
 use chrono::{DateTime, FixedOffset, NaiveDate, NaiveTime, SecondsFormat};
@@ -12,6 +12,26 @@ const CHARS_MAX: usize = 40;
 /// Bytes of `2026-05-01` and of `08:30`.
 const DATE_BYTES: usize = 10;
 const CLOCK_BYTES: usize = 5;
+
+/// How exactly a moment is shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Precision {
+    /// `2026-05-01 08:30 +08:00`.
+    Minute,
+    /// `2026-05-01 08:30:05 +08:00`.
+    Second,
+}
+
+/// Returns a moment (Unix milliseconds) with its zone, that many minutes east of UTC; `None` for what no calendar has.
+pub fn show_time(ms: i64, utc_offset_minutes: i32, precision: Precision) -> Option<String> {
+    let zone = FixedOffset::east_opt(utc_offset_minutes.checked_mul(60)?)?;
+    let then = DateTime::from_timestamp_millis(ms)?.with_timezone(&zone);
+    let form = match precision {
+        Precision::Minute => "%Y-%m-%d %H:%M %:z",
+        Precision::Second => "%Y-%m-%d %H:%M:%S %:z",
+    };
+    Some(then.format(form).to_string())
+}
 
 /// A time as printed and as read by machines.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,19 +48,19 @@ pub(crate) struct Moment {
 pub(crate) struct Clock {
     pub(crate) lang: Lang,
     pub(crate) now_ms: i64,
-    /// Zone of the readers, in which no zone is named.
+    /// Zone of the readers, in which our own times are shown.
     pub(crate) utc_offset_minutes: i32,
 }
 
 impl Clock {
-    /// `2026-05-01T08:30:00+08:00` → `2026-05-01 08:30`, with the zone if it is not the readers'; what is no ISO 8601 as
-    /// it is, but short; none for an empty text.
+    /// `2026-05-01T08:30:00+08:00` → `2026-05-01 08:30 +08:00`, without a zone where the text names none; what is no ISO 8601
+    /// as it is, but short; none for an empty text.
     pub(crate) fn read(&self, text: &str) -> Option<Moment> {
         let text: String = text.trim().chars().take(CHARS_MAX).collect();
         if text.is_empty() {
             return None;
         }
-        let shown = self.shown(&text);
+        let shown = shown(&text);
         let as_printed = || Moment {
             machine: String::new(),
             shown: text.clone(),
@@ -72,56 +92,43 @@ impl Clock {
         let local = DateTime::from_timestamp_millis(self.now_ms.saturating_add(offset_ms));
         local.unwrap_or_default().date_naive()
     }
+}
 
-    fn shown(&self, text: &str) -> Option<String> {
-        let (date, rest) = text.split_at_checked(DATE_BYTES)?;
-        NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?;
-        if rest.is_empty() {
-            return Some(date.to_owned());
-        }
-        let (clock, rest) = rest
-            .strip_prefix(['T', ' '])?
-            .split_at_checked(CLOCK_BYTES)?;
-        NaiveTime::parse_from_str(clock, "%H:%M").ok()?;
-        let fraction = |c: char| c.is_ascii_digit() || matches!(c, ':' | '.' | ',');
-        // A zone begins with a sign or is a Z; what stands before it are seconds.
-        let zone = match rest.strip_prefix(':') {
-            Some(seconds) => seconds.trim_start_matches(fraction),
-            None => rest,
-        };
-        let zone = self.foreign_zone(zone)?;
-        Some(format!("{date} {clock}{zone}"))
+/// An ISO 8601 time as people read it; `None` for what is none.
+fn shown(text: &str) -> Option<String> {
+    let (date, rest) = text.split_at_checked(DATE_BYTES)?;
+    NaiveDate::parse_from_str(date, "%Y-%m-%d").ok()?;
+    if rest.is_empty() {
+        return Some(date.to_owned());
     }
+    let (clock, rest) = rest
+        .strip_prefix(['T', ' '])?
+        .split_at_checked(CLOCK_BYTES)?;
+    NaiveTime::parse_from_str(clock, "%H:%M").ok()?;
+    let fraction = |c: char| c.is_ascii_digit() || matches!(c, ':' | '.' | ',');
+    // A zone begins with a sign or is a Z; what stands before it are seconds.
+    let zone = match rest.strip_prefix(':') {
+        Some(seconds) => seconds.trim_start_matches(fraction),
+        None => rest,
+    };
+    let zone = shown_zone(zone)?;
+    Some(format!("{date} {clock}{zone}"))
+}
 
-    /// A zone to be shown: nothing for that of the readers, none for what is no zone.
-    fn foreign_zone(&self, zone: &str) -> Option<String> {
-        if zone.is_empty() {
-            return Some(String::new());
-        }
-        let minutes = match zone {
-            "Z" | "z" => 0,
-            _ => {
-                let (sign, digits) = match zone.strip_prefix('-') {
-                    Some(digits) => (-1, digits),
-                    None => (1, zone.strip_prefix('+')?),
-                };
-                let time = NaiveTime::parse_from_str(digits, "%H:%M")
-                    .or_else(|_| NaiveTime::parse_from_str(digits, "%H%M"))
-                    .ok()?;
-                let since_midnight = time.signed_duration_since(NaiveTime::MIN).num_minutes();
-                sign * i32::try_from(since_midnight).ok()?
-            }
-        };
-        if minutes == self.utc_offset_minutes {
-            return Some(String::new());
-        }
-        let (sign, size) = (if minutes < 0 { '-' } else { '+' }, minutes.abs());
-        Some(match (size / 60, size % 60) {
-            (0, 0) => " UTC".to_owned(),
-            (hours, 0) => format!(" UTC{sign}{hours}"),
-            (hours, minutes) => format!(" UTC{sign}{hours}:{minutes:02}"),
-        })
+/// A zone as it is shown behind a time, ` +08:00`; nothing where none is named, `None` for what is no zone.
+fn shown_zone(zone: &str) -> Option<String> {
+    if zone.is_empty() {
+        return Some(String::new());
     }
+    if matches!(zone, "Z" | "z") {
+        return Some(" +00:00".to_owned());
+    }
+    let digits = zone.strip_prefix(['-', '+'])?;
+    let time = NaiveTime::parse_from_str(digits, "%H:%M")
+        .or_else(|_| NaiveTime::parse_from_str(digits, "%H%M"))
+        .ok()?;
+    let sign = if zone.starts_with('-') { '-' } else { '+' };
+    Some(format!(" {sign}{}", time.format("%H:%M")))
 }
 
 #[cfg(test)]
@@ -140,18 +147,40 @@ mod tests {
     #[test]
     fn a_time_reads_like_a_time() {
         for (text, shown) in [
-            ("2026-05-03T14:20:00+08:00", "2026-05-03 14:20"),
-            ("2026-05-03T14:20:31.123+0800", "2026-05-03 14:20"),
+            ("2026-05-03T14:20:00+08:00", "2026-05-03 14:20 +08:00"),
+            ("2026-05-03T14:20:31.123+0800", "2026-05-03 14:20 +08:00"),
             ("2026-05-03 14:20", "2026-05-03 14:20"),
             ("2026-05-03T14:20:00", "2026-05-03 14:20"),
-            ("2026-05-03T06:20:00.000Z", "2026-05-03 06:20 UTC"),
-            ("2026-05-03T02:20:00-04:00", "2026-05-03 02:20 UTC-4"),
-            ("2026-05-03T11:50:00+05:30", "2026-05-03 11:50 UTC+5:30"),
+            ("2026-05-03T06:20:00.000Z", "2026-05-03 06:20 +00:00"),
+            ("2026-05-03T02:20:00-04:00", "2026-05-03 02:20 -04:00"),
+            ("2026-05-03T11:50:00+05:30", "2026-05-03 11:50 +05:30"),
             ("2026-05-03", "2026-05-03"),
         ] {
             let read = clock(Lang::Zh).read(text).unwrap();
             assert_eq!((read.shown.as_str(), read.machine.as_str()), (shown, text));
         }
+    }
+
+    #[test]
+    fn show_time_names_its_zone() {
+        use Precision::{Minute, Second};
+        for (ms, minutes, precision, shown) in [
+            (0, 480, Minute, Some("1970-01-01 08:00 +08:00")),
+            (0, 0, Second, Some("1970-01-01 00:00:00 +00:00")),
+            (61_999, -210, Second, Some("1969-12-31 20:31:01 -03:30")),
+            (
+                1_900_000_000_000,
+                345,
+                Minute,
+                Some("2030-03-17 23:31 +05:45"),
+            ),
+            (i64::MAX, 0, Minute, None),
+            (0, i32::MAX, Minute, None),
+        ] {
+            assert_eq!(show_time(ms, minutes, precision).as_deref(), shown);
+        }
+        let at = clock(Lang::Zh).at(0).expect("a moment");
+        assert_eq!(Some(at.shown), show_time(0, 480, Minute));
     }
 
     #[test]

@@ -234,7 +234,7 @@ async fn gone_document_says_so() {
             StatusCode::GONE
         };
         assert_eq!(page.status, status, "{path}");
-        page.assert_has(&["已经不存在（2026-11-05 08:30 发现）", "创新高"]);
+        page.assert_has(&["已经不存在（2026-11-05 08:30 +08:00 发现）", "创新高"]);
     }
     let page = visit("/doc/0000000000000bad").await;
     assert_eq!(page.status, StatusCode::GONE);

@@ -10,6 +10,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use serde::de::value::Error as ValueError;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
+use super::output;
 use crate::config::{self, Config, ConfigError, ConfigProblem, LoadedConfig};
 
 /// A mistake of the caller: one line, exit code 2.
@@ -53,7 +54,9 @@ pub(crate) struct Context {
 impl Context {
     /// The configuration, or its mistakes.
     pub(crate) fn load(&self) -> Result<LoadedConfig, ConfigError> {
-        config::load(self.config.as_deref(), self.data_dir.as_deref())
+        let loaded = config::load(self.config.as_deref(), self.data_dir.as_deref())?;
+        output::set_zone(loaded.config.index.utc_offset_minutes);
+        Ok(loaded)
     }
 
     /// The same for commands that crawl: what the machine lacks is a mistake too.
@@ -84,7 +87,9 @@ impl Context {
 
     /// What can be read, and every mistake.
     pub(crate) fn read(&self) -> (LoadedConfig, Vec<ConfigProblem>) {
-        config::read(self.config.as_deref(), self.data_dir.as_deref())
+        let (loaded, problems) = config::read(self.config.as_deref(), self.data_dir.as_deref());
+        output::set_zone(loaded.config.index.utc_offset_minutes);
+        (loaded, problems)
     }
 
     /// A command of this program that goes by the same configuration, ready to be pasted.

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::io::{self, IsTerminal, Write};
 use std::process::ExitCode;
+use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use askama::Template;
@@ -20,6 +21,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use super::catalog::translate;
 use crate::daemon::{LogLine, ProgressCallback};
+use crate::serve::{Precision, show_time};
 
 /// One line of result on stdout. A closed pipe (`| head`) ends the program quietly.
 pub(crate) fn line(text: &str) {
@@ -190,17 +192,20 @@ impl Paint {
     }
 }
 
-/// A moment in local time, or a dash.
+/// Minutes east of UTC where the readers are, as on the pages; until a configuration is read, those of this machine.
+static ZONE: OnceLock<i32> = OnceLock::new();
+
+/// Shows times in the readers' zone (`index.utc_offset_minutes`) from now on. The first call counts.
+pub(crate) fn set_zone(utc_offset_minutes: i32) {
+    ZONE.get_or_init(|| utc_offset_minutes);
+}
+
+/// A moment with its zone, or a dash.
 pub(crate) fn time(ms: Option<i64>) -> String {
-    ms.and_then(chrono::DateTime::from_timestamp_millis)
-        .map_or_else(
-            || "-".to_owned(),
-            |t| {
-                t.with_timezone(&chrono::Local)
-                    .format("%Y-%m-%d %H:%M:%S")
-                    .to_string()
-            },
-        )
+    let local = || chrono::Local::now().offset().local_minus_utc() / 60;
+    let zone = ZONE.get().copied().unwrap_or_else(local);
+    let shown = ms.and_then(|ms| show_time(ms, zone, Precision::Minute));
+    shown.unwrap_or_else(|| "-".to_owned())
 }
 
 /// Text from the web must not steer the terminal: control characters become spaces.

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use chrono::Offset as _;
-
 use crate::daemon::report::summary::number;
-use crate::daemon::report::verdict::{self, CycleLimits, SiteFacts, UnvisitedCounts, VisitCounts};
+use crate::daemon::report::verdict::{
+    self, CycleLimits, SiteFacts, UnvisitedCounts, VerdictTerms, VisitCounts,
+};
 use crate::serve::SiteVerdict;
 use taojin_crawl::frontier;
 use taojin_crawl::schedule::{Cron, Site};
@@ -150,7 +150,7 @@ pub(crate) fn site_verdict(
     counts: &SiteCounts,
     site: &Site,
     limits: &frontier::Config,
-    pass_patience_ms: u64,
+    terms: VerdictTerms,
     now: i64,
 ) -> anyhow::Result<SiteVerdict> {
     let record = store.site(&site.name)?;
@@ -163,7 +163,7 @@ pub(crate) fn site_verdict(
     }
     let resting = match &record {
         Some(record) => {
-            frontier::longest_rest(store, record.id, now, patience_ms(pass_patience_ms))?
+            frontier::longest_rest(store, record.id, now, patience_ms(terms.pass_patience_ms))?
         }
         None => None,
     };
@@ -172,13 +172,13 @@ pub(crate) fn site_verdict(
         is_over: counts.contains_key(ENDED_MS),
         visits: VisitCounts::from_counts(counts),
         unvisited: UnvisitedCounts::from_counts(counts),
-        limits: CycleLimits::new(site, limits, pass_patience_ms),
+        limits: CycleLimits::new(site, limits, terms.pass_patience_ms),
         documents: number(counts, "documents"),
         last_error: record.and_then(|r| r.last_error),
         start: start.unwrap_or_default(),
         next_try_ms: next_try_ms.filter(|at| *at > now),
         resting,
-        zone_s: chrono::Local::now().offset().fix().local_minus_utc(),
+        utc_offset_minutes: terms.utc_offset_minutes,
     };
     Ok(verdict::verdict(&facts))
 }

@@ -10,6 +10,7 @@ use std::time::Instant;
 use tokio::sync::watch;
 
 use super::summary::{Freshness, number, totals};
+use super::verdict::VerdictTerms;
 use crate::config::LoadedConfig;
 use crate::daemon::crawl::{disk, sites};
 use crate::daemon::reloading::{Current, titles};
@@ -41,7 +42,7 @@ pub struct StatusBoard {
     current: watch::Receiver<Current>,
     frontier: frontier::Config,
     limits: disk::Limits,
-    pass_patience_ms: u64,
+    verdicts: VerdictTerms,
     terms: TermReviewer,
     /// Present alongside a running daemon.
     shared: Option<Arc<Shared>>,
@@ -61,7 +62,7 @@ impl StatusBoard {
             current: watch::channel(Current::new(loaded)).1,
             frontier: loaded.config.frontier.clone(),
             limits: disk::Limits::new(&loaded.config.crawl),
-            pass_patience_ms: loaded.config.crawl.pass_patience_ms,
+            verdicts: VerdictTerms::new(&loaded.config),
             terms: TermReviewer::new(loaded),
             shared,
             started_ms: now_ms(),
@@ -252,8 +253,8 @@ impl StatusBoard {
             };
             let counted = counts.sites.get(&site.name).cloned().unwrap_or_default();
             let freshness = Freshness::from_counts(&counted);
-            let (frontier, patience_ms) = (&self.frontier, self.pass_patience_ms);
-            let verdict = sites::site_verdict(reader, &counted, site, frontier, patience_ms, now)?;
+            let (frontier, terms) = (&self.frontier, self.verdicts);
+            let verdict = sites::site_verdict(reader, &counted, site, frontier, terms, now)?;
             list.push(SiteStatus {
                 name: site.name.clone(),
                 title: site.title.clone(),

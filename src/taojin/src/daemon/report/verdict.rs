@@ -6,12 +6,12 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use chrono::{DateTime, FixedOffset, Offset as _};
 use serde::Deserialize;
 
 use super::summary::number;
+use crate::config::Config;
 use crate::daemon::crawl::sites;
-use crate::serve::{Level, SiteVerdict};
+use crate::serve::{Level, Precision, SiteVerdict, show_time};
 use taojin_crawl::frontier::{
     self, BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, Resting, SITE_FULL, SITE_LIMITS,
 };
@@ -42,8 +42,26 @@ pub(crate) struct SiteFacts {
     pub(crate) next_try_ms: Option<i64>,
     /// The host that rests longest, if that is longer than a pass waits.
     pub(crate) resting: Option<Resting>,
-    /// Seconds east of UTC of the times in the sentence.
-    pub(crate) zone_s: i32,
+    /// Minutes east of UTC of the times in the sentence.
+    pub(crate) utc_offset_minutes: i32,
+}
+
+/// What the verdicts of all sites go by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct VerdictTerms {
+    /// What is not due within so many milliseconds belongs to no cycle.
+    pub(crate) pass_patience_ms: u64,
+    /// Minutes east of UTC where the readers are.
+    pub(crate) utc_offset_minutes: i32,
+}
+
+impl VerdictTerms {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self {
+            pass_patience_ms: config.crawl.pass_patience_ms,
+            utc_offset_minutes: config.index.utc_offset_minutes,
+        }
+    }
 }
 
 /// What the visits of a cycle brought.
@@ -250,14 +268,7 @@ impl SiteFacts {
     }
 
     fn time(&self, at_ms: i64) -> String {
-        let zone = FixedOffset::east_opt(self.zone_s).unwrap_or(chrono::Utc.fix());
-        DateTime::from_timestamp_millis(at_ms)
-            .map(|t| {
-                t.with_timezone(&zone)
-                    .format("%Y-%m-%d %H:%M %:z")
-                    .to_string()
-            })
-            .unwrap_or_default()
+        show_time(at_ms, self.utc_offset_minutes, Precision::Minute).unwrap_or_default()
     }
 }
 

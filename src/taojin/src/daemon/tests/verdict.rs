@@ -36,7 +36,7 @@ fn good() -> SiteFacts {
         },
         documents: 80,
         start: "a.example:8080".to_owned(),
-        zone_s: 8 * 3600,
+        utc_offset_minutes: 480,
         ..SiteFacts::default()
     }
 }

@@ -15,6 +15,7 @@ use crate::daemon::crawl::site_rules::SiteRules;
 use crate::daemon::crawl::sites::{ENDED_MS, SiteRun, site_verdict};
 use crate::daemon::reloading::Current;
 use crate::daemon::report::summary::number;
+use crate::daemon::report::verdict::VerdictTerms;
 use crate::daemon::{Shared, local_time};
 use crate::serve::SiteVerdict;
 use taojin_crawl::fetch::Gate;
@@ -38,8 +39,7 @@ pub(super) struct Cycles {
     shared: Arc<Shared>,
     /// When the cycles were checked for one that is over.
     looked: Interval,
-    /// What is not due before belongs to no cycle, in milliseconds.
-    patience_ms: u64,
+    verdict_terms: VerdictTerms,
 }
 
 impl Cycles {
@@ -48,7 +48,7 @@ impl Cycles {
         current: watch::Receiver<Current>,
         gate: Arc<Gate>,
         shared: Arc<Shared>,
-        patience_ms: u64,
+        verdict_terms: VerdictTerms,
     ) -> Self {
         Self {
             runs: BTreeMap::new(),
@@ -57,7 +57,7 @@ impl Cycles {
             gate,
             shared,
             looked: Interval::default(),
-            patience_ms,
+            verdict_terms,
         }
     }
 
@@ -92,7 +92,7 @@ impl Cycles {
         Span {
             since_ms,
             now_ms,
-            patience_ms: i64::try_from(self.patience_ms).unwrap_or(i64::MAX),
+            patience_ms: i64::try_from(self.verdict_terms.pass_patience_ms).unwrap_or(i64::MAX),
         }
     }
 
@@ -166,7 +166,8 @@ impl Cycles {
                 continue;
             };
             let counts = counts.sites.get(&**name).unwrap_or(&empty);
-            let verdict = site_verdict(store, counts, run.site(), limits, self.patience_ms, now)?;
+            let terms = self.verdict_terms;
+            let verdict = site_verdict(store, counts, run.site(), limits, terms, now)?;
             tracing::info!(
                 site = %name,
                 verdict = verdict.level.name(),
@@ -191,7 +192,8 @@ impl Cycles {
         let mut verdicts = BTreeMap::new();
         for (name, run) in &self.runs {
             let counts = counts.sites.get(&**name).unwrap_or(&empty);
-            let verdict = site_verdict(store, counts, run.site(), limits, self.patience_ms, now)?;
+            let terms = self.verdict_terms;
+            let verdict = site_verdict(store, counts, run.site(), limits, terms, now)?;
             verdicts.insert(Arc::clone(name), verdict);
         }
         Ok(verdicts)

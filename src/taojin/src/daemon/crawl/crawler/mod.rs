@@ -35,6 +35,7 @@ use crate::daemon::control::commands::ensure_not_paused;
 use crate::daemon::learn::templates::Seen;
 use crate::daemon::reloading::Current;
 use crate::daemon::report::summary::Summary;
+use crate::daemon::report::verdict::VerdictTerms;
 use crate::daemon::watchdog::Worker;
 use crate::daemon::{Clock, Mode, ProgressCallback, Shared};
 use crate::documents::IndexAt;
@@ -149,7 +150,7 @@ impl Crawler {
         let index = Arc::clone(shared.index());
         let leases = channels.leases;
         let dispatch = Dispatch::new(leases, replay, only_requested, index, &config.crawl);
-        let patience_ms = config.crawl.pass_patience_ms;
+        let verdict_terms = VerdictTerms::new(config);
         let sites_of = Arc::clone(&shared);
         let grace = Duration::from_millis(config.crawl.stop_grace_ms);
         let mut crawler = Self {
@@ -159,7 +160,7 @@ impl Crawler {
             },
             frontier,
             committer: Committer::new(store, log, archive, channels.wake),
-            cycles: Cycles::new(channels.current, channels.gate, sites_of, patience_ms),
+            cycles: Cycles::new(channels.current, channels.gate, sites_of, verdict_terms),
             orders: Orders::default(),
             dispatch,
             inbox: Inbox::new(channels.events, grace),
