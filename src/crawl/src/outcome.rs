@@ -9,32 +9,32 @@ words! {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum VisitOutcome {
     /// A page, feed or sitemap came.
-    Page => "ok",
+    Page => "ok" "成功",
     /// The copy that is known is still the present one (304).
-    NotModified => "not_modified",
+    NotModified => "not_modified" "未变",
     /// The page is elsewhere; not followed within the visit.
-    Redirect => "redirect",
+    Redirect => "redirect" "跳转",
     /// Removed for good, says the server (410).
-    Gone => "gone",
+    Gone => "gone" "已永久删除",
     /// Not found (404).
-    NotFound => "not_found",
+    NotFound => "not_found" "页面不存在",
     /// Refused to us by another 4xx.
-    Denied => "denied",
+    Denied => "denied" "拒绝访问",
     /// The server asks for fewer requests (429, 503).
-    Busy => "busy",
+    Busy => "busy" "要求减少请求",
     /// The server failed (another 5xx) or gave an answer that makes no sense.
-    ServerError => "server_error",
+    ServerError => "server_error" "服务器出错",
     /// No whole answer came.
-    Unreachable => "unreachable",
+    Unreachable => "unreachable" "无法访问",
     /// robots.txt forbids the page; it was not asked for.
-    Disallowed => "robots",
+    Disallowed => "robots" "robots.txt 禁止",
     /// robots.txt itself could not be had, so the page was not asked for.
-    RobotsUnreachable => "robots_unreachable",
+    RobotsUnreachable => "robots_unreachable" "robots.txt 无法获取",
     /// Not asked for: the address is not public or the port not for HTTP.
-    AddressRefused => "guard",
+    AddressRefused => "guard" "地址不允许访问",
     /// An answer came that is not taken: its type, its size, its target.
     #[default]
-    Unwanted => "unwanted",
+    Unwanted => "unwanted" "内容不可用",
 }
 }
 
@@ -61,33 +61,33 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Failure {
     /// The name has no address or the name server does not answer.
-    Dns => "dns",
+    Dns => "dns" "域名无法解析",
     /// Nothing listens at the port.
-    ConnectionRefused => "connection-refused",
+    ConnectionRefused => "connection-refused" "连接被拒绝",
     /// No connection otherwise: unroutable, dropped.
-    Connect => "connect",
+    Connect => "connect" "无法连接",
     /// No agreement on TLS: certificate, version.
-    Tls => "tls",
+    Tls => "tls" "无法建立安全连接",
     /// One of the time limits.
-    Timeout => "timeout",
+    Timeout => "timeout" "应答超时",
     /// The connection broke before the whole header was there.
-    Reset => "reset",
+    Reset => "reset" "连接中断",
     /// The connection broke inside the body, or the body is shorter than declared.
-    Truncated => "truncated",
+    Truncated => "truncated" "应答不完整",
     /// The body is not in the encoding that its header declares.
-    Decode => "decode",
+    Decode => "decode" "应答无法解压",
     /// The answer is not HTTP.
-    Protocol => "protocol",
+    Protocol => "protocol" "应答不是 HTTP",
     /// The address is not public or the port not for HTTP.
-    Address => "guard",
+    Address => "guard" "地址不允许访问",
     /// Its type is none that a page can have.
-    ContentType => "content-type",
+    ContentType => "content-type" "不是网页",
     /// Its body is over the limit.
-    TooLarge => "too-large",
+    TooLarge => "too-large" "过大",
     /// Its body grows beyond the allowed ratio when decompressed.
-    Bomb => "bomb",
+    Bomb => "bomb" "压缩炸弹",
     /// It redirects to what cannot be crawled.
-    BadRedirect => "bad-redirect",
+    BadRedirect => "bad-redirect" "跳转到不可用的网址",
 }
 }
 
@@ -126,19 +126,19 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DocumentChange {
     /// The page had none.
-    New => "new",
+    New => "new" "新增",
     /// It says something else now.
-    Changed => "changed",
+    Changed => "changed" "有变化",
     /// It says what it said.
-    Unchanged => "unchanged",
+    Unchanged => "unchanged" "未变",
     /// It stays, though the page did not show it.
-    Unconfirmed => "unconfirmed",
+    Unconfirmed => "unconfirmed" "未确认",
     /// It left the index.
-    Deleted => "deleted",
+    Deleted => "deleted" "已删除",
     /// Another address of the site has it.
-    Duplicate => "duplicate",
+    Duplicate => "duplicate" "与其他网址相同",
     /// Another address had it and names this one as canonical.
-    Moved => "moved",
+    Moved => "moved" "换了网址",
 }
 }
 
@@ -218,6 +218,22 @@ impl Problem {
     }
 }
 
+impl Problem {
+    /// The same for a person who reads Chinese.
+    pub fn in_chinese(self) -> String {
+        let why = |why: NoPage| match why {
+            NoPage::Status(status) => format!("HTTP {status}"),
+            NoPage::Failure(failure) => failure.in_chinese().to_owned(),
+            NoPage::Outcome(outcome) => outcome.in_chinese().to_owned(),
+        };
+        match self {
+            Problem::Page(no_page) => why(no_page),
+            Problem::Robots(no_page) => format!("robots.txt：{}", why(no_page)),
+            Problem::ErrorPage => "错误页".to_owned(),
+        }
+    }
+}
+
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -233,6 +249,9 @@ mod tests {
     use std::collections::HashSet;
 
     use super::*;
+    use crate::frontier::Cause;
+    use crate::scope::Refusal;
+    use crate::store::{UrlClass, UrlState};
 
     #[test]
     fn words_are_unique() {
@@ -250,6 +269,33 @@ mod tests {
             assert_eq!(serde_json::json!(outcome), word);
         }
         assert_eq!(VisitOutcome::parse("something else"), None);
+    }
+
+    #[test]
+    fn words_have_chinese_ones() {
+        let outcomes = VisitOutcome::ALL.map(VisitOutcome::in_chinese);
+        let failures = Failure::ALL.map(Failure::in_chinese);
+        let changes = DocumentChange::ALL.map(DocumentChange::in_chinese);
+        let states = UrlState::ALL.map(UrlState::in_chinese);
+        let classes = UrlClass::ALL.map(UrlClass::in_chinese);
+        let causes = Cause::ALL.map(Cause::in_chinese);
+        let refusals = Refusal::ALL.map(Refusal::in_chinese);
+        let all: [&[&str]; 7] = [
+            &outcomes, &failures, &changes, &states, &classes, &causes, &refusals,
+        ];
+        for word in all.concat() {
+            assert!(!word.is_ascii(), "{word}");
+        }
+        for refusal in Refusal::ALL {
+            let (english, chinese) = (refusal.describe(), refusal.describe_in_chinese());
+            if let Some(setting) = refusal.setting() {
+                assert!(english.ends_with(&format!(" ({setting})")), "{english}");
+                assert!(chinese.ends_with(&format!("（{setting}）")), "{chinese}");
+            }
+        }
+        let robots = Problem::Robots(NoPage::Failure(Failure::Timeout));
+        assert_eq!(robots.in_chinese(), "robots.txt：应答超时");
+        assert_eq!(Problem::ErrorPage.in_chinese(), "错误页");
     }
 
     #[test]

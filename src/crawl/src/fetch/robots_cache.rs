@@ -311,7 +311,7 @@ impl Known {
 fn refusal(refused: Refused) -> Trouble {
     match refused {
         Refused::Rules(rule) | Refused::OnTheWay(rule) => {
-            Trouble::new(VisitOutcome::Unwanted, rule.describe().to_owned())
+            Trouble::new(VisitOutcome::Unwanted, rule.describe())
         }
         Refused::Robots(rule) => Trouble::new(VisitOutcome::Unwanted, rule.pattern),
         Refused::RobotsAway(trouble) => trouble,

@@ -31,39 +31,64 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Refusal {
     /// Its host belongs to no pattern of `hosts`.
-    Host => "refused.host",
+    Host => "refused.host" "主机不属于任何站点",
     /// A pattern of `exclude` matches.
-    Excluded => "refused.excluded",
+    Excluded => "refused.excluded" "被站点的抓取范围排除",
     /// No pattern of `include` matches.
-    NotIncluded => "refused.not_included",
+    NotIncluded => "refused.not_included" "不在站点的抓取范围内",
     /// Too many links from a seed.
-    Hops => "refused.hops",
+    Hops => "refused.hops" "离种子网址的链接层数过多",
     /// Too many redirects in a row.
-    Redirects => "refused.redirects",
+    Redirects => "refused.redirects" "跳转次数过多",
     /// Too many path segments.
-    PathSegments => "refused.path_segments",
+    PathSegments => "refused.path_segments" "路径太深",
     /// A path segment repeats itself.
-    RepeatedSegments => "refused.repeated_segments",
+    RepeatedSegments => "refused.repeated_segments" "路径重复",
     /// The address is too long.
-    Length => "refused.length",
+    Length => "refused.length" "网址太长",
     /// The query is too long or repeats its keys.
-    Query => "refused.query",
+    Query => "refused.query" "查询参数不断增长",
     /// A calendar that leads away from the present.
-    Calendar => "refused.calendar",
+    Calendar => "refused.calendar" "日历没有尽头",
     /// Addresses of this form lead to pages that hardly differ.
-    Alike => "refused.alike",
+    Alike => "refused.alike" "大量几乎相同的页面",
     /// The site is not among those that are crawled.
-    UnknownSite => "refused.unknown_site",
+    UnknownSite => "refused.unknown_site" "站点不在抓取之列",
     /// The operator has taken it down.
-    TakenDown => "refused.taken_down",
+    TakenDown => "refused.taken_down" "已被管理员撤下",
     /// Its site has as many addresses as it may have.
-    SiteFull => "refused.site_full",
+    SiteFull => "refused.site_full" "站点的网址数已满",
 }
 }
 
 impl Refusal {
-    /// In words, for a person.
-    pub fn describe(self) -> &'static str {
+    /// In words, for a person, with the setting that refuses.
+    pub fn describe(self) -> String {
+        self.with_setting().0
+    }
+
+    /// The same for a person who reads Chinese.
+    pub fn describe_in_chinese(self) -> String {
+        self.with_setting().1
+    }
+
+    fn with_setting(self) -> (String, String) {
+        let (english, chinese) = (self.in_english(), self.in_chinese());
+        match self.setting() {
+            Some(setting) => self.describe_with(setting, setting),
+            None => (english.to_owned(), chinese.to_owned()),
+        }
+    }
+
+    /// In English and in Chinese, with what a caller knows of the setting that refuses.
+    pub fn describe_with(self, english: &str, chinese: &str) -> (String, String) {
+        (
+            format!("{} ({english})", self.in_english()),
+            format!("{}（{chinese}）", self.in_chinese()),
+        )
+    }
+
+    fn in_english(self) -> &'static str {
         match self {
             Refusal::Host => "host of no site",
             Refusal::Excluded => "excluded by the site's scope",
@@ -80,6 +105,26 @@ impl Refusal {
             Refusal::TakenDown => "taken down by the operator",
             Refusal::SiteFull => "the site has all the addresses it may have",
         }
+    }
+
+    /// The setting that refuses, if it is one: `scope.…` stands in the file of the site, others in that of the program.
+    pub fn setting(self) -> Option<&'static str> {
+        Some(match self {
+            Refusal::Host => "scope.hosts",
+            Refusal::Excluded => "scope.exclude",
+            Refusal::NotIncluded => "scope.include",
+            Refusal::Hops => "scope.max_hops",
+            Refusal::Redirects => "scope.max_redirects",
+            Refusal::PathSegments => "scope.max_path_segments",
+            Refusal::RepeatedSegments => "scope.max_repeated_segments",
+            Refusal::Length => "scope.max_url_bytes",
+            Refusal::SiteFull => "frontier.max_urls_per_site",
+            Refusal::Query
+            | Refusal::Calendar
+            | Refusal::Alike
+            | Refusal::UnknownSite
+            | Refusal::TakenDown => return None,
+        })
     }
 }
 
@@ -264,6 +309,13 @@ impl Scope {
     /// Whether a pattern of `exclude` matches the path and query of a URL.
     pub fn is_excluded(&self, uri: &CrawlUri) -> bool {
         self.exclude.match_any(uri)
+    }
+
+    /// The first pattern of `exclude` that matches, as it is written.
+    pub fn excluding_pattern(&self, uri: &CrawlUri) -> Option<&str> {
+        let matches = |pattern: &Pattern| pattern.matches(uri.path_and_query());
+        let at = self.exclude.0.iter().position(matches)?;
+        self.rules.scope.exclude.get(at).map(String::as_str)
     }
 
     /// Whether a host, `host` or `host:port`, is one of the site's.

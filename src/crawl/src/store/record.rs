@@ -26,20 +26,20 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, PartialOrd, Ord)]
 pub enum UrlClass {
     /// Named in the site's settings.
-    Seed => "seed",
+    Seed => "seed" "种子网址",
     /// A list page: its worth is its links.
-    Hub => "hub",
+    Hub => "hub" "列表页",
     /// An RSS, Atom or JSON feed.
-    Feed => "feed",
+    Feed => "feed" "订阅源",
     /// A sitemap or a sitemap index.
-    Sitemap => "sitemap",
+    Sitemap => "sitemap" "站点地图",
     /// A detail page.
-    Article => "article",
+    Article => "article" "文章",
     /// Not fetched yet, or none of these.
     #[default]
-    Unknown => "unknown",
+    Unknown => "unknown" "未知",
     /// A file that a page offers.
-    Attachment => "attachment",
+    Attachment => "attachment" "附件",
 }
 }
 
@@ -56,17 +56,17 @@ words! {
 pub enum UrlState {
     /// Found, not fetched yet.
     #[default]
-    New => "new",
+    New => "new" "未抓取",
     /// Fetched, also when the answer was "not modified".
-    Fetched => "fetched",
+    Fetched => "fetched" "已抓取",
     /// Leads elsewhere; the target stands in `target`.
-    Redirect => "redirect",
+    Redirect => "redirect" "跳转",
     /// The server says that it is gone: 404 or 410, twice a day apart if it had a document.
-    Gone => "gone",
+    Gone => "gone" "已失效",
     /// Could not be fetched; tried again while it has a due time.
-    Failed => "failed",
+    Failed => "failed" "失败",
     /// Not allowed: robots.txt, address guard, scope.
-    Refused => "refused",
+    Refused => "refused" "已拒绝",
 }
 }
 
@@ -232,25 +232,25 @@ words! {
 pub enum Cause {
     /// It may be asked now.
     #[default]
-    None = 0 => "nothing holds it",
+    None = 0 => "nothing holds it" "没有限制",
     /// The usual delay, by the time that its last page took.
-    Delay = 1 => "usual delay between two pages",
+    Delay = 1 => "usual delay between two pages" "两次抓取之间的间隔",
     /// `Crawl-delay` of its robots.txt.
-    CrawlDelay = 2 => "Crawl-delay of robots.txt",
+    CrawlDelay = 2 => "Crawl-delay of robots.txt" "robots.txt 的 Crawl-delay",
     /// The delay that the site's settings ask for.
-    SiteDelay = 3 => "delay set for the site",
+    SiteDelay = 3 => "delay set for the site" "站点设置的间隔",
     /// It answered with `Retry-After`.
-    RetryAfter = 4 => "Retry-After of the server",
+    RetryAfter = 4 => "Retry-After of the server" "服务器的 Retry-After",
     /// It answered 429 or 503.
-    Throttled = 5 => "server answered 429 or 503, backing off",
+    Throttled = 5 => "server answered 429 or 503, backing off" "服务器返回 429 或 503，正在退避",
     /// It could not be reached.
-    Unreachable = 6 => "could not be reached, backing off",
+    Unreachable = 6 => "could not be reached, backing off" "无法连接，正在退避",
     /// Too many errors in a row.
-    Parked = 7 => "parked after too many errors in a row",
+    Parked = 7 => "parked after too many errors in a row" "连续出错过多，已搁置",
     /// It had its pages of this cycle.
-    CycleLimit = 10 => "page limit of this cycle reached",
+    CycleLimit = 10 => "page limit of this cycle reached" "已达到本轮页数上限",
     /// It turns readers away: pages to sign in or to prove oneself at, or others in place of what was asked for.
-    TurnedAway = 11 => "shows a captcha, a sign-in or the like instead of its pages, backing off",
+    TurnedAway = 11 => "shows a captcha, a sign-in or the like instead of its pages, backing off" "返回验证码、登录之类的页面，正在退避",
 }
 }
 

@@ -1,13 +1,18 @@
 //! Words errors and warnings for the terminal in Chinese, by a catalogue as gettext has one.
 //!
 //! Messages are made in English; `text/errors.zh.txt` has pairs of an English message and its Chinese one. Only words depend
-//! on it: exit codes and repairs go by types. A message that no entry fits stays English.
+//! on it: exit codes and repairs go by types. What a type says in both languages is no entry. A message that no entry fits stays
+//! English.
 //!
 //! A place is named by a digit (`{1}`) if it holds a value, which stays as it is, and by a letter if it holds a message: a small
 //! one if that may be anything else as well, a capital one if the entry fits only with a message or nothing there, and `E` if
 //! that is the end of one, such as a hint.
 
 use std::sync::LazyLock;
+
+use crate::daemon::reason_in_chinese;
+use taojin_crawl::frontier::Cause;
+use taojin_crawl::scope::Refusal;
 
 /// A message holds values from outside, so it is taken apart in so many steps at most; a real one takes a tenth. This bounds
 /// the depth of the recursion as well.
@@ -22,6 +27,14 @@ static CATALOG: LazyLock<Catalog> =
 pub(super) fn translate(message: &str) -> Option<String> {
     let mut steps = MAX_STEPS;
     CATALOG.translate(message, false, &mut steps)
+}
+
+/// The Chinese words of a type whose English ones these are.
+fn words_of_types(text: &str) -> Option<String> {
+    let refusal = Refusal::ALL.into_iter().find(|r| r.describe() == text);
+    let refusal = refusal.map(Refusal::describe_in_chinese);
+    let cause = || Cause::parse(text).map(|cause| cause.in_chinese().to_owned());
+    refusal.or_else(cause).or_else(|| reason_in_chinese(text))
 }
 
 /// A piece of an entry.
@@ -66,6 +79,9 @@ impl Catalog {
     /// Translates a whole message, or only what can be the end of one: it begins with fixed text.
     fn translate(&self, message: &str, is_end: bool, steps: &mut usize) -> Option<String> {
         *steps = steps.checked_sub(message.len() / STEP_BYTES)?;
+        if let Some(known) = words_of_types(message) {
+            return Some(known);
+        }
         self.entries.iter().find_map(|entry| {
             let is_value_first = matches!(entry.english.first(), Some(Part::Place(_)));
             if is_end && is_value_first || !fixed(&entry.english).all(|text| message.contains(text))
@@ -248,6 +264,10 @@ mod tests {
     #[test]
     fn translate_keeps_values() {
         let long = "油".repeat(100_000);
+        assert_eq!(
+            translate("x: judged to be a list page").as_deref(),
+            Some("x: 判断为列表页")
+        );
         let hostile = [
             "{1} {A} {} }{",
             "a: b: c: d",

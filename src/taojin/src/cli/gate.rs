@@ -48,7 +48,7 @@ pub(super) fn describe_refusal(gate: &Gate, uri: &CrawlUri, refused: &Refused) -
         Refused::Rules(Refusal::TakenDown) | Refused::OnTheWay(Refusal::TakenDown) => {
             format!("was taken down; to lift that: taojin purge --allow {uri}")
         }
-        Refused::Rules(rule) | Refused::OnTheWay(rule) => rule.describe().to_owned(),
+        Refused::Rules(rule) | Refused::OnTheWay(rule) => rule.describe(),
         Refused::Later(_) => "its host asks for more time between two requests".to_owned(),
     }
 }

@@ -163,7 +163,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             }
             None => {
                 let trap = || leads_nowhere(&loaded.config.data_dir, &uri);
-                let alike = || trap().then(|| Refusal::Alike.describe().to_owned());
+                let alike = || trap().then(|| Refusal::Alike.describe());
                 answer.refused_by = refusal(&loaded.sites, &uri)
                     .or_else(alike)
                     .or(full(&loaded, &reader, &uri)?);
@@ -329,7 +329,7 @@ fn describe(answer: &mut UrlReport, record: &UrlRecord, sites: &[Site]) {
     }
     answer.place.queue = Some(match refusal_now(sites, record) {
         Some(rule) => {
-            answer.refused_by = Some(rule.describe().to_owned());
+            answer.refused_by = Some(rule.describe());
             format!("is not fetched: {}", rule.describe())
         }
         None => queue(record, now_ms()),
@@ -409,7 +409,7 @@ fn refusal(sites: &[Site], uri: &CrawlUri) -> Option<String> {
     Some(if sites.iter().all(|site| !site.enabled) {
         "no site is configured".to_owned()
     } else if reasons.is_empty() {
-        Refusal::Host.describe().to_owned()
+        Refusal::Host.describe()
     } else {
         reasons.join("; ")
     })

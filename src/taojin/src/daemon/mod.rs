@@ -65,7 +65,7 @@ pub use clock::Clock;
 pub use crawl::archive::documents_of_archive;
 pub(crate) use crawl::archive::pages_of_archive;
 pub use crawl::crawl_log::LogLine;
-pub(crate) use crawl::visit::NO_TEXT;
+pub(crate) use crawl::visit::{NO_TEXT, reason_in_chinese};
 pub(crate) use learn::templates::{pack, unpack};
 pub use reloading::LexiconWatch;
 pub(crate) use reloading::titles_of;

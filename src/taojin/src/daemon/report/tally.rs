@@ -84,7 +84,7 @@ impl CrawlTally {
             *self
                 .summary
                 .refused_links
-                .entry(refusal.describe().to_owned())
+                .entry(refusal.describe())
                 .or_default() += *count as u64;
         }
     }

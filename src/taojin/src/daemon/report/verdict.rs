@@ -170,9 +170,8 @@ type Words = [String; 2];
 struct Wording {
     sentence: BTreeMap<String, Words>,
     start: BTreeMap<String, Words>,
-    problem: BTreeMap<String, Words>,
-    /// In Chinese, by the English words.
-    cause: BTreeMap<String, String>,
+    /// In English.
+    problem: BTreeMap<String, String>,
 }
 
 static WORDING: LazyLock<Wording> = LazyLock::new(|| {
@@ -308,15 +307,16 @@ fn start_failed(facts: &SiteFacts, problem: Problem, text: &mut Text) {
         text.name("fetch.allow_addresses");
     }
     let rule = reason.map_or("", |(_, reason)| reason.trim_start_matches("robots.txt "));
-    let problem = WORDING.problem.get(&word);
+    let in_words = WORDING
+        .problem
+        .get(&word)
+        .map(|known| [known.clone(), problem.in_chinese()]);
+    let no_answer = || ["no usable answer", "没有可用的应答"].map(str::to_owned);
     let values = [
         ("status", same(&word)),
         ("rule", same(rule)),
         ("start", same(&facts.start)),
-        (
-            "problem",
-            problem.unwrap_or(&WORDING.problem["other"]).clone(),
-        ),
+        ("problem", in_words.unwrap_or_else(no_answer)),
     ];
     let start = &WORDING.start;
     text.add(start.get(key).unwrap_or(&start["other"]), 0, &values);
@@ -404,12 +404,11 @@ fn left(facts: &SiteFacts, text: &mut Text) {
 
 /// A host that is not requested longer than a pass waits.
 fn rest(facts: &SiteFacts, resting: &Resting, text: &mut Text) {
-    let cause = resting.cause.as_str();
-    let in_chinese = WORDING.cause.get(cause).map_or(cause, String::as_str);
+    let cause = [resting.cause.as_str(), resting.cause.in_chinese()];
     let values = [
         ("host", same(&resting.host)),
         ("time", same(facts.time(resting.until_ms))),
-        ("cause", [cause.to_owned(), in_chinese.to_owned()]),
+        ("cause", cause.map(str::to_owned)),
         ("max", same(facts.limits.pass_patience_ms)),
     ];
     text.say("rest", 0, &values);
@@ -444,32 +443,27 @@ fn not_followed(unvisited: &UnvisitedCounts, limits: &CycleLimits, text: &mut Te
 
 /// `HTTP 500 × 3, timeout × 1`.
 fn list(problems: &BTreeMap<Problem, u64>) -> Words {
-    let words = problems.iter().map(|(problem, n)| (problem.to_string(), n));
-    let words = BTreeMap::from_iter(words);
-    let in_language = |language: usize| {
-        let each = words.iter().map(|(word, n)| {
-            let known = WORDING.problem.get(word);
-            format!("{} × {n}", known.map_or(word, |words| &words[language]))
-        });
-        each.collect::<Vec<_>>()
-    };
-    [in_language(0).join(", "), in_language(1).join("、")]
+    let words = problems
+        .iter()
+        .map(|(problem, n)| (problem.to_string(), (problem, n)));
+    let (mut en, mut zh) = (Vec::new(), Vec::new());
+    for (word, (problem, n)) in BTreeMap::from_iter(words) {
+        let known = WORDING.problem.get(&word).unwrap_or(&word);
+        en.push(format!("{known} × {n}"));
+        zh.push(format!("{} × {n}", problem.in_chinese()));
+    }
+    [en.join(", "), zh.join("、")]
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use taojin_crawl::frontier::Cause;
 
     #[test]
     fn wording_covers_failures() {
         for failure in Failure::ALL {
             let word = failure.as_str();
             assert!(WORDING.problem.contains_key(word), "{word}");
-        }
-        for cause in Cause::ALL {
-            let word = cause.as_str();
-            assert!(WORDING.cause.contains_key(word), "{word}");
         }
     }
 }

@@ -201,7 +201,7 @@ fn refusals_are_told() {
             refused(Refused::OnTheWay(Refusal::Host)),
             Unwanted,
             None,
-            Refusal::Host.describe(),
+            "host of no site (scope.hosts)",
         ),
         (
             refused(Refused::Later(NOW)),

@@ -534,7 +534,7 @@ impl fmt::Display for Unfetched {
                 Problem::Robots(trouble.no_page()).fmt(f)
             }
             Unfetched::Refused(Refused::Rules(rule) | Refused::OnTheWay(rule)) => {
-                f.write_str(rule.describe())
+                f.write_str(&rule.describe())
             }
             Unfetched::Refused(Refused::Later(_)) => {
                 f.write_str("leads to a host that asked for a long pause")
@@ -549,27 +549,100 @@ impl fmt::Display for Unfetched {
     }
 }
 
+impl Unindexed {
+    /// Those that are said without a value.
+    const PLAIN: [Unindexed; 8] = [
+        Unindexed::HeaderNoindex,
+        Unindexed::MetaNoindex,
+        Unindexed::ListPage,
+        Unindexed::ErrorPage,
+        Unindexed::NoText,
+        Unindexed::Unclear,
+        Unindexed::Endless,
+        Unindexed::Off,
+    ];
+
+    /// In English, as the store has it, and in Chinese.
+    fn words(&self) -> [String; 2] {
+        let [en, zh] = match self {
+            Unindexed::HeaderNoindex => [
+                "asks not to be indexed (X-Robots-Tag: noindex)",
+                "网页要求不收录（X-Robots-Tag: noindex）",
+            ],
+            Unindexed::MetaNoindex => [
+                "asks not to be indexed (meta robots: noindex)",
+                "网页要求不收录（meta robots: noindex）",
+            ],
+            Unindexed::ListPage => ["judged to be a list page", "判断为列表页"],
+            Unindexed::ErrorPage => [
+                "judged to be an error page by what its title or text says",
+                "从标题或正文判断为错误页",
+            ],
+            Unindexed::NoText => ["no main text found", "没有找到正文"],
+            Unindexed::Unclear => [
+                "judged to be neither an article nor a list: its text is not clear enough",
+                "判断为既不是文章也不是列表页：正文不够明确",
+            ],
+            Unindexed::Endless => ["the text has no end", "正文没有结尾"],
+            Unindexed::Off => [
+                "documents are switched off (crawl.documents = false)",
+                "已关闭文档收录（crawl.documents = false）",
+            ],
+            Unindexed::PartOf(first) => {
+                return [
+                    format!("its text stands in the document of the article's first page, {first}"),
+                    format!("正文已并入文章第一页的文档：{first}"),
+                ];
+            }
+            Unindexed::File(why) => {
+                return [
+                    format!("{}{THE_FILE}{why}", why.as_str()),
+                    unreadable_in_chinese(why.as_str()).to_owned(),
+                ];
+            }
+        };
+        [en.to_owned(), zh.to_owned()]
+    }
+}
+
+/// What stands between the word of an unreadable file and its sentence.
+const THE_FILE: &str = ": the file ";
+
+/// Why a file has no document, by the word of [`Unreadable`].
+fn unreadable_in_chinese(word: &str) -> &'static str {
+    match word {
+        "scanned" => "文件只有扫描图像，没有文字",
+        "password" => "文件有密码",
+        "garbled" => "文件中的文字编码无法还原",
+        "no_text" => "文件没有文字",
+        "damaged" => "文件已损坏",
+        "not_read" => "不支持的文件格式",
+        "too_large" => "文件过大",
+        "timed_out" => "读取文件超时",
+        "crashed" => "读取文件时出错",
+        _ => "文件无法读取",
+    }
+}
+
+/// The Chinese words for why a page has no document, of those that the store has in English; `None` for a sentence that holds
+/// values.
+pub(crate) fn reason_in_chinese(reason: &str) -> Option<String> {
+    if reason == NO_TEXT {
+        return Some("不是文本".to_owned());
+    }
+    let known = Unindexed::PLAIN.iter().map(Unindexed::words);
+    let known = known.into_iter().find(|[english, _]| english == reason);
+    let known = known.map(|[_, chinese]| chinese);
+    let of_file = || Some(unreadable_in_chinese(reason.split_once(THE_FILE)?.0).to_owned());
+    known
+        .or_else(of_file)
+        .or_else(|| Some(Problem::parse(reason)?.in_chinese()))
+}
+
 impl fmt::Display for Unindexed {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Unindexed::HeaderNoindex => "asks not to be indexed (X-Robots-Tag: noindex)",
-            Unindexed::MetaNoindex => "asks not to be indexed (meta robots: noindex)",
-            Unindexed::ListPage => "judged to be a list page",
-            Unindexed::ErrorPage => "judged to be an error page by what its title or text says",
-            Unindexed::NoText => "no main text found",
-            Unindexed::Unclear => {
-                "judged to be neither an article nor a list: its text is not clear enough"
-            }
-            Unindexed::Endless => "the text has no end",
-            Unindexed::Off => "documents are switched off (crawl.documents = false)",
-            Unindexed::PartOf(first) => {
-                return write!(
-                    f,
-                    "its text stands in the document of the article's first page, {first}"
-                );
-            }
-            Unindexed::File(why) => return write!(f, "{}: the file {why}", why.as_str()),
-        })
+        let [english, _] = self.words();
+        f.write_str(&english)
     }
 }
 
