@@ -213,6 +213,25 @@ impl DateSource {
             Self::Page => "the page that offers it",
         }
     }
+
+    /// In Chinese, for a person.
+    pub fn in_chinese(self) -> &'static str {
+        match self {
+            Self::JsonLd => "网页的 JSON-LD",
+            Self::Meta => "meta 元素",
+            Self::Element => "含日期的元素",
+            Self::Url => "网址",
+            Self::Text => "网页正文",
+            Self::Script => "脚本",
+            Self::State => "脚本中的数据",
+            Self::Title => "标题或摘要",
+            Self::Modified => "最后修改时间",
+            Self::Template => "站点模板",
+            Self::List => "列出它的列表",
+            Self::File => "文件本身",
+            Self::Page => "提供它的网页",
+        }
+    }
 }
 
 /// What Taojin knows of a page: this is indexed, exported and answered.

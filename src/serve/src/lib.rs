@@ -32,12 +32,14 @@ pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::operator::{Secret, new_token, signature};
 pub use pages::health::{Health, health_in};
 pub use pages::help::syntax_in;
-pub use pages::moment::{Precision, show_time};
+pub use pages::moment::{Precision, show_time, show_written};
+pub use pages::results::{note_in, reason_in};
 pub use pages::templates::{
     Effect, FieldListed, NamedPlace, Proposal, RegionListed, TemplateListed, TemplateReview,
     TemplateView, TextListed,
 };
-pub use pages::words::{InitLabels, init_words};
+pub use pages::versions::field_in;
+pub use pages::words::{InitLabels, init_words, level_in, show_bytes, span_in};
 pub use router::{BindError, bind, router, serve};
 pub use search::source::{
     DocumentHit, RecentHit, Related, Relaxation, SearchRequest, SearchResults, SearchSource,
@@ -48,7 +50,7 @@ pub use status::{
     Activity, ClusterStatus, CycleCounts, DiskUse, FollowStatus, HostCounts, HostStatus,
     LeftOutDocument, LeftOutStatus, Level, NodeStatus, QueueCounts, Readiness, ReadinessSource,
     SeenFilter, SiteStatus, SiteVerdict, Status, StatusSource, TemplateStatus, TermsStatus,
-    UrlCounts, WorkerStatus,
+    UrlCounts, Words, WorkerStatus, worker_in_chinese,
 };
 pub use taojin_search::query::dates::{Calendar, period_ms};
 pub use taojin_search::query::snippet::Marked;

@@ -4,8 +4,45 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use taojin_crawl::frontier::Cause;
 use taojin_search::index::RecutProgress;
 use utoipa::ToSchema;
+
+/// What the operator must know, in the languages that the program speaks; empty when all is well.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct Words {
+    /// Why it is paused, or anything else the operator must know; empty when all is well.
+    #[serde(rename = "note")]
+    pub en: String,
+    /// The same in Chinese; empty where only an error in English is known.
+    #[serde(rename = "note_zh")]
+    pub zh: String,
+}
+
+impl Words {
+    /// The same sentence in English and in Chinese.
+    pub fn new(en: impl Into<String>, zh: impl Into<String>) -> Self {
+        Self {
+            en: en.into(),
+            zh: zh.into(),
+        }
+    }
+}
+
+/// The workers of the daemon as [`WorkerStatus`] names them, in Chinese.
+const WORKERS: [(&str, &str); 4] = [
+    ("crawl loop", "抓取主循环"),
+    ("fetching", "抓取"),
+    ("indexer", "索引"),
+    ("server", "检索服务"),
+];
+
+/// The Chinese name of a worker of the daemon; the name itself if it has none.
+pub fn worker_in_chinese(name: &str) -> &str {
+    let known = WORKERS.iter().find(|(english, _)| *english == name);
+    known.map_or(name, |(_, chinese)| chinese)
+}
 
 /// Where a [`Status`] comes from: called for each request on a blocking thread; the error is one line for the
 /// operator. It should answer within the request's time limit.
@@ -41,8 +78,9 @@ pub struct Status {
     pub pid: Option<u32>,
     /// What it is doing.
     pub activity: Activity,
-    /// Why it is paused, or anything else the operator must know; empty when all is well.
-    pub note: String,
+    /// Why it is paused, or anything else the operator must know.
+    #[serde(flatten)]
+    pub note: Words,
     /// Documents that can be found.
     pub documents: u64,
     /// Documents in the outbox that the index has not committed yet.
@@ -372,6 +410,27 @@ pub struct HostStatus {
     /// The last error.
     pub last_error: Option<String>,
 }
+
+impl HostStatus {
+    /// Words for a person who reads Chinese in place of the English ones.
+    pub fn speak_chinese(&mut self) {
+        if let Some(cause) = Cause::parse(&self.cause) {
+            cause.in_chinese().clone_into(&mut self.cause);
+        }
+        let known = HOST_STATES.iter().find(|(word, _)| *word == self.state);
+        if let Some((_, chinese)) = known {
+            (*chinese).clone_into(&mut self.state);
+        }
+    }
+}
+
+/// States of hosts, in Chinese.
+const HOST_STATES: [(&str, &str); 4] = [
+    ("slow", "较慢"),
+    ("backing off", "退避中"),
+    ("parked", "已搁置"),
+    ("limited", "已达本轮上限"),
+];
 
 /// How the last cycle of a site went, in one word.
 #[derive(

@@ -55,15 +55,16 @@ fn troubles(
 ) -> (Level, Vec<String>) {
     let mut failed = Vec::new();
     let stuck = status.workers.iter().filter(|worker| !worker.alive);
-    let stuck: Vec<&str> = stuck.map(|worker| worker.name.as_str()).collect();
-    if !stuck.is_empty() {
+    let stuck: Vec<&str> = stuck.map(|worker| lang.worker(&worker.name)).collect();
+    let note = lang.note(status);
+    // A note of a daemon that runs says which workers are stuck, and why.
+    if !stuck.is_empty() && (note.is_empty() || status.activity != Activity::Running) {
         failed.push(fill(words.stuck, &[("list", &stuck.join(between))]));
     }
-    let note = &[("note", status.note.as_str())];
     match status.activity {
-        Activity::Paused => failed.push(fill(words.paused, note)),
+        Activity::Paused => failed.push(fill(words.paused, &[("note", note)])),
         Activity::Stopping => failed.push(words.stopping.to_owned()),
-        _ if !status.note.is_empty() => failed.push(status.note.clone()),
+        _ if !note.is_empty() => failed.push(note.to_owned()),
         _ => {}
     }
     if status.index_lag_ms > INDEX_LAG_MS {
@@ -124,7 +125,7 @@ pub(crate) fn troubled_first(sites: &mut [SiteStatus]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::{FollowStatus, SiteVerdict, WorkerStatus};
+    use crate::status::{FollowStatus, SiteVerdict, Words, WorkerStatus};
 
     fn site(name: &str, level: Level) -> SiteStatus {
         let verdict = SiteVerdict {
@@ -157,9 +158,13 @@ mod tests {
             }],
             ..status(&[Ok])
         };
+        let said = Status {
+            note: Words::new("indexer: no room", "索引：没有空间"),
+            ..stuck.clone()
+        };
         let paused = Status {
             activity: Activity::Paused,
-            note: "disk full".to_owned(),
+            note: Words::new("disk full", "磁盘已满"),
             ..status(&[Ok])
         };
         let behind = Status {
@@ -205,8 +210,14 @@ mod tests {
                 "no page from 4 sites (乙, 丙, 丁 …); 1 site with",
                 "4 个站点抓取失败（乙、丙、丁 …）；1 个站点只",
             ),
-            (stuck, Failed, "no progress: indexer", "停滞：indexer"),
-            (paused, Failed, "paused: disk full", "已暂停：disk full"),
+            (stuck, Failed, "no progress: indexer", "停滞：索引"),
+            (
+                said,
+                Failed,
+                "Needs a look: indexer: no room.",
+                "需要留意：索引：没有空间。",
+            ),
+            (paused, Failed, "paused: disk full", "已暂停：磁盘已满"),
             (behind, Failed, "10 min behind", "落后 10 分钟"),
             (
                 undelivered,

@@ -94,6 +94,11 @@ impl Clock {
     }
 }
 
+/// A time as a document has it, for people: with its zone where it names one, and what is no ISO 8601 as it is.
+pub fn show_written(text: &str) -> String {
+    shown(text).unwrap_or_else(|| text.to_owned())
+}
+
 /// An ISO 8601 time as people read it; `None` for what is none.
 fn shown(text: &str) -> Option<String> {
     let (date, rest) = text.split_at_checked(DATE_BYTES)?;
@@ -158,6 +163,7 @@ mod tests {
         ] {
             let read = clock(Lang::Zh).read(text).unwrap();
             assert_eq!((read.shown.as_str(), read.machine.as_str()), (shown, text));
+            assert_eq!(show_written(text), shown);
         }
     }
 

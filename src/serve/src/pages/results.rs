@@ -207,6 +207,16 @@ fn range(c: &Chrome, params: &Params, found: &SearchResults) -> String {
     }
 }
 
+/// A remark on the query, for a locale such as `zh_CN.UTF-8`.
+pub fn note_in(locale: &str, remark: &Note) -> String {
+    note(Lang::of_locale(locale), remark)
+}
+
+/// Why a hit stands where it does, for a locale such as `zh_CN.UTF-8`.
+pub fn reason_in(locale: &str, why: &Reason) -> String {
+    reason(Lang::of_locale(locale), why)
+}
+
 /// A remark on the query.
 pub(super) fn note(lang: Lang, note: &Note) -> String {
     match (lang, note) {

@@ -8,8 +8,8 @@ use crate::pages::chart::percent;
 use crate::pages::health::{Health, troubled_first};
 use crate::pages::request::{PageRequest, broken, missing, page};
 use crate::pages::view::{Chrome, link, site_path};
-use crate::pages::words::OperatorLabels;
-use crate::status::{Activity, SiteStatus, Status};
+use crate::pages::words::{Lang, OperatorLabels, show_bytes};
+use crate::status::{Activity, HostStatus, SiteStatus, Status};
 
 #[derive(Template)]
 #[template(path = "status.html")]
@@ -44,6 +44,9 @@ impl StatusPage {
             (o.gone, u.gone),
         ];
         troubled_first(&mut s.sites);
+        if c.lang == Lang::Zh {
+            s.hosts.iter_mut().for_each(HostStatus::speak_chinese);
+        }
         StatusPage {
             health: Health::new(c.lang, &s),
             reads_only: s.activity == Activity::ReadOnly,
@@ -80,36 +83,18 @@ impl StatusPage {
         span_ms.map_or_else(|| self.o.never.to_owned(), |ms| self.c.lang.span(ms))
     }
 
-    fn delay(&self, delay_ms: &u64) -> String {
-        match *delay_ms {
-            ms @ 0..1_000 => format!("{ms} ms"),
-            ms => format!("{}.{} s", ms / 1_000, ms % 1_000 / 100),
-        }
+    fn length(&self, ms: &i64) -> String {
+        let sign = if *ms < 0 { "-" } else { "" };
+        format!("{sign}{}", self.c.lang.span(*ms))
     }
 
-    /// A length of time, roughly.
-    fn roughly(&self, ms: &i64) -> String {
-        match *ms / 1_000 {
-            s @ ..120 => format!("{s} s"),
-            s @ 120..7_200 => format!("{} min", s / 60),
-            s @ 7_200..172_800 => format!("{} h", s / 3_600),
-            s => format!("{} d", s / 86_400),
-        }
+    fn delay(&self, delay_ms: &u64) -> String {
+        let ms = i64::try_from(*delay_ms).unwrap_or(i64::MAX);
+        self.c.lang.span(ms)
     }
 
     fn bytes(&self, bytes: &u64) -> String {
-        const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
-        let mut value = *bytes as f64;
-        let mut unit = 0;
-        while value >= 1024.0 && unit + 1 < UNITS.len() {
-            value /= 1024.0;
-            unit += 1;
-        }
-        if unit == 0 {
-            format!("{value} B")
-        } else {
-            format!("{value:.1} {}", UNITS[unit])
-        }
+        show_bytes(*bytes)
     }
 }
 

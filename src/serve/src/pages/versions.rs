@@ -12,7 +12,7 @@ use axum::response::Response;
 use super::moment::Moment;
 use super::request::{PageRequest, broken, missing, page};
 use super::view::{Chrome, address, outward, title};
-use super::words::{VersionsPageLabels, fill};
+use super::words::{Labels, Lang, VersionsPageLabels, fill};
 use crate::api::log::{DiffLine, FieldChange, HistoryAnswer, VersionAnswer};
 use crate::api::log::{DocumentKey, VersionListed};
 use crate::pages::view::Html;
@@ -209,17 +209,26 @@ fn view(c: &Chrome, at: usize, version: &VersionAnswer) -> VersionView {
     }
 }
 
-fn field_view(c: &Chrome, field: &FieldChange) -> (&'static str, Option<Html>, Option<Html>) {
-    let w = &c.t.versions_page;
-    let name = match field.field.as_str() {
+fn field_name(t: &'static Labels, field: &str) -> &'static str {
+    let w = &t.versions_page;
+    match field {
         "title" => w.title,
         "published" => w.published,
-        "author" => c.t.author,
-        "source" => c.t.source,
+        "author" => t.author,
+        "source" => t.source,
         "comments" => w.comments,
-        "attachments" => c.t.attachments,
+        "attachments" => t.attachments,
         _ => w.images,
-    };
+    }
+}
+
+/// A field of a [`FieldChange`], for a locale such as `zh_CN.UTF-8`.
+pub fn field_in(locale: &str, field: &str) -> &'static str {
+    field_name(Lang::of_locale(locale).labels(), field)
+}
+
+fn field_view(c: &Chrome, field: &FieldChange) -> (&'static str, Option<Html>, Option<Html>) {
+    let name = field_name(c.t, &field.field);
     let html = |text: &Option<String>| {
         text.as_deref()
             .map(|text| Html::marked(&Marked::from(text)))

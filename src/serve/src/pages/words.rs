@@ -2,13 +2,41 @@
 //! them. The build makes their types and values: `Labels`, with a field for each word, and `ZH` and `EN`. [`Lang`] is the language
 //! of a reader, from `?lang=` or Accept-Language. Documents are shown as they were written.
 
-use crate::status::{Level, SiteVerdict};
+use crate::status::{Level, SiteVerdict, Status, worker_in_chinese};
 
 include!(concat!(env!("OUT_DIR"), "/labels.rs"));
 
 /// The words of `taojin init` for a locale such as `zh_CN.UTF-8`.
 pub fn init_words(locale: &str) -> &'static InitLabels {
     &Lang::of_locale(locale).labels().init
+}
+
+/// A length of time for people, for a locale such as `zh_CN.UTF-8`.
+pub fn span_in(locale: &str, span_ms: i64) -> String {
+    Lang::of_locale(locale).span(span_ms)
+}
+
+/// How a cycle went, in a word, for a locale such as `zh_CN.UTF-8`.
+pub fn level_in(locale: &str, level: Level) -> &'static str {
+    Lang::of_locale(locale).labels().operator.level(level)
+}
+
+/// Bytes for people: decimal units to a tenth, as in settings and messages.
+pub fn show_bytes(bytes: u64) -> String {
+    const UNITS: [&str; 4] = ["kB", "MB", "GB", "TB"];
+    let mut value = bytes as f64;
+    let mut unit = "B";
+    for larger in UNITS {
+        if value < 999.95 {
+            break;
+        }
+        (value, unit) = (value / 1000.0, larger);
+    }
+    if unit == "B" {
+        format!("{bytes} B")
+    } else {
+        format!("{value:.1} {unit}")
+    }
 }
 
 /// A sentence with a number, in the forms that the language has.
@@ -95,6 +123,22 @@ impl Lang {
         match self {
             Lang::Zh => &verdict.text_zh,
             Lang::En => &verdict.text,
+        }
+    }
+
+    /// What the operator must know; empty when all is well.
+    pub(crate) fn note(self, status: &Status) -> &str {
+        match self {
+            Lang::Zh if !status.note.zh.is_empty() => &status.note.zh,
+            _ => &status.note.en,
+        }
+    }
+
+    /// A worker of the daemon.
+    pub(crate) fn worker(self, name: &str) -> &str {
+        match self {
+            Lang::Zh => worker_in_chinese(name),
+            Lang::En => name,
         }
     }
 
@@ -201,11 +245,13 @@ impl Lang {
         }
     }
 
-    /// A length of time in the largest unit that fits.
+    /// A length of time in the largest unit that fits; below ten seconds to a tenth.
     pub(crate) fn span(self, span_ms: i64) -> String {
         let [second, minute, hour, day] = self.labels().sentences.units;
-        let seconds = span_ms.unsigned_abs() / 1_000;
+        let ms = span_ms.unsigned_abs();
+        let (tenths, seconds) = (ms % 1_000 / 100, ms / 1_000);
         let (number, unit) = match seconds {
+            0..10 if tenths > 0 => return format!("{seconds}.{tenths} {second}"),
             0..60 => (seconds, second),
             60..3_600 => (seconds / 60, minute),
             3_600..172_800 => (seconds / 3_600, hour),
@@ -219,13 +265,39 @@ impl Lang {
         let s = &self.labels().sentences;
         let distance = then_ms.saturating_sub(now_ms);
         let form = if distance > 0 { s.later } else { s.ago };
-        fill(form, &[("span", &self.span(distance))])
+        fill(form, &[("span", &self.span(distance / 1_000 * 1_000))])
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_unit_for_one_size() {
+        for (bytes, shown) in [
+            (0, "0 B"),
+            (999, "999 B"),
+            (1_000, "1.0 kB"),
+            (999_960, "1.0 MB"),
+            (64_230_000_000, "64.2 GB"),
+            (u64::MAX, "18446744.1 TB"),
+        ] {
+            assert_eq!(show_bytes(bytes), shown);
+        }
+        for (ms, en, zh) in [
+            (0, "0 s", "0 秒"),
+            (340, "0.3 s", "0.3 秒"),
+            (3_000, "3 s", "3 秒"),
+            (12_900, "12 s", "12 秒"),
+            (600_000, "10 min", "10 分钟"),
+            (7_300_000, "2 h", "2 小时"),
+            (400_000_000, "4 d", "4 天"),
+        ] {
+            assert_eq!(span_in("C", ms), en);
+            assert_eq!(span_in("zh_CN.UTF-8", ms), zh);
+        }
+    }
 
     #[test]
     fn a_value_is_put_in_once_and_as_it_is() {

@@ -386,7 +386,7 @@ fn fake_status() -> Result<Status, String> {
     Ok(Status {
         version: "0.1.0".to_owned(),
         activity: Activity::Running,
-        note: "disk <low>".to_owned(),
+        note: Words::new("disk <low>", "磁盘 <不足>"),
         documents: 25,
         sites: vec![SiteStatus {
             name: "甲站".to_owned(),

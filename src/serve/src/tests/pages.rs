@@ -242,9 +242,9 @@ async fn status_page_for_operator() {
     assert_escaped(&page);
     for part in [
         "运行中",
-        "disk &#60;low&#62;",
+        "磁盘 &#60;不足&#62;",
         "slow.example",
-        "9.4 s",
+        "9.4 秒",
         "甲站",
     ] {
         assert!(page.body.contains(part), "{part}");
@@ -386,7 +386,7 @@ async fn status_page_opens_with_health() {
     for (lang, sentence) in [
         (
             "zh",
-            "需要留意：disk &#60;low&#62;；1 个站点抓取失败（甲站）。",
+            "需要留意：磁盘 &#60;不足&#62;；1 个站点抓取失败（甲站）。",
         ),
         (
             "en",

@@ -192,6 +192,7 @@ fn ends_before(text: &str, next: &str, is_message: bool) -> impl Iterator<Item =
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
     use std::fs;
     use std::io::Error;
     use std::net::ToSocketAddrs as _;
@@ -212,6 +213,79 @@ mod tests {
                 lines.for_each(|line| texts.push_str(line.trim_start()));
             }
         }
+    }
+
+    /// What the tags of a template show or ask, by the last name of each path: `t.s.documents` is `documents`. A text that is
+    /// there in both languages counts once.
+    fn shown(template: &str) -> BTreeSet<String> {
+        let between = |open: &'static str, close: &'static str| {
+            let tags = template.split(open).skip(1);
+            tags.filter_map(move |rest| rest.split(close).next())
+        };
+        let mut names = BTreeSet::new();
+        for tag in between("{{", "}}").chain(between("{%", "%}")) {
+            let code: Vec<&str> = tag.split('"').step_by(2).collect();
+            let code = code.join(" ");
+            let paths = code.split(|c: char| !c.is_alphanumeric() && !"_.:".contains(c));
+            let fields = paths.filter_map(|path| path.rsplit_once(['.', ':']));
+            names.extend(fields.map(|(_, name)| name.trim_end_matches("_zh").to_owned()));
+        }
+        names.remove("");
+        names
+    }
+
+    /// By these a template words what a type says; the other language may do so in another way.
+    const WORDING: [&str; 11] = [
+        "change",
+        "class_in_chinese",
+        "describe",
+        "field",
+        "in_chinese",
+        "level",
+        "localized",
+        "name",
+        "outcome",
+        "state_in_chinese",
+        "zh",
+    ];
+
+    /// A person who reads Chinese is told the same.
+    #[test]
+    fn templates_show_the_same_fields() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/text");
+        let read = |name: &str| fs::read_to_string(folder.join(name)).expect("a template");
+        let mut pairs = 0;
+        for entry in fs::read_dir(&folder).expect("a folder of templates") {
+            let name = entry.expect("an entry").file_name();
+            let name = name.to_str().expect("UTF-8");
+            let Some(stem) = name
+                .strip_suffix(".zh.txt")
+                .filter(|stem| *stem != "errors")
+            else {
+                continue;
+            };
+            let (english, chinese) = (read(&format!("{stem}.txt")), read(name));
+            let lacks = |names: BTreeSet<String>, other: &str| {
+                let names = names.into_iter();
+                // A field of the template's own type has no path in the English one.
+                let lacking = names.filter(|name| {
+                    !other.contains(name.as_str()) && !WORDING.contains(&name.as_str())
+                });
+                lacking.collect::<Vec<_>>()
+            };
+            assert_eq!(
+                lacks(shown(&english), &chinese),
+                [""; 0],
+                "{name} lacks these"
+            );
+            assert_eq!(
+                lacks(shown(&chinese), &english),
+                [""; 0],
+                "{stem}.txt lacks these"
+            );
+            pairs += 1;
+        }
+        assert!(pairs > 10, "{pairs} templates in both languages");
     }
 
     /// An English text that changes leaves its entry without use.

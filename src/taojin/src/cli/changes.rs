@@ -57,13 +57,24 @@ pub(crate) fn changes(context: &Context, args: &ChangesArgs) -> anyhow::Result<E
         return Ok(ExitCode::SUCCESS);
     }
     let c = Paint::new();
-    output::text(&ChangesText { answer: &answer, c })?;
+    let text = ChangesText { answer: &answer, c };
+    output::text_in(text, |t| ChineseChangesText { t })?;
     let next = context.command(&format!("changes --since {}", answer.next));
-    output::note(&match (answer.changes.len(), answer.more) {
-        (0, _) => format!("nothing changed; later: {next}"),
-        (n, true) => format!("{n} changes, and there are more: {next}"),
-        (n, false) => format!("{n} changes; later: {next}"),
-    });
+    let (english, chinese) = match (answer.changes.len(), answer.more) {
+        (0, _) => (
+            format!("nothing changed; later: {next}"),
+            format!("没有变更；以后执行：{next}"),
+        ),
+        (n, true) => (
+            format!("{n} changes, and there are more: {next}"),
+            format!("{n} 条变更，后面还有：{next}"),
+        ),
+        (n, false) => (
+            format!("{n} changes; later: {next}"),
+            format!("{n} 条变更；以后执行：{next}"),
+        ),
+    };
+    output::note(&output::pick(english, chinese));
     Ok(ExitCode::SUCCESS)
 }
 
@@ -73,6 +84,13 @@ pub(crate) fn changes(context: &Context, args: &ChangesArgs) -> anyhow::Result<E
 struct ChangesText<'a> {
     answer: &'a ChangesAnswer,
     c: Paint,
+}
+
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "changes.zh.txt")]
+struct ChineseChangesText<'a> {
+    t: ChangesText<'a>,
 }
 
 /// Arguments of `history`.
@@ -99,11 +117,12 @@ pub(crate) fn history(context: &Context, args: &HistoryArgs) -> anyhow::Result<E
             "{uri}: nothing is known of a document there; what is known of the page: {why}"
         );
     };
-    output::answer_in(args.json, &answer, |answer| HistoryText {
+    let english = |answer| HistoryText {
         answer,
         asked: uri.as_str(),
         c: Paint::new(),
-    })
+    };
+    output::answer_both(args.json, &answer, english, |t| ChineseHistoryText { t })
 }
 
 /// The versions of a document for a person.
@@ -113,4 +132,11 @@ struct HistoryText<'a> {
     answer: &'a HistoryAnswer,
     asked: &'a str,
     c: Paint,
+}
+
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "history.zh.txt")]
+struct ChineseHistoryText<'a> {
+    t: HistoryText<'a>,
 }

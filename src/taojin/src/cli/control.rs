@@ -126,16 +126,21 @@ fn visit_alone(loaded: &LoadedConfig, url: &str) -> anyhow::Result<CommandDone> 
 
 /// What came of a visit, in one line.
 fn visited(done: &CommandDone) -> String {
-    let mut parts = vec![done.outcome.clone().unwrap_or("not visited yet".to_owned())];
-    parts.extend(done.status.map(|status| format!("status {status}")));
-    parts.extend(done.reason.clone());
-    parts.extend(
-        done.document
-            .as_ref()
-            .map(|word| format!("document {word}")),
-    );
+    let outcome = done.outcome.as_deref().map(output::outcome);
+    let not_yet = output::pick("not visited yet", "还没有访问");
+    let mut parts = vec![outcome.unwrap_or(not_yet).to_owned()];
+    let status = output::pick("status", "状态码");
+    parts.extend(done.status.map(|code| format!("{status} {code}")));
+    let reason = done.reason.as_deref();
+    parts.extend(reason.map(|reason| output::localized(reason).into_owned()));
+    let change = done.document.as_deref().map(output::change);
+    let document = output::pick("document", "文档");
+    parts.extend(change.map(|change| format!("{document} {change}")));
     let url = done.url.as_deref().unwrap_or_default();
-    format!("{url}: {}", parts.join(", "))
+    output::pick(
+        format!("{url}: {}", parts.join(", ")),
+        format!("{url}：{}", parts.join("，")),
+    )
 }
 
 /// Fetches nothing of a site any more.
@@ -143,8 +148,9 @@ pub(crate) fn pause(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCo
     let done = set_paused(context, args, true)?;
     output::answer(args.json, &done, |done| {
         let (site, since) = (&args.site, output::time(done.paused_ms));
-        output::line(&format!(
-            "{site}: paused since {since}, until: taojin resume {site}"
+        output::line(&output::pick(
+            format!("{site}: paused since {since}, until: taojin resume {site}"),
+            format!("{site}：已于 {since} 暂停；恢复：taojin resume {site}"),
         ));
     })
 }
@@ -153,11 +159,16 @@ pub(crate) fn pause(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCo
 pub(crate) fn resume(context: &Context, args: &SiteArgs) -> anyhow::Result<ExitCode> {
     let done = set_paused(context, args, false)?;
     output::answer(args.json, &done, |done| {
-        let next = match done.next_cycle_ms {
-            Some(ms) => format!(", next cycle {}", output::time(Some(ms))),
-            None => String::new(),
-        };
-        output::line(&format!("{}: resumed{next}", args.site));
+        let (mut english, mut chinese) = (
+            format!("{}: resumed", args.site),
+            format!("{}：已恢复", args.site),
+        );
+        if done.next_cycle_ms.is_some() {
+            let next = output::time(done.next_cycle_ms);
+            english.push_str(&format!(", next cycle {next}"));
+            chinese.push_str(&format!("，下一轮 {next}"));
+        }
+        output::line(&output::pick(english, chinese));
     })
 }
 
@@ -176,7 +187,8 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
             bail_usage!("--allow {target}: write the address that was taken down");
         }
         let done = execute(&loaded, &Command::Allow { url: target })?;
-        return output::answer_in(args.json, &done, |done| AllowedText { done });
+        let english = |done| AllowedText { done };
+        return output::answer_both(args.json, &done, english, |t| ChineseAllowedText { t });
     }
     if !args.yes {
         let question = if is_address {
@@ -198,7 +210,9 @@ pub(crate) fn purge(context: &Context, args: &PurgeArgs) -> anyhow::Result<ExitC
         }
     };
     let done = execute(&loaded, &command)?;
-    output::answer_in(args.json, &done, PurgedText::new)
+    output::answer_both(args.json, &done, PurgedText::new, |t| ChinesePurgedText {
+        t,
+    })
 }
 
 /// What may be fetched again.
@@ -208,12 +222,26 @@ struct AllowedText<'a> {
     done: &'a CommandDone,
 }
 
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "allowed.zh.txt")]
+struct ChineseAllowedText<'a> {
+    t: AllowedText<'a>,
+}
+
 /// What a purge removed.
 #[derive(Template)]
 #[template(path = "purged.txt")]
 pub(super) struct PurgedText<'a> {
     done: &'a CommandDone,
     documents: u64,
+}
+
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "purged.zh.txt")]
+pub(super) struct ChinesePurgedText<'a> {
+    pub(super) t: PurgedText<'a>,
 }
 
 impl<'a> PurgedText<'a> {

@@ -111,19 +111,25 @@ fn report(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCod
     } else {
         let fine = |site: &SiteSummary| matches!(site.verdict, Level::Ok | Level::Partial);
         let is_idle = summary.visits == 0 && summary.resting.is_empty();
-        output::text(&SummaryText {
+        let text = SummaryText {
             s: summary,
             handed,
             nothing_due: is_idle && summary.sites.iter().any(fine),
-        })?;
+        };
+        output::text_in(text, |t| ChineseSummaryText { t })?;
     }
     summary.problems.iter().for_each(|p| output::note(p));
     if let Some(why) = &summary.paused {
-        return Err(anyhow::anyhow!("ended early: {why}"));
+        let text = output::pick(
+            format!("ended early: {}", why.paused),
+            format!("提前结束：{}", why.paused_zh),
+        );
+        return Err(anyhow::anyhow!(text));
     }
     let mut code = ExitCode::SUCCESS;
     for site in summary.sites.iter().filter(|s| s.verdict == Level::Failed) {
-        output::error(&output::printable(&format!("{}: {}", site.name, site.text)));
+        let text = output::pick(&site.text, &site.text_zh);
+        output::error(&output::printable(&format!("{}: {text}", site.name)));
         code = ExitCode::FAILURE;
     }
     // What was whole is in the index; an archive that could not be read, or not to its end, is a failure.
@@ -156,4 +162,11 @@ struct SummaryText<'a> {
     s: &'a Summary,
     handed: bool,
     nothing_due: bool,
+}
+
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "summary.zh.txt")]
+struct ChineseSummaryText<'a> {
+    t: SummaryText<'a>,
 }

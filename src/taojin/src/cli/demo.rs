@@ -70,18 +70,20 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         place.write(&loaded)?;
         crawl_twice(&web, &loaded).await?;
         search(&loaded, &place)?;
-        output::text(&NextText {
+        let next = NextText {
             place: &place,
             seed: for_shell(&web.url(&web.sites()[0], "/")),
             own: own_program(),
-        })?;
+        };
+        output::text_in(next, |t| ChineseNextText { t })?;
         match listener {
             Some(listener) => show(&loaded, listener, &place).await,
             None => {
                 if let Some(path) = place.keep() {
                     let path = for_shell(&path.to_string_lossy());
-                    output::line(&format!(
-                        "\ndata         stays in {path}; rm -r {path} removes it"
+                    output::line(&output::pick(
+                        format!("\ndata         stays in {path}; rm -r {path} removes it"),
+                        format!("\n数据         保留在 {path}；删除：rm -r {path}"),
                     ));
                 }
                 Ok(())
@@ -99,9 +101,10 @@ async fn listen(asked_for: Option<SocketAddr>) -> anyhow::Result<TcpListener> {
     match serve::bind(LISTEN).await {
         Err(BindError::InUse(_)) => {
             let listener = serve::bind(SocketAddr::new(LISTEN.ip(), 0)).await?;
-            output::note(&format!(
-                "{LISTEN} is in use by another program: the web page will be at {}",
-                listener.local_addr()?
+            let address = listener.local_addr()?;
+            output::note(&output::pick(
+                format!("{LISTEN} is in use by another program: the web page will be at {address}"),
+                format!("{LISTEN} 已被其他程序占用，搜索页改用 {address}"),
             ));
             Ok(listener)
         }
@@ -115,9 +118,10 @@ async fn serve_sample_web() -> anyhow::Result<Arc<SampleWeb>> {
     let port = listener.local_addr()?.port();
     let web = Arc::new(SampleWeb::new(port, now_ms()));
     tokio::spawn(demo::serve(Arc::clone(&web), vec![listener]));
-    output::line(&format!(
-        "sample web   {ARTICLES} articles on {} sites, at 127.0.0.1:{port}",
-        web.sites().len()
+    let sites = web.sites().len();
+    output::line(&output::pick(
+        format!("sample web   {ARTICLES} articles on {sites} sites, at 127.0.0.1:{port}"),
+        format!("样例网站     {sites} 个站点，{ARTICLES} 篇文章，在 127.0.0.1:{port}"),
     ));
     for site in web.sites() {
         output::line(&format!(
@@ -168,23 +172,30 @@ fn settings(web: &SampleWeb, data_dir: std::path::PathBuf) -> LoadedConfig {
 }
 
 async fn crawl_twice(web: &SampleWeb, loaded: &LoadedConfig) -> anyhow::Result<()> {
-    let first = round(loaded, "round 1", false).await?;
-    output::text(&RoundText { s: &first })?;
+    let first = round(loaded, output::pick("round 1", "第一轮"), false).await?;
+    output::text_in(RoundText { s: &first }, |t| ChineseRoundText { t })?;
     web.advance();
-    output::line("\nthe sample web moves on: new articles come out, some are changed");
-    let second = round(loaded, "round 2", true).await?;
-    output::text(&RoundText { s: &second })?;
+    output::line(output::pick(
+        "\nthe sample web moves on: new articles come out, some are changed",
+        "\n样例网站有了变化：发表了新文章，有的文章作了修改",
+    ));
+    let second = round(loaded, output::pick("round 2", "第二轮"), true).await?;
+    output::text_in(RoundText { s: &second }, |t| ChineseRoundText { t })?;
     let known = store::Reader::open(loaded.store_place())?
         .counts()?
         .total("urls");
     let asked = i64::try_from(second.visits).unwrap_or(i64::MAX);
-    output::line(&format!(
-        "increment    {} new, {} changed; of {known} known addresses {} answered 304, {} came in full, {} were not requested",
-        second.documents_new,
-        second.documents_changed,
-        second.outcome(VisitOutcome::NotModified),
-        second.outcome(VisitOutcome::Page),
-        (known - asked).max(0),
+    let (new, changed) = (second.documents_new, second.documents_changed);
+    let not_modified = second.outcome(VisitOutcome::NotModified);
+    let whole = second.outcome(VisitOutcome::Page);
+    let unasked = (known - asked).max(0);
+    output::line(&output::pick(
+        format!(
+            "increment    {new} new, {changed} changed; of {known} known addresses {not_modified} answered 304, {whole} came in full, {unasked} were not requested"
+        ),
+        format!(
+            "增量         新增 {new}，有变化 {changed}；已知的 {known} 个网址中，{not_modified} 个返回 304，{whole} 个取回全文，{unasked} 个没有请求"
+        ),
     ));
     Ok(())
 }
@@ -205,6 +216,13 @@ async fn round(loaded: &LoadedConfig, name: &str, recheck: bool) -> anyhow::Resu
 #[template(path = "round.txt")]
 struct RoundText<'a> {
     s: &'a Summary,
+}
+
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "round.zh.txt")]
+struct ChineseRoundText<'a> {
+    t: RoundText<'a>,
 }
 
 fn search(loaded: &LoadedConfig, place: &DemoPlace) -> anyhow::Result<()> {
@@ -234,6 +252,13 @@ struct NextText<'a> {
     own: String,
 }
 
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "next_steps.zh.txt")]
+struct ChineseNextText<'a> {
+    t: NextText<'a>,
+}
+
 /// Where the web page is.
 #[derive(Template)]
 #[template(path = "demo_served.txt")]
@@ -241,6 +266,13 @@ struct ServedText<'a> {
     address: SocketAddr,
     token: &'a str,
     is_temporary: bool,
+}
+
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "demo_served.zh.txt")]
+struct ChineseServedText<'a> {
+    t: ServedText<'a>,
 }
 
 async fn show(
@@ -251,11 +283,12 @@ async fn show(
     let analyzer = loaded.analyzer()?;
     let state = daemon::serve_state(loaded, &analyzer, StatusBoard::new(loaded, None))?;
     let address = listener.local_addr()?;
-    output::text(&ServedText {
+    let served = ServedText {
         address,
         token: loaded.config.serve.token.reveal(),
         is_temporary: place.is_temporary(),
-    })?;
+    };
+    output::text_in(served, |t| ChineseServedText { t })?;
     serve::serve(listener, state, super::run::stop_signal()?).await?;
     Ok(())
 }

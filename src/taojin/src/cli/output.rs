@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use askama::Template;
 use askama::filters::{Escaper, Safe};
 use indicatif::{ProgressBar, ProgressStyle};
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use tracing_subscriber::filter::{LevelFilter, Targets};
 use tracing_subscriber::fmt::format::Writer;
 use tracing_subscriber::fmt::time::FormatTime;
@@ -21,7 +21,8 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 use super::catalog::translate;
 use crate::daemon::{LogLine, ProgressCallback};
-use crate::serve::{Precision, show_time};
+use crate::serve::{Level, Precision, Words, field_in, level_in, show_time, span_in};
+use taojin_crawl::{DocumentChange, VisitOutcome};
 
 /// One line of result on stdout. A closed pipe (`| head`) ends the program quietly.
 pub(crate) fn line(text: &str) {
@@ -58,6 +59,33 @@ pub(crate) fn text(template: &impl Template) -> anyhow::Result<()> {
         line(text.strip_prefix('\n').unwrap_or(&text));
     }
     Ok(())
+}
+
+/// What a template says on stdout, in the language of the terminal: `chinese` makes the other template of it.
+pub(crate) fn text_in<E: Template, Z: Template>(
+    english: E,
+    chinese: impl FnOnce(E) -> Z,
+) -> anyhow::Result<()> {
+    if is_chinese() {
+        text(&chinese(english))
+    } else {
+        text(&english)
+    }
+}
+
+/// An answer as one JSON object, or as the template that `english` makes of it, or `chinese` of that.
+pub(crate) fn answer_both<'a, T: Serialize, E: Template, Z: Template>(
+    as_json: bool,
+    value: &'a T,
+    english: impl FnOnce(&'a T) -> E,
+    chinese: impl FnOnce(E) -> Z,
+) -> anyhow::Result<ExitCode> {
+    if as_json {
+        json(value)?
+    } else {
+        text_in(english(value), chinese)?
+    }
+    Ok(ExitCode::SUCCESS)
 }
 
 /// An answer as one JSON object, or as the template that `text` makes of it.
@@ -111,6 +139,88 @@ pub(crate) fn language() -> String {
 /// Whether people are answered in Chinese; programs (`--json`) never are.
 pub(crate) fn is_chinese() -> bool {
     language().starts_with("zh") && !std::env::args_os().any(|argument| argument == "--json")
+}
+
+/// The locale of whoever reads: that of the terminal, and English for programs.
+pub(crate) fn locale() -> &'static str {
+    if is_chinese() { "zh_CN.UTF-8" } else { "C" }
+}
+
+/// Of a text in both languages that of the terminal.
+pub(crate) fn pick<T>(english: T, chinese: T) -> T {
+    if is_chinese() { chinese } else { english }
+}
+
+/// A text for people in both languages: a template shows that of the terminal, and JSON has the English one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Said(Words);
+
+impl Said {
+    pub(crate) fn new(english: impl Into<String>, chinese: impl Into<String>) -> Self {
+        Self(Words::new(english, chinese))
+    }
+
+    /// What the store or the daemon says in English.
+    pub(crate) fn from_english(text: &str) -> Self {
+        Self::new(text, translate(text).unwrap_or_else(|| text.to_owned()))
+    }
+
+    /// The same with more behind it.
+    pub(crate) fn push(&mut self, english: &str, chinese: &str) {
+        self.0.en.push_str(english);
+        self.0.zh.push_str(chinese);
+    }
+
+    pub(crate) fn append(&mut self, more: Said) {
+        self.push(&more.0.en, &more.0.zh);
+    }
+
+    /// Several in one; `None` of none.
+    pub(crate) fn join(all: Vec<Said>) -> Option<Self> {
+        let mut all = all.into_iter();
+        let mut joined = all.next()?;
+        for Said(Words { en, zh }) in all {
+            joined.push(&format!("; {en}"), &format!("；{zh}"));
+        }
+        Some(joined)
+    }
+}
+
+impl fmt::Display for Said {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(pick(&self.0.en, &self.0.zh))
+    }
+}
+
+impl Serialize for Said {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.0.en)
+    }
+}
+
+/// A length of time in the language of the terminal.
+pub(crate) fn span(ms: &i64) -> String {
+    span_in(locale(), *ms)
+}
+
+/// How a cycle went, in a word.
+pub(crate) fn level(level: &Level) -> &'static str {
+    level_in(locale(), *level)
+}
+
+/// The name of a field of a document.
+pub(crate) fn field(name: &str) -> &'static str {
+    field_in(locale(), name)
+}
+
+/// How a visit ended, by its word.
+pub(crate) fn outcome(word: &str) -> &str {
+    VisitOutcome::parse(word).map_or(word, |outcome| pick(outcome.as_str(), outcome.in_chinese()))
+}
+
+/// What became of a document, by its word.
+pub(crate) fn change(word: &str) -> &str {
+    DocumentChange::parse(word).map_or(word, |change| pick(change.as_str(), change.in_chinese()))
 }
 
 /// Whether stdout is a terminal that may show colours.
@@ -202,9 +312,18 @@ pub(crate) fn set_zone(utc_offset_minutes: i32) {
 
 /// A moment with its zone, or a dash.
 pub(crate) fn time(ms: Option<i64>) -> String {
+    show(ms, Precision::Minute)
+}
+
+/// The same to the second, where less would say nothing.
+pub(crate) fn exact_time(ms: Option<i64>) -> String {
+    show(ms, Precision::Second)
+}
+
+fn show(ms: Option<i64>, precision: Precision) -> String {
     let local = || chrono::Local::now().offset().local_minus_utc() / 60;
     let zone = ZONE.get().copied().unwrap_or_else(local);
-    let shown = ms.and_then(|ms| show_time(ms, zone, Precision::Minute));
+    let shown = ms.and_then(|ms| show_time(ms, zone, precision));
     shown.unwrap_or_else(|| "-".to_owned())
 }
 
@@ -283,13 +402,14 @@ impl ProgressLine {
             if recent.len() > RECENT {
                 recent.pop_front();
             }
-            let pace = pace(done, left, rate(&recent));
+            let rate = rate(&recent);
             let url = printable(url);
             if !bar.is_hidden() {
-                bar.set_message(format!("{pace}  {outcome} {url}"));
+                let pace = pace(done, left, rate, is_chinese());
+                bar.set_message(format!("{pace}  {} {url}", self::outcome(outcome)));
             } else if now - logged >= LOGGED {
                 logged = now;
-                tracing::debug!("{pace}  {outcome} {url}");
+                tracing::debug!("{}  {outcome} {url}", pace(done, left, rate, false));
             }
         }
     }
@@ -309,25 +429,30 @@ fn rate(recent: &VecDeque<Instant>) -> Option<f64> {
 }
 
 /// `12 done, 30 left, 1.0 pages/s, about 30 s left`.
-fn pace(done: u64, left: u64, rate: Option<f64>) -> String {
-    let mut text = format!("{done} done, {left} remaining");
-    if let Some(rate) = rate {
-        text.push_str(&format!(", {rate:.1} pages/s"));
-        if left > 0 {
-            text.push_str(&format!(", about {} left", roughly(left as f64 / rate)));
-        }
+fn pace(done: u64, left: u64, rate: Option<f64>, chinese: bool) -> String {
+    let mut text = if chinese {
+        format!("已完成 {done}，剩余 {left}")
+    } else {
+        format!("{done} done, {left} remaining")
+    };
+    let Some(rate) = rate else {
+        return text;
+    };
+    text.push_str(&if chinese {
+        format!("，{rate:.1} 页/秒")
+    } else {
+        format!(", {rate:.1} pages/s")
+    });
+    if left > 0 {
+        let locale = if chinese { "zh" } else { "C" };
+        let span = span_in(locale, (left as f64 / rate).max(1.0).round() as i64 * 1_000);
+        text.push_str(&if chinese {
+            format!("，约需 {span}")
+        } else {
+            format!(", about {span} left")
+        });
     }
     text
-}
-
-/// A length of time as a person would say it.
-fn roughly(seconds: f64) -> String {
-    match seconds.max(1.0) {
-        s @ ..90.0 => format!("{s:.0} s"),
-        s @ ..5_400.0 => format!("{:.0} min", s / 60.0),
-        s @ ..172_800.0 => format!("{:.0} h", s / 3_600.0),
-        s => format!("{:.0} days", s / 86_400.0),
-    }
 }
 
 /// The moment of a line: local time with its zone.
@@ -398,20 +523,25 @@ mod tests {
 
     #[test]
     fn progress_line_says_rate() {
-        assert_eq!(pace(1, 12, None), "1 done, 12 remaining");
-        assert_eq!(
-            pace(8, 384, Some(3.2)),
-            "8 done, 384 remaining, 3.2 pages/s, about 2 min left"
-        );
-        assert_eq!(pace(9, 0, Some(0.98)), "9 done, 0 remaining, 1.0 pages/s");
-        for (seconds, text) in [
-            (0.2, "1 s"),
-            (89.0, "89 s"),
-            (150.0, "2 min"),
-            (7_200.0, "2 h"),
-            (400_000.0, "5 days"),
+        for (done, left, rate, en, zh) in [
+            (1, 12, None, "1 done, 12 remaining", "已完成 1，剩余 12"),
+            (
+                8,
+                384,
+                Some(3.2),
+                "8 done, 384 remaining, 3.2 pages/s, about 2 min left",
+                "已完成 8，剩余 384，3.2 页/秒，约需 2 分钟",
+            ),
+            (
+                9,
+                0,
+                Some(0.98),
+                "9 done, 0 remaining, 1.0 pages/s",
+                "已完成 9，剩余 0，1.0 页/秒",
+            ),
         ] {
-            assert_eq!(roughly(seconds), text);
+            assert_eq!(pace(done, left, rate, false), en);
+            assert_eq!(pace(done, left, rate, true), zh);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::config::LoadedConfig;
 use crate::documents::open_index;
 use crate::serve::{self, Calendar, DocumentHit, Relaxation, SearchRequest, SearchResults};
 use taojin_search::analyze::Expanded;
-use taojin_search::index::{FORMAT, Match, Query, Reader, SiteTitles, Sort};
+use taojin_search::index::{FORMAT, Match, Query, Reader, Reason, SiteTitles, Sort};
 
 /// Hits shown when nothing is said.
 const DEFAULT_LIMIT: usize = 10;
@@ -183,34 +183,55 @@ pub(super) fn show(reader: &Reader, wanted: &SearchRequest, window: usize) -> an
         weaker.hits.truncate(wanted.limit - found.hits.len());
     }
     for note in &found.notes {
-        output::note(&output::printable(&note.to_string()));
+        output::note(&output::printable(&serve::note_in(output::locale(), note)));
     }
     if let Some(text) = &found.searched_instead {
-        output::note(&output::printable(&format!(
-            "nothing has \"{}\"; searched for {text} instead (--as-typed does not)",
-            wanted.text
+        let typed = &wanted.text;
+        output::note(&output::printable(&output::pick(
+            format!("nothing has \"{typed}\"; searched for {text} instead (--as-typed does not)"),
+            format!("没有找到“{typed}”，以下是“{text}”的结果（加 --as-typed 不作更正）"),
         )));
     }
     for Expanded { typed, also } in &found.synonyms {
-        let also = also.join(", ");
-        let text = format!("{typed}: also searched for {also} (--no-synonyms does not)");
+        let text = output::pick(
+            format!(
+                "{typed}: also searched for {} (--no-synonyms does not)",
+                also.join(", ")
+            ),
+            format!(
+                "{typed}：同时搜索了 {}（加 --no-synonyms 只搜原词）",
+                also.join("、")
+            ),
+        );
         output::note(&output::printable(&text));
     }
-    output::text(&HitsText {
+    let text = HitsText {
         shown: found.hits.len() as u64,
         found: &found,
         took_ms: took_ms.ceil(),
         offset: wanted.offset as u64,
         next: is_more.then_some(wanted.offset + wanted.limit),
         c: Paint::new(),
-    })
+    };
+    if output::is_chinese() {
+        output::text(&ChineseHitsText {
+            found: &found,
+            c: &text.c,
+            t: &text,
+        })
+    } else {
+        output::text(&text)
+    }
 }
 
 /// Prints what comes until the program is stopped; a document that changes is printed once.
 fn follow(reader: &Reader, mut wanted: SearchRequest, json: bool) -> anyhow::Result<ExitCode> {
     let mut after = reader.watermark()?;
     let mut printed = std::collections::HashSet::new();
-    output::note("waiting for new hits - Ctrl-C ends");
+    output::note(output::pick(
+        "waiting for new hits - Ctrl-C ends",
+        "等待新的结果，按 Ctrl-C 结束",
+    ));
     loop {
         std::thread::sleep(FOLLOW_EVERY);
         wanted.now_ms = crate::daemon::now_ms();
@@ -275,6 +296,15 @@ struct HitsText<'a> {
     c: Paint,
 }
 
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "hits.zh.txt")]
+struct ChineseHitsText<'a> {
+    t: &'a HitsText<'a>,
+    found: &'a SearchResults,
+    c: &'a Paint,
+}
+
 impl HitsText<'_> {
     /// Number of the hit at this place, counted from 1.
     fn mark(&self, at: usize) -> String {
@@ -299,6 +329,11 @@ impl<'a> HitText<'a> {
             c: Paint::new(),
         }
     }
+}
+
+/// Why a hit stands where it does, in the language of the terminal.
+fn reason(why: &Reason) -> String {
+    serve::reason_in(output::locale(), why)
 }
 
 /// What is known of a hit, in one line.

@@ -116,13 +116,14 @@ fn list(context: &Context, loaded: &LoadedConfig, json: bool) -> anyhow::Result<
             output::json(&as_json(site, state)?)?;
         }
     } else {
-        output::text(&SitesText { sites })?;
+        output::text_in(SitesText { sites }, |t| ChineseSitesText { t })?;
     }
     if loaded.sites.is_empty() {
-        output::note(&format!(
-            "no sites in {}; add one with: {}",
-            loaded.config.sites_dir.display(),
-            context.command("site add URL")
+        let dir = loaded.config.sites_dir.display();
+        let add = context.command("site add URL");
+        output::note(&output::pick(
+            format!("no sites in {dir}; add one with: {add}"),
+            format!("{dir} 里没有站点；添加：{add}"),
         ));
     }
     Ok(())
@@ -151,6 +152,13 @@ fn as_json(site: &Site, state: Option<&SiteStatus>) -> anyhow::Result<serde_json
 #[template(path = "sites.txt")]
 struct SitesText<'a> {
     sites: Vec<(&'a Site, Option<&'a SiteStatus>)>,
+}
+
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "sites.zh.txt")]
+struct ChineseSitesText<'a> {
+    t: SitesText<'a>,
 }
 
 /// What was asked for.
@@ -196,13 +204,14 @@ fn add(context: &Context, loaded: &LoadedConfig, wanted: &NewSite<'_>) -> anyhow
         return Ok(());
     }
     write_new(&path, &text)?;
-    output::text(&AddedText {
+    let added = AddedText {
         path: &path,
         probe: &probe,
         unasked: wanted.no_probe,
         check: context.command("check"),
         crawl: context.command(&format!("crawl --site {}", for_shell(&name))),
-    })
+    };
+    output::text_in(added, |t| ChineseAddedText { t })
 }
 
 /// The addresses that a text may mean, in the order in which they are asked: without a scheme https, then http.
@@ -305,14 +314,27 @@ fn hosts(asked: &CrawlUri, seed: &CrawlUri) -> Vec<String> {
 fn tell_address(wanted: &NewSite<'_>, candidates: &[CrawlUri], asked: &CrawlUri, seed: &CrawlUri) {
     let guessed = candidates.len() > 1;
     let moved = seed.authority() != asked.authority();
-    let text = match (wanted.no_probe, guessed, moved) {
-        (true, true, _) => format!("took {seed} without asking: no scheme was given"),
-        (_, _, true) => format!("took {seed}: {} leads there", wanted.url),
-        (_, true, false) => format!("took {seed}: it answers"),
-        (_, false, false) if seed != asked => format!("took {seed}: {} leads there", wanted.url),
+    let url = wanted.url;
+    let leads_there = || {
+        (
+            format!("took {seed}: {url} leads there"),
+            format!("采用 {seed}：{url} 跳转到这里"),
+        )
+    };
+    let (english, chinese) = match (wanted.no_probe, guessed, moved) {
+        (true, true, _) => (
+            format!("took {seed} without asking: no scheme was given"),
+            format!("采用 {seed}：没有写协议，也没有访问站点"),
+        ),
+        (_, _, true) => leads_there(),
+        (_, true, false) => (
+            format!("took {seed}: it answers"),
+            format!("采用 {seed}：可以访问"),
+        ),
+        (_, false, false) if seed != asked => leads_there(),
         _ => return,
     };
-    output::note(&text);
+    output::note(&output::pick(english, chinese));
 }
 
 /// Writes a file that was not there before: complete or not at all.
@@ -345,6 +367,13 @@ struct AddedText<'a> {
     unasked: bool,
     check: String,
     crawl: String,
+}
+
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "site_added.zh.txt")]
+struct ChineseAddedText<'a> {
+    t: AddedText<'a>,
 }
 
 /// The text of the file of `name`, whose front page is `seed`; `hosts` are its own.
@@ -429,7 +458,11 @@ fn remove(loaded: &LoadedConfig, name: &str, forget: bool) -> anyhow::Result<()>
     let had_file = path.is_some();
     if let Some(path) = path {
         fs::remove_file(&path).named(path.display())?;
-        output::line(&format!("{} removed", path.display()));
+        let path = path.display();
+        output::line(&output::pick(
+            format!("{path} removed"),
+            format!("已删除 {path}"),
+        ));
     }
     if forget {
         let mut without = loaded.clone();
@@ -440,14 +473,22 @@ fn remove(loaded: &LoadedConfig, name: &str, forget: bool) -> anyhow::Result<()>
         };
         let forgotten = control::execute(&without, &command);
         match forgotten {
-            Ok(done) => output::text(&control::PurgedText::new(&done))?,
+            Ok(done) => output::text_in(control::PurgedText::new(&done), |t| {
+                control::ChinesePurgedText { t }
+            })?,
             Err(error) if had_file && is_unknown(&error) => {
-                output::line(&format!("{name}: nothing of it was crawled"));
+                output::line(&output::pick(
+                    format!("{name}: nothing of it was crawled"),
+                    format!("{name}：还没有抓取过"),
+                ));
             }
             Err(error) => return Err(error),
         }
     } else {
-        output::note("a running daemon crawls it until: systemctl reload taojin");
+        output::note(output::pick(
+            "a running daemon crawls it until: systemctl reload taojin",
+            "正在运行的服务会继续抓取它，直到执行：systemctl reload taojin",
+        ));
     }
     Ok(())
 }
@@ -458,7 +499,7 @@ fn is_unknown(error: &anyhow::Error) -> bool {
 }
 
 /// The file that defines the site `name`; one that cannot be read counts by its own name.
-fn file_of(dir: &Path, name: &str) -> anyhow::Result<Option<PathBuf>> {
+pub(super) fn file_of(dir: &Path, name: &str) -> anyhow::Result<Option<PathBuf>> {
     let defines = |path: &PathBuf| match config::read_site(path) {
         (Some(site), _) => site.name == name,
         (None, _) => path.file_stem().is_some_and(|stem| stem == name),

@@ -9,7 +9,7 @@ use super::output;
 use crate::config::{ConfigError, ConfigProblem, LoadedConfig};
 use crate::daemon::StatusBoard;
 use crate::daemon::control::{self, Response};
-use crate::serve::{Activity, Command, Health, Level, Status, health_in};
+use crate::serve::{Activity, Command, Health, HostStatus, Status, health_in, show_bytes};
 use taojin_search::index::IndexError;
 
 /// Arguments of `status`.
@@ -66,11 +66,12 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         None => StatusBoard::new(&loaded, None).read(documents.unwrap_or_default())?,
     };
     let health = health_in(&output::language(), &status);
-    let code = if output::is_chinese() {
-        output::answer_in(args.json, &status, |s| ChineseStatusText { health, s })?
-    } else {
-        output::answer_in(args.json, &status, |s| StatusText { health, s })?
-    };
+    let english = |s| StatusText { health, s };
+    let code = output::answer_both(args.json, &status, english, |StatusText { health, s }| {
+        let mut hosts = s.hosts.clone();
+        hosts.iter_mut().for_each(HostStatus::speak_chinese);
+        ChineseStatusText { health, s, hosts }
+    })?;
     Ok(if of_sites.is_empty() {
         code
     } else {
@@ -98,6 +99,7 @@ fn searchable(loaded: &LoadedConfig) -> anyhow::Result<u64> {
 struct ChineseStatusText<'a> {
     health: Health,
     s: &'a Status,
+    hosts: Vec<HostStatus>,
 }
 
 /// The status for a person.

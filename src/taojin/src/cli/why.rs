@@ -7,7 +7,8 @@ use serde::Serialize;
 
 use super::context::{Context, Named, UsageError, runtime};
 use super::gate::{open_gate, person_turn, refused_error};
-use super::output;
+use super::output::{self, Said};
+use super::site::file_of;
 use crate::config::{Config, LoadedConfig};
 use crate::daemon::{NO_TEXT, StatusBoard, now_ms};
 use crate::documents;
@@ -57,11 +58,11 @@ struct UrlReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     confirmed_ms: Option<i64>,
     target: Option<String>,
-    error: Option<String>,
+    error: Option<Said>,
     /// Why it has no document, in words; none if it has one.
-    reason: Option<String>,
+    reason: Option<Said>,
     /// What is odd about a page that has a document.
-    note: Option<String>,
+    note: Option<Said>,
     #[serde(flatten)]
     date: ReportedDate,
     #[serde(flatten)]
@@ -74,7 +75,7 @@ struct UrlReport {
     #[serde(skip_serializing_if = "Option::is_none")]
     taken_down_ms: Option<i64>,
     /// Why the URL is not crawled, when a rule refuses it.
-    refused_by: Option<String>,
+    refused_by: Option<Said>,
     /// How the last cycle of the site went, where a site was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     verdict: Option<SiteVerdict>,
@@ -102,7 +103,10 @@ struct ReportedDate {
 #[derive(Debug, Default, Serialize)]
 struct QueuePlace {
     /// In words.
-    queue: Option<String>,
+    queue: Option<Said>,
+    /// It waits for the time of its next visit.
+    #[serde(skip)]
+    is_planned: bool,
     /// Name of the queue, where its host has several.
     #[serde(skip_serializing_if = "Option::is_none")]
     queue_name: Option<String>,
@@ -152,30 +156,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let scopes: Vec<Scope> = sites.filter_map(|site| Scope::new(site).ok()).collect();
     let queues = queues_of(scopes.iter(), uri.authority());
     if has_scheme {
-        match reader.lookup(&uri)? {
-            Some(record) => {
-                describe(&mut answer, &record, &loaded.sites);
-                let hash = loaded.config.frontier.queue_hash;
-                answer.place.queue_name = (queues > 1).then(|| queue_name(&uri, queues, hash));
-                duplicates(&mut answer, &reader, &record)?;
-                date(&mut answer, &reader, &record)?;
-                answer.reason = reason(&record, answer.alias_of.as_deref());
-            }
-            None => {
-                let trap = || leads_nowhere(&loaded.config.data_dir, &uri);
-                let alike = || trap().then(|| Refusal::Alike.describe());
-                answer.refused_by = refusal(&loaded.sites, &uri)
-                    .or_else(alike)
-                    .or(full(&loaded, &reader, &uri)?);
-            }
-        }
-    }
-    if let Some(takedown) = reader.takedown(&uri)?.filter(|_| has_scheme) {
-        answer.taken_down_ms = Some(takedown.at_ms);
-        answer.refused_by = Some("taken down by the operator".to_owned());
-        answer.place.queue = Some("is not fetched again".to_owned());
-        answer.reason = Some("taken down by the operator".to_owned());
-        answer.error = None;
+        describe_address(&mut answer, &loaded, &reader, &uri, queues)?;
     }
     if let Some(site) = site {
         answer.site = Some(site.name.clone());
@@ -200,7 +181,11 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if has_scheme && answer.state == "unknown" && !known.iter().any(|k| k == uri.authority()) {
         let meant = with_any_port(&known, uri.authority());
         if let (Some(rule), false) = (&mut answer.refused_by, meant.is_empty()) {
-            rule.push_str(&format!("; its name is known as {}", meant.join(", ")));
+            let meant = meant.join(", ");
+            rule.push(
+                &format!("; its name is known as {meant}"),
+                &format!("；已知的是 {meant}"),
+            );
         }
     }
     let mut hosts = Vec::new();
@@ -222,7 +207,48 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     let mut hosts = hosts.into_iter();
     answer.host = hosts.next();
     answer.other_hosts = hosts.collect();
+    if output::is_chinese() {
+        output::text(&ChineseUrlReport { t: &answer })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     output::answer_in(args.json, &answer, |answer| answer)
+}
+
+/// What is known of an address, and what keeps it out.
+fn describe_address(
+    answer: &mut UrlReport,
+    loaded: &LoadedConfig,
+    reader: &Reader,
+    uri: &CrawlUri,
+    queues: u32,
+) -> anyhow::Result<()> {
+    let said = |rule: Refusal| Said::new(rule.describe(), rule.describe_in_chinese());
+    match reader.lookup(uri)? {
+        Some(record) => {
+            describe(answer, &record, loaded);
+            let hash = loaded.config.frontier.queue_hash;
+            answer.place.queue_name = (queues > 1).then(|| queue_name(uri, queues, hash));
+            duplicates(answer, reader, &record)?;
+            date(answer, reader, &record)?;
+            answer.reason = reason(&record, answer.alias_of.as_deref());
+        }
+        None => {
+            let trap = || leads_nowhere(&loaded.config.data_dir, uri);
+            let alike = || trap().then(|| said(Refusal::Alike));
+            answer.refused_by = refusal(loaded, uri)
+                .or_else(alike)
+                .or(full(loaded, reader, uri)?);
+        }
+    }
+    if let Some(takedown) = reader.takedown(uri)? {
+        answer.taken_down_ms = Some(takedown.at_ms);
+        let said = said(Refusal::TakenDown);
+        answer.refused_by = Some(said.clone());
+        answer.place.queue = Some(not_again());
+        answer.reason = Some(said);
+        answer.error = None;
+    }
+    Ok(())
 }
 
 /// Hosts of an answer: a site may have thousands.
@@ -293,23 +319,36 @@ fn date(answer: &mut UrlReport, reader: &Reader, record: &UrlRecord) -> anyhow::
 }
 
 /// Where a known URL stands in the queue.
-fn queue(record: &UrlRecord, now_ms: i64) -> String {
+fn queue(record: &UrlRecord, now_ms: i64) -> Said {
     let class = record.visit.class;
     match record.visit.due_ms {
-        None if class.is_hub() => "visited in the next cycle of its site".to_owned(),
-        None => "is not fetched again".to_owned(),
-        Some(HELD_MS..) => "held back until the next cycle of its site".to_owned(),
+        None if class.is_hub() => Said::new(
+            "visited in the next cycle of its site",
+            "随站点的下一轮抓取",
+        ),
+        None => not_again(),
+        Some(HELD_MS..) => Said::new(
+            "held back until the next cycle of its site",
+            "留到站点的下一轮",
+        ),
         Some(due_ms) if due_ms <= now_ms => {
-            let since_s = (now_ms - due_ms) / 1000;
-            let rank = record.visit.rank;
-            format!("due for {since_s} s, rank {rank} of 0 (first) to 15; waits for its host")
+            let (since_ms, rank) = (now_ms - due_ms, record.visit.rank);
+            let span = output::span(&since_ms);
+            Said::new(
+                format!("due for {span}, rank {rank} of 0 (first) to 15; waits for its host"),
+                format!("已到期 {span}，优先级 {rank}（0 最先，15 最后），等待主机"),
+            )
         }
-        Some(_) => "planned".to_owned(),
+        Some(_) => Said::new("planned", "已排期"),
     }
 }
 
+fn not_again() -> Said {
+    Said::new("is not fetched again", "不再抓取")
+}
+
 /// What the store knows of a URL, and the rule of its site that keeps it from being fetched now.
-fn describe(answer: &mut UrlReport, record: &UrlRecord, sites: &[Site]) {
+fn describe(answer: &mut UrlReport, record: &UrlRecord, loaded: &LoadedConfig) {
     let visit = &record.visit;
     answer.site = Some(record.site.to_string());
     visit.state.as_str().clone_into(&mut answer.state);
@@ -319,113 +358,208 @@ fn describe(answer: &mut UrlReport, record: &UrlRecord, sites: &[Site]) {
     answer.next_due_ms = visit.due_ms;
     answer.in_index = visit.documented;
     answer.target.clone_from(&visit.target);
+    let error = visit.error.as_deref().map(Said::from_english);
     if visit.state != UrlState::Fetched {
-        answer.error.clone_from(&visit.error);
+        answer.error = error;
     } else if visit.documented {
-        answer.note.clone_from(&visit.error);
+        answer.note = error;
     }
     if visit.is_unconfirmed() {
         answer.confirmed_ms = visit.confirmed_ms;
     }
-    answer.place.queue = Some(match refusal_now(sites, record) {
-        Some(rule) => {
-            answer.refused_by = Some(rule.describe());
-            format!("is not fetched: {}", rule.describe())
+    answer.place.queue = match refusal_now(&loaded.sites, record) {
+        Some((site, rule)) => {
+            let rule = describe_rule(loaded, site, rule, &record.uri);
+            answer.refused_by = Some(rule.clone());
+            let mut said = Said::new("is not fetched: ", "不抓取：");
+            said.append(rule);
+            Some(said)
         }
-        None => queue(record, now_ms()),
-    });
+        None => {
+            answer.place.is_planned = visit
+                .due_ms
+                .is_some_and(|due| due > now_ms() && due < HELD_MS);
+            Some(queue(record, now_ms()))
+        }
+    };
 }
 
 /// Why a known URL has no document in the index, if it has none; `alias` is the address that has it.
-fn reason(record: &UrlRecord, alias: Option<&str>) -> Option<String> {
+fn reason(record: &UrlRecord, alias: Option<&str>) -> Option<Said> {
     let visit = &record.visit;
     if visit.documented {
         return None;
     }
     let error = visit.error.as_deref();
     Some(match (visit.state, alias) {
-        (_, Some(alias)) if visit.content.is_some() => format!("same text as {alias}"),
-        (_, Some(alias)) => format!("names {alias} as its own address, which has the document"),
-        (UrlState::New, _) => "not fetched yet".to_owned(),
+        (_, Some(alias)) if visit.content.is_some() => Said::new(
+            format!("same text as {alias}"),
+            format!("与 {alias} 的正文相同"),
+        ),
+        (_, Some(alias)) => Said::new(
+            format!("names {alias} as its own address, which has the document"),
+            format!("网页注明的网址是 {alias}，文档在那里"),
+        ),
+        (UrlState::New, _) => Said::new("not fetched yet", "尚未抓取"),
         (UrlState::Redirect, _) => match &visit.target {
-            Some(target) => format!("redirects to {target}"),
-            None => "redirects".to_owned(),
+            Some(target) => Said::new(format!("redirects to {target}"), format!("跳转到 {target}")),
+            None => Said::new("redirects", "跳转"),
         },
         (UrlState::Gone, _) => match visit.status {
-            Some(410) => "the server says that the page is gone (410)".to_owned(),
-            _ => "not found (404), and again a day later".to_owned(),
+            Some(410) => Said::new(
+                "the server says that the page is gone (410)",
+                "服务器称网页已永久删除（410）",
+            ),
+            _ => Said::new(
+                "not found (404), and again a day later",
+                "网页不存在（404），一天后再查仍然如此",
+            ),
         },
-        (UrlState::Failed, _) => format!("could not be read: {}", plain(error)),
-        (UrlState::Refused, _) => format!("refused: {}", plain(error)),
+        (UrlState::Failed, _) => {
+            let mut said = Said::new("could not be read: ", "无法读取：");
+            said.append(plain(error));
+            said
+        }
+        (UrlState::Refused, _) => plain(error),
         (UrlState::Fetched, _) => match (error, visit.class) {
-            (Some(reason), _) => reason.to_owned(),
-            (None, UrlClass::Feed) => "a feed: read for its links".to_owned(),
-            (None, UrlClass::Sitemap) => "a sitemap: read for its links".to_owned(),
-            (None, UrlClass::Hub) => "judged to be a list page".to_owned(),
-            (None, _) => "no reason was recorded; the next visit records it".to_owned(),
+            (Some(reason), _) => Said::from_english(reason),
+            (None, UrlClass::Feed) => Said::new("a feed: read for its links", "订阅源，只读取链接"),
+            (None, UrlClass::Sitemap) => {
+                Said::new("a sitemap: read for its links", "站点地图，只读取链接")
+            }
+            (None, UrlClass::Hub) => Said::new("judged to be a list page", "判断为列表页"),
+            (None, _) => Said::new(
+                "no reason was recorded; the next visit records it",
+                "没有记录原因，下次访问时记录",
+            ),
         },
     })
 }
 
 /// An error of the store in a person's words: the store has the word of a failure, or words already.
-fn plain(error: Option<&str>) -> &str {
+fn plain(error: Option<&str>) -> Said {
     let Some(error) = error else {
-        return "no answer";
+        return Said::new("no answer", "没有应答");
     };
     if error == NO_TEXT {
-        return "not a text";
+        return Said::new("not a text", "不是文本");
     }
     let Some(failure) = Failure::parse(error) else {
-        return error;
+        return Said::from_english(error);
     };
-    match failure {
-        Failure::ContentType => "not a page: the server declares another type",
-        Failure::TooLarge => "larger than fetch.max_body_bytes",
-        Failure::Bomb => "a small body that unpacks to a huge one",
-        Failure::BadRedirect => "redirects to an address that cannot be crawled",
-        Failure::Dns => "the host name has no address",
-        Failure::Connect => "no connection to the server",
-        Failure::Tls => "no secure connection: certificate or TLS version",
-        Failure::Timeout => "no answer in time",
-        Failure::Reset => "the server closed the connection before it answered",
-        Failure::Decode => "the body is not compressed as its header says",
-        Failure::Protocol => "the answer is not HTTP",
-        Failure::ConnectionRefused | Failure::Truncated | Failure::Address => error,
-    }
+    let [english, chinese] = match failure {
+        Failure::ContentType => [
+            "not a page: the server declares another type",
+            "不是网页：服务器声明的是其他类型",
+        ],
+        Failure::TooLarge => [
+            "larger than fetch.max_body_bytes",
+            "超过 fetch.max_body_bytes",
+        ],
+        Failure::Bomb => [
+            "a small body that unpacks to a huge one (fetch.max_ratio)",
+            "解压后过大（fetch.max_ratio）",
+        ],
+        Failure::BadRedirect => [
+            "redirects to an address that cannot be crawled",
+            "跳转到不能抓取的网址",
+        ],
+        Failure::Dns => ["the host name has no address", "域名没有对应的地址"],
+        Failure::Connect => ["no connection to the server", "无法连接服务器"],
+        Failure::Tls => [
+            "no secure connection: certificate or TLS version",
+            "无法建立安全连接：证书或 TLS 版本有问题",
+        ],
+        Failure::Timeout => ["no answer in time", "没有及时应答"],
+        Failure::Reset => [
+            "the server closed the connection before it answered",
+            "服务器在应答之前断开了连接",
+        ],
+        Failure::Decode => [
+            "the body is not compressed as its header says",
+            "内容的压缩方式与响应头不符",
+        ],
+        Failure::Protocol => ["the answer is not HTTP", "应答不是 HTTP"],
+        Failure::ConnectionRefused | Failure::Truncated | Failure::Address => {
+            [error, failure.in_chinese()]
+        }
+    };
+    Said::new(english, chinese)
+}
+
+/// A rule that refuses an address of a site: with its setting, the pattern of it, and the file in which it stands.
+fn describe_rule(loaded: &LoadedConfig, site: &Site, rule: Refusal, uri: &CrawlUri) -> Said {
+    let Some(setting) = rule.setting() else {
+        return Said::new(rule.describe(), rule.describe_in_chinese());
+    };
+    let scope = Scope::new(site).ok();
+    let pattern = scope
+        .as_ref()
+        .and_then(|scope| scope.excluding_pattern(uri));
+    let value = match (rule, pattern) {
+        (Refusal::Excluded, Some(pattern)) => format!("{setting} = {pattern:?}"),
+        (Refusal::SiteFull, _) => {
+            format!("{setting} = {}", loaded.config.frontier.max_urls_per_site)
+        }
+        _ => setting.to_owned(),
+    };
+    let file = if setting.starts_with("scope.") {
+        file_of(&loaded.config.sites_dir, &site.name).ok().flatten()
+    } else {
+        loaded.file.clone()
+    };
+    let (english, chinese) = match file {
+        Some(file) => rule.describe_with(
+            &format!("{value} in {}", file.display()),
+            &format!("{} 的 {value}", file.display()),
+        ),
+        None => rule.describe_with(&value, &value),
+    };
+    Said::new(english, chinese)
 }
 
 /// Which rule keeps an unknown URL out of every site, if one does.
-fn refusal(sites: &[Site], uri: &CrawlUri) -> Option<String> {
+fn refusal(loaded: &LoadedConfig, uri: &CrawlUri) -> Option<Said> {
+    let sites = &loaded.sites;
     let mut reasons = Vec::new();
     for site in sites.iter().filter(|s| s.enabled) {
+        let mut reason = Said::new(
+            format!("site {}: ", site.name),
+            format!("站点 {}：", site.name),
+        );
         match Scope::new(site).map(|scope| scope.check(uri, 1, 0, now_ms())) {
             Ok(Ok(())) => return None,
             // The other sites say nothing about it.
-            Ok(Err(Refusal::Host)) => {}
-            Ok(Err(refusal)) => reasons.push(format!("site {}: {}", site.name, refusal.describe())),
-            Err(error) => reasons.push(format!("site {}: {error}", site.name)),
+            Ok(Err(Refusal::Host)) => continue,
+            Ok(Err(rule)) => reason.append(describe_rule(loaded, site, rule, uri)),
+            Err(error) => reason.append(Said::from_english(&error.to_string())),
         }
+        reasons.push(reason);
     }
-    Some(if sites.iter().all(|site| !site.enabled) {
-        "no site is configured".to_owned()
-    } else if reasons.is_empty() {
-        Refusal::Host.describe()
-    } else {
-        reasons.join("; ")
+    if sites.iter().all(|site| !site.enabled) {
+        return Some(Said::new("no site is configured", "没有配置站点"));
+    }
+    Said::join(reasons).or_else(|| {
+        let dir = loaded.config.sites_dir.display();
+        let (english, chinese) = Refusal::Host.describe_with(
+            &format!("scope.hosts of the files in {dir}"),
+            &format!("{dir} 中各站点的 scope.hosts"),
+        );
+        Some(Said::new(english, chinese))
     })
 }
 
 /// Which rule of its site keeps a known URL from being fetched, if its scope was narrowed since it was found.
-fn refusal_now(sites: &[Site], record: &UrlRecord) -> Option<Refusal> {
+fn refusal_now<'s>(sites: &'s [Site], record: &UrlRecord) -> Option<(&'s Site, Refusal)> {
     let mut enabled = sites.iter().filter(|site| site.enabled);
     let site = enabled.find(|site| site.name == *record.site)?;
     let scope = Scope::new(site).ok()?;
     let checked = scope.check_reach(&record.uri, record.into(), now_ms());
-    checked.err()
+    Some((site, checked.err()?))
 }
 
 /// The site that would take up the URL, if it has no room for more.
-fn full(loaded: &LoadedConfig, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Option<String>> {
+fn full(loaded: &LoadedConfig, reader: &Reader, uri: &CrawlUri) -> anyhow::Result<Option<Said>> {
     let most = loaded.config.frontier.max_urls_per_site;
     let counts = reader.counts()?;
     let is_full = |site: &&Site| {
@@ -439,12 +573,63 @@ fn full(loaded: &LoadedConfig, reader: &Reader, uri: &CrawlUri) -> anyhow::Resul
     let mut sites = loaded.sites.iter().filter(|site| site.enabled);
     let site = sites.find(|site| takes(site) && is_full(site));
     Ok(site.map(|site| {
-        let full = Refusal::SiteFull.describe();
-        format!(
-            "site {}: {full} (frontier.max_urls_per_site = {most})",
-            site.name
-        )
+        let mut said = Said::new(
+            format!("site {}: ", site.name),
+            format!("站点 {}：", site.name),
+        );
+        said.append(describe_rule(loaded, site, Refusal::SiteFull, uri));
+        said
     }))
+}
+
+impl UrlReport {
+    /// Why it has no document, where nothing else says so.
+    fn shown_reason(&self) -> Option<&Said> {
+        let is_said = self.taken_down_ms.is_some() || self.is_refused_by_scope();
+        self.reason.as_ref().filter(|_| !is_said)
+    }
+
+    /// Whether the rule that refused it is what keeps it from being fetched now.
+    fn is_refused_by_scope(&self) -> bool {
+        self.refused_by.is_some() && self.state == UrlState::Refused.as_str()
+    }
+
+    /// The reason of an address without a document names its error.
+    fn shown_error(&self) -> Option<&Said> {
+        self.error.as_ref().filter(|_| self.reason.is_none())
+    }
+
+    /// The reason names the address that has the document.
+    fn shown_alias(&self) -> Option<&String> {
+        self.alias_of.as_ref().filter(|_| self.reason.is_none())
+    }
+
+    /// The reason names the target of a redirect.
+    fn shown_target(&self) -> Option<&String> {
+        let is_said = self.reason.is_some() && self.state == UrlState::Redirect.as_str();
+        self.target.as_ref().filter(|_| !is_said)
+    }
+
+    /// What was taken down is not fetched again, and for what just waits the time of its next visit says so.
+    fn shown_queue(&self) -> Option<&Said> {
+        let is_said = self.taken_down_ms.is_some() || self.place.is_planned;
+        self.place.queue.as_ref().filter(|_| !is_said)
+    }
+}
+
+/// The same in Chinese.
+#[derive(Template)]
+#[template(path = "why.zh.txt")]
+struct ChineseUrlReport<'a> {
+    t: &'a UrlReport,
+}
+
+fn state_in_chinese(word: &str) -> &str {
+    UrlState::parse(word).map_or(word, |state| state.in_chinese())
+}
+
+fn class_in_chinese(word: &str) -> &str {
+    UrlClass::parse(word).map_or(word, |class| class.in_chinese())
 }
 
 /// Arguments of `robots`.

@@ -17,7 +17,7 @@ use super::report::systemd;
 use super::shared::lock;
 use super::spawn_thread;
 use crate::config::{ConfigError, LoadedConfig};
-use crate::serve::Follow;
+use crate::serve::{Follow, Words};
 use taojin_crawl::schedule::Site;
 use taojin_search::analyze::{Analyzer, Dictionary};
 use taojin_search::index::SiteTitles;
@@ -69,9 +69,12 @@ impl LastReload {
     }
 
     /// Returns what the operator should know of it; `None` if all is well.
-    pub(super) fn problem(&self) -> Option<String> {
+    pub(super) fn problem(&self) -> Option<Words> {
         let why = lock(&self.refused).clone()?;
-        Some(format!("the last reload was refused: {why}"))
+        Some(Words::new(
+            format!("the last reload was refused: {why}"),
+            format!("上一次重新读取配置没有成功：{why}"),
+        ))
     }
 }
 
@@ -88,7 +91,7 @@ pub(super) async fn pass_on(
             Err(error) => {
                 tracing::error!("reload refused, everything stays as it was: {error}");
                 last.refuse(error.to_string());
-                systemd::status(&last.problem().unwrap_or_default());
+                systemd::status(&last.problem().unwrap_or_default().en);
                 continue;
             }
         };

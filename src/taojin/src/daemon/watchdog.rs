@@ -18,6 +18,7 @@ use super::report::systemd;
 use super::serving::Serving;
 use super::shared::lock;
 use super::{Crawl, Shared};
+use crate::serve::{Words, worker_in_chinese};
 
 /// A commit on a slow disk takes a second or two, taking out a big site tells of itself meanwhile.
 const CRAWL_LOOP_LIMIT: Duration = Duration::from_secs(45);
@@ -157,11 +158,14 @@ impl Liveness {
     }
 
     /// Which workers do not get on, and why; `None` when all do.
-    pub(super) fn trouble(&self, now: Instant) -> Option<String> {
+    pub(super) fn trouble(&self, now: Instant) -> Option<Words> {
         let mut states = self.states(now);
         states.retain(|state| state.stuck || state.problem.is_some());
-        let each: Vec<String> = states.iter().map(ToString::to_string).collect();
-        (!each.is_empty()).then(|| each.join("; "))
+        let (en, zh): (Vec<String>, Vec<String>) = states
+            .iter()
+            .map(|state| (state.to_string(), state.in_chinese()))
+            .unzip();
+        (!en.is_empty()).then(|| Words::new(en.join("; "), zh.join("；")))
     }
 
     fn mark(&self, worker: Worker) -> MutexGuard<'_, Option<Checkpoint>> {
@@ -211,6 +215,18 @@ impl std::fmt::Display for WorkerState {
             (Some(problem), _) => write!(f, "{name}: {problem}"),
             (None, true) => write!(f, "{name}: no progress for {} s", self.idle.as_secs()),
             (None, false) => write!(f, "{name}: works"),
+        }
+    }
+}
+
+impl WorkerState {
+    /// The same for a person who reads Chinese. What an error says stays as it is.
+    fn in_chinese(&self) -> String {
+        let name = worker_in_chinese(self.worker.name());
+        match (&self.problem, self.stuck) {
+            (Some(problem), _) => format!("{name}：{problem}"),
+            (None, true) => format!("{name}：{} 秒没有进展", self.idle.as_secs()),
+            (None, false) => format!("{name}：正常"),
         }
     }
 }
@@ -304,9 +320,13 @@ fn notify_systemd(shared: &Shared, forever: bool) {
         );
     }
     if forever {
-        let paused = shared.pause().reason().map(|why| format!("paused: {why}"));
-        let state = shared.liveness().trouble(Instant::now()).or(paused);
-        let state = state.or_else(|| shared.reload().problem());
+        let paused = shared
+            .pause()
+            .reason()
+            .map(|why| format!("paused: {}", why.en));
+        let trouble = shared.liveness().trouble(Instant::now());
+        let state = trouble.map(|trouble| trouble.en).or(paused);
+        let state = state.or_else(|| shared.reload().problem().map(|problem| problem.en));
         let lag = shared.index().lag();
         systemd::status(
             &state
@@ -342,6 +362,11 @@ mod tests {
             assert_eq!(stuck.len(), 1, "{stuck:?}");
             assert_eq!(stuck[0].worker, stopped);
             assert!(stuck[0].to_string().starts_with(stopped.name()));
+            let trouble = liveness.trouble(later).expect("a stuck worker");
+            let chinese = worker_in_chinese(stopped.name());
+            assert_ne!(chinese, stopped.name());
+            let idle_s = (stopped.limit() + SECOND).as_secs();
+            assert_eq!(trouble.zh, format!("{chinese}：{idle_s} 秒没有进展"));
         }
     }
 

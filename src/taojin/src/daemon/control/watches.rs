@@ -8,7 +8,7 @@ use tokio::sync::mpsc::Sender;
 use super::{Reply, Response, Step, stopping};
 use crate::daemon::crawl::crawl_log::LogLine;
 use crate::daemon::report::tally::CrawlTally;
-use crate::serve::{CommandDone, CommandError};
+use crate::serve::{CommandDone, CommandError, Words};
 use taojin_crawl::store::UrlId;
 
 /// Everybody who waits.
@@ -135,7 +135,7 @@ impl Watches {
     /// summary is filled in by `sum_up` before it is sent.
     pub(in crate::daemon) fn end_cycles(
         &mut self,
-        paused: Option<&str>,
+        paused: Option<&Words>,
         is_over: impl Fn(&str) -> bool,
         mut sum_up: impl FnMut(&BTreeSet<Arc<str>>, &mut CrawlTally) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
@@ -150,7 +150,7 @@ impl Watches {
                 waiting.push(watch);
                 continue;
             }
-            summary.set_paused(paused.map(str::to_owned));
+            summary.set_paused(paused);
             sum_up(sites, summary)?;
             let end = Response::Crawled(Box::new(std::mem::take(summary).into_summary()));
             watch.end(end);

@@ -10,7 +10,7 @@ use std::time::Duration;
 use super::interval::Interval;
 use crate::config::CrawlConfig;
 use crate::daemon::shared::lock;
-use crate::serve::DiskUse;
+use crate::serve::{DiskUse, Words, show_bytes};
 
 /// The disk is checked this often: a fast crawl writes less than 100 MB in that time.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -25,21 +25,21 @@ pub(crate) struct DiskWatch {
     dir: PathBuf,
     limits: Limits,
     looked: Interval,
-    low: Option<String>,
+    low: Option<Words>,
 }
 
 /// Whether crawling pauses, for all who must know. The crawl loop sets it by its [`DiskWatch`].
 #[derive(Debug, Default)]
-pub(crate) struct Pause(Mutex<Option<String>>);
+pub(crate) struct Pause(Mutex<Option<Words>>);
 
 impl Pause {
     /// Begins a pause for this reason, or ends it.
-    pub(crate) fn set(&self, reason: Option<String>) {
+    pub(crate) fn set(&self, reason: Option<Words>) {
         *lock(&self.0) = reason;
     }
 
     /// Returns why nothing is fetched at the moment; `None` while crawling continues.
-    pub(crate) fn reason(&self) -> Option<String> {
+    pub(crate) fn reason(&self) -> Option<Words> {
         lock(&self.0).clone()
     }
 
@@ -68,13 +68,13 @@ impl DiskWatch {
     }
 
     /// Why crawling is to pause, if it is.
-    pub(crate) fn look(&mut self) -> Option<&str> {
+    pub(crate) fn look(&mut self) -> Option<&Words> {
         if self.looked.is_due(LOOK_EVERY)
             && let Some((free, total)) = free_space(&self.dir)
         {
             self.see(free, total);
         }
-        self.low.as_deref()
+        self.low.as_ref()
     }
 
     /// Takes note of `free` bytes of `total`, and says in the log when that changes what is to be done.
@@ -83,7 +83,7 @@ impl DiskWatch {
         self.low = self.limits.problem(free, total, was_low);
         match (&self.low, was_low) {
             (Some(low), false) => {
-                tracing::error!(dir = %self.dir.display(), "crawling pauses: {low}");
+                tracing::error!(dir = %self.dir.display(), "crawling pauses: {}", low.en);
             }
             (None, true) => tracing::info!("there is room on the disk again, crawling continues"),
             _ => {}
@@ -100,7 +100,7 @@ impl Limits {
     }
 
     /// What is wrong with `free` bytes of `total`; one that `was_low` needs a tenth more to be right again.
-    pub(crate) fn problem(self, free: u64, total: u64, was_low: bool) -> Option<String> {
+    pub(crate) fn problem(self, free: u64, total: u64, was_low: bool) -> Option<Words> {
         let share = u128::from(total) * u128::from(self.percent) / 100;
         let enough = |least: u128| {
             let least = if was_low { least + least / 10 } else { least };
@@ -113,11 +113,12 @@ impl Limits {
         } else {
             return None;
         };
-        let gb = |bytes: u64| bytes as f64 / 1e9;
-        Some(format!(
-            "disk low: {:.1} of {:.1} GB free, {limit}; it continues by itself when there is room",
-            gb(free),
-            gb(total)
+        let (free, total) = (show_bytes(free), show_bytes(total));
+        Some(Words::new(
+            format!(
+                "disk low: {free} of {total} free, {limit}; it continues by itself when there is room"
+            ),
+            format!("磁盘空间不足：共 {total}，可用 {free}，{limit}；腾出空间后自动继续"),
         ))
     }
 }

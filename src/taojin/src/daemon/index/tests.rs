@@ -9,6 +9,7 @@ use super::{is_full, *};
 use crate::config::Config;
 use crate::daemon::now_ms;
 use crate::documents::{encode, open_index};
+use crate::serve::Words;
 use taojin_crawl::store::{Batch, DocOp, NewDocument};
 use taojin_extract::{Document, Kind};
 use taojin_search::analyze::Analyzer;
@@ -199,7 +200,9 @@ fn rebuild_waits_for_disk() {
     let place = TestStore::new();
     place.put_text(1, &text("甲"));
     let shared = Shared::default();
-    shared.pause().set(Some("disk low".to_owned()));
+    shared
+        .pause()
+        .set(Some(Words::new("disk low", "磁盘空间不足")));
     shared.index().request_rebuild();
     let indexer = place.indexer(&shared);
     place.put_text(2, &text("乙"));

@@ -21,7 +21,7 @@ use crate::documents::IndexAt;
 use crate::serve::{
     Activity, ClusterStatus, CycleCounts, Follow, FollowStatus, HostCounts, HostStatus,
     LeftOutDocument, LeftOutStatus, NodeStatus, QueueCounts, SeenFilter, SiteStatus, Status,
-    StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts, WorkerStatus,
+    StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts, Words, WorkerStatus,
 };
 use taojin_crawl::frontier::{self, Cause, Explanation};
 use taojin_crawl::store::{
@@ -119,7 +119,7 @@ impl StatusBoard {
             Ok(reader) => reader,
             // What the process itself knows is told all the same.
             Err(error @ StoreError::Unreachable { .. }) => {
-                status.note = error.to_string();
+                status.note = Words::new(error.to_string(), "");
                 return Ok(status);
             }
             // An index that was only imported has no store.
@@ -177,9 +177,11 @@ impl StatusBoard {
     }
 
     /// What the daemon does, and what the operator must know. Beside no daemon: what one would do.
-    fn activity(&self) -> (Activity, String) {
+    fn activity(&self) -> (Activity, Words) {
         match &self.shared {
-            Some(shared) if shared.lifecycle().is_stopping() => (Activity::Stopping, String::new()),
+            Some(shared) if shared.lifecycle().is_stopping() => {
+                (Activity::Stopping, Words::default())
+            }
             Some(shared) => match shared.pause().reason() {
                 Some(why) => (Activity::Paused, why),
                 None => (Activity::Running, note(shared)),
@@ -411,10 +413,13 @@ fn cluster(reader: &Reader) -> anyhow::Result<Option<ClusterStatus>> {
 }
 
 /// What the operator must know of a daemon that crawls; empty when all is well.
-pub(super) fn note(shared: &Shared) -> String {
+pub(super) fn note(shared: &Shared) -> Words {
     let anew = shared.index().rebuild_progress().map(|at| {
         let (seq, last) = (at.seq, at.last);
-        format!("the index is being rebuilt: change {seq} of {last}")
+        Words::new(
+            format!("the index is being rebuilt: change {seq} of {last}"),
+            format!("正在重建索引：变更 {seq} / {last}"),
+        )
     });
     let trouble = shared.liveness().trouble(Instant::now());
     trouble

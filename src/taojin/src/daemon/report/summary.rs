@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::daemon::crawl::sites;
-use crate::serve::Level;
+use crate::serve::{Level, Words};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::store::{Counts, SiteCounts};
 
@@ -58,13 +58,31 @@ pub struct Summary {
     pub sites: Vec<SiteSummary>,
     /// Hosts with addresses that are due and that the pass did not wait for.
     pub resting: Vec<RestingHost>,
-    /// Why the crawl ended before everything was fetched: the disk is too full.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub paused: Option<String>,
+    /// Why the crawl ended before everything was fetched.
+    #[serde(flatten)]
+    pub paused: Option<CrawlPause>,
     /// Decoded bytes.
     pub bytes: u64,
     /// Length of the crawl in milliseconds.
     pub elapsed_ms: i64,
+}
+
+/// Why a crawl ended early: the disk is too full.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CrawlPause {
+    /// In a sentence, English.
+    pub paused: String,
+    /// In a sentence, Chinese.
+    pub paused_zh: String,
+}
+
+impl From<&Words> for CrawlPause {
+    fn from(why: &Words) -> Self {
+        Self {
+            paused: why.en.clone(),
+            paused_zh: why.zh.clone(),
+        }
+    }
 }
 
 /// How one site of a pass fared.
@@ -75,8 +93,10 @@ pub struct SiteSummary {
     pub name: String,
     /// In one word: `ok`, `partial`, `failed`, `waiting`.
     pub verdict: Level,
-    /// In a sentence.
+    /// In a sentence, English.
     pub text: String,
+    /// In a sentence, Chinese.
+    pub text_zh: String,
     /// Visits in this pass.
     pub visits: u64,
     /// New documents in this pass.
@@ -172,6 +192,22 @@ pub(crate) fn share(part: u64, whole: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn summary_names_its_pause() {
+        let plain = Summary::default();
+        let paused = Summary {
+            paused: Some(CrawlPause::from(&Words::new("disk low", "磁盘空间不足"))),
+            ..Summary::default()
+        };
+        for summary in [plain, paused] {
+            let json = serde_json::to_value(&summary).unwrap();
+            let is_paused = summary.paused.is_some();
+            assert_eq!(json["paused"] == "disk low", is_paused, "{json}");
+            assert_eq!(json.get("paused_zh").is_some(), is_paused, "{json}");
+            assert_eq!(serde_json::from_value::<Summary>(json).unwrap(), summary);
+        }
+    }
 
     fn counts(urls: i64, new: i64, documents: i64, checked_s: i64) -> SiteCounts {
         let pairs = [

@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::summary::{Freshness, RestingHost, SiteSummary, Summary, share, totals};
+use super::summary::{CrawlPause, Freshness, RestingHost, SiteSummary, Summary, share, totals};
 use crate::daemon::crawl::crawl_log::LogLine;
-use crate::serve::SiteVerdict;
+use crate::serve::{SiteVerdict, Words};
 use taojin_crawl::frontier::{CommitReport, Resting};
 use taojin_crawl::store::Counts;
 use taojin_crawl::{DocumentChange, VisitOutcome};
@@ -104,8 +104,8 @@ impl CrawlTally {
     }
 
     /// Notes why the crawl ends before everything was fetched; `None` if nothing is in its way.
-    pub(crate) fn set_paused(&mut self, why: Option<String>) {
-        self.summary.paused = why;
+    pub(crate) fn set_paused(&mut self, why: Option<&Words>) {
+        self.summary.paused = why.map(CrawlPause::from);
     }
 
     /// Completes the figures at the end, by the counts of the sites that were crawled.
@@ -137,6 +137,7 @@ impl CrawlTally {
                 name: name.to_string(),
                 verdict: verdict.level,
                 text: verdict.text,
+                text_zh: verdict.text_zh,
                 visits: site.visits,
                 new: site.new_documents,
                 left: verdict.left,

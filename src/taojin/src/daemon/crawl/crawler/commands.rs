@@ -129,7 +129,7 @@ impl<'a> Commands<'a> {
             return Ok(());
         }
         let why = self.crawler.shared.pause().reason().unwrap_or_default();
-        Err(CommandError::NotNow(format!("crawling pauses: {why}")))
+        Err(CommandError::NotNow(format!("crawling pauses: {}", why.en)))
     }
 
     fn next_cycle(&self, name: Option<&String>) -> Option<i64> {

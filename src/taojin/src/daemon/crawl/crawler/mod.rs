@@ -410,7 +410,7 @@ impl Crawler {
         let low = self.upkeep.low_disk();
         let is_paused = low.is_some();
         if is_paused {
-            self.progress.tally_mut().set_paused(low.clone());
+            self.progress.tally_mut().set_paused(low.as_ref());
         }
         self.shared.pause().set(low);
         is_paused

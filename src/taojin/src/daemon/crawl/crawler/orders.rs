@@ -119,7 +119,7 @@ impl Orders {
         };
         let is_over = |name: &str| cycles.is_over(name);
         let paused = pause.reason();
-        self.watches.end_cycles(paused.as_deref(), is_over, sum_up)
+        self.watches.end_cycles(paused.as_ref(), is_over, sum_up)
     }
 
     /// Those who wait for visits and cycles.

@@ -7,6 +7,7 @@ use crate::daemon::Shared;
 use crate::daemon::crawl::disk::DiskWatch;
 use crate::daemon::crawl::interval::Interval;
 use crate::daemon::crawl::sharing::Sharing;
+use crate::serve::Words;
 use taojin_crawl::frontier::Frontier;
 use taojin_crawl::store::Store;
 
@@ -31,8 +32,8 @@ impl Upkeep {
     }
 
     /// Why nothing is fetched at present, if the disk is too full.
-    pub(super) fn low_disk(&mut self) -> Option<String> {
-        self.disk.look().map(str::to_owned)
+    pub(super) fn low_disk(&mut self) -> Option<Words> {
+        self.disk.look().cloned()
     }
 
     /// Shares the partitions with other nodes, if there are any: whether addresses that they found are to be written.
