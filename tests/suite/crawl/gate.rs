@@ -101,6 +101,11 @@ fn exclude_added_later_stops_stored_urls() {
         rule.starts_with("excluded by the site's scope (scope.exclude"),
         "{why}"
     );
+    // The pattern and the file are named.
+    assert!(
+        rule.contains(" = \"/") && rule.contains("sites.d/") && rule.ends_with(".toml)"),
+        "{why}"
+    );
     // What is known of it stays; that it is not asked for proves nothing.
     assert_eq!(web.documents().len(), 2);
     let url = web.url(pages[1]);
