@@ -339,7 +339,10 @@ fn reason(why: &Reason) -> String {
 /// What is known of a hit, in one line.
 fn facts(hit: &DocumentHit) -> String {
     let day = hit.published.as_deref().and_then(|p| p.get(..10));
-    let names = [&hit.site, &hit.source, &hit.author];
+    let site = hit.site_title.as_ref().or(hit.site.as_ref());
+    // Many pages name their own site as the source.
+    let source = hit.source.as_ref().filter(|source| Some(*source) != site);
+    let names = [site, source, hit.author.as_ref()];
     let names = names.into_iter().flatten().map(|name| name.trim());
     let format = hit.file.as_ref().map(|file| file.format.as_str());
     let all = day
