@@ -240,6 +240,7 @@ fn finished(lease: &Lease) -> FinishedPage {
         host: lease.record.host,
         fingerprint: lease.record.uri.fingerprint(),
         visit,
+        template: None,
         outlinks: Vec::new(),
         document: None,
         other_document: None,

@@ -180,7 +180,7 @@ fn learn_named(pages: &[PreparedPage<'_>], config: &template::Config) -> Option<
         chosen.extend(best.map(|(_, key)| (key, name)));
     }
     for (key, name) in chosen {
-        template.name_slot(key, Some(name), 0);
+        template.name_slot(key, Some(name));
     }
     Some(template)
 }

@@ -291,6 +291,8 @@ pub struct TemplateStatus {
     pub learned: u64,
     /// Articles that fit no template and wait to be learned from.
     pub waiting: u64,
+    /// Documents that wait for their fields: they were read before their template was known, or before it last changed.
+    pub awaiting_fields: u64,
     /// Fetches of articles that had a template. One article counts each time that it is fetched.
     pub matched: u64,
     /// Fetches of articles that had none; those that a template is learned from are among them.

@@ -153,6 +153,84 @@ fn named_fields_are_searchable() {
     assert_eq!(web.total("状态:完钻"), 14);
 }
 
+/// Documents that wait for their fields, as `status` and the list of templates say.
+fn waiting(web: &SmallWeb) -> u64 {
+    let status = web.json(&["status", "--json"]);
+    let waiting = status["sites"][0]["templates"]["awaiting_fields"].as_u64();
+    let waiting = waiting.expect("a number");
+    for template in web.lines(&["templates", "list", "--json"]) {
+        assert_eq!(template["awaiting_fields"], waiting, "{template}");
+    }
+    let listed = web.run(&["templates", "list"]).err;
+    let line = format!("documents that wait for their fields: {waiting};");
+    assert_eq!(listed.contains(&line), waiting > 0, "{listed}");
+    waiting
+}
+
+#[test]
+fn documents_wait_until_read_again() {
+    let web = wells("");
+    let id = &templates(&web)[0];
+    // The template was learned after all of them were read.
+    assert_eq!(waiting(&web), 12);
+    assert!(
+        web.run(&["status"])
+            .out
+            .contains("taojin crawl --recheck --site a")
+    );
+    let page = well(5, "old");
+    web.set("a.test/5.html", Reply::status(500));
+    web.crawl();
+    assert_eq!(
+        waiting(&web),
+        1,
+        "an error brings no fields: {}",
+        web.why("a.test/5.html")
+    );
+    assert_eq!(web.total("井号:NY-6"), 1);
+    web.set("a.test/5.html", page);
+    web.crawl();
+    assert_eq!((waiting(&web), web.total("井号:NY-5")), (0, 1));
+
+    // What a person says comes to pages of which the server would say that they have not changed.
+    name_state(&web, id, "12 of 12 pages, 3 different");
+    assert_eq!(waiting(&web), 12);
+    let named = web.crawl();
+    assert_eq!(
+        (&named["documents_changed"], waiting(&web)),
+        (&json!(12), 0)
+    );
+    assert_eq!(web.total("状态:完钻"), 4);
+    let again = web.crawl();
+    assert!(again["not_modified"].as_u64() >= Some(12), "{again}");
+
+    // A region that is labelled counts like a name, and so does a template that is used again.
+    let shown = web.done(&["templates", "show", id]);
+    let region = shown.lines().find(|line| line.contains(" title "));
+    let region = region.and_then(|line| line.split_whitespace().next());
+    web.done(&[
+        "templates",
+        "label",
+        id,
+        region.expect("a region"),
+        "boilerplate",
+    ]);
+    assert_eq!(waiting(&web), 12);
+    web.crawl();
+    assert_eq!(waiting(&web), 0);
+    web.done(&["templates", "disable", id]);
+    assert_eq!(waiting(&web), 0);
+    web.done(&["templates", "disable", id, "--undo"]);
+    assert_eq!(waiting(&web), 12);
+    // Of a site that looks at no article again, too.
+    web.configure("[revisit]\narticles = false\n");
+    web.crawl();
+    assert_eq!(waiting(&web), 0);
+    name_state(&web, id, "12 of 12 pages, 3 different");
+    web.crawl();
+    assert_eq!(waiting(&web), 0);
+}
+
 /// The page of a film: fields, a sentence, and many links.
 fn film(n: usize) -> Reply {
     let links: String = (0..30)
@@ -181,6 +259,10 @@ fn warc_replay_adds_named_fields() {
     assert_eq!(replayed["documents_changed"], 12, "{replayed}");
     assert_eq!(web.requests(), 0);
     assert_eq!(web.total("状态:完钻"), 4);
+    assert_eq!(waiting(&web), 0);
+    web.forget_log();
+    let again = web.json(&args);
+    assert_eq!(again["documents_changed"], 0, "{again}");
 }
 
 #[test]

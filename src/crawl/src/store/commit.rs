@@ -18,6 +18,7 @@ use super::record::{
 };
 use super::sql::{self, Connection, Row, Value, list, params};
 use super::urls::{earliest_due, known_at_once};
+use super::used_templates::UsedTemplate;
 use super::{cluster, urls};
 
 /// Ids kept by name; above it the cache starts again. About 100 bytes each.
@@ -32,7 +33,8 @@ const AT_ONCE: usize = 256;
 const UPDATE_URL: &str = "UPDATE url SET state = ?2, class = ?3, due_ms = ?4, rank = ?5, interval_ms = ?6, status = ?7, etag = ?8, \
      last_modified = ?9, digest = ?10, fetched_ms = ?11, changed_ms = ?12, not_found_since_ms = ?13, unchanged = ?14, \
      errors = ?15, documented = ?16, target = ?17, error = ?18, content = ?19, alias_of = ?20, \
-     confirmed_ms = ?21, answer = ?22, cut_failure = ?23, cut_bytes = ?24, crashes = 0 WHERE id = ?1";
+     confirmed_ms = ?21, answer = ?22, cut_failure = ?23, cut_bytes = ?24, \
+     template_id = coalesce(?25, template_id), template_ms = coalesce(?26, template_ms), crashes = 0 WHERE id = ?1";
 
 const UPDATE_HOST: &str = "UPDATE host SET not_before_ms = ?2, cause = ?3, backoff_level = ?4, trouble_ms = ?5, errors = ?6, \
      last_error = ?7, crawl_delay_ms = ?8, elapsed_ms = ?9, ip = ?10, fetched = ?11, cycle_ms = ?12, cycle_pages = ?13 \
@@ -218,6 +220,7 @@ impl<'a> Writing<'a> {
         let after = PreviousVisit::after(before.site, v);
         let added = after.counted();
         let before = std::mem::replace(before, after);
+        let (template_id, template_ms) = UsedTemplate::columns(page.template);
         self.conn.put(
             UPDATE_URL,
             params![
@@ -245,6 +248,8 @@ impl<'a> Writing<'a> {
                 v.answer.map(u64::cast_signed),
                 v.truncation.map(|t| t.failure.as_str()),
                 v.truncation.map(|t| t.wire_bytes.cast_signed()),
+                template_id,
+                template_ms,
             ],
         )?;
         if let Some(due_ms) = v.due_ms {

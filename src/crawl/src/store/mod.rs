@@ -28,6 +28,7 @@ mod sql;
 mod templates;
 mod terms;
 mod urls;
+mod used_templates;
 
 #[cfg(test)]
 pub(crate) mod tests;
@@ -63,3 +64,4 @@ pub use templates::{
 };
 pub use terms::{TermCounts, TermList, TermMark, TermRecord, TermState};
 pub use urls::{HostsHeld, RANKS, Relatives, Takedown, Wall};
+pub use used_templates::{TemplateVersions, UsedTemplate};

@@ -10,6 +10,7 @@ use taojin_uri::CrawlUri;
 
 use super::documents::DocOp;
 use super::sql::stored;
+use super::used_templates::UsedTemplate;
 use crate::outcome::Truncation;
 
 stored!(UrlClass, UrlState, Cause);
@@ -187,6 +188,8 @@ pub struct UrlRecord {
     pub announced: Option<Box<Announcement>>,
     /// When it was found.
     pub first_seen_ms: i64,
+    /// The template that its document was read with; `None` where that was not kept, and for a file.
+    pub template: Option<UsedTemplate>,
     /// Unclean stops of the program during which it was being fetched, since its last finished visit.
     pub crashes: u8,
     /// The state that visits change.
@@ -365,6 +368,8 @@ pub struct FinishedPage {
     pub fingerprint: u64,
     /// The new state.
     pub visit: UrlVisit,
+    /// The template that its document was read with now; `None` where it was not read: then what was kept stays.
+    pub template: Option<UsedTemplate>,
     /// Links in page order; unknown ones become records.
     pub outlinks: Vec<NewUrl>,
     /// What becomes of its document.

@@ -123,7 +123,10 @@ CREATE TABLE url (
   content BIGINT,
   alias_of BIGINT,
   confirmed_ms BIGINT,
-  answer BIGINT
+  answer BIGINT,
+  -- Template that its document was read with, 0 where none fitted, and when that had last changed.
+  template_id BIGINT,
+  template_ms BIGINT
 ) WITH (fillfactor = 85);
 CREATE INDEX url_due ON url (host_id, rank, due_ms) WHERE due_ms IS NOT NULL;
 CREATE INDEX url_hub ON url (site_id, class) WHERE class < 4;
@@ -131,6 +134,7 @@ CREATE INDEX url_content ON url (site_id, content) WHERE documented = 1 AND cont
 CREATE INDEX url_alias ON url (alias_of) WHERE alias_of IS NOT NULL;
 CREATE INDEX url_canonical ON url USING hash (target) WHERE documented = 1 AND target IS NOT NULL;
 CREATE INDEX url_answer ON url (site_id, answer) WHERE answer IS NOT NULL;
+CREATE INDEX url_template ON url (site_id, template_id, template_ms) WHERE documented = 1;
 CREATE TABLE counter (
   site_id BIGINT NOT NULL,
   name TEXT NOT NULL,
@@ -170,7 +174,9 @@ CREATE TABLE template (
   learned_ms BIGINT NOT NULL,
   pages BIGINT NOT NULL,
   disabled BIGINT NOT NULL DEFAULT 0,
-  data BYTEA NOT NULL
+  data BYTEA NOT NULL,
+  -- When it was learned, last named or labelled by a person, or taken into use again.
+  changed_ms BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX template_site ON template (site, version);
 CREATE TABLE template_page (

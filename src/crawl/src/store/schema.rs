@@ -115,25 +115,86 @@ pub(super) fn create(conn: &Connection) -> Result<()> {
     conn.run_script(NEXT_ONE)
 }
 
-/// What is said of attachments was not kept at first.
-fn add_columns(conn: &Connection) -> Result<()> {
-    let is_file = conn.sqlite().is_some();
-    let (known, add) = if is_file {
-        (
-            "SELECT count(*) FROM pragma_table_info('url') WHERE name = 'announced'",
-            "ALTER TABLE url ADD COLUMN announced TEXT",
-        )
-    } else {
-        (
-            "SELECT count(*) FROM pg_attribute WHERE attrelid = 'url'::regclass AND attname = 'announced'",
-            "ALTER TABLE url ADD COLUMN IF NOT EXISTS announced TEXT; \
+/// A column that tables of before are without, and what adds it.
+struct AddedColumn {
+    table: &'static str,
+    name: &'static str,
+    sqlite: &'static str,
+    postgres: &'static str,
+}
+
+/// The index of [`schema.sqlite.sql`](STORE) over the template of each document.
+const ADD_TEMPLATE_OF_URL: &str = "ALTER TABLE url ADD COLUMN template_id BIGINT; \
+     ALTER TABLE url ADD COLUMN template_ms BIGINT; \
+     CREATE INDEX url_template ON url (site_id, template_id, template_ms) WHERE documented = 1";
+const ADD_CHANGE_OF_TEMPLATE: &str = "ALTER TABLE template ADD COLUMN changed_ms BIGINT NOT NULL DEFAULT 0; \
+     UPDATE template SET changed_ms = learned_ms";
+
+const ADDED: [AddedColumn; 3] = [
+    // What is said of attachments was not kept at first.
+    AddedColumn {
+        table: "url",
+        name: "announced",
+        sqlite: "ALTER TABLE url ADD COLUMN announced TEXT",
+        postgres: "ALTER TABLE url ADD COLUMN IF NOT EXISTS announced TEXT; \
              ALTER TABLE inbox ADD COLUMN IF NOT EXISTS announced TEXT",
-        )
-    };
-    if conn.query_row(known, NONE, |row| row.get::<i64>(0))? > 0 {
+    },
+    AddedColumn {
+        table: "template",
+        name: "changed_ms",
+        sqlite: ADD_CHANGE_OF_TEMPLATE,
+        postgres: ADD_CHANGE_OF_TEMPLATE,
+    },
+    AddedColumn {
+        table: "url",
+        name: "template_id",
+        sqlite: ADD_TEMPLATE_OF_URL,
+        postgres: ADD_TEMPLATE_OF_URL,
+    },
+];
+
+fn add_columns(conn: &Connection) -> Result<()> {
+    if ADDED
+        .iter()
+        .try_fold(true, |all, column| Ok(all && column.is_there(conn)?))?
+    {
         return Ok(());
     }
-    conn.run_script(add)
+    if conn.sqlite().is_some() {
+        return add_missing(conn);
+    }
+    // Callers drop the connection after an error, and the lock goes with it.
+    conn.run_script(ONE_BY_ONE)?;
+    add_missing(conn)?;
+    conn.run_script(NEXT_ONE)
+}
+
+fn add_missing(conn: &Connection) -> Result<()> {
+    for column in &ADDED {
+        if !column.is_there(conn)? {
+            let script = if conn.sqlite().is_some() {
+                column.sqlite
+            } else {
+                column.postgres
+            };
+            conn.run_script(&format!("BEGIN; {script}; COMMIT"))?;
+        }
+    }
+    Ok(())
+}
+
+impl AddedColumn {
+    fn is_there(&self, conn: &Connection) -> Result<bool> {
+        let Self { table, name, .. } = self;
+        let sql = if conn.sqlite().is_some() {
+            format!("SELECT count(*) FROM pragma_table_info('{table}') WHERE name = '{name}'")
+        } else {
+            format!(
+                "SELECT count(*) FROM pg_attribute WHERE attrelid = '{table}'::regclass AND attname = '{name}'"
+            )
+        };
+        Ok(conn.query_row(&sql, NONE, |row| row.get::<i64>(0))? > 0)
+    }
 }
 
 fn read_version(conn: &Connection) -> Result<i64> {

@@ -82,13 +82,14 @@ impl Store {
         })
     }
 
-    /// Makes the articles of a site due at once (`recrawl everything`). How many.
+    /// Makes the articles of a site due at once (`recrawl everything`), also those with a document that is never looked at again.
+    /// How many.
     pub fn recheck_articles(&mut self, name: &Arc<str>, rank: u8, now_ms: i64) -> Result<usize> {
         let site = self.add_site(name)?;
         self.write(|tx| {
             let due = tx.execute(
-                "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class IN (?4, ?5) AND due_ms > ?2 \
-                 AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
+                "UPDATE url SET due_ms = ?2, rank = ?3 WHERE site_id = ?1 AND class IN (?4, ?5) \
+                 AND (due_ms > ?2 OR (due_ms IS NULL AND documented = 1)) AND host_id IN (SELECT host_id FROM host_site WHERE site_id = ?1)",
                 params![
                     site,
                     now_ms,

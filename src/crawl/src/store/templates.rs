@@ -12,7 +12,10 @@ use super::keys::meta;
 use super::open::Reader;
 use super::place::StorePlace;
 
-const TEMPLATE: &str = "id, site, version, learned_ms, pages, disabled, data";
+const TEMPLATE: &str = "id, site, version, learned_ms, pages, disabled, data, changed_ms";
+
+/// The time ?2, or one later than that of the last change.
+const LATER: &str = "CASE WHEN changed_ms >= ?2 THEN changed_ms + 1 ELSE ?2 END";
 
 /// One template as it is kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -32,6 +35,9 @@ pub struct TemplateRow {
     pub disabled: bool,
     /// What was learned.
     pub data: Vec<u8>,
+    /// When it was learned, last named or labelled by a person, or taken into use again, Unix milliseconds. Rises with
+    /// every such change, whatever the clock says.
+    pub changed_ms: i64,
 }
 
 /// A page that waits to be learned from, or a saved one of a template.
@@ -152,6 +158,7 @@ fn template(row: &Row<'_>) -> rusqlite::Result<TemplateRow> {
         pages: row.get(4)?,
         disabled: row.get(5)?,
         data: row.get(6)?,
+        changed_ms: row.get(7)?,
     })
 }
 
@@ -245,8 +252,8 @@ impl TemplateStore {
             let mut ids = Vec::with_capacity(templates.len());
             for new in templates {
                 let id: i64 = tx.query_row(
-                    "INSERT INTO template (site, version, learned_ms, pages, data) VALUES (?1, \
-                     (SELECT coalesce(max(version), 0) + 1 FROM template WHERE site = ?1), ?2, ?3, ?4) RETURNING id",
+                    "INSERT INTO template (site, version, learned_ms, pages, data, changed_ms) VALUES (?1, \
+                     (SELECT coalesce(max(version), 0) + 1 FROM template WHERE site = ?1), ?2, ?3, ?4, ?2) RETURNING id",
                     params![site, now_ms, new.pages, new.data],
                     |row| row.get(0),
                 )?;
@@ -266,19 +273,23 @@ impl TemplateStore {
         })
     }
 
-    /// Replaces what a template says; false if there is none of this number.
-    pub fn replace(&mut self, id: i64, data: &[u8]) -> Result<bool> {
+    /// Replaces what a template says; false if there is none of this number. Documents that were read with it wait for
+    /// their fields from now on.
+    pub fn replace(&mut self, id: i64, data: &[u8], now_ms: i64) -> Result<bool> {
         self.change(
-            "UPDATE template SET data = ?2 WHERE id = ?1",
-            params![id, data],
+            &format!("UPDATE template SET data = ?3, changed_ms = {LATER} WHERE id = ?1"),
+            params![id, now_ms, data],
         )
     }
 
-    /// Takes a template out of use or back into it; false if there is none of this number.
-    pub fn set_disabled(&mut self, id: i64, disabled: bool) -> Result<bool> {
+    /// Takes a template out of use, or back into it as if it had changed; false if there is none of this number.
+    pub fn set_disabled(&mut self, id: i64, disabled: bool, now_ms: i64) -> Result<bool> {
+        if disabled {
+            return self.change("UPDATE template SET disabled = 1 WHERE id = ?1", [id]);
+        }
         self.change(
-            "UPDATE template SET disabled = ?2 WHERE id = ?1",
-            params![id, disabled],
+            &format!("UPDATE template SET disabled = 0, changed_ms = {LATER} WHERE id = ?1"),
+            [id, now_ms],
         )
     }
 

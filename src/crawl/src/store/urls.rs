@@ -22,6 +22,7 @@ use super::record::{
 };
 use super::runs;
 use super::sql::{self, Connection, NONE, Row, ToSql, list, params};
+use super::used_templates::UsedTemplate;
 
 /// Ranks that the frontier may use: 0 … `RANKS - 1`.
 pub const RANKS: u8 = 16;
@@ -32,7 +33,8 @@ const EACH_RANK: &str = "WITH RECURSIVE ranks (rank) AS \
 
 const URL_COLUMNS: &str = "id, host_id, url, coalesce((SELECT name FROM site WHERE site.id = site_id), ''), class, state, rank, due_ms, hops, redirects, via, first_seen_ms, crashes, \
      interval_ms, status, etag, last_modified, digest, fetched_ms, changed_ms, not_found_since_ms, unchanged, errors, \
-     documented, target, error, content, alias_of, confirmed_ms, answer, cut_failure, cut_bytes, announced";
+     documented, target, error, content, alias_of, confirmed_ms, answer, cut_failure, cut_bytes, announced, \
+     template_id, template_ms";
 
 /// The first so many due URLs of a rank of a host.
 const DUE: &str = "SELECT due_ms, id FROM url WHERE host_id = ?1 AND rank = ?2 AND due_ms <= ?3 \
@@ -246,6 +248,7 @@ fn url_record(row: &Row<'_>) -> rusqlite::Result<Option<UrlRecord>> {
         redirects: row.get(9)?,
         via: row.get(10)?,
         announced: announced(row, 32)?,
+        template: UsedTemplate::read(row, 33)?,
         first_seen_ms: row.get(11)?,
         crashes: row.get(12)?,
         visit: UrlVisit {

@@ -32,8 +32,6 @@ const MOST: f32 = 4.0;
 pub struct Library {
     templates: Vec<(i64, Arc<Template>)>,
     max_distance: f32,
-    /// When a person last named a field of them, Unix milliseconds; 0 if nobody has.
-    pub named_ms: i64,
 }
 
 /// A page's template.
@@ -50,9 +48,7 @@ pub struct Assigned {
 impl Library {
     /// The templates in use and the greatest distance of a page from its template.
     pub fn new(templates: Vec<(i64, Arc<Template>)>, max_distance: f32) -> Self {
-        let named_ms = templates.iter().map(|(_, template)| template.named_ms);
         Self {
-            named_ms: named_ms.max().unwrap_or_default(),
             templates,
             max_distance,
         }

@@ -51,9 +51,6 @@ pub struct Template {
     pub labels: BTreeMap<u64, Field>,
     /// Names of nodes by hash.
     pub names: HashMap<u64, String>,
-    /// When a person last named a slot, Unix milliseconds; 0 if nobody has.
-    #[serde(default)]
-    pub named_ms: i64,
 }
 
 impl Template {
@@ -98,10 +95,9 @@ impl Template {
         Some(key)
     }
 
-    /// Gives a slot a name as a person said now, or takes its name from it: then it gives no field. False if there is no such
+    /// Gives a slot a name as a person said, or takes its name from it: then it gives no field. False if there is no such
     /// slot.
-    pub fn name_slot(&mut self, key: u64, name: Option<&str>, now_ms: i64) -> bool {
-        self.named_ms = now_ms;
+    pub fn name_slot(&mut self, key: u64, name: Option<&str>) -> bool {
         let slot = self.slots.iter_mut().find(|slot| slot.key == key);
         slot.map(|slot| {
             slot.name = name.map(str::to_owned);
@@ -111,8 +107,7 @@ impl Template {
     }
 
     /// Takes back what a person said of a slot: it has the name that its label gives it. False if there is no such slot.
-    pub fn forget_slot(&mut self, key: u64, now_ms: i64) -> bool {
-        self.named_ms = now_ms;
+    pub fn forget_slot(&mut self, key: u64) -> bool {
         let slot = self.slots.iter_mut().find(|slot| slot.key == key);
         slot.map(|slot| {
             slot.name = find_label(&self.nodes, slot.after, &self.names);
@@ -248,7 +243,6 @@ fn make_template(seen: &[Observation], sets: &[KeySet], members: &[usize]) -> Te
             .filter_map(|node| Some((node.name, words.get(&node.name)?.clone())))
             .collect(),
         nodes,
-        named_ms: 0,
     }
 }
 

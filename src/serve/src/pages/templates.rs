@@ -36,6 +36,8 @@ pub struct TemplateListed {
     pub saved: usize,
     /// What the operator should know of its site.
     pub note: Option<String>,
+    /// Documents of its site that wait for their fields.
+    pub awaiting_fields: u64,
 }
 
 /// One region in the table beside the page.
@@ -193,6 +195,17 @@ impl ListPage {
     fn words(&self, fields: &[String]) -> String {
         let words: Vec<&str> = fields.iter().map(|f| self.w.field(f)).collect();
         words.join(" · ")
+    }
+
+    /// What is said of a site above the first of its templates in the list.
+    fn waiting(&self, number: &usize) -> Option<String> {
+        let template = self.list.get(*number)?;
+        let before = number.checked_sub(1).and_then(|at| self.list.get(at));
+        let is_first = before.is_none_or(|before| before.site != template.site);
+        let documents = template.awaiting_fields;
+        self.w
+            .waiting(documents, &template.site)
+            .filter(|_| is_first)
     }
 }
 

@@ -102,6 +102,11 @@ impl TemplatePagesLabels {
         let found = self.fields.iter().find(|[own, _]| *own == name);
         found.map_or(self.other, |[_, word]| word)
     }
+
+    /// How many documents of a site wait for their fields, and what ends it; `None` where none does.
+    pub(crate) fn waiting(&self, documents: u64, site: &str) -> Option<String> {
+        (documents > 0).then(|| self.awaiting.with(documents, &[("site", site)]))
+    }
 }
 
 /// Language of the labels.

@@ -257,6 +257,7 @@ async fn status_page_links_reviews() {
         let mut status = fake_status()?;
         status.terms = Some(TermsStatus::default());
         status.sites[0].templates.used = 2;
+        status.sites[0].templates.awaiting_fields = 1234;
         Ok(status)
     };
     let app = router(ServeState {
@@ -270,6 +271,7 @@ async fn status_page_links_reviews() {
         "{page}"
     );
     assert!(page.contains("href=\"/terms\""));
+    assert!(page.contains("等待提取字段 1,234"), "{page}");
 }
 
 #[tokio::test]

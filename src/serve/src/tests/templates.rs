@@ -25,13 +25,14 @@ fn listed() -> TemplateListed {
         fields: vec!["title".to_owned(), "body".to_owned()],
         saved: 3,
         note: Some("redesign <script>".to_owned()),
+        awaiting_fields: 1234,
         ..TemplateListed::default()
     }
 }
 
 impl TemplateReview for FakeDesk {
     fn list(&self) -> Result<Vec<TemplateListed>, SourceError> {
-        Ok(vec![listed()])
+        Ok(vec![listed(), listed()])
     }
 
     fn view(
@@ -204,6 +205,18 @@ async fn template_page_escapes() {
         shown.body.contains("少了"),
         "the effect stands before the button"
     );
+}
+
+#[tokio::test]
+async fn template_pages_count_waiting_documents() {
+    let (app, _) = desk();
+    for path in ["/templates", "/templates/7"] {
+        let answer = send(&app, "GET", path, true, "").await;
+        let said = "有 1,234 篇文档等待提取字段";
+        assert_eq!(answer.body.matches(said).count(), 1, "{path}");
+        let english = send(&app, "GET", &format!("{path}?lang=en"), true, "").await;
+        english.assert_has(&["1,234 documents of ", " wait for their fields"]);
+    }
 }
 
 #[tokio::test]

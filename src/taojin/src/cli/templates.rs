@@ -111,7 +111,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         }
         Command::Label { id, place, field } => label(context, *id, place, field),
         Command::Disable { id, undo } => {
-            let found = open(context)?.set_disabled(*id, !undo)?;
+            let found = open(context)?.set_disabled(*id, !undo, now_ms())?;
             told(
                 found,
                 *id,
@@ -170,10 +170,13 @@ struct Listed<'a> {
     mean_distance: f32,
     fields: Vec<&'static str>,
     labels: usize,
+    /// Documents of its site that wait for their fields.
+    awaiting_fields: i64,
 }
 
 fn list(context: &Context, site: Option<&str>, json: bool) -> anyhow::Result<ExitCode> {
     let store = open(context)?;
+    let waiting = store.templates().awaiting_fields()?;
     for row in store.templates().list(site)? {
         let Some(template) = unpack::<Template>(&row.data) else {
             output::note(&format!("template {} cannot be read", row.id));
@@ -190,6 +193,10 @@ fn list(context: &Context, site: Option<&str>, json: bool) -> anyhow::Result<Exi
             mean_distance: template.mean_distance,
             fields: fields.iter().map(|f| f.name()).collect(),
             labels: template.labels.len(),
+            awaiting_fields: waiting
+                .iter()
+                .find(|(of, _)| *of == row.site)
+                .map_or(0, |(_, documents)| *documents),
         };
         if json {
             output::json(&listed)?;
@@ -215,6 +222,14 @@ fn list(context: &Context, site: Option<&str>, json: bool) -> anyhow::Result<Exi
             output::note(&output::printable(&format!("{}: {note}", fit.site)));
         }
     }
+    for (name, documents) in &waiting {
+        if !json && site.is_none_or(|only| only == name) {
+            output::note(&output::printable(&format!(
+                "{name}: documents that wait for their fields: {documents}; they get them with their next visit, \
+                 or at once: taojin crawl --recheck --site {name}"
+            )));
+        }
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -223,9 +238,9 @@ fn label(context: &Context, id: i64, place: &str, field: &str) -> anyhow::Result
     let (_, mut template) = find(&store, id)?;
     if let Some(key) = slot_key(&template, place) {
         match field {
-            LEARNED => template.forget_slot(key, now_ms()),
-            NONE => template.name_slot(key, None, now_ms()),
-            name => template.name_slot(key, Some(name), now_ms()),
+            LEARNED => template.forget_slot(key),
+            NONE => template.name_slot(key, None),
+            name => template.name_slot(key, Some(name)),
         };
     } else if let Some(key) = region_key(&template, place) {
         let known = || {
@@ -245,7 +260,7 @@ fn label(context: &Context, id: i64, place: &str, field: &str) -> anyhow::Result
             "{place}: no region or slot of template {id}: `taojin templates show {id}` names them"
         );
     }
-    store.replace(id, &pack(&template))?;
+    store.replace(id, &pack(&template), now_ms())?;
     let said = match field {
         LEARNED => "what was learned",
         NONE => "no field",

@@ -60,6 +60,11 @@ impl EncodedDocument {
         Ok(serde_json::from_slice(&self.json)?)
     }
 
+    /// Whether it says the same as another, in every field.
+    pub(crate) fn is_same(&self, other: &Document) -> bool {
+        self.json == Self::new(other).json
+    }
+
     /// What the log takes of the document as it was fetched at `fetched_ms`, Unix milliseconds; at `url`, if it stands for
     /// another page, and with the other addresses that say the same.
     pub fn row(&self, fetched_ms: i64, url: Option<&str>, addresses: &[String]) -> NewDocument {

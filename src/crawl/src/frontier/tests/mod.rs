@@ -148,6 +148,7 @@ impl Crawl {
             host: record.host,
             fingerprint: record.uri.fingerprint(),
             visit,
+            template: None,
             outlinks,
             document: None,
             other_document: None,

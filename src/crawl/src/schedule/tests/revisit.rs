@@ -19,6 +19,7 @@ fn record(class: UrlClass) -> UrlRecord {
         redirects: 0,
         via: None,
         announced: None,
+        template: None,
         first_seen_ms: NOW,
         crashes: 0,
         visit: UrlVisit {

@@ -11,6 +11,7 @@ pub(crate) mod on_postgres;
 mod purge;
 mod records;
 mod terms;
+mod used_templates;
 
 use std::path::Path;
 use std::process::Command;
@@ -113,6 +114,7 @@ fn visited(store: &Store, text: &str, outlink: &str, document: DocOp) -> Finishe
             confirmed_ms: Some(NOW),
             answer: None,
         },
+        template: None,
         outlinks: vec![link(outlink)],
         document: Some(document),
         other_document: None,

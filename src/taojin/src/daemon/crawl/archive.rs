@@ -243,6 +243,7 @@ fn unknown(uri: CrawlUri, site: Arc<str>) -> UrlRecord {
         redirects: 0,
         via: None,
         announced: None,
+        template: None,
         first_seen_ms: 0,
         crashes: 0,
         visit: UrlVisit::default(),

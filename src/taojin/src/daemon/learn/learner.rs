@@ -10,7 +10,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
 use super::templates::{
-    MAX_MISSING, Registry, Seen, Templates, UnknownPage, libraries, pack, unpack,
+    MAX_MISSING, Registry, Seen, Templates, UnknownPage, collect_sites, pack, unpack,
 };
 use crate::config::LoadedConfig;
 use crate::daemon::now_ms;
@@ -84,7 +84,7 @@ impl Learner {
     pub(crate) fn load(&self) {
         let rows = TemplateStore::open(&self.place).and_then(|store| store.templates().list(None));
         if let Ok(rows) = rows {
-            self.registry.set(libraries(&rows, &self.config));
+            self.registry.set(collect_sites(&rows, &self.config));
         }
     }
 
@@ -198,7 +198,7 @@ impl Working {
         let revision = self.store.templates().revision()?;
         if revision != self.revision {
             let rows = self.store.templates().list(None)?;
-            self.of.registry.set(libraries(&rows, &self.of.config));
+            self.of.registry.set(collect_sites(&rows, &self.of.config));
             for row in &rows {
                 let first = &mut self.site(&row.site).first_ms;
                 *first = Some(first.map_or(row.learned_ms, |at| at.min(row.learned_ms)));
@@ -239,8 +239,10 @@ impl Working {
     }
 
     fn fits(&mut self, name: &str, template: i64, distance: f32, missing: f32) {
-        let library = self.of.registry.find_library(name);
-        let widest = library.and_then(|l| l.widest(template)).unwrap_or(1.0);
+        let known = self.of.registry.find(name);
+        let widest = known
+            .and_then(|known| known.library.widest(template))
+            .unwrap_or(1.0);
         let site = self.site(name);
         site.fit.matched += 1;
         site.remember(true);
@@ -264,8 +266,8 @@ impl Working {
     /// A page to learn from, and its site; none where a template fits after all.
     fn waiting(&mut self, page: UnknownPage) -> Option<(String, TemplatePage)> {
         // It may have been on its way while its template was learned.
-        let library = self.of.registry.find_library(&page.site);
-        let found = library.and_then(|l| l.assign(&page.seen.key_set()));
+        let known = self.of.registry.find(&page.site);
+        let found = known.and_then(|known| known.library.assign(&page.seen.key_set()));
         if let Some(found) = found {
             let tokens = &page.seen.tokens;
             let missing = found
@@ -312,7 +314,7 @@ impl Working {
 
     fn learn_if_enough(&mut self, name: &str) -> Result<(), StoreError> {
         let config = self.of.config.clone();
-        let known = self.of.registry.find_library(name).is_some();
+        let known = self.of.registry.find(name).is_some();
         let settled_ms = self.of.settled_ms;
         let site = self.site(name);
         let strangers = site.recent.iter().filter(|fits| !**fits).count();

@@ -11,6 +11,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::daemon::shared::lock;
+use taojin_crawl::store::{TemplateRow, TemplateVersions, UrlRecord, UsedTemplate};
 use taojin_extract::page::Page;
 use taojin_extract::template::{self, Guide, Keys, Library, Observation, Template, write_html};
 use taojin_extract::{self as extract, Document, Kind};
@@ -57,28 +58,38 @@ pub(crate) struct UnknownPage {
     pub(crate) html: Option<String>,
 }
 
+/// The templates of one site that are in use.
+pub(crate) struct SiteTemplates {
+    /// To find the one of a page.
+    pub(crate) library: Library,
+    /// When each of them last changed.
+    versions: TemplateVersions,
+}
+
 /// The templates of all sites that are in use.
 #[derive(Default)]
 pub(crate) struct Registry {
-    libraries: Mutex<HashMap<String, Arc<Library>>>,
+    sites: Mutex<HashMap<String, Arc<SiteTemplates>>>,
 }
 
 impl Registry {
     /// The templates of a site.
-    pub(crate) fn find_library(&self, site: &str) -> Option<Arc<Library>> {
-        lock(&self.libraries).get(site).cloned()
-    }
-
-    /// When a person last named a field of a site's pages: one fetched before is asked for as a whole, so that it gives the field.
-    pub(crate) fn named_ms(&self, site: &str) -> i64 {
-        self.find_library(site)
-            .map_or(0, |library| library.named_ms)
+    pub(crate) fn find(&self, site: &str) -> Option<Arc<SiteTemplates>> {
+        lock(&self.sites).get(site).cloned()
     }
 
     /// Replaces all.
-    pub(crate) fn set(&self, libraries: HashMap<String, Arc<Library>>) {
-        *lock(&self.libraries) = libraries;
+    pub(crate) fn set(&self, sites: HashMap<String, Arc<SiteTemplates>>) {
+        *lock(&self.sites) = sites;
     }
+}
+
+/// The document of a page.
+pub(crate) struct Extracted {
+    /// What the page says.
+    pub(crate) document: Document,
+    /// The template that it was read with; `None` where templates are switched off.
+    pub(crate) template: Option<UsedTemplate>,
 }
 
 /// What the fetch tasks need of templates.
@@ -89,19 +100,37 @@ pub(crate) struct Templates {
 }
 
 impl Templates {
-    /// The document of a page.
+    /// Whether the document of a page waits for its fields: then the page is asked for as a whole, so that it gives them.
+    pub(crate) fn is_waiting(&self, record: &UrlRecord) -> bool {
+        let site = self.registry.find(&record.site);
+        self.learner.is_some() && site.is_some_and(|site| site.versions.is_waiting(record))
+    }
+
+    /// The document of a page, by the template of its site that fits, if one does.
     pub(crate) fn extract(
         &self,
         page: &Page,
         context: &extract::Context<'_>,
         config: &extract::Config,
-    ) -> Document {
+    ) -> Extracted {
         let (Some(learner), Some(site)) = (&self.learner, context.site) else {
-            return extract::extract_with(page, context, config);
+            return Extracted {
+                document: extract::extract_with(page, context, config),
+                template: None,
+            };
         };
         let keys = Keys::new(page);
-        let library = self.registry.find_library(site);
-        let found = library.as_ref().and_then(|l| l.assign(keys.set()));
+        let known = self.registry.find(site);
+        let used = |id| {
+            let none = TemplateVersions::default();
+            known
+                .as_ref()
+                .map_or(&none, |known| &known.versions)
+                .used(id)
+        };
+        let found = known
+            .as_ref()
+            .and_then(|known| known.library.assign(keys.set()));
         let guide = found
             .as_ref()
             .map(|f| (f, Guide::new(&f.template, &keys, page)));
@@ -116,7 +145,10 @@ impl Templates {
                     missing: guide.missing(),
                 });
             }
-            return document;
+            return Extracted {
+                document,
+                template: Some(used(Some(found.id))),
+            };
         }
         let (document, lines) = extract::observe(page, &keys, context, config);
         if is_article(&document) {
@@ -129,7 +161,10 @@ impl Templates {
             };
             let _ = learner.try_send(Seen::Unknown(Box::new(unknown)));
         }
-        document
+        Extracted {
+            document,
+            template: Some(used(None)),
+        }
     }
 }
 
@@ -137,25 +172,33 @@ fn is_article(document: &Document) -> bool {
     document.kind == Kind::Article && !document.text.is_empty()
 }
 
-/// Libraries of all sites from what is stored; a template that cannot be read is left out and named in the log.
-pub(crate) fn libraries(
-    rows: &[taojin_crawl::store::TemplateRow],
+/// The templates of all sites from what is stored; one that cannot be read is left out and named in the log.
+pub(crate) fn collect_sites(
+    rows: &[TemplateRow],
     config: &template::Config,
-) -> HashMap<String, Arc<Library>> {
-    let mut by_site: HashMap<String, Vec<(i64, Arc<Template>)>> = HashMap::new();
+) -> HashMap<String, Arc<SiteTemplates>> {
+    let mut by_site: HashMap<&str, Vec<(&TemplateRow, Arc<Template>)>> = HashMap::new();
     for row in rows.iter().filter(|row| !row.disabled) {
         match unpack::<Template>(&row.data) {
-            Some(template) => by_site
-                .entry(row.site.clone())
-                .or_default()
-                .push((row.id, Arc::new(template))),
+            Some(template) => {
+                let own = by_site.entry(&row.site).or_default();
+                own.push((row, Arc::new(template)));
+            }
             None => tracing::warn!(site = %row.site, id = row.id, "template cannot be read"),
         }
     }
-    by_site
-        .into_iter()
-        .map(|(site, templates)| (site, Arc::new(Library::new(templates, config.max_distance))))
-        .collect()
+    let mut sites = HashMap::new();
+    for (name, own) in by_site {
+        let mut versions = TemplateVersions::default();
+        for (row, _) in &own {
+            versions.add(row.id, row.changed_ms);
+        }
+        let templates = own.into_iter().map(|(row, template)| (row.id, template));
+        let library = Library::new(templates.collect(), config.max_distance);
+        let site = SiteTemplates { library, versions };
+        sites.insert(name.to_owned(), Arc::new(site));
+    }
+    sites
 }
 
 /// Bytes for the store.

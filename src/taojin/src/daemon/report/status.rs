@@ -309,6 +309,9 @@ fn template_status(reader: &Reader) -> anyhow::Result<BTreeMap<String, TemplateS
     for (site, waiting) in reader.templates().waiting_counts()? {
         sites.entry(site).or_default().waiting = count(waiting);
     }
+    for (site, waiting) in reader.templates().awaiting_fields()? {
+        sites.entry(site).or_default().awaiting_fields = count(waiting);
+    }
     for (site, used, learned) in reader.templates().counts()? {
         let site = sites.entry(site).or_default();
         (site.used, site.learned) = (count(used), count(learned));

@@ -9,7 +9,9 @@ use crate::serve::{
     Effect, FieldListed, NamedPlace, Proposal, RegionListed, SourceError, TemplateListed,
     TemplateReview, TemplateView, TextListed,
 };
-use taojin_crawl::store::{StoreError, StorePlace, TemplatePage, TemplateRow, TemplateStore};
+use taojin_crawl::store::{
+    StoreError, StorePlace, TemplateFit, TemplatePage, TemplateRow, TemplateStore,
+};
 use taojin_extract::page::{Hints, NodeId, Page, Tag};
 use taojin_extract::template::{
     Field, Guide, Keys, Sequence, Template, collect_slot_texts, frame, framed_html, slot_key,
@@ -55,6 +57,31 @@ impl SavedPage {
             page: Page::parse(html.as_bytes(), hints),
             at_ms: row.seen_ms,
         })
+    }
+}
+
+/// What the operator should know of the sites.
+struct SiteNews {
+    fits: Vec<TemplateFit>,
+    awaiting_fields: Vec<(String, i64)>,
+}
+
+impl SiteNews {
+    fn read(store: &TemplateStore) -> Result<Self, SourceError> {
+        Ok(Self {
+            fits: store.templates().fits().map_err(failed)?,
+            awaiting_fields: store.templates().awaiting_fields().map_err(failed)?,
+        })
+    }
+
+    fn note(&self, site: &str) -> Option<String> {
+        let fit = self.fits.iter().find(|fit| fit.site == site);
+        fit.and_then(|fit| fit.note.clone())
+    }
+
+    fn awaiting_fields(&self, site: &str) -> u64 {
+        let found = self.awaiting_fields.iter().find(|(of, _)| of == site);
+        found.map_or(0, |(_, documents)| documents.unsigned_abs())
     }
 }
 
@@ -123,12 +150,7 @@ fn effect(url: &str, old: &Document, new: &Document) -> Effect {
     }
 }
 
-fn listed(
-    row: &TemplateRow,
-    template: &Template,
-    saved: usize,
-    note: Option<String>,
-) -> TemplateListed {
+fn listed(row: &TemplateRow, template: &Template, saved: usize, site: &SiteNews) -> TemplateListed {
     let has = |field: Field| {
         let mut regions = template.regions.iter();
         regions.any(|r| template.field(r.key) == Some(field))
@@ -146,7 +168,8 @@ fn listed(
             .map(|f| f.name().to_owned())
             .collect(),
         saved,
-        note,
+        note: site.note(&row.site),
+        awaiting_fields: site.awaiting_fields(&row.site),
     }
 }
 
@@ -271,17 +294,13 @@ impl TemplateReview for TemplateReviewer {
             Err(StoreError::Missing { .. }) => return Ok(Vec::new()),
             Err(error) => return Err(failed(error)),
         };
-        let fits = store.templates().fits().map_err(failed)?;
-        let note = |site: &str| {
-            let fit = fits.iter().find(|fit| fit.site == site);
-            fit.and_then(|fit| fit.note.clone())
-        };
+        let news = SiteNews::read(&store)?;
         let rows = store.templates().list(None).map_err(failed)?;
         Ok(rows
             .iter()
             .filter_map(|row| {
                 let template = unpack::<Template>(&row.data)?;
-                Some(listed(row, &template, 0, note(&row.site)))
+                Some(listed(row, &template, 0, &news))
             })
             .collect())
     }
@@ -297,13 +316,9 @@ impl TemplateReview for TemplateReviewer {
             return Ok(None);
         };
         let pages = store.templates().saved_pages(id).map_err(failed)?;
-        let fits = store.templates().fits().map_err(failed)?;
-        let note = fits
-            .into_iter()
-            .find(|f| f.site == row.site)
-            .and_then(|f| f.note);
+        let news = SiteNews::read(&store)?;
         let mut view = TemplateView {
-            listed: listed(&row, &template, pages.len(), note),
+            listed: listed(&row, &template, pages.len(), &news),
             ..TemplateView::default()
         };
         if let Some((row, saved)) = pages
@@ -365,7 +380,7 @@ impl TemplateReview for TemplateReviewer {
             return Ok(false);
         };
         match relabelled(&template, proposal) {
-            Some(changed) => store.replace(id, &pack(&changed)).map_err(failed),
+            Some(changed) => store.replace(id, &pack(&changed), now_ms()).map_err(failed),
             None => Ok(false),
         }
     }
@@ -402,13 +417,17 @@ impl TemplateReview for TemplateReviewer {
             }
         };
         let name = Some(name).filter(|name| !name.is_empty());
-        if !key.is_some_and(|key| template.name_slot(key, name, now_ms())) {
+        if !key.is_some_and(|key| template.name_slot(key, name)) {
             return Ok(false);
         }
-        store.replace(id, &pack(&template)).map_err(failed)
+        store
+            .replace(id, &pack(&template), now_ms())
+            .map_err(failed)
     }
 
     fn set_disabled(&self, id: i64, disabled: bool) -> Result<bool, SourceError> {
-        self.open()?.set_disabled(id, disabled).map_err(failed)
+        self.open()?
+            .set_disabled(id, disabled, now_ms())
+            .map_err(failed)
     }
 }

@@ -11,7 +11,7 @@ use crate::documents::{self, EncodedDocument};
 use taojin_crawl::fetch::{Refused, Rule, Trouble};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::{self, Cut, Shown};
-use taojin_crawl::store::DocOp;
+use taojin_crawl::store::{DocOp, UsedTemplate};
 use taojin_crawl::{DocumentChange, Failure};
 use taojin_extract::{Document, Kind};
 
@@ -184,6 +184,46 @@ fn decide_new_date_reindexes() {
     assert_ne!(end.page.visit.content, Some(said));
 }
 
+#[test]
+fn decide_keeps_template_of_shown_document() {
+    let used = Some(UsedTemplate {
+        id: Some(4),
+        changed_ms: NOW,
+    });
+    let read = |document: Held| {
+        let mut answer = page_of(document, 1);
+        if let Content::Page(page) = &mut answer.content {
+            page.template = used;
+        }
+        answered(answer)
+    };
+    let says = |text: &str| Held::Document(EncodedDocument::new(&article(text)));
+    let replaced = Shown::Replaced {
+        answer: 3,
+        withheld: false,
+    };
+    for (visit, shown, wanted, case) in [
+        (read(says("正文")), Shown::Document, used, "its document"),
+        (read(says("请稍候")), replaced, None, "another text"),
+        (read(Held::None), Shown::Nothing, None, "no document"),
+        (
+            ended(VisitOutcome::NotModified, 304),
+            Shown::Document,
+            None,
+            "not read",
+        ),
+        (
+            ended(VisitOutcome::ServerError, 500),
+            Shown::Nothing,
+            None,
+            "an error",
+        ),
+    ] {
+        let end = decided_by(Judgement::alone(shown), known(1, 5), visit);
+        assert_eq!(end.page.template, wanted, "{case}");
+    }
+}
+
 fn primary(same_text: bool) -> Option<Primary> {
     Some(Primary {
         id: 3,
@@ -296,7 +336,6 @@ fn decide_archived_time() {
     let archived = Answer {
         at: Moment::Archived {
             at_ms: NOW - 40 * DAY,
-            named_ms: 0,
         },
         ..page_of(document, 1)
     };

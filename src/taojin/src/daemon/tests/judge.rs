@@ -223,10 +223,7 @@ fn asks_to_sign_in() -> Visit {
 fn from_archive(visit: Visit) -> Visit {
     match visit {
         Visit::Fetched(answer) => answered(Answer {
-            at: Moment::Archived {
-                at_ms: NOW,
-                named_ms: 0,
-            },
+            at: Moment::Archived { at_ms: NOW },
             ..*answer
         }),
         unanswered @ Visit::Unfetched(_) => unanswered,

@@ -35,6 +35,7 @@ pub(in crate::daemon) fn record(text: &str, visit: UrlVisit) -> UrlRecord {
         redirects: 0,
         via: Some(1),
         announced: None,
+        template: None,
         first_seen_ms: NOW - DAY,
         crashes: 0,
         visit,
@@ -95,6 +96,7 @@ pub(in crate::daemon) fn page_of(document: Held, digest: u64) -> Answer {
         canonical: None,
         missing: None,
         is_list_cut: false,
+        template: None,
         dated_by: None,
     };
     Answer {

@@ -5,10 +5,10 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::NOW;
+use super::{NOW, record};
 use crate::daemon::learn::learner::{Learner, Working};
-use crate::daemon::learn::templates::{Registry, Seen, Templates, pack, unpack};
-use taojin_crawl::store::{Store, TemplateStore};
+use crate::daemon::learn::templates::{Extracted, Registry, Seen, Templates, pack, unpack};
+use taojin_crawl::store::{Store, TemplateStore, UrlRecord, UrlVisit, UsedTemplate};
 use taojin_demo::{Article, SampleWeb};
 use taojin_extract::page::{Hints, Page};
 use taojin_extract::template;
@@ -55,6 +55,11 @@ impl Bench {
 
     /// Extracts an article of the sample web as a visit does, and lets the learner see it.
     fn visit(&mut self, web: &SampleWeb, article: &Article) -> Document {
+        self.read(web, article).document
+    }
+
+    /// The same with the template that it was read with.
+    fn read(&mut self, web: &SampleWeb, article: &Article) -> Extracted {
         let response = web.get(&article.url);
         let content_type = response.header("content-type").unwrap();
         let charset = content_type.split_once("charset=");
@@ -69,13 +74,13 @@ impl Bench {
             site: Some("s"),
             ..extract::Context::default()
         };
-        let document = self
+        let extracted = self
             .templates
             .extract(&page, &context, &extract::Config::default());
         while let Ok(seen) = self.seen.try_recv() {
             self.working.take([seen]).unwrap();
         }
-        document
+        extracted
     }
 
     fn store(&self) -> TemplateStore {
@@ -176,10 +181,10 @@ fn learner_keeps_labels() {
     let rows = desk.templates().list(Some("s")).unwrap();
     let revision = desk.templates().revision().unwrap();
     for row in &rows {
-        assert!(desk.set_disabled(row.id, true).unwrap());
+        assert!(desk.set_disabled(row.id, true, NOW).unwrap());
     }
     assert!(desk.templates().revision().unwrap() > revision);
-    assert!(!desk.set_disabled(9_999, true).unwrap());
+    assert!(!desk.set_disabled(9_999, true, NOW).unwrap());
     bench.working.reload().unwrap();
     let document = bench.visit(&web, &newspaper[40]);
     assert!(!document.method.contains("template"), "{}", document.method);
@@ -193,6 +198,46 @@ fn learner_keeps_labels() {
     );
     assert!(desk.delete(rows[0].id).unwrap());
     assert!(desk.templates().saved_pages(rows[0].id).unwrap().is_empty());
+}
+
+#[test]
+fn documents_wait_for_learned_and_named() {
+    let (web, newspaper, _) = sample_web();
+    let mut bench = Bench::new();
+    let visited = |template: Option<UsedTemplate>| {
+        let visit = UrlVisit {
+            documented: true,
+            ..UrlVisit::default()
+        };
+        UrlRecord {
+            template,
+            ..record("http://a.test/1", visit)
+        }
+    };
+    let first = visited(bench.read(&web, &newspaper[0]).template);
+    assert!(!bench.templates.is_waiting(&first), "there is no template");
+    for article in &newspaper[1..40] {
+        bench.visit(&web, article);
+    }
+    assert!(bench.templates.is_waiting(&first), "one was learned since");
+    let used = bench.read(&web, &newspaper[0]).template;
+    let id = used.and_then(|used| used.id).expect("a template");
+    assert!(!bench.templates.is_waiting(&visited(used)));
+
+    // Named, but not taken up: what is read now lacks the name, and waits as soon as it is.
+    let mut desk = bench.store();
+    let row = desk.templates().get(id).unwrap().unwrap();
+    assert!(desk.replace(id, &row.data, row.changed_ms).unwrap());
+    let between = bench.read(&web, &newspaper[1]).template;
+    bench.working.reload().unwrap();
+    assert!(bench.templates.is_waiting(&visited(between)));
+    let after = bench.read(&web, &newspaper[1]).template;
+    assert!(!bench.templates.is_waiting(&visited(after)));
+
+    // Without templates nothing is gained by reading again.
+    bench.templates.learner = None;
+    assert!(!bench.templates.is_waiting(&visited(between)));
+    assert_eq!(bench.read(&web, &newspaper[1]).template, None);
 }
 
 #[test]
@@ -284,7 +329,7 @@ fn learner_bounds_templates() {
             // A person checked the first one.
             let mut first: template::Template = unpack(&row.data).unwrap();
             first.labels.insert(1, template::Field::Title);
-            bench.store().replace(row.id, &pack(&first)).unwrap();
+            bench.store().replace(row.id, &pack(&first), NOW).unwrap();
             bench.working.reload().unwrap();
             labelled = Some(row.id);
         }

@@ -37,6 +37,7 @@ const ONLY_FILES: &[&str] = &[
     "log_failed_commit_writes_nothing",
     "takedown_overwrites_files",
     "saved_filter_is_completed",
+    "awaiting_fields_seek_by_index",
 ];
 
 /// A schema of its own for the store of this directory.

@@ -264,6 +264,7 @@ mod tests {
             host: 1,
             fingerprint: uri("http://a.example/2.html").fingerprint(),
             visit: UrlVisit::default(),
+            template: None,
             outlinks: Vec::new(),
             document: None,
             other_document: None,

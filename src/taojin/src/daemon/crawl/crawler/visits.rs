@@ -6,7 +6,7 @@ use std::time::Duration;
 use super::Crawler;
 use crate::daemon::crawl::judge::Judgement;
 use crate::daemon::crawl::judge::decide::{Change, decide};
-use crate::daemon::crawl::visit::{Content, EndedLease, FinishedVisit, Moment, Visit};
+use crate::daemon::crawl::visit::{Content, EndedLease, FinishedVisit, Visit};
 use crate::serve::metrics;
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::frontier::is_blind;
@@ -172,18 +172,16 @@ fn is_foreign(visit: &Visit) -> bool {
 }
 
 /// Whether what an archive has of a page is older than what the last visit brought. What that visit brought itself is taken once
-/// more where a person has named fields since.
+/// more where its template has gained fields since.
 fn is_older(record: &UrlRecord, visit: &Visit) -> bool {
     let Some(fetched_ms) = record.visit.fetched_ms else {
         return false;
     };
-    let Some(Moment::Archived {
-        at_ms: archived_ms,
-        named_ms,
-    }) = visit.answer().map(|answer| answer.at)
-    else {
+    let Some(archived_ms) = visit.archived_ms() else {
         return true;
     };
-    let is_last = fetched_ms - archived_ms <= SAME_VISIT_MS && named_ms > fetched_ms;
-    fetched_ms > archived_ms && !is_last
+    let is_last = fetched_ms - archived_ms <= SAME_VISIT_MS;
+    let template = visit.page().and_then(|page| page.template);
+    let has_gained = template.is_some_and(|template| template.has_gained(record));
+    fetched_ms > archived_ms && !(is_last && has_gained)
 }

@@ -12,7 +12,9 @@ use crate::daemon::crawl::visit::{FinishedVisit, Unindexed, Visit};
 use taojin_crawl::fetch::{Fetched, Trouble};
 use taojin_crawl::frontier::Lease;
 use taojin_crawl::schedule::{self, Finding, PageFacts, PageKind, Revisit, Shown, revisit};
-use taojin_crawl::store::{DocOp, FinishedPage, UrlClass, UrlId, UrlRecord, UrlState, UrlVisit};
+use taojin_crawl::store::{
+    DocOp, FinishedPage, UrlClass, UrlId, UrlRecord, UrlState, UrlVisit, UsedTemplate,
+};
 use taojin_crawl::{DocumentChange, VisitOutcome};
 use taojin_extract::Kind;
 use taojin_uri::CrawlUri;
@@ -65,8 +67,9 @@ pub(crate) fn decide(
     note(&mut next.visit, &visit);
     let other_document = other_document(&visit, record, judgement.primary.as_ref(), at_ms);
     let (document, said) = document(&visit, &next, record, &judgement, at_ms);
+    let template = used_template(&visit, &next);
     let is_page = next.visit.state == UrlState::Fetched && !next.delete;
-    let wasted = visit.digest().is_some() && is_page && !next.changed;
+    let wasted = visit.digest().is_some() && is_page && !next.changed && !judgement.has_new_fields;
     let line = line(&visit, &next, &lease, said, now_ms);
     let counted = Counted {
         visit: &visit,
@@ -95,6 +98,7 @@ pub(crate) fn decide(
             host: record.host,
             fingerprint: record.uri.fingerprint(),
             visit: next.visit,
+            template,
             outlinks,
             document,
             other_document,
@@ -230,7 +234,7 @@ fn document(
         return (None, stays.then_some(DocumentChange::Unchanged));
     };
     let same = record.visit.content == next.visit.content;
-    if had_document && !next.changed && same {
+    if had_document && !next.changed && same && !judgement.has_new_fields {
         return (None, Some(DocumentChange::Unchanged));
     }
     let change = match (had_document, judgement.yielding.is_empty()) {
@@ -241,6 +245,13 @@ fn document(
     };
     let row = document.row(at_ms, None, &judgement.addresses);
     (Some(DocOp::Upsert(row)), Some(change))
+}
+
+/// The template that the page's document was read with, if the visit showed that document.
+fn used_template(visit: &Visit, next: &Revisit) -> Option<UsedTemplate> {
+    let was_read = next.visit.documented && !next.visit.is_unconfirmed();
+    visit.document().filter(|_| was_read)?;
+    visit.page()?.template
 }
 
 fn line(

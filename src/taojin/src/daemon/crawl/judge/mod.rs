@@ -131,6 +131,9 @@ pub(crate) struct Judgement {
     pub(crate) addresses: Vec<String>,
     /// The page is one that turns readers away.
     pub(crate) turned_away: bool,
+    /// Its template has changed since its document was read, and the document says more or other things by it, whatever its
+    /// text.
+    pub(crate) has_new_fields: bool,
     /// A page that is to be checked again: the target of a redirect that may have become a wall, or a page whose document may have been
     /// made of one.
     pub(crate) recheck: Option<UrlId>,
@@ -145,6 +148,7 @@ impl Judgement {
             yielding: Vec::new(),
             addresses: Vec::new(),
             turned_away: false,
+            has_new_fields: false,
             recheck: None,
         }
     }
@@ -179,6 +183,8 @@ impl<'a> Judge<'a> {
         };
         let mut judgement = judge.compare()?;
         judgement.turned_away = judge.is_turned_away(judgement.shown)?;
+        let is_own = judgement.shown == Shown::Document && judgement.primary.is_none();
+        judgement.has_new_fields = is_own && judge.has_new_fields()?;
         Ok(judgement)
     }
 
@@ -227,6 +233,17 @@ impl<'a> Judge<'a> {
                 },
             },
         )
+    }
+
+    /// Whether the page's template gives its document what the stored one lacks.
+    fn has_new_fields(&self) -> Result<bool, StoreError> {
+        let template = self.visit.page().and_then(|page| page.template);
+        let has_gained = template.is_some_and(|template| template.has_gained(self.record));
+        let Some(document) = self.visit.document().filter(|_| has_gained) else {
+            return Ok(false);
+        };
+        let before = document_of(self.records, self.record)?;
+        Ok(before.is_none_or(|before| !document.is_same(&before.document)))
     }
 
     /// What the page shows of a document, by itself.

@@ -16,7 +16,7 @@ use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetched, Purpose, Turn};
 use taojin_crawl::frontier::FetchReport;
 use taojin_crawl::scope::Reach;
-use taojin_crawl::store::{UrlClass, UrlRecord};
+use taojin_crawl::store::{UrlClass, UrlRecord, UsedTemplate};
 use taojin_extract::Document;
 use taojin_uri::CrawlUri;
 
@@ -35,6 +35,8 @@ pub(crate) struct OpenArticle {
     first: Fetched,
     /// Addresses of those that follow.
     left: Vec<CrawlUri>,
+    /// The template that the first was read with.
+    template: Option<UsedTemplate>,
     /// The files that it offers are to be read.
     attachments: bool,
 }
@@ -98,7 +100,11 @@ impl fmt::Display for MissingPages {
 
 impl OpenArticle {
     /// The article that begins with this page, if it continues on others.
-    pub(super) fn start(fetched_page: &FetchedPage<'_>, document: &Document) -> Option<Box<Self>> {
+    pub(super) fn start(
+        fetched_page: &FetchedPage<'_>,
+        document: &Document,
+        template: Option<UsedTemplate>,
+    ) -> Option<Box<Self>> {
         if !continues(fetched_page, document) {
             return None;
         }
@@ -111,6 +117,7 @@ impl OpenArticle {
                 document,
                 first: fetched_page.fetched.clone(),
                 left,
+                template,
                 attachments: fetched_page.attachments,
             })
         })
@@ -159,6 +166,7 @@ impl OpenArticle {
         };
         let (mut page, outlinks) = read_page(&first, self.document.clone());
         page.missing = missing;
+        page.template = self.template;
         Answer {
             fetched,
             content: Content::Page(Box::new(page)),
@@ -293,7 +301,8 @@ fn read(
 ) -> Option<Document> {
     match form {
         BodyForm::Html(builder) if fetched.outcome == VisitOutcome::Page => {
-            visitor.extract(&builder.finish(), &visitor.context(record, at_ms))
+            let extracted = visitor.extract(&builder.finish(), &visitor.context(record, at_ms))?;
+            Some(extracted.document)
         }
         _ => None,
     }

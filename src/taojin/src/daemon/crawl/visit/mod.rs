@@ -22,7 +22,7 @@ use taojin_attachments::Unreadable;
 use taojin_crawl::fetch::{Fetched, Refused, Trouble};
 use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::schedule::Cut;
-use taojin_crawl::store::{NewUrl, UrlClass, UrlRecord};
+use taojin_crawl::store::{NewUrl, UrlClass, UrlRecord, UsedTemplate};
 use taojin_crawl::{Failure, NoPage, Problem, VisitOutcome};
 use taojin_extract::{Kind, is_blocking_address};
 use taojin_uri::CrawlUri;
@@ -120,6 +120,8 @@ pub(crate) struct PageRead {
     pub(crate) missing: Option<MissingPages>,
     /// It is a list that goes on where none of its links leads.
     pub(crate) is_list_cut: bool,
+    /// The template that its document was read with.
+    pub(crate) template: Option<UsedTemplate>,
     /// The feed or sitemap whose day its document has, since the page names none.
     pub(crate) dated_by: Option<String>,
 }
@@ -201,8 +203,6 @@ pub(crate) enum Moment {
     Archived {
         /// When it was archived, Unix milliseconds.
         at_ms: i64,
-        /// When a person last named a field of the site's pages, Unix milliseconds; 0 if nobody did.
-        named_ms: i64,
     },
 }
 
@@ -347,7 +347,7 @@ impl Visit {
     pub(crate) fn archived_ms(&self) -> Option<i64> {
         match self.answer()?.at {
             Moment::Now => None,
-            Moment::Archived { at_ms, .. } => Some(at_ms),
+            Moment::Archived { at_ms } => Some(at_ms),
         }
     }
 

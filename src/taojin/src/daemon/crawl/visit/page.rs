@@ -6,6 +6,7 @@ use super::article::OpenArticle;
 use super::body::BodyForm;
 use super::visitor::Visitor;
 use super::{Content, Digests, Held, PageRead, Unindexed, link_from, list};
+use crate::daemon::learn::templates::Extracted;
 use crate::documents::EncodedDocument;
 use taojin_crawl::Failure;
 use taojin_crawl::fetch::{Fetched, Head};
@@ -57,17 +58,22 @@ pub(super) fn read(
     match form {
         BodyForm::Html(builder) => {
             let page = builder.finish();
-            let Some(mut document) = visitor.extract(&page, context) else {
+            let Some(extracted) = visitor.extract(&page, context) else {
                 let (page, outlinks) = follow_page(fetched_page, &page);
                 return (Content::Page(Box::new(page)), outlinks);
             };
+            let Extracted {
+                mut document,
+                template,
+            } = extracted;
             let dated_by = date_by_list(fetched_page.record, &page, &mut document, context);
-            let article = OpenArticle::start(fetched_page, &document);
+            let article = OpenArticle::start(fetched_page, &document, template);
             let is_list = matches!(detail_kind(&document), Kind::Hub | Kind::Other);
             let is_list_cut = is_list && extract::is_list_cut(&page, &document);
             let (page, outlinks) = read_page(fetched_page, document);
             let page = Box::new(PageRead {
                 is_list_cut,
+                template,
                 dated_by,
                 ..page
             });
@@ -123,6 +129,7 @@ fn follow_page(fetched_page: &FetchedPage<'_>, page: &Page) -> (PageRead, Vec<Ne
         canonical: None,
         missing: None,
         is_list_cut: false,
+        template: None,
         dated_by: None,
     };
     if fetched_page.head().nofollow || asks_not_to_follow(page) {
@@ -222,6 +229,7 @@ pub(crate) fn read_page(
         canonical,
         missing: None,
         is_list_cut: false,
+        template: None,
         dated_by: None,
     };
     (read, outlinks)

@@ -21,7 +21,7 @@ use super::page::{FetchedPage, read};
 use super::{Answer, Content, EndedLease, FinishedVisit, Moment, Unfetched, Visit, link_from};
 use crate::config::LoadedConfig;
 use crate::daemon::crawl::site_rules::{SiteRules, SiteRulesTable};
-use crate::daemon::learn::templates::Templates;
+use crate::daemon::learn::templates::{Extracted, Templates};
 use crate::daemon::{Clock, Mode, Shared};
 use taojin_crawl::fetch::{
     self, Fetched, Gate, Purpose, Record, Refused, Request, Turn, Want, WarcSink,
@@ -30,7 +30,6 @@ use taojin_crawl::frontier::{FetchReport, Lease};
 use taojin_crawl::store::{InFlight, NewUrl, NodeLease, UrlClass, UrlRecord, UrlState, UrlVisit};
 use taojin_crawl::{Failure, Truncation, VisitOutcome};
 use taojin_extract as extract;
-use taojin_extract::Document;
 use taojin_extract::page::{self, Page, refresh_target};
 use taojin_uri::CrawlUri;
 
@@ -305,15 +304,15 @@ impl Visitor {
             UrlClass::Attachment => max_attachment_bytes,
             _ => None,
         };
-        // A page that an operator has called a document, or named a field of, since it was fetched comes whole once more.
-        let named_ms = self.templates.registry.named_ms(&record.site);
+        // A page that an operator has called a document since it was fetched, or whose document waits for its fields, comes
+        // whole once more.
         let is_called = || {
             let rules = self.rules(&record.site);
             rules.is_some_and(|rules| rules.documents.match_any(uri))
         };
         let known = (*uri == record.uri).then_some(&record.visit);
         let known = known.filter(|visit| {
-            visit.fetched_ms >= Some(named_ms) && (visit.documented || !is_called())
+            !self.templates.is_waiting(record) && (visit.documented || !is_called())
         });
         let request = Request {
             etag: known.and_then(|visit| visit.etag.clone()),
@@ -351,10 +350,7 @@ impl Visitor {
             None => return Visit::Unfetched(Unfetched::NotArchived),
         };
         Visit::Fetched(Box::new(Answer {
-            at: Moment::Archived {
-                at_ms,
-                named_ms: self.templates.registry.named_ms(&record.site),
-            },
+            at: Moment::Archived { at_ms },
             ..answer
         }))
     }
@@ -473,7 +469,7 @@ impl Visitor {
     }
 
     /// The document of a page, by the template of its site if there is one; none where documents are not wanted.
-    pub(super) fn extract(&self, page: &Page, context: &extract::Context<'_>) -> Option<Document> {
+    pub(super) fn extract(&self, page: &Page, context: &extract::Context<'_>) -> Option<Extracted> {
         let config = self.extract.as_ref()?;
         Some(self.templates.extract(page, context, config))
     }
