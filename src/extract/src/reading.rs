@@ -260,7 +260,8 @@ impl<'a> Reading<'a> {
             document.kind = Kind::Error;
         }
         if let Some(guide) = guide {
-            guided::fill_fields(&mut document, page, &self.outline, guide, &self.clock);
+            let found = (self.headline.line, &self.clock);
+            guided::fill_fields(&mut document, page, &self.outline, guide, found);
         }
         document
     }

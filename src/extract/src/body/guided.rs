@@ -9,6 +9,7 @@ use crate::date::stamp::Clock;
 use crate::date::text::{DateForm, find_dates};
 use crate::document::{DateSource, Document};
 use crate::fields::author::{clean_name, find_author, find_source};
+use crate::fields::title_region::TitleRegion;
 use crate::lines::Line;
 use crate::lines::outline::Outline;
 use crate::page::{Page, Tag};
@@ -105,13 +106,14 @@ fn is_in_figure(page: &Page, line: &Line) -> bool {
     around.any(|at| matches!(page.node(at).tag, Tag::FIGURE | Tag::FIGCAPTION))
 }
 
-/// Fields that the models did not find, or that a person pointed at, from the regions and slots of the template.
+/// Fields that the models did not find, or that a person pointed at, from the regions and slots of the template; the headline
+/// also where another was found than the one in the region that was learned. `title_line` is where it was found.
 pub(crate) fn fill_fields(
     document: &mut Document,
     page: &Page,
     outline: &Outline,
     guide: &Guide<'_>,
-    clock: &Clock,
+    (title_line, clock): (Option<usize>, &Clock),
 ) {
     let values = guide.values(page);
     let read = |field: Field, said_only: bool| -> Option<String> {
@@ -126,7 +128,8 @@ pub(crate) fn fill_fields(
         })?;
         Some(outline.text(page, line).to_owned())
     };
-    if let Some(title) = read(Field::Title, document.title.is_some()) {
+    let region = TitleRegion::new(page, outline, guide);
+    if let Some(title) = region.read(&values, document.title.as_deref(), title_line) {
         document.title = Some(title);
     }
     if let Some(line) = read(Field::Published, document.published.is_some()) {

@@ -20,3 +20,4 @@ pub(crate) mod script_links;
 pub(crate) mod title;
 pub(crate) mod title_candidate;
 pub(crate) mod title_parts;
+pub(crate) mod title_region;

@@ -144,8 +144,10 @@ impl RegionCounts {
 fn name_fields(regions: &mut [Region], pages: f32) {
     for field in [Field::Title, Field::Published, Field::Author, Field::Source] {
         let votes = |r: &Region| r.votes_for(field);
+        // A line that says the same on every page is the name of the site, however like a headline it is set.
+        let may_hold = |r: &Region| field != Field::Title || !r.is_constant();
         let best = (0..regions.len())
-            .filter(|at| regions[*at].field.is_none())
+            .filter(|at| regions[*at].field.is_none() && may_hold(&regions[*at]))
             // Of equal ones the place with fewer lines: a field of its own, not a list.
             .max_by_key(|at| (votes(&regions[*at]), std::cmp::Reverse(regions[*at].lines)));
         if let Some(at) = best {

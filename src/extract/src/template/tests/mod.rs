@@ -2,6 +2,7 @@ mod clusters;
 mod learning;
 mod saved;
 mod sequences;
+mod titles;
 
 use crate::page::{Hints, Page};
 
