@@ -60,9 +60,17 @@ impl EncodedDocument {
         Ok(serde_json::from_slice(&self.json)?)
     }
 
-    /// Whether it says the same as another, in every field.
+    /// Whether it says the same as another in every field; how each was read, and how sure that is, does not count.
     pub(crate) fn is_same(&self, other: &Document) -> bool {
-        self.json == Self::new(other).json
+        let Ok(own) = self.decode() else {
+            return false;
+        };
+        let other = Document {
+            method: own.method,
+            confidence: own.confidence,
+            ..other.clone()
+        };
+        self.json == Self::new(&other).json
     }
 
     /// What the log takes of the document as it was fetched at `fetched_ms`, Unix milliseconds; at `url`, if it stands for
