@@ -244,32 +244,12 @@ fn second_round(web: &Web<SampleWeb>, round: &Round, before: &Round) {
     faults.none("second round");
 }
 
-/// Reads whole once more what was read before its template was learned, until no document waits for its fields.
-fn gain_fields(home: &Home, web: &Web<SampleWeb>) {
-    let awaiting = || {
-        let status = home.json(&["status", "--json"]);
-        let sites = status["sites"].as_array().expect("sites");
-        let number = |site: &serde_json::Value| site["templates"]["awaiting_fields"].as_u64();
-        sites.iter().filter_map(number).sum::<u64>()
-    };
-    assert!(awaiting() > 0);
-    for _ in 0..5 {
-        let round = crawl(home, web, &["--recheck"]);
-        assert_eq!(round.summary["documents_new"], 0, "{}", round.summary);
-        if awaiting() == 0 {
-            return;
-        }
-    }
-    panic!("{} documents still wait for their fields", awaiting());
-}
-
 #[test]
 fn sample_web_crawled_twice() {
     let web = Web::sample();
     let home = Home::new(&web, FRONTIER);
     let first = crawl(&home, &web, &[]);
     first_round(&web, &first);
-    gain_fields(&home, &web);
     web.server.advance();
     let second = crawl(&home, &web, &["--recheck"]);
     second_round(&web, &second, &first);

@@ -55,15 +55,11 @@ fn warc_replay_equals_crawl() {
     assert_eq!(replayed["documents_new"], first["documents_new"]);
     assert_eq!(copy.indexed(), wanted);
 
-    // Once more: nothing is new, nothing is there twice. Documents gain the fields of templates that were learned meanwhile, and
-    // when all have them nothing changes.
-    let changes = (0..4).map(|_| {
-        let again = copy.json(&args);
-        assert_eq!(again["documents_new"], 0, "{again}");
-        assert_eq!(copy.indexed(), wanted);
-        again["documents_changed"].as_u64().expect("a number")
-    });
-    assert!(changes.into_iter().any(|changed| changed == 0));
+    // Once more: nothing is new, nothing is there twice.
+    let again = copy.json(&args);
+    assert_eq!(again["documents_new"], 0, "{again}");
+    assert_eq!(again["documents_changed"], 0, "{again}");
+    assert_eq!(copy.indexed(), wanted);
 
     let mut args = vec!["extract", "--json"];
     args.extend(files.iter().map(|f| f.to_str().expect("UTF-8")));

@@ -175,7 +175,7 @@ CREATE TABLE template (
   pages BIGINT NOT NULL,
   disabled BIGINT NOT NULL DEFAULT 0,
   data BYTEA NOT NULL,
-  -- When it was learned, last named or labelled by a person, or taken into use again.
+  -- When a person last named or labelled something of it, or took it into use again; 0 before that.
   changed_ms BIGINT NOT NULL DEFAULT 0
 );
 CREATE INDEX template_site ON template (site, version);

@@ -14,6 +14,8 @@ use super::place::StorePlace;
 
 const TEMPLATE: &str = "id, site, version, learned_ms, pages, disabled, data, changed_ms";
 
+/// The change of a template of which no person said anything yet: no document waits for it.
+const NO_FIELDS: i64 = 0;
 /// The time ?2, or one later than that of the last change.
 const LATER: &str = "CASE WHEN changed_ms >= ?2 THEN changed_ms + 1 ELSE ?2 END";
 
@@ -35,8 +37,8 @@ pub struct TemplateRow {
     pub disabled: bool,
     /// What was learned.
     pub data: Vec<u8>,
-    /// When it was learned, last named or labelled by a person, or taken into use again, Unix milliseconds. Rises with
-    /// every such change, whatever the clock says.
+    /// When a person last named or labelled something of it or took it into use again, Unix milliseconds; 0 before that.
+    /// Rises with every such change, whatever the clock says.
     pub changed_ms: i64,
 }
 
@@ -167,6 +169,8 @@ fn template(row: &Row<'_>) -> rusqlite::Result<TemplateRow> {
 pub struct NewTemplate {
     /// Articles of its layout, copies of one another included.
     pub pages: i64,
+    /// A person named or labelled fields of it, so that documents of before wait for them.
+    pub has_fields: bool,
     /// What was learned.
     pub data: Vec<u8>,
     /// Rows of its pages that are done with.
@@ -251,10 +255,11 @@ impl TemplateStore {
         self.write(|tx| {
             let mut ids = Vec::with_capacity(templates.len());
             for new in templates {
+                let changed_ms = if new.has_fields { now_ms } else { NO_FIELDS };
                 let id: i64 = tx.query_row(
                     "INSERT INTO template (site, version, learned_ms, pages, data, changed_ms) VALUES (?1, \
-                     (SELECT coalesce(max(version), 0) + 1 FROM template WHERE site = ?1), ?2, ?3, ?4, ?2) RETURNING id",
-                    params![site, now_ms, new.pages, new.data],
+                     (SELECT coalesce(max(version), 0) + 1 FROM template WHERE site = ?1), ?2, ?3, ?4, ?5) RETURNING id",
+                    params![site, now_ms, new.pages, new.data, changed_ms],
                     |row| row.get(0),
                 )?;
                 for page in &new.saved {
@@ -288,7 +293,10 @@ impl TemplateStore {
             return self.change("UPDATE template SET disabled = 1 WHERE id = ?1", [id]);
         }
         self.change(
-            &format!("UPDATE template SET disabled = 0, changed_ms = {LATER} WHERE id = ?1"),
+            &format!(
+                "UPDATE template SET disabled = 0, \
+                 changed_ms = CASE WHEN changed_ms = {NO_FIELDS} THEN {NO_FIELDS} ELSE {LATER} END WHERE id = ?1"
+            ),
             [id, now_ms],
         )
     }

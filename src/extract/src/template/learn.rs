@@ -95,6 +95,12 @@ impl Template {
         Some(key)
     }
 
+    /// Whether a person named or labelled something of it, which documents that were read before lack.
+    pub fn has_said_fields(&self) -> bool {
+        let is_said = |slot: &Slot| slot.is_said && slot.name.is_some();
+        !self.labels.is_empty() || self.slots.iter().any(is_said)
+    }
+
     /// Gives a slot a name as a person said, or takes its name from it: then it gives no field. False if there is no such
     /// slot.
     pub fn name_slot(&mut self, key: u64, name: Option<&str>) -> bool {

@@ -307,6 +307,7 @@ fn import(
     for exported in exported {
         let new = NewTemplate {
             pages: i64::from(exported.template.pages),
+            has_fields: exported.template.has_said_fields(),
             data: pack(&exported.template),
             ..NewTemplate::default()
         };

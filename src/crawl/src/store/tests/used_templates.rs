@@ -88,13 +88,18 @@ const CASES: [Case; 11] = [
     },
 ];
 
+fn naming_fields() -> NewTemplate {
+    NewTemplate {
+        has_fields: true,
+        ..NewTemplate::default()
+    }
+}
+
 /// Templates 1 and 2 of the site in use, 3 not, and a template of another site.
 fn add_templates(store: &Store, dir: &Path) -> TemplateVersions {
     let mut templates = TemplateStore::open(dir).unwrap();
     for (site, now_ms) in [("s", 50), ("s", 200), ("s", 300), ("other", 900)] {
-        templates
-            .add(site, &[NewTemplate::default()], now_ms)
-            .unwrap();
+        templates.add(site, &[naming_fields()], now_ms).unwrap();
     }
     assert!(templates.replace(1, b"named", 100).unwrap());
     assert!(templates.set_disabled(3, true, 400).unwrap());
@@ -141,7 +146,7 @@ fn documents_wait_as_counted() {
 fn template_changes_are_later_than_the_last() {
     let (dir, store) = new_store();
     let mut templates = TemplateStore::open(dir.path()).unwrap();
-    templates.add("s", &[NewTemplate::default()], 500).unwrap();
+    templates.add("s", &[naming_fields()], 500).unwrap();
     let changed_ms = |store: &Store| store.templates().get(1).unwrap().unwrap().changed_ms;
     assert_eq!(changed_ms(&store), 500);
     // The clock was set back.
@@ -155,6 +160,24 @@ fn template_changes_are_later_than_the_last() {
         900,
         "pages were read without it meanwhile"
     );
+}
+
+#[test]
+fn nothing_waits_for_a_template_without_fields() {
+    let (dir, mut store) = new_store();
+    offer(&mut store, &["http://a.cn/1"]);
+    let mut page = visited(&store, "http://a.cn/1", "http://a.cn/1", says("{}"));
+    page.template = used(None, 0);
+    commit_pages(&mut store, vec![page]);
+    let mut templates = TemplateStore::open(dir.path()).unwrap();
+    templates.add("s", &[NewTemplate::default()], 500).unwrap();
+    let waiting = |store: &Store| store.templates().awaiting_fields().unwrap();
+    assert_eq!(waiting(&store), []);
+    templates.set_disabled(1, true, 600).unwrap();
+    templates.set_disabled(1, false, 700).unwrap();
+    assert_eq!(waiting(&store), []);
+    templates.replace(1, b"named", 800).unwrap();
+    assert_eq!(waiting(&store), [("s".to_owned(), 1)]);
 }
 
 #[test]
@@ -182,9 +205,7 @@ fn store_of_before_gains_template_columns() {
     let (dir, mut store) = new_store();
     offer(&mut store, &["http://a.cn/1"]);
     let mut templates = TemplateStore::open(dir.path()).unwrap();
-    templates
-        .add("s", &[NewTemplate::default()], NOW + 1)
-        .unwrap();
+    templates.add("s", &[naming_fields()], NOW + 1).unwrap();
     let page = visited(&store, "http://a.cn/1", "http://a.cn/1", says("{}"));
     commit_pages(&mut store, vec![page]);
     store

@@ -383,6 +383,7 @@ impl Working {
                 let (saved, more) = saved.split_at(kept);
                 NewTemplate {
                     pages: i64::try_from(saved.len() + rest.len() + more.len()).unwrap_or(i64::MAX),
+                    has_fields: template.has_said_fields(),
                     data: pack(template),
                     learned: rest.iter().chain(more).map(|row| row.id).collect(),
                     saved: saved.iter().map(|row| row.id).collect(),
