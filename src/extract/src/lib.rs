@@ -51,6 +51,7 @@ use fields::{author, images};
 use serde::{Deserialize, Serialize};
 
 pub use blocking_page::is_blocking_address;
+pub use body::proposal::RatioVerdict;
 pub use classify::learn;
 pub use date::stamp::{Clock, Stamp};
 pub use document::{

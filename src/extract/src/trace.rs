@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::body::Body;
 use crate::body::judgement::{Judgement, LineContext};
-use crate::body::proposal::{BodyProposal, list_line_texts};
+use crate::body::proposal::{BodyProposal, RatioVerdict, list_line_texts};
 use crate::classify::context::PageContext;
 use crate::classify::features::View;
 use crate::classify::page_type::PageType;
@@ -49,6 +49,13 @@ pub struct Trace {
     pub sources: Vec<NameTrace>,
     /// Every line of the page.
     pub lines: Vec<LineTrace>,
+}
+
+impl Trace {
+    /// Lines of which the path ratios decide this.
+    pub fn count(&self, verdict: RatioVerdict) -> usize {
+        self.lines.iter().filter(|l| l.ratio == verdict).count()
+    }
 }
 
 /// One tag path: Wu et al., "Web News Extraction via Path Ratios", CIKM 2013.
@@ -105,13 +112,15 @@ pub struct LineTrace {
     pub text: String,
     /// Where it is: tags with ids and classes, innermost last.
     pub place: String,
-    /// Log-odds that it is text, judged alone.
+    /// What the path ratios decide before any model looks at it.
+    pub ratio: RatioVerdict,
+    /// Log-odds that it is text, judged alone; −6 where it is ruled out.
     pub alone: f32,
-    /// Log-odds, judged with the rest of the page.
+    /// Log-odds, judged with the rest of the page; −6 where it is ruled out.
     pub together: f32,
     /// Whether it is part of the document's text.
     pub kept: bool,
-    /// The features that weighed most, with what they added.
+    /// The features that weighed most, with what they added; none where it is ruled out.
     pub reasons: Vec<(&'static str, f32)>,
 }
 
@@ -125,29 +134,32 @@ pub(super) fn build_trace(
     clock: &Clock,
 ) -> Trace {
     let (page, outline) = (search.page, search.outline);
-    let view = View::new(page, outline, search.title);
-    let judgement = Judgement::new(search, &view);
+    let proposal = BodyProposal::new(page, outline);
+    let view = View::new(page, outline, search.title, &proposal.lines);
+    let judgement = Judgement::new(search, &view, proposal);
     let proposal = &judgement.proposal;
     let context = PageContext::new(&view, &judgement.line_model.odds, judgement.container);
+    let reasons = |i: usize| {
+        let proposed = proposal.lines[i];
+        if proposed.is_ruled_out() {
+            return Vec::new();
+        }
+        let lean = proposed.lean();
+        let (models, types) = (&judgement.line_model, &judgement.types);
+        let odds = judgement.odds[i] - lean;
+        let found = context_model::explain_line(&context, models, types, search.weights, i, odds);
+        trace_reasons(found, lean)
+    };
     let lines = (0..judgement.odds.len()).map(|i| {
         let line = &outline.lines[i];
         LineTrace {
             text: outline.text(page, line).to_owned(),
             place: place(page, line.first),
+            ratio: proposal.lines[i].verdict,
             alone: judgement.line_model.odds[i],
             together: judgement.odds[i],
             kept: body.lines.binary_search(&i).is_ok(),
-            reasons: trace_reasons(
-                context_model::explain_line(
-                    &context,
-                    &judgement.line_model,
-                    &judgement.types,
-                    search.weights,
-                    i,
-                    judgement.odds[i] - proposal.lines[i].lean(),
-                ),
-                proposal.lines[i].lean(),
-            ),
+            reasons: reasons(i),
         }
     });
     Trace {
@@ -200,7 +212,7 @@ fn trace_paths(
     let (texts, ends) = list_line_texts(page, outline);
     let mut texts = texts.iter().enumerate().peekable();
     for (line, end) in ends.into_iter().enumerate() {
-        let is_proposed = proposal.lines[line].is_text;
+        let is_proposed = proposal.lines[line].is_text();
         let is_kept = body.lines.binary_search(&line).is_ok();
         while let Some((_, text)) = texts.next_if(|(at, _)| *at < end) {
             let (path, tokens) = (text.path as usize, text.measure.tokens);

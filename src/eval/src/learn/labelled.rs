@@ -139,10 +139,13 @@ impl Labelled {
             return;
         }
         let whole = (tokens + TEXT_TOKENS).min(MOST_TOKENS);
-        let others = labels.iter().filter(|y| **y == 0.0).count();
+        let is_other = |(i, label): &(usize, &f32)| **label == 0.0 && self.prepared.is_judged(*i);
+        let others = labels.iter().enumerate().filter(is_other).count();
         let step = others.div_ceil(OTHER_LINES).max(1);
         let mut other = 0;
-        for (i, line) in lines.iter().enumerate() {
+        // What is ruled out is never judged, so there is nothing to learn from it.
+        let judged = lines.iter().enumerate();
+        for (i, line) in judged.filter(|(i, _)| self.prepared.is_judged(*i)) {
             let mut weight = (line.len() as f32 + LINE_TOKENS) / whole;
             if labels[i] == 0.0 {
                 other += 1;

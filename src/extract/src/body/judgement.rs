@@ -6,7 +6,7 @@ use crate::classify::context::{Container, PageContext, find_container, probabili
 use crate::classify::context_model;
 use crate::classify::features::View;
 use crate::classify::learned::Weights;
-use crate::classify::line_model::LineModel;
+use crate::classify::line_model::{LineModel, RULED_OUT};
 use crate::classify::page_type::PageType;
 use crate::fields::head::Head;
 use crate::lines::Line;
@@ -46,16 +46,19 @@ pub(crate) struct Judgement {
 }
 
 impl Judgement {
-    /// Judges every line of a page.
-    pub(crate) fn new(search: &LineContext<'_>, view: &View<'_>) -> Self {
+    /// Judges every line of a page that the ratios leave to the models.
+    pub(crate) fn new(search: &LineContext<'_>, view: &View<'_>, proposal: BodyProposal) -> Self {
         let types = PageType::estimate(view, search.head, search.judged, search.weights);
-        let line_model = LineModel::new(view, search.weights);
+        let line_model = LineModel::new(view, search.weights, &proposal.lines);
         let container = find_container(search.page, search.outline, &line_model.odds);
         let context = PageContext::new(view, &line_model.odds, container);
         let mut odds = context_model::line_log_odds(&context, &line_model, &types, search.weights);
-        let proposal = BodyProposal::new(search.page, search.outline);
         for (odds, line) in odds.iter_mut().zip(&proposal.lines) {
-            *odds += line.lean();
+            *odds = if line.is_ruled_out() {
+                RULED_OUT
+            } else {
+                *odds + line.lean()
+            };
         }
         Self {
             proposal,

@@ -86,7 +86,8 @@ pub(super) fn extract_main_text(
     guide: Option<&Guide<'_>>,
 ) -> Body {
     let outline = search.outline;
-    let view = View::new(search.page, outline, search.title);
+    let proposal = BodyProposal::new(search.page, outline);
+    let view = View::new(search.page, outline, search.title, &proposal.lines);
     if outline.lines.is_empty() {
         return Body {
             kind: search.judged.kind,
@@ -94,7 +95,6 @@ pub(super) fn extract_main_text(
         };
     }
     if config.method == Method::Ratio {
-        let proposal = BodyProposal::new(search.page, outline);
         return Body {
             lines: proposal.text_lines(),
             decided_by: DecidedBy::Ratio,
@@ -104,7 +104,7 @@ pub(super) fn extract_main_text(
             phrases: view.phrases,
         };
     }
-    let judgement = Judgement::new(search, &view);
+    let judgement = Judgement::new(search, &view, proposal);
     let (mut lines, expected, decided_by) = match &guide {
         Some(guide) => guided::choose(search.page, outline, &judgement.odds, guide),
         None => {

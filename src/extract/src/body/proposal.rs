@@ -1,5 +1,6 @@
 //! Selects text by path ratios, the first stage of the extraction, without words and without learning. A [`BodyProposal`] says
-//! of each line whether it is proposed, from the table of tag paths that was counted while the page arrived.
+//! of each line whether it is proposed, ruled out or left to the models, from the table of tag paths that was counted while the
+//! page arrived.
 //!
 //! First pass (Wu et al., CIKM 2013, `path_ratio`): each text has the score of its path, link texts 0; scores are smoothed along
 //! the page by the distance of paths, and what is above the threshold is proposed.
@@ -8,6 +9,13 @@
 //! at least α sentence marks and with fewer link characters than β. The paper leaves open what a result is: here it is an
 //! element. From the body down to the child that holds nearly all of what the first pass scored, as long as there is one; only
 //! there is text, and there a lower threshold does.
+//!
+//! Half of the lines of a page are menus, footers and lists of other articles, far from every text: they are ruled out, and no
+//! later stage looks at them. A line is ruled out where each run of [`RUN`] lines that holds it lies outside the element, scores
+//! next to nothing ([`HOPELESS`]) and holds little but links ([`LEAST_PROSE`]). Nothing is ruled out where
+//! the proposal itself is weak ([`LEAST_TEXT`], [`LEAST_SHARE`]): there the text is written in a way that the ratios do not see.
+
+use serde::Serialize;
 
 use crate::lines::outline::Outline;
 use crate::page::{NodeId, Page, PathCounts, PathId, Tag, TagPath, TextCounts};
@@ -24,24 +32,57 @@ const EMPHASIS: f64 = 2.0;
 const NEARLY_ALL: f64 = 0.8;
 /// Factor of the threshold inside the element; .2 to .4 are alike.
 const LOWER: f64 = 0.3;
+/// Share of the threshold below which a line has no text near it: .02 to .1 are alike.
+const HOPELESS: f64 = 0.05;
+/// Lines that are looked at together: 4 to 6 are alike on articles, threads want 5.
+const RUN: usize = 5;
+/// So many tokens outside links in such a run are left to the models whatever they score: a path with few texts has a low score,
+/// and so have lists and tables.
+const LEAST_PROSE: u32 = 24;
+/// Tokens outside links that must be proposed before any line is ruled out, and the share of the page's that they must be.
+const LEAST_TEXT: u32 = 50;
+const LEAST_SHARE: f32 = 0.3;
 
 /// What a line's log-odds gain where it is proposed, and lose where it is not.
 const PROPOSED: f32 = 0.3;
 const NOT_PROPOSED: f32 = 0.15;
 
+/// What the path ratios decide of a line.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RatioVerdict {
+    /// It is not text, and neither is anything near it: no later stage looks at it.
+    RuledOut,
+    /// The ratios do not tell: left to the models.
+    #[default]
+    Open,
+    /// It is proposed as text; the models may still disagree.
+    Proposed,
+}
+
 /// What the ratios say of one line.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct ProposedLine {
-    /// It is text.
-    pub is_text: bool,
-    /// The first pass says that it is.
+    /// After both passes.
+    pub verdict: RatioVerdict,
+    /// The first pass says that it is text.
     pub is_above: bool,
 }
 
 impl ProposedLine {
+    /// It is proposed as text.
+    pub(crate) fn is_text(self) -> bool {
+        self.verdict == RatioVerdict::Proposed
+    }
+
+    /// No model judges it.
+    pub(crate) fn is_ruled_out(self) -> bool {
+        self.verdict == RatioVerdict::RuledOut
+    }
+
     /// What it adds to the log-odds by the learned models, which do not see the proposal otherwise.
     pub(crate) fn lean(self) -> f32 {
-        if self.is_text {
+        if self.is_text() {
             PROPOSED
         } else {
             -NOT_PROPOSED
@@ -101,22 +142,27 @@ impl BodyProposal {
             proposal.count_hidden(&texts);
         }
         let smoothed = proposal.score(page, &texts);
-        let sums = proposal.first_pass(page, &texts, &of_line, &smoothed);
+        let (sums, is_hopeless) = proposal.first_pass(page, &texts, &of_line, &smoothed);
         proposal.second_pass(page, outline, &sums);
+        proposal.rule_out(page, outline, &is_hopeless);
         proposal
     }
 
     /// Lines that it says are text.
     pub(crate) fn text_lines(&self) -> Vec<usize> {
         let lines = self.lines.iter().enumerate();
-        lines.filter(|(_, l)| l.is_text).map(|(i, _)| i).collect()
+        lines.filter(|(_, l)| l.is_text()).map(|(i, _)| i).collect()
     }
 
     /// How sure it is, 0 to 1: the share of the text's tokens that the first pass proposed as well.
     pub(crate) fn confidence(&self, outline: &Outline) -> f32 {
         let (mut sure, mut all) = (0u32, 0u32);
         for (proposed, line) in self.lines.iter().zip(&outline.lines) {
-            let tokens = if proposed.is_text { line.all.tokens } else { 0 };
+            let tokens = if proposed.is_text() {
+                line.all.tokens
+            } else {
+                0
+            };
             all += tokens;
             sure += if proposed.is_above { tokens } else { 0 };
         }
@@ -158,24 +204,27 @@ impl BodyProposal {
         smoothed
     }
 
-    /// Judges each line by its texts; returns the sums over the first lines that are above the threshold.
+    /// Judges each line by its texts; returns the sums over the first lines that are above the threshold, and which lines
+    /// score next to nothing.
     fn first_pass(
         &mut self,
         page: &Page,
         texts: &[&TextCounts],
         of_line: &[usize],
         smoothed: &[f64],
-    ) -> Vec<TokenSum> {
+    ) -> (Vec<TokenSum>, Vec<bool>) {
+        let mut is_hopeless = Vec::with_capacity(of_line.len());
         let mut sums = Vec::with_capacity(of_line.len() + 1);
         let mut sum = TokenSum::default();
         sums.push(sum);
         let mut from = 0;
         for end in of_line {
             let mut line = TokenSum::default();
-            let (mut above, mut near) = (0, 0);
+            let (mut above, mut near, mut best) = (0, 0, 0.0f64);
             for (text, score) in texts[from..*end].iter().zip(&smoothed[from..*end]) {
                 let (tokens, path) = (text.measure.tokens, &page.paths()[text.path as usize]);
                 let emphasis = if path.is_emphatic { EMPHASIS } else { 1.0 };
+                best = best.max(*score);
                 line.tokens += tokens;
                 line.marks += text.measure.marks;
                 line.linked += if path.is_link { tokens } else { 0 };
@@ -192,8 +241,13 @@ impl BodyProposal {
             self.lines.push(ProposedLine {
                 is_above: is_most(above),
                 // Until the second pass says where: text if it is in that place.
-                is_text: is_most(near),
+                verdict: if is_most(near) {
+                    RatioVerdict::Proposed
+                } else {
+                    RatioVerdict::Open
+                },
             });
+            is_hopeless.push(best < self.threshold * HOPELESS);
             if is_most(above) {
                 sum.score += line.score;
                 sum.tokens += line.tokens;
@@ -202,7 +256,7 @@ impl BodyProposal {
             }
             sums.push(sum);
         }
-        sums
+        (sums, is_hopeless)
     }
 
     /// Looks for the element that holds the text, and leaves only lines in it.
@@ -212,7 +266,8 @@ impl BodyProposal {
             sums[range.end].less(sums[range.start])
         };
         let Some(mut at) = page.body().filter(|body| sum(*body).tokens > 0) else {
-            self.lines.iter_mut().for_each(|line| line.is_text = false);
+            let lines = self.lines.iter_mut();
+            lines.for_each(|line| line.verdict = RatioVerdict::Open);
             return;
         };
         loop {
@@ -236,9 +291,44 @@ impl BodyProposal {
         }
         let inside = outline.range(page, at);
         for (i, line) in self.lines.iter_mut().enumerate() {
-            line.is_text = inside.contains(&i) && (line.is_text || line.is_above);
+            if !inside.contains(&i) {
+                line.verdict = RatioVerdict::Open;
+            } else if line.is_above {
+                line.verdict = RatioVerdict::Proposed;
+            }
         }
         self.element = Some(at);
+    }
+
+    /// Rules out the lines that are far from every text, given which score next to nothing.
+    fn rule_out(&mut self, page: &Page, outline: &Outline, is_hopeless: &[bool]) {
+        let Some(element) = self.element else { return };
+        let inside = outline.range(page, element);
+        // For each line the sums over those before it.
+        let mut before = Vec::with_capacity(self.lines.len() + 1);
+        let (mut plain, mut hopeful, mut proposed) = (0u32, 0u32, 0u32);
+        before.push((plain, hopeful));
+        for (i, (line, found)) in outline.lines.iter().zip(&self.lines).enumerate() {
+            let own = line.all.tokens.saturating_sub(line.linked.tokens);
+            plain += own;
+            proposed += if found.is_text() { own } else { 0 };
+            hopeful += u32::from(inside.contains(&i) || !is_hopeless[i]);
+            before.push((plain, hopeful));
+        }
+        if proposed < LEAST_TEXT || (proposed as f32) < LEAST_SHARE * plain as f32 {
+            return;
+        }
+        let mut is_far = vec![true; self.lines.len()];
+        let run = RUN.min(self.lines.len());
+        for start in 0..=self.lines.len() - run {
+            let (first, last) = (before[start], before[start + run]);
+            if last.0 - first.0 >= LEAST_PROSE || last.1 > first.1 {
+                is_far[start..start + run].fill(false);
+            }
+        }
+        for (line, _) in self.lines.iter_mut().zip(is_far).filter(|(_, far)| *far) {
+            line.verdict = RatioVerdict::RuledOut;
+        }
     }
 }
 
@@ -309,9 +399,66 @@ mod tests {
         let outline = Outline::new(&page, false);
         let proposal = BodyProposal::new(&page, &outline);
         let last = proposal.lines.last().unwrap();
-        assert!(last.is_above && !last.is_text, "{last:?}");
+        assert!(last.is_above && !last.is_text(), "{last:?}");
         assert_eq!(proposal.text_lines().len(), 9);
         assert!(proposal.confidence(&outline) > 0.9);
+    }
+
+    /// Of each line its text and what was decided.
+    fn verdicts(html: &str) -> Vec<(String, RatioVerdict)> {
+        let page = Page::parse(html.as_bytes(), Hints::default());
+        let outline = Outline::new(&page, false);
+        let lines = BodyProposal::new(&page, &outline).lines;
+        let texts = outline.lines.iter().map(|l| outline.text(&page, l));
+        let verdicts = lines.iter().map(|l| l.verdict);
+        texts.map(str::to_owned).zip(verdicts).collect()
+    }
+
+    #[test]
+    fn proposal_rules_out_what_is_far_from_text() {
+        let menu = MENU.repeat(4);
+        let html = format!("<body>{menu}<div><div>{STORY}</div></div>{menu}");
+        let verdicts = verdicts(&html);
+        let story = verdicts
+            .iter()
+            .position(|(_, v)| *v == RatioVerdict::Proposed);
+        let story = story.expect("the story is proposed");
+        for (i, (text, verdict)) in verdicts.iter().enumerate() {
+            let away = story.saturating_sub(i).max(i.saturating_sub(story + 2));
+            // Smoothing gives a part of the story's score to the lines beside it.
+            let expected = match away {
+                0 => RatioVerdict::Proposed,
+                1..RUN => RatioVerdict::Open,
+                _ if away > RUN => RatioVerdict::RuledOut,
+                _ => continue,
+            };
+            assert_eq!(*verdict, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn proposal_leaves_prose_and_weak_pages_to_models() {
+        let ruled_out = |html: &str| {
+            let lines = verdicts(html).into_iter();
+            let out = lines.filter(|(_, v)| *v == RatioVerdict::RuledOut);
+            out.map(|(text, _)| text).collect::<Vec<_>>()
+        };
+        let menu = MENU.repeat(4);
+        // A table of words has no sentence, so no score, but more than links.
+        let row = "<tr><td>一号注气井</td><td>二号采气井</td><td>三号监测井</td></tr>";
+        let table = format!("<table>{}</table>", row.repeat(6));
+        let html = format!("<body>{menu}<div>{STORY}</div>{menu}{table}");
+        let out = ruled_out(&html);
+        assert!(
+            !out.is_empty() && out.iter().all(|t| !t.contains('井')),
+            "{out:?}"
+        );
+        // The ratios see a short notice and not the long list of words that is the text of the page.
+        let words = "<ul>".to_owned() + &"<li>钻杆 套管 油管 抽油杆</li>".repeat(60) + "</ul>";
+        let html = format!("<body>{menu}<div>{STORY}</div>{menu}{words}");
+        assert_eq!(ruled_out(&html), [""; 0]);
+        // No proposal at all.
+        assert_eq!(ruled_out(&format!("<body>{menu}")), [""; 0]);
     }
 
     #[test]

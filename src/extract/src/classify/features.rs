@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use crate::body::proposal::ProposedLine;
 use crate::cues::line_cues::{LineSigns, is_short};
 use crate::cues::phrases::{MAX_BYTES, Phrase, SeenWords, classify_phrase};
 use crate::lines::Line;
@@ -53,17 +54,26 @@ pub(crate) struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// Looks at every line once. `title` is the line of the headline, if it was found.
-    pub(crate) fn new(page: &'a Page, outline: &'a Outline, title: Option<usize>) -> Self {
+    /// Looks at every line once; one that the ratios rule out is not described but for what its words say of the page.
+    /// `title` is the line of the headline, if it was found.
+    pub(crate) fn new(
+        page: &'a Page,
+        outline: &'a Outline,
+        title: Option<usize>,
+        proposed: &[ProposedLine],
+    ) -> Self {
         let mut phrases = Vec::with_capacity(outline.lines.len());
         let mut ends = Vec::with_capacity(outline.lines.len());
         let mut signs = LineSigns::default();
-        for line in &outline.lines {
+        for (line, proposed) in outline.lines.iter().zip(proposed) {
             let text = outline.text(page, line);
             let short = is_short(&line.all);
-            let seen = (short || text.len() <= MAX_BYTES).then(|| SeenWords::new(text));
-            phrases.push(seen.and_then(|seen| classify_phrase(text, seen)));
-            ends.push(ends_sentence(text));
+            let is_described = !proposed.is_ruled_out();
+            let is_read = short || (is_described && text.len() <= MAX_BYTES);
+            let seen = is_read.then(|| SeenWords::new(text));
+            let described = seen.filter(|_| is_described);
+            phrases.push(described.and_then(|seen| classify_phrase(text, seen)));
+            ends.push(is_described && ends_sentence(text));
             if let Some(seen) = seen.filter(|_| short) {
                 signs.add(text, &line.all, seen.signs());
             }

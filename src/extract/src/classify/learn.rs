@@ -7,9 +7,11 @@ use super::context::{PageContext, find_container};
 use super::features::{COUNT, FeatureRow, View};
 use super::learned::{self, TYPES as TYPE_COUNT};
 pub use super::learned::{FeatureNames, Source, Weights, WeightsError};
+use super::line_model::RULED_OUT;
 use super::page_type;
 use super::trees;
 pub use super::trees::DecisionTree;
+use crate::body::proposal::{BodyProposal, ProposedLine};
 use crate::fields::head::Head;
 use crate::fields::headline;
 use crate::fields::title_parts::Title;
@@ -33,6 +35,8 @@ pub struct Prepared {
     title: Option<usize>,
     row: FeatureRow,
     page_names: Vec<&'static str>,
+    /// What the path ratios say of each line.
+    proposed: Vec<ProposedLine>,
 }
 
 impl Prepared {
@@ -44,7 +48,8 @@ impl Prepared {
         let headings = headline::find_headings(page, &outline, &title.forms);
         let title = headline::guess_headline(page, &outline, &title.forms, &headings);
         outline.spread_marks(page, title);
-        let view = View::new(page, &outline, title);
+        let proposed = BodyProposal::new(page, &outline).lines;
+        let view = View::new(page, &outline, title, &proposed);
         let judged = page::classify_page(page, None);
         let row = *page_type::page_features(&view, &head, &judged).row;
         let page_names = page_type::feature_names(&view, &head, &judged);
@@ -53,7 +58,15 @@ impl Prepared {
             page_names,
             title,
             outline,
+            proposed,
         }
+    }
+
+    /// Whether the models judge line `i`: the path ratios do not rule it out.
+    pub fn is_judged(&self, i: usize) -> bool {
+        self.proposed
+            .get(i)
+            .is_some_and(|line| !line.is_ruled_out())
     }
 
     /// Texts of all lines.
@@ -67,23 +80,31 @@ impl Prepared {
         &self.row
     }
 
-    /// Rows of the first pass.
+    /// Rows of the first pass, for all lines.
     pub fn first(&self, page: &Page) -> Vec<FeatureRow> {
-        let view = View::new(page, &self.outline, self.title);
+        let view = View::new(page, &self.outline, self.title, &self.proposed);
         (0..self.outline.lines.len()).map(|i| view.row(i)).collect()
     }
 
     /// Rows of the second pass, given the odds of the first.
     pub fn second(&self, page: &Page, odds: &[f32]) -> Vec<FeatureRow> {
-        let view = View::new(page, &self.outline, self.title);
-        let container = find_container(page, &self.outline, odds);
-        let context = PageContext::new(&view, odds, container);
+        let of_line = |(odds, line): (&f32, &ProposedLine)| {
+            if line.is_ruled_out() {
+                RULED_OUT
+            } else {
+                *odds
+            }
+        };
+        let odds: Vec<f32> = odds.iter().zip(&self.proposed).map(of_line).collect();
+        let view = View::new(page, &self.outline, self.title, &self.proposed);
+        let container = find_container(page, &self.outline, &odds);
+        let context = PageContext::new(&view, &odds, container);
         (0..odds.len()).map(|i| *context.vector(i).row).collect()
     }
 
     /// Names of the features; `None` for a page without lines.
     pub fn names(&self, page: &Page) -> Option<FeatureNames> {
-        let view = View::new(page, &self.outline, self.title);
+        let view = View::new(page, &self.outline, self.title, &self.proposed);
         let odds = vec![0.0; self.outline.lines.len()];
         let context = PageContext::new(&view, &odds, None);
         (!odds.is_empty()).then(|| FeatureNames {

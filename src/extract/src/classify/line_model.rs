@@ -2,9 +2,13 @@
 
 use super::features::{COUNT, FeatureRow, FeatureVector, View};
 use super::learned::Weights;
+use crate::body::proposal::ProposedLine;
 
 /// Weights are kept in thousandths.
 const WEIGHT_UNIT: f32 = 0.001;
+
+/// Log-odds of a line that the path ratios rule out: no line nor anything around it makes it text.
+pub(crate) const RULED_OUT: f32 = -6.0;
 
 /// Lines judged alone.
 #[derive(Debug, Default)]
@@ -18,8 +22,8 @@ pub(crate) struct LineModel {
 }
 
 impl LineModel {
-    /// Judges every line alone.
-    pub(crate) fn new(view: &View<'_>, weights: &Weights) -> Self {
+    /// Judges every line alone that the ratios do not rule out.
+    pub(crate) fn new(view: &View<'_>, weights: &Weights, proposed: &[ProposedLine]) -> Self {
         let lines = view.outline.lines.len();
         let width = weights.kept.len();
         let mut model = Self {
@@ -29,7 +33,12 @@ impl LineModel {
         };
         let factors = weight_factors(&weights.first);
         let mut vector = FeatureVector::<false>::default();
-        for i in 0..lines {
+        for (i, proposed) in proposed.iter().enumerate() {
+            if proposed.is_ruled_out() {
+                model.odds.push(RULED_OUT);
+                model.kept.resize(model.kept.len() + width, 0.0);
+                continue;
+            }
             vector.rewind();
             view.fill(i, &mut vector);
             let row = &vector.row;

@@ -25,7 +25,9 @@ use taojin_crawl::store::StorePlace;
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract::page::{self, Hints, Page};
 use taojin_extract::template::{Guide, Keys, Library};
-use taojin_extract::{self as extract, Document, Method, NameTrace, Piece, Trace, TypedFields};
+use taojin_extract::{
+    self as extract, Document, Method, NameTrace, Piece, RatioVerdict, Trace, TypedFields,
+};
 use taojin_uri::CrawlUri;
 
 /// Arguments of `extract`.

@@ -231,7 +231,10 @@ fn documents_wait_for_what_a_person_named() {
     let between = bench.read(&web, &newspaper[1]).template;
     bench.working.reload().unwrap();
     assert!(bench.templates.is_waiting(&visited(between)));
-    assert!(bench.templates.is_waiting(&first), "read without a template");
+    assert!(
+        bench.templates.is_waiting(&first),
+        "read without a template"
+    );
     let after = bench.read(&web, &newspaper[1]).template;
     assert!(!bench.templates.is_waiting(&visited(after)));
 
