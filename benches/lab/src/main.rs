@@ -4,6 +4,7 @@
 //! cargo run --release -p taojin-lab -- compare DIR            # measures of structure on saved pages
 //! cargo run --release -p taojin-lab -- comments CORPUS        # comments found by the similarity of siblings
 //! cargo run --release -p taojin-lab -- prune CORPUS           # text found by pre-pruning and entropy
+//! cargo run --release -p taojin-lab -- repeats DIR…           # repeated elements by a suffix tree
 //! cargo run --release -p taojin-lab -- bench --corpus CORPUS  # the tables of docs/similarity.md
 //! ```
 
@@ -22,6 +23,7 @@ mod cpu_time;
 mod data;
 mod measure_plot;
 mod prune;
+mod repeats;
 mod rng;
 mod siblings;
 mod similarity;
@@ -44,6 +46,8 @@ enum Command {
     Comments(comment_measures::Args),
     /// Find texts by pre-pruning and entropy, with one path for each cluster of a set
     Prune(prune::Args),
+    /// Find repeated elements by a suffix tree, as printed and mended, and count them by length
+    Repeats(repeats::Args),
     /// Measure agreement and processor time of all measures, and the cost of templates
     Bench(bench::Args),
 }
@@ -62,6 +66,7 @@ fn main() -> anyhow::Result<()> {
         Command::Compare(args) => compare::run(&args),
         Command::Comments(args) => comment_measures::run(&args),
         Command::Prune(args) => prune::run(&args),
+        Command::Repeats(args) => repeats::run(&args),
         Command::Bench(args) => {
             bench::run(&args);
             Ok(())

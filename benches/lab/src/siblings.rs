@@ -1,4 +1,4 @@
-//! Comment blocks as the paper finds them (Zhu et al., "Web comment extraction based on path of leaf", 2013), for
+//! Comment blocks as the paper finds them (朱毅华等, 基于子树相似度计算的网页评论提取算法研究, 2013), for
 //! comparison with the extraction. In: a [`Page`], a measure, a threshold. Out: the subtrees taken for comments.
 //!
 //! From the body down, for a node of height greater than `level`: a child qualifies when at least `b - 1` of its

@@ -1,4 +1,4 @@
-//! Similarity of subtrees by their leaf paths (POL: Zhu et al., "Web comment extraction based on path of leaf", 2013).
+//! Similarity of subtrees by their leaf paths (POL: 朱毅华等, 基于子树相似度计算的网页评论提取算法研究, 2013).
 //!
 //! A leaf path is the set of pairs of tag and order on the way from the root to a leaf; two paths are compared by the
 //! cosine of their sets. `Sim = (Σᵢ Max(Pᵢ)·Len(Pᵢ) + Σⱼ Max(Qⱼ)·Len(Qⱼ)) / (Σᵢ Len(Pᵢ) + Σⱼ Len(Qⱼ))`, Max being the best

@@ -1,5 +1,5 @@
 //! Aligns a template with a page: a longest common subsequence in which a node counts more the nearer it is to the root
-//! (eLCS, Qiu 2013 §3.4.2). Nodes that both have exactly once divide the sequences first, and a band bounds the table
+//! (eLCS, 丘骏鹏 2013, §4.2.4). Nodes that both have exactly once divide the sequences first, and a band bounds the table
 //! between two of them: linear for pages that fit, bounded for all others.
 
 use std::collections::HashMap;

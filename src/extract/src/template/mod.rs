@@ -24,7 +24,7 @@ mod tests;
 pub use assign::{Assigned, Guide, Library};
 pub use config::{Config, LEARN_AT, LEARN_SMALL_AT, MAX_DISTANCE, MAX_PENDING, MIN_PAGES, SAMPLES};
 pub use learn::{Learned, Template, learn};
-pub use nodes::{Alignment, Nodes, TemplateNode};
+pub use nodes::{Alignment, Nodes, TemplateNode, merge_twins};
 pub use observation::{Field, KeySet, Keys, Observation, ObservedLine, text_hash};
 pub use regions::{Region, Slot, SlotValue, collect_slot_texts, slot_key};
 pub use saved::{colour, frame, framed_html, write_html};

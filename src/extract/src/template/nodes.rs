@@ -1,4 +1,4 @@
-//! Essential and optional nodes of a template, and how a page is aligned with them (Qiu 2013, §3.5 and §3.6).
+//! Essential and optional nodes of a template, and how a page is aligned with them (丘骏鹏 2013, §5.1–5.3).
 //!
 //! The thesis folds the longest common subsequence page by page, so that one odd page empties the template, and puts what lies
 //! between essential nodes into clusters. Here a node keeps the number of the pages that have it: the sequences are folded
@@ -146,7 +146,13 @@ fn text_ids(token: &Token, place: u64) -> (u64, u64) {
 
 /// Finds records: an element with the same content as the sibling before it. Only neighbours, since of `dt dd dt dd` the
 /// second `dd` is another field. From the leaves up, so that outer records become equal by the merging of inner ones.
-fn merge_twins(tokens: &[Token], ends: &[usize], ids: &[Option<u64>]) -> Vec<Option<usize>> {
+///
+/// `ends` has for each token one past the end of its subtree, `ids` what it is compared by, `None` for a text that varies. Returns
+/// for each token of a record that is like the one before it the token there.
+///
+/// # Panics
+/// If `ends` or `ids` are shorter than `tokens`.
+pub fn merge_twins(tokens: &[Token], ends: &[usize], ids: &[Option<u64>]) -> Vec<Option<usize>> {
     let mut hashes = vec![0u64; tokens.len()];
     let mut twins: Vec<Option<usize>> = vec![None; tokens.len()];
     for at in (0..tokens.len()).rev() {
