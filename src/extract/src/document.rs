@@ -218,7 +218,7 @@ impl DateSource {
     pub fn in_chinese(self) -> &'static str {
         match self {
             Self::JsonLd => "网页的 JSON-LD",
-            Self::Meta => "meta 元素",
+            Self::Meta => "网页的 meta 元素",
             Self::Element => "含日期的元素",
             Self::Url => "网址",
             Self::Text => "网页正文",
