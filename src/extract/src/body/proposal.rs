@@ -309,7 +309,7 @@ impl BodyProposal {
         let (mut plain, mut hopeful, mut proposed) = (0u32, 0u32, 0u32);
         before.push((plain, hopeful));
         for (i, (line, found)) in outline.lines.iter().zip(&self.lines).enumerate() {
-            let own = line.all.tokens.saturating_sub(line.linked.tokens);
+            let own = line.plain_tokens();
             plain += own;
             proposed += if found.is_text() { own } else { 0 };
             hopeful += u32::from(inside.contains(&i) || !is_hopeless[i]);

@@ -457,7 +457,7 @@ const MARKS: [&str; 23] = [
 
 /// Tokens outside links.
 pub(crate) fn plain(line: &Line) -> f32 {
-    line.all.tokens.saturating_sub(line.linked.tokens) as f32
+    line.plain_tokens() as f32
 }
 
 /// Share of the line's tokens that are inside links.

@@ -80,13 +80,24 @@ impl Prepared {
         &self.row
     }
 
-    /// Rows of the first pass, for all lines.
+    /// Rows of the first pass, empty for a line that is not judged.
     pub fn first(&self, page: &Page) -> Vec<FeatureRow> {
         let view = View::new(page, &self.outline, self.title, &self.proposed);
-        (0..self.outline.lines.len()).map(|i| view.row(i)).collect()
+        self.rows(|i| view.row(i))
     }
 
-    /// Rows of the second pass, given the odds of the first.
+    fn rows(&self, row: impl Fn(usize) -> FeatureRow) -> Vec<FeatureRow> {
+        let row = |i| {
+            if self.is_judged(i) {
+                row(i)
+            } else {
+                [0.0; COUNT]
+            }
+        };
+        (0..self.proposed.len()).map(row).collect()
+    }
+
+    /// Rows of the second pass, given the odds of the first; empty for a line that is not judged.
     pub fn second(&self, page: &Page, odds: &[f32]) -> Vec<FeatureRow> {
         let of_line = |(odds, line): (&f32, &ProposedLine)| {
             if line.is_ruled_out() {
@@ -99,7 +110,7 @@ impl Prepared {
         let view = View::new(page, &self.outline, self.title, &self.proposed);
         let container = find_container(page, &self.outline, &odds);
         let context = PageContext::new(&view, &odds, container);
-        (0..odds.len()).map(|i| *context.vector(i).row).collect()
+        self.rows(|i| *context.vector(i).row)
     }
 
     /// Names of the features; `None` for a page without lines.

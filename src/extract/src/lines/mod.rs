@@ -113,6 +113,11 @@ impl Lines {
 }
 
 impl Line {
+    /// Tokens outside links.
+    pub(crate) fn plain_tokens(&self) -> u32 {
+        self.all.tokens.saturating_sub(self.linked.tokens)
+    }
+
     /// Its text on one line, trimmed; `texts` are those of [`Lines`].
     pub(super) fn text<'t>(&self, page: &'t Page, texts: &'t str) -> &'t str {
         let whole = if self.is_made {
