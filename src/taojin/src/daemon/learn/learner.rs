@@ -383,10 +383,11 @@ impl Working {
                 let (saved, more) = saved.split_at(kept);
                 NewTemplate {
                     pages: i64::try_from(saved.len() + rest.len() + more.len()).unwrap_or(i64::MAX),
-                    has_fields: template.has_said_fields(),
                     data: pack(template),
                     learned: rest.iter().chain(more).map(|row| row.id).collect(),
                     saved: saved.iter().map(|row| row.id).collect(),
+                    // Nobody has named anything of it yet.
+                    has_fields: false,
                 }
             })
             .collect();
