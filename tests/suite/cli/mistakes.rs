@@ -29,6 +29,16 @@ fn check_config_mistake_exits_2() {
             SITE,
             &["missing.txt"],
         ),
+        (
+            "[terms]\npatterns = \"missing.txt\"\n",
+            SITE,
+            &["terms.patterns", "missing.txt", "taojin terms patterns"],
+        ),
+        (
+            "[terms]\npatterns = \"taojin.toml\"\n",
+            SITE,
+            &["terms.patterns", "taojin.toml: line 1: neither a class"],
+        ),
     ] {
         let folder = Folder::new(config, &[("x.toml", site)]);
         assert_has(&folder.refused(&["check"]), parts);

@@ -164,6 +164,69 @@ fn terms_discover_and_decide() {
     folder.done(&["terms", "discover"]);
 }
 
+/// Patterns of a lexicon take the place of the built-in ones. A file with a mistake is refused, but stops no daemon.
+#[test]
+fn derived_patterns_decide_what_is_found() {
+    let config = format!("{LISTEN}[terms]\npatterns = \"own-patterns.txt\"\n");
+    let folder = Folder::new(&config, &[]);
+    folder.write("lexicon.txt", "石油公司\n钻井平台\n油田公司\n");
+    let lines = "春雨秋霜".chars().zip(0..).map(|(c, n)| {
+        let text = format!("{c}天看办公桌椅。{c}天用办公桌椅，{c}天练烹饪技术，{c}天教烹饪技术。");
+        format!("{}\n", json!({ "id": n, "text": text }))
+    });
+    folder.write("texts.jsonl", lines.collect::<String>());
+    folder.done(&["terms", "patterns", "lexicon.txt", "-o", "own-patterns.txt"]);
+    let written = folder.read("own-patterns.txt");
+    assert_has(
+        &written,
+        &[
+            "chars = 4-4\n",
+            "words = 2-2\n",
+            "NN 0.00 # 100.0 %: 石油 公司",
+        ],
+    );
+    assert_eq!(folder.done(&["terms", "patterns", "lexicon.txt"]), written);
+    let discover = ["terms", "discover", "--from", "texts.jsonl", "--json"];
+    let found = |folder: &Folder| -> Vec<String> {
+        let terms = folder.lines(&discover).into_iter();
+        terms.map(|found| found["term"].to_string()).collect()
+    };
+    assert_eq!(found(&folder), ["\"办公桌椅\""]);
+    folder.replace("taojin.toml", "own-patterns.txt", "");
+    assert!(
+        found(&folder).contains(&"\"烹饪技术\"".to_owned()),
+        "the built-in patterns"
+    );
+    folder.replace(
+        "taojin.toml",
+        "patterns = \"\"",
+        "patterns = \"own-patterns.txt\"",
+    );
+
+    let daemon = Daemon::start(&folder);
+    folder.write("own-patterns.txt", "N = n\nNX 1\n");
+    for command in [&["check"][..], &discover] {
+        let line = folder.refused(command);
+        assert_has(&line, &["own-patterns.txt: line 2: X is no class"]);
+    }
+    daemon.signal("-HUP");
+    daemon.wait_for_status("the refusal is told", |status| {
+        let note = status["note"].as_str().unwrap_or_default();
+        note.starts_with("the last reload was refused: ")
+            && note.contains("own-patterns.txt: line 2")
+    });
+    assert_eq!(daemon.stop(), Some(0));
+    // What cannot teach patterns is the caller's mistake.
+    folder.write("lexicon.txt", "石油公司\n");
+    for (lexicon, wrong) in [
+        ("lexicon.txt", "no two of its 1 terms"),
+        ("missing.txt", "missing.txt: "),
+        ("oil-gaz", "oil-gaz"),
+    ] {
+        assert_has(&folder.refused(&["terms", "patterns", lexicon]), &[wrong]);
+    }
+}
+
 #[test]
 fn sure_terms_enter_by_themselves() {
     // A few made-up lines are less sure than a real collection.

@@ -9,6 +9,7 @@
 //! The measures saturate, so that a large collection is ranked like a small one.
 
 use super::Config;
+use super::context::nc_values;
 use super::corpus::{Corpus, Word};
 use super::corpus::{is_address, is_boilerplate};
 use super::count::{Count, count};
@@ -16,7 +17,7 @@ use super::count::{Freedom, freedom};
 use super::hash::{ByHash, Hash};
 use super::names::{Signs, is_name_with_title, is_person, is_transcribed};
 use super::nesting::{Nested, c_values};
-use super::patterns::Pattern;
+use super::patterns::RatedPattern;
 use crate::analyze::Dictionary;
 
 /// A candidate that stands at the edges of so many of its documents is a source line or a footer.
@@ -50,7 +51,7 @@ pub struct Candidate {
     pub repeating: u32,
     /// Most occurrences in one text.
     pub most: u32,
-    /// C-value and nesting.
+    /// C-value, NC-value and nesting.
     pub nested: Nested,
     /// The smaller of the entropies of what stands before and behind it, in bits.
     pub freedom: f64,
@@ -67,7 +68,7 @@ pub struct Candidate {
     /// Characters.
     pub chars: u32,
     /// Part-of-speech pattern.
-    pub pattern: Pattern,
+    pub pattern: RatedPattern,
     /// Whether the general dictionary has it: such a word is cut whole without a lexicon.
     pub in_dictionary: bool,
     /// Where it stands: positions in the corpus.
@@ -94,12 +95,17 @@ pub(super) fn measure(
     let named: Vec<(&str, u32)> = named
         .map(|(text, (_, count))| (text.as_str(), count.occurrences))
         .collect();
-    let nested = c_values(&named, config.nesting);
+    let mut nested = c_values(&named, config.nesting);
     let index_of: ByHash<u32> = (0u32..)
         .zip(&kept)
         .map(|(i, (hash, _))| (*hash, i))
         .collect();
     let freedom = freedom(corpus, &index_of, go_on)?;
+    let values: Vec<f64> = nested.iter().map(|nested| nested.c_value).collect();
+    let values = nc_values(corpus, &index_of, &values, go_on)?;
+    for (nested, value) in nested.iter_mut().zip(values) {
+        nested.nc_value = value;
+    }
     let general = General::new(corpus, dictionary);
     let mut out = Vec::new();
     for (((text, (_, count)), nested), freedom) in texts.iter().zip(&kept).zip(nested).zip(freedom)
@@ -354,6 +360,6 @@ pub fn termhood(candidate: &Candidate) -> f64 {
         }
         + COMMON * (candidate.contrast - 1.0).min(0.0)
         + length.map_or(LONGER, |(_, weight)| *weight)
-        + candidate.pattern.weight().unwrap_or_default();
+        + candidate.pattern.weight;
     1.0 / (1.0 + (-sum).exp())
 }

@@ -12,8 +12,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::Text;
 use super::hash::Hash;
-use super::patterns::{Class, class_of};
-use crate::analyze::{Dictionary, is_stop_word, normalize, normalize_document};
+use super::patterns::{Class, Patterns};
+use crate::analyze::{Dictionary, Tagged, is_stop_word, normalize, normalize_document};
 
 /// Shorter sentences are captions and headings, which repeat without being copied.
 const MIN_ONCE_CHARS: usize = 8;
@@ -55,6 +55,8 @@ pub(super) struct Token {
     pub(super) class: Class,
     /// Stands where source lines and footers stand.
     pub(super) edge: bool,
+    /// A noun, an adjective or a verb that says what a text is about.
+    pub(super) is_content: bool,
 }
 
 /// Where a sentence came from.
@@ -69,8 +71,10 @@ pub(super) struct Sentence {
 }
 
 /// The texts.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Corpus {
+    /// What its candidates look like.
+    pub(super) patterns: Patterns,
     pub(super) words: Vec<Word>,
     pub(super) tokens: Vec<Token>,
     pub(super) sentences: Vec<Sentence>,
@@ -114,11 +118,17 @@ pub(super) fn parts(text: &Text) -> impl Iterator<Item = (u32, &str)> {
 pub(super) fn read(
     texts: &[Text],
     dictionary: &Dictionary,
+    patterns: &Patterns,
     max_chars: usize,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Corpus> {
     let mut reading = Reading {
-        corpus: Corpus::default(),
+        corpus: Corpus {
+            patterns: patterns.clone(),
+            words: Vec::new(),
+            tokens: Vec::new(),
+            sentences: Vec::new(),
+        },
         ids: HashMap::new(),
         seen: HashSet::new(),
         dictionary,
@@ -173,21 +183,22 @@ impl Reading<'_> {
             if tagged.text == " " {
                 continue;
             }
-            let ascii = tagged.text.is_ascii() && tagged.text.chars().all(char::is_alphanumeric);
-            let letters = tagged.text.chars().any(char::is_alphabetic);
-            let tag = match (ascii, letters) {
-                (true, true) => "eng",
-                (true, false) => "m",
-                _ => tagged.tag,
-            };
-            let fits = tagged.text.len() <= MAX_WORD_BYTES && letters;
-            let class = if fits && !is_function_word(tagged.text) {
-                class_of(tag)
+            let tag = tag_of(&tagged);
+            let fits = tagged.text.len() <= MAX_WORD_BYTES
+                && tagged.text.chars().any(char::is_alphabetic)
+                && !is_function_word(tagged.text);
+            let class = if fits {
+                self.corpus.patterns.class_of(tag)
             } else {
                 0
             };
             let word = self.word(tagged.text, tag);
-            self.corpus.tokens.push(Token { word, class, edge });
+            self.corpus.tokens.push(Token {
+                word,
+                class,
+                edge,
+                is_content: fits && tag.starts_with(['n', 'a', 'v']),
+            });
         }
     }
 
@@ -224,6 +235,16 @@ impl Reading<'_> {
         });
         self.ids.insert(text.into(), id);
         id
+    }
+}
+
+/// The part of speech of a word, with Latin words and numbers told by their letters.
+pub(super) fn tag_of<'t>(word: &Tagged<'t>) -> &'t str {
+    let is_ascii = word.text.is_ascii() && word.text.chars().all(char::is_alphanumeric);
+    match (is_ascii, word.text.chars().any(char::is_alphabetic)) {
+        (true, true) => "eng",
+        (true, false) => "m",
+        _ => word.tag,
     }
 }
 

@@ -13,12 +13,8 @@ use std::hash::BuildHasherDefault;
 
 use super::corpus::{Corpus, Token, Word};
 use super::hash::{AsIs, ByHash, Hash};
-use super::patterns::{MAX_WORDS, Pattern};
+use super::patterns::{MAX_CHARS, MAX_WORDS, MIN_CHARS, Pattern, RatedPattern};
 
-/// Longest candidate in characters.
-pub(super) const MAX_CHARS: u32 = 16;
-/// Characters of the shortest one: a single character is hardly ever a term, and never needs a lexicon.
-pub(super) const MIN_CHARS: u32 = 2;
 /// Places remembered of each candidate.
 pub(super) const SAMPLES: usize = 6;
 /// Sizes of the table of small counters.
@@ -47,7 +43,7 @@ pub(super) struct Count {
     pub(super) first: u32,
     pub(super) words: u8,
     /// The pattern that most of its occurrences fit.
-    pub(super) pattern: Pattern,
+    pub(super) pattern: RatedPattern,
     votes: u32,
     last_text: Option<u32>,
     in_text: u32,
@@ -107,7 +103,7 @@ impl Count {
         if self.votes == 0 {
             (self.pattern, self.words, self.first) = (run.pattern, run.words, run.token);
         }
-        if self.pattern == run.pattern {
+        if self.pattern.pattern == run.pattern.pattern {
             self.votes += 1
         } else {
             self.votes -= 1
@@ -135,28 +131,29 @@ pub(super) struct Run<'c> {
     pub(super) hash: u64,
     pub(super) token: u32,
     pub(super) words: u8,
-    pub(super) pattern: Pattern,
+    pub(super) pattern: RatedPattern,
     /// Whether what stands before and behind it stands in no term.
     free: (bool, bool),
     /// Of this occurrence: each 0 or 1.
     beside: Beside,
     edge: bool,
-    pub(super) before: Option<&'c Token>,
-    pub(super) after: Option<&'c Token>,
+    /// The rest of its sentence.
+    pub(super) before: &'c [Token],
+    pub(super) after: &'c [Token],
 }
 
 /// Calls `each(text, run)` for all runs of words that fit a pattern; false if `go_on` said no.
-pub(super) fn for_each_run(
-    corpus: &Corpus,
+pub(super) fn for_each_run<'c>(
+    corpus: &'c Corpus,
     go_on: &mut dyn FnMut() -> bool,
-    mut each: impl FnMut(u32, &Run<'_>),
+    mut each: impl FnMut(u32, &Run<'c>),
 ) -> bool {
     for (number, (text, start, tokens)) in corpus.runs().enumerate() {
         if number.is_multiple_of(ASK_EVERY) && !go_on() {
             return false;
         }
         for (at, first) in tokens.iter().enumerate() {
-            let before = at.checked_sub(1).and_then(|i| tokens.get(i));
+            let before = tokens.get(..at).unwrap_or_default();
             let (mut hash, mut chars, mut pattern) = (Hash::EMPTY, 0, Pattern::default());
             for (words, token) in (1u8..).zip(tokens.get(at..).unwrap_or_default()) {
                 let word = corpus.word(*token);
@@ -166,25 +163,28 @@ pub(super) fn for_each_run(
                 }
                 hash = hash.join(word.hash);
                 pattern = pattern.with(token.class);
-                if chars < MIN_CHARS || pattern.weight().is_none() {
+                if chars < MIN_CHARS || !corpus.patterns.fit_length(chars, usize::from(words)) {
                     continue;
                 }
+                let Some(weight) = corpus.patterns.weight(pattern) else {
+                    continue;
+                };
                 if corpus.word(*first).piece.0 || word.piece.1 {
                     continue;
                 }
-                let after = tokens.get(at + usize::from(words));
+                let after = tokens.get(at + usize::from(words)..).unwrap_or_default();
                 let is_free = |token: Option<&Token>| token.is_none_or(|t| t.class == 0);
                 let beside = |token: Option<&'_ Token>| token.map(|token| corpus.word(*token));
-                let (left, right) = (beside(before), beside(after));
+                let (left, right) = (before.last(), after.first());
                 each(
                     text,
                     &Run {
                         hash: hash.value,
                         token: u32::try_from(start + at).unwrap_or(u32::MAX),
                         words,
-                        pattern,
-                        free: (is_free(before), is_free(after)),
-                        beside: Beside::between(left, right),
+                        pattern: RatedPattern { pattern, weight },
+                        free: (is_free(left), is_free(right)),
+                        beside: Beside::between(beside(left), beside(right)),
                         edge: first.edge,
                         before,
                         after,
@@ -271,8 +271,8 @@ pub(super) fn freedom(
             return;
         }
         *seen += 1;
-        let before = neighbour(corpus, run.before, |text| text.chars().next_back());
-        let after = neighbour(corpus, run.after, |text| text.chars().next());
+        let before = neighbour(corpus, run.before.last(), |text| text.chars().next_back());
+        let after = neighbour(corpus, run.after.first(), |text| text.chars().next());
         match before {
             Some(c) => *beside.entry(key(index, 0, c)).or_default() += 1,
             None => alone.0 += 1,

@@ -3,13 +3,14 @@
 //!
 //! ```text
 //!  texts ─▶ sentences, each once, no boilerplate ─▶ tagged words ─▶ runs that fit a part-of-speech pattern
-//!        ─▶ counts ─▶ C-value (nesting) ─▶ cohesion, entropy left and right, contrast ─▶ termhood
+//!        ─▶ counts ─▶ C-value (nesting), NC-value ─▶ cohesion, entropy left and right, contrast ─▶ termhood
 //! ```
 //!
 //! It stands apart from `analyze`, which every search runs through: this is a batch over a whole collection, and
 //! whoever reads one need not know the other.
 
 mod candidate;
+mod context;
 mod corpus;
 mod count;
 mod evidence;
@@ -17,14 +18,18 @@ mod hash;
 mod names;
 mod nesting;
 mod patterns;
+mod profile;
 #[cfg(test)]
 mod tests;
 
 use serde::{Deserialize, Serialize};
 
 pub use candidate::{Candidate, termhood};
+pub use context::{context_weight, nc_value};
 pub use evidence::Evidence;
 pub use nesting::{Nested, Nesting, c_values};
+pub use patterns::{LineProblem, Pattern, Patterns, PatternsError, RatedPattern};
+pub use profile::{LexiconProfile, PatternShare};
 
 use crate::analyze::Dictionary;
 
@@ -47,6 +52,9 @@ pub struct Config {
     /// File of the terms that were accepted, one a line; you may edit it, it is read again within seconds. Relative
     /// to this file; empty: `terms.txt` in the data directory.
     pub lexicon: String,
+    /// File of the parts of speech and lengths that terms have, as `taojin terms patterns LEXICON` writes it. Relative
+    /// to this file; empty: the built-in ones.
+    pub patterns: String,
     /// Whether the daemon looks for new terms after each crawl. It works at most half of the time on one core.
     pub after_crawl: bool,
     /// New terms of at least this termhood (0 to 1) enter the lexicon by themselves, if they stand in three documents
@@ -67,6 +75,7 @@ impl Default for Config {
     fn default() -> Self {
         Self {
             lexicon: String::new(),
+            patterns: String::new(),
             after_crawl: true,
             accept_above: DEFAULT_ACCEPT_ABOVE,
             min_count: DEFAULT_MIN_COUNT,
@@ -138,15 +147,17 @@ impl Found {
     }
 }
 
-/// Finds the terms of `texts`, best first, [`Config::max_terms`] at most. `go_on` is asked often; when it says no,
-/// the search ends with none: the caller can slow it down or stop it there.
+/// Finds the terms of `texts`, best first, [`Config::max_terms`] at most; [`Config::patterns`] is only a name, `patterns` are
+/// what it names. `go_on` is asked often; when it says no, the search ends with none: the caller can slow it down or stop it
+/// there.
 pub fn discover(
     texts: &[Text],
     dictionary: &Dictionary,
+    patterns: &Patterns,
     config: &Config,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<Found>> {
-    let corpus = corpus::read(texts, dictionary, config.max_chars, go_on)?;
+    let corpus = corpus::read(texts, dictionary, patterns, config.max_chars, go_on)?;
     let mut candidates = candidate::measure(&corpus, dictionary, config, go_on)?;
     candidates.retain(|c| !dictionary.is_term(&c.normal));
     for candidate in &mut candidates {

@@ -26,6 +26,8 @@ pub enum Nesting {
 pub struct Nested {
     /// The C-value; below 0 when it almost never stands alone.
     pub c_value: f64,
+    /// The NC-value, which the words beside the candidate raise; 0 where no text is known, as in [`c_values`].
+    pub nc_value: f64,
     /// Mean occurrences in a longer candidate, as a share of all its occurrences; 0 when no longer one holds it.
     pub share: f64,
 }

@@ -3,7 +3,6 @@ use proptest::prelude::*;
 use super::corpus::sentences;
 use super::corpus::{is_boilerplate, prose};
 use super::hash::Hash;
-use super::patterns::{Pattern, class_of};
 use super::*;
 use crate::analyze::Lexicon;
 
@@ -89,14 +88,180 @@ fn boilerplate_is_cut_off() {
 
 #[test]
 fn term_patterns_are_read() {
+    let builtin = Patterns::builtin();
     let of = |tags: &[&str]| {
         tags.iter()
-            .fold(Pattern::default(), |p, tag| p.with(class_of(tag)))
+            .fold(Pattern::default(), |p, tag| p.with(builtin.class_of(tag)))
     };
     assert_eq!(of(&["n", "vn", "n"]).name(), "NMN");
-    assert!(of(&["n", "n"]).weight().is_some());
-    assert_eq!(of(&["n", "n", "n", "n", "n"]).weight(), None);
-    assert_eq!(class_of("uj"), 0);
+    assert!(builtin.weight(of(&["n", "n"])).is_some());
+    assert_eq!(builtin.weight(of(&["n", "n", "n", "n", "n"])), None);
+    assert_eq!(builtin.class_of("uj"), 0);
+    assert_eq!(
+        Patterns::any().weight(of(&["n", "n", "n", "n", "n"])),
+        Some(0.0)
+    );
+    let bounded = Patterns::parse("chars = 2-8\nwords = 2-5\nN = n\nNN 0.5 # 钻井 平台").unwrap();
+    assert!(bounded.fit_length(8, 2) && !bounded.fit_length(9, 2) && !bounded.fit_length(4, 1));
+}
+
+#[test]
+fn bad_patterns_name_their_line() {
+    for (text, error) in [
+        ("", "it has no pattern, a line such as `NN 0.5`"),
+        (
+            "# only this\nN = n\n",
+            "it has no pattern, a line such as `NN 0.5`",
+        ),
+        (
+            "N = n\n\nNX 0.5",
+            "line 3: X is no class of the lines above",
+        ),
+        (
+            "N = n\nNN",
+            "line 2: neither a class (`N = n nz`) nor a length (`chars = 2-8`) nor a pattern (`NN 0.5`)",
+        ),
+        (
+            "石油 = n",
+            "line 1: neither a class (`N = n nz`) nor a length (`chars = 2-8`) nor a pattern (`NN 0.5`)",
+        ),
+        (
+            "N = n\nNN nan",
+            "line 2: the weight nan is no number from -10 to 10",
+        ),
+        (
+            "N = n\nNN 1e9",
+            "line 2: the weight 1e9 is no number from -10 to 10",
+        ),
+        ("N = n\nNNNNNN 1", "line 2: a pattern has 1 to 5 words"),
+        (
+            "N = n\nV = n",
+            "line 2: the part of speech n is in two classes",
+        ),
+        (
+            "chars = 8-2",
+            "line 1: a length is two numbers such as `2-5`: `chars` from 2 to 16, `words` from 1 to 5",
+        ),
+        (
+            "words = 1-6",
+            "line 1: a length is two numbers such as `2-5`: `chars` from 2 to 16, `words` from 1 to 5",
+        ),
+    ] {
+        let found = Patterns::parse(text).expect_err(text);
+        assert_eq!(found.to_string(), error, "{text:?}");
+    }
+    let many: String = (0..20_000).map(|n| format!("{} 1\n", letters(n))).collect();
+    let classes: String = ('A'..='Z').map(|c| format!("{c} = {c}\n")).collect();
+    let found = Patterns::parse(&format!("{classes}{many}"));
+    assert!(found.is_err_and(|error| error.to_string().ends_with("more than 10000 patterns")));
+}
+
+/// A word of five letters for a number.
+fn letters(number: u32) -> String {
+    let digits = (0..5).scan(number, |rest, _| {
+        let digit = *rest % 26;
+        *rest /= 26;
+        char::from_u32(digit + u32::from('A'))
+    });
+    digits.collect()
+}
+
+#[test]
+fn patterns_are_derived_from_a_lexicon() {
+    let lexicon = "钻井平台\n石油公司\n天然气管道\n页岩\n油气勘探\n长期以来的\n一二三四五六七八九十个油田公司\n";
+    let lexicon = Lexicon::parse("t", lexicon).unwrap();
+    let profile = LexiconProfile::new(&lexicon);
+    assert_eq!((profile.terms, profile.without_pattern), (7, 2));
+    assert_eq!(profile.chars.get(&4), Some(&3));
+    let best = profile.sequences.first().unwrap();
+    assert_eq!(
+        (best.pattern.name().as_str(), best.terms),
+        ("NN", 3),
+        "{profile:?}"
+    );
+    assert_eq!(best.example, "钻井 平台");
+    let text = profile.render("own.txt").unwrap();
+    assert!(
+        text.contains("\nchars = 2-15\n") && text.contains("\nNN 0.00 # 42.9 %: 钻井 平台\n"),
+        "{text}"
+    );
+    let patterns = Patterns::parse(&text).unwrap();
+    assert_eq!(patterns.weight(best.pattern), Some(0.0));
+    assert_eq!(patterns.class_of("vn"), Patterns::builtin().class_of("vn"));
+    let none = LexiconProfile::new(&Lexicon::parse("t", "页岩气").unwrap());
+    assert_eq!(none.render("own.txt"), None, "one term shows nothing");
+}
+
+/// Only what the file of patterns has is a candidate.
+#[test]
+fn patterns_decide_what_is_found() {
+    let patterns = Patterns::parse("N = n\nNN 0.5").unwrap();
+    let config = Config::default();
+    let dictionary = Dictionary::new(&[]);
+    let texts = articles();
+    let with = |patterns: &Patterns| {
+        let found = discover(&texts, &dictionary, patterns, &config, &mut || true);
+        let names = found
+            .unwrap()
+            .into_iter()
+            .map(|found| found.candidate.pattern.pattern.name());
+        names.collect::<Vec<String>>()
+    };
+    assert!(with(Patterns::builtin()).iter().any(|name| name != "NN"));
+    assert!(with(&patterns).iter().all(|name| name == "NN"));
+    assert!(with(&Patterns::any()).len() >= with(Patterns::builtin()).len());
+}
+
+/// By hand from the formula: `0.8 · C(a) + 0.2 · Σ f_a(b) · t(b) / n`.
+#[test]
+fn nc_value_adds_context() {
+    // Four terms were considered; 生产 stands beside three of them, 新 beside one, 说 beside none.
+    let weights = [
+        context_weight(3, 4),
+        context_weight(1, 4),
+        context_weight(0, 4),
+    ];
+    assert_eq!(weights, [0.75, 0.25, 0.0]);
+    // 0.8 · 12 + 0.2 · (6 · 0.75 + 2 · 0.25 + 9 · 0) = 9.6 + 0.2 · 5 = 10.6
+    let context = [6, 2, 9].into_iter().zip(weights);
+    assert!((nc_value(12.0, context) - 10.6).abs() < 1e-9);
+    // Beside no other word, four fifths of the C-value remain; a negative one stays below zero.
+    assert!((nc_value(12.0, []) - 9.6).abs() < 1e-9);
+    assert!((nc_value(-5.0, [(2, 0.5)]) + 3.8).abs() < 1e-9);
+    assert_eq!(context_weight(0, 0), 0.0, "nothing was considered");
+}
+
+/// The same from texts. The candidates are 页岩 (3 times, beside 开采, 开采 and 销售) and 储层 (3 times, beside 开采 each time), both
+/// with a C-value of log2(2) · 3 = 3. Of the two terms considered, 开采 stands beside both and 销售 beside one.
+#[test]
+fn nc_value_of_texts() {
+    let patterns = Patterns::parse("N = n\nN 0").unwrap();
+    let texts = [
+        "页岩的开采。储层的开采。",
+        "页岩与开采。储层与开采。",
+        "页岩和销售。储层和开采。",
+    ];
+    let texts: Vec<Text> = texts.iter().enumerate().map(|(n, t)| text(n, t)).collect();
+    let dictionary = Dictionary::new(&[]);
+    let found = discover(
+        &texts,
+        &dictionary,
+        &patterns,
+        &Config::default(),
+        &mut || true,
+    )
+    .unwrap();
+    let values = |term: &str| {
+        let found = found.iter().find(|found| found.term == term);
+        let nested = found
+            .unwrap_or_else(|| panic!("{term} is not in {found:?}"))
+            .candidate
+            .nested;
+        (nested.c_value, (nested.nc_value * 1e6).round() / 1e6)
+    };
+    // 0.8 · 3 + 0.2 · (2 · 1 + 1 · 0.5) = 2.9 and 0.8 · 3 + 0.2 · 3 · 1 = 3.
+    assert_eq!(values("页岩"), (3.0, 2.9));
+    assert_eq!(values("储层"), (3.0, 3.0));
 }
 
 fn text(document: usize, text: &str) -> Text {
@@ -121,9 +286,25 @@ fn articles() -> Vec<Text> {
         .collect()
 }
 
+/// Without a lexicon, by the built-in patterns.
+fn discover_in(
+    texts: &[Text],
+    config: &Config,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<Vec<Found>> {
+    discover(
+        texts,
+        &Dictionary::new(&[]),
+        Patterns::builtin(),
+        config,
+        go_on,
+    )
+}
+
 fn found(texts: &[Text], dictionary: &Dictionary) -> Vec<Found> {
     let config = Config::default();
-    discover(texts, dictionary, &config, &mut || true).expect("nobody stops it")
+    let patterns = Patterns::builtin();
+    discover(texts, dictionary, patterns, &config, &mut || true).expect("nobody stops it")
 }
 
 #[test]
@@ -232,7 +413,7 @@ fn doubtful_terms_wait_for_review() {
         accept_above: 0.0,
         ..Config::default()
     };
-    let found = discover(&texts, &Dictionary::new(&[]), &config, &mut || true).unwrap();
+    let found = discover_in(&texts, &config, &mut || true).unwrap();
     let is_sure = |term: &str| {
         let found = found.iter().find(|found| found.term == term);
         found
@@ -347,21 +528,16 @@ fn term_keeps_spelling() {
 #[test]
 fn who_asks_can_stop_it() {
     let mut asked = 0;
-    let stopped = discover(
-        &articles(),
-        &Dictionary::new(&[]),
-        &Config::default(),
-        &mut || {
-            asked += 1;
-            asked < 3
-        },
-    );
+    let stopped = discover_in(&articles(), &Config::default(), &mut || {
+        asked += 1;
+        asked < 3
+    });
     assert_eq!(stopped, None);
     let config = Config {
         max_chars: 1,
         ..Config::default()
     };
-    let found = discover(&articles(), &Dictionary::new(&[]), &config, &mut || true).unwrap();
+    let found = discover_in(&articles(), &config, &mut || true).unwrap();
     assert!(!found.is_empty() && found.iter().all(|found| found.candidate.documents == 1));
 }
 
@@ -397,7 +573,7 @@ proptest! {
     fn any_text_is_looked_at(texts in proptest::collection::vec("[油气田。，\n ａA1the\u{300}\u{200B}🚀\\PC]{0,80}", 0..6)) {
         let texts: Vec<Text> = texts.iter().enumerate().map(|(n, t)| text(n, &t.repeat(3))).collect();
         let config = Config { min_count: 1, ..Config::default() };
-        let found = discover(&texts, &Dictionary::new(&[]), &config, &mut || true).expect("nobody stops it");
+        let found = discover_in(&texts, &config, &mut || true).expect("nobody stops it");
         for found in found {
             prop_assert!((0.0..=1.0).contains(&found.candidate.termhood));
             prop_assert!(found.candidate.occurrences >= 1);

@@ -1,21 +1,21 @@
 //! `taojin terms`: find the terms of the field, decide about them, keep the lexicon of accepted ones.
 
 use std::collections::HashMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use askama::Template;
 use serde::Serialize;
 
-use super::context::{Context, UsageError};
+use super::context::{Context, Named, UsageError};
 use super::output::{self, Paint};
 use super::{inputs, search};
-use crate::config::LoadedConfig;
+use crate::config::{LoadedConfig, read_term_patterns};
 use crate::daemon::{self, TermFacts, TermReviewer};
 use taojin_crawl::store::{TermMark, TermRecord, TermState};
 use taojin_eval::{TermTable, rank_terms};
 use taojin_search::analyze::{Dictionary, Lexicon};
-use taojin_search::terms::{self, Found};
+use taojin_search::terms::{self, Found, LexiconProfile, Patterns};
 
 /// Terms shown when nothing is said.
 const DEFAULT_LIMIT: usize = 100;
@@ -93,11 +93,29 @@ enum Action {
         #[arg(value_name = "FILE")]
         file: PathBuf,
     },
+    /// Derive from a lexicon how long terms are and which parts of speech they have
+    ///
+    /// What is printed is a file that `[terms] patterns` can name: the next search for terms goes by it instead of the built-in
+    /// patterns.
+    Patterns {
+        /// A built-in lexicon (oil-gas), or a file with one term a line
+        #[arg(value_name = "LEXICON")]
+        lexicon: String,
+        /// Write to this file instead of standard output
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
     /// Measure how well terms are found: against the keywords of a folder with csl_kg.json
+    ///
+    /// Compares no patterns, those derived from a lexicon and the built-in ones, each by our termhood, NC-value, C-value and
+    /// frequency.
     Eval {
         /// Folder with csl_kg.json: {"id": ["text", ["keyword", …]], …}
         #[arg(value_name = "DIR")]
         dir: PathBuf,
+        /// Lexicon that the derived patterns are from: a built-in one, or a file
+        #[arg(long, value_name = "LEXICON", default_value = "oil-gas")]
+        lexicon: String,
         /// One JSON object
         #[arg(long)]
         json: bool,
@@ -176,7 +194,14 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             }
         }
         Action::Import { file: path } => import(&loaded, &desk, path)?,
-        Action::Eval { dir, json } => eval(dir, *json)?,
+        Action::Patterns { lexicon, output } => {
+            let text = derive_patterns(lexicon)?;
+            match output {
+                Some(file) => std::fs::write(file, text).named(file.display())?,
+                None => output::line(text.trim_end()),
+            }
+        }
+        Action::Eval { dir, lexicon, json } => eval(dir, lexicon, *json)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -215,7 +240,9 @@ fn discover(
         };
         (texts, mark, Dictionary::new(&loaded.lexicons()?).into())
     };
-    let found = terms::discover(&texts, &dictionary, &config, &mut || true).unwrap_or_default();
+    let patterns = read_term_patterns(loaded)?;
+    let found = terms::discover(&texts, &dictionary, &patterns, &config, &mut || true);
+    let found = found.unwrap_or_default();
     if keep {
         let listed = found.get(..loaded.config.terms.max_terms).unwrap_or(&found);
         let kept = TermReviewer::new(loaded).keep(listed, mark)?;
@@ -289,11 +316,7 @@ fn accepted(desk: &TermReviewer, limit: usize, json: bool) -> anyhow::Result<()>
     Ok(())
 }
 
-fn import(
-    loaded: &LoadedConfig,
-    desk: &TermReviewer,
-    path: &std::path::Path,
-) -> anyhow::Result<()> {
+fn import(loaded: &LoadedConfig, desk: &TermReviewer, path: &Path) -> anyhow::Result<()> {
     let wrong = |e: &dyn std::fmt::Display| UsageError(format!("{}: {e}", path.display()));
     let text = std::fs::read_to_string(path).map_err(|e| wrong(&e))?;
     let lexicon = Lexicon::parse(&path.display().to_string(), &text).map_err(UsageError::new)?;
@@ -315,21 +338,53 @@ fn usage(error: anyhow::Error) -> anyhow::Error {
     }
 }
 
-fn eval(dir: &std::path::Path, json: bool) -> anyhow::Result<()> {
+/// The patterns of a lexicon, as a file has them.
+fn derive_patterns(name: &str) -> anyhow::Result<String> {
+    let lexicon = if name.contains(['.', '/']) {
+        let wrong = |e: &dyn std::fmt::Display| UsageError(format!("{name}: {e}"));
+        let text = std::fs::read_to_string(name).map_err(|e| wrong(&e))?;
+        Lexicon::parse(name, &text)
+    } else {
+        Lexicon::builtin(name)
+    };
+    let profile = LexiconProfile::new(&lexicon.map_err(UsageError::new)?);
+    let too_few = || {
+        UsageError(format!(
+            "{name}: no two of its {} terms have the same parts of speech; a lexicon of some hundred terms shows patterns",
+            profile.terms
+        ))
+    };
+    Ok(profile.render(name).ok_or_else(too_few)?)
+}
+
+fn eval(dir: &Path, lexicon: &str, json: bool) -> anyhow::Result<()> {
     let path = dir.join("csl_kg.json");
     let wrong = |e: &dyn std::fmt::Display| UsageError(format!("{}: {e}", path.display()));
     let bytes = std::fs::read(&path).map_err(|e| wrong(&e))?;
     let gold: HashMap<String, (String, Vec<String>)> =
         serde_json::from_slice(&bytes).map_err(|e| wrong(&e))?;
-    let rows: Vec<TermTable> = rank_terms(&gold);
+    let derived = Patterns::parse(&derive_patterns(lexicon)?)?;
+    let rows: Vec<TermTable> = rank_terms(&gold, &derived);
     if json {
         return output::json(&rows);
     }
-    output::line("ranking                  P@100  P@500  P@1000  R@3000");
+    output::line(
+        "patterns  ranking    above  terms      P      R      F  P@100  P@500  P@1000  R@3000",
+    );
     for row in rows {
         output::line(&format!(
-            "{:<24} {:>5.3}  {:>5.3}   {:>5.3}   {:>5.3}",
-            row.ranking, row.p100, row.p500, row.p1000, row.r3000
+            "{:<9} {:<10} {:>5} {:>6}  {:>5.3}  {:>5.3}  {:>5.3}  {:>5.3}  {:>5.3}   {:>5.3}   {:>5.3}",
+            row.patterns,
+            row.ranking,
+            row.above,
+            row.terms,
+            row.precision,
+            row.recall,
+            row.f,
+            row.p100,
+            row.p500,
+            row.p1000,
+            row.r3000
         ));
     }
     Ok(())

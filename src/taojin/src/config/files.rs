@@ -15,9 +15,12 @@ use crate::serve::Secret;
 use taojin_crawl::schedule::Site;
 use taojin_extract::learn::Weights;
 use taojin_search::analyze::{Analyzer, Lexicon, LexiconError, Synonyms};
+use taojin_search::terms::Patterns;
 
 /// Name of the file of accepted terms in the data directory.
 const ACCEPTED: &str = "terms.txt";
+/// Largest file of term patterns.
+const MAX_PATTERNS_BYTES: u64 = 1 << 20;
 
 impl LoadedConfig {
     /// The lexicons of `[analyze]` and of all sites, each once: built-in ones by name, others from their files
@@ -125,6 +128,29 @@ impl LoadedConfig {
     fn dir(&self) -> &Path {
         dir_of(self.file.as_deref())
     }
+}
+
+/// What terms look like: the built-in patterns, or those of the file that `[terms]` names.
+pub(crate) fn read_term_patterns(loaded: &LoadedConfig) -> Result<Patterns, ConfigError> {
+    let name = &loaded.config.terms.patterns;
+    if name.is_empty() {
+        return Ok(Patterns::builtin().clone());
+    }
+    let path = loaded.dir().join(name);
+    let wrong = |e: &dyn Display| {
+        ConfigError(format!(
+            "terms.patterns = \"{name}\": {}: {e}; `taojin terms patterns LEXICON` writes such a file",
+            path.display()
+        ))
+    };
+    let mut text = String::new();
+    let file = File::open(&path).map_err(|e| wrong(&e))?;
+    let mut file = file.take(MAX_PATTERNS_BYTES + 1);
+    file.read_to_string(&mut text).map_err(|e| wrong(&e))?;
+    if text.len() as u64 > MAX_PATTERNS_BYTES {
+        return Err(wrong(&"it has more than a megabyte"));
+    }
+    Patterns::parse(&text).map_err(|e| wrong(&e))
 }
 
 /// Returns the directory of a configuration file; the working directory if there is none.

@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use files::read_term_patterns;
 pub use files::read_weights;
 pub use origins::{Origin, settings};
 pub use read::{

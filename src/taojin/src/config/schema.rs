@@ -36,6 +36,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("scope.exclude", "[\"/login\"]"),
     ("scope.documents", "[\"/film/\"]"),
     ("terms.lexicon", "\"terms.txt\""),
+    ("terms.patterns", "\"term-patterns.txt\""),
     ("fetch.robots_agent", "\"taojin\""),
     ("fetch.allow_addresses", "[\"10.0.0.0/8\"]"),
     ("fetch.hosts", "{ \"news.example\" = \"127.0.0.1:8080\" }"),

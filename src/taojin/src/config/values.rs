@@ -7,6 +7,7 @@ use std::path::Path;
 
 use toml::Table;
 
+use super::files::read_term_patterns;
 use super::origins::without_password;
 use super::read::key_of;
 use super::schema::{allowed, example, unusable};
@@ -241,7 +242,8 @@ impl LoadedConfig {
         } else {
             self.given_lexicons()
         };
-        for error in [lexicons.err(), self.synonyms().err()]
+        let (synonyms, patterns) = (self.synonyms(), read_term_patterns(self));
+        for error in [lexicons.err(), synonyms.err(), patterns.err()]
             .into_iter()
             .flatten()
         {

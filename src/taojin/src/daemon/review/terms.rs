@@ -18,7 +18,7 @@ use std::{fs, thread};
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
-use crate::config::LoadedConfig;
+use crate::config::{LoadedConfig, read_term_patterns};
 use crate::daemon::index::IndexProgress;
 use crate::daemon::shared::{Lifecycle, Shared};
 use crate::daemon::{now_ms, spawn_thread};
@@ -58,6 +58,8 @@ pub struct TermFacts {
     pub evidence: Vec<Evidence>,
     /// C-value.
     pub c_value: f64,
+    /// NC-value.
+    pub nc_value: f64,
     /// Entropy of its less free side, in bits.
     pub freedom: f64,
     /// Cohesion in bits; none for one word.
@@ -77,10 +79,11 @@ impl TermFacts {
         Self {
             evidence: found.evidence.clone(),
             c_value: measured.nested.c_value,
+            nc_value: measured.nested.nc_value,
             freedom: measured.freedom,
             cohesion: measured.cohesion,
             contrast: measured.contrast,
-            pattern: measured.pattern.name(),
+            pattern: measured.pattern.pattern.name(),
             in_dictionary: measured.in_dictionary,
         }
     }
@@ -462,7 +465,8 @@ pub fn find_terms(
         return Ok(None);
     };
     let dictionary = analyzer.dictionary();
-    let Some(found) = discover(&texts, &dictionary, &loaded.config.terms, go_on) else {
+    let (patterns, config) = (read_term_patterns(loaded)?, &loaded.config.terms);
+    let Some(found) = discover(&texts, &dictionary, &patterns, config, go_on) else {
         return Ok(None);
     };
     TermReviewer::new(loaded).keep(&found, mark).map(Some)
