@@ -253,6 +253,38 @@ fn sample_web_crawled_twice() {
     web.server.advance();
     let second = crawl(&home, &web, &["--recheck"]);
     second_round(&web, &second, &first);
+    congress_is_one_term(&home, &web.server.articles());
+}
+
+/// S3's figures 6 and 7: with the lexicon of the field, a search for the congress finds what names it; without it, also what
+/// has the three words apart.
+fn congress_is_one_term(home: &Home, articles: &[Article]) {
+    const CONGRESS: &str = "世界石油大会";
+    let with = |fits: &dyn Fn(&str) -> bool| {
+        let text = |article: &Article| format!("{}\n{}", article.title, article.text.join("\n"));
+        let chosen = articles.iter().filter(|article| fits(&text(article)));
+        let mut urls: Vec<String> = chosen.map(|article| article.url.clone()).collect();
+        urls.sort();
+        urls
+    };
+    let named = with(&|text| text.contains(CONGRESS));
+    let words = with(&|text| {
+        ["世界", "石油", "大会"]
+            .iter()
+            .all(|word| text.contains(word))
+    });
+    assert_eq!((named.len(), words.len()), (3, 6));
+    assert_eq!(home.hits(CONGRESS), named, "with the lexicon");
+    let best = &home.json(&["search", "--json", CONGRESS])["hits"][0]["title"];
+    assert_has(&best.to_string(), &[CONGRESS]);
+    home.configure("\n[analyze]\nlexicons = []\n");
+    assert_eq!(home.hits(CONGRESS), words, "without a lexicon");
+    // What has the name as it stands comes first also then.
+    let first = home.json(&["search", "--json", "--limit", "3", CONGRESS]);
+    let first = first["hits"].as_array().expect("hits").iter();
+    let mut first: Vec<&str> = first.filter_map(|hit| hit["url"].as_str()).collect();
+    first.sort_unstable();
+    assert_eq!(first, named);
 }
 
 #[test]
