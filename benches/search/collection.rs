@@ -99,6 +99,11 @@ pub(crate) struct Collection {
 
 impl Collection {
     pub(crate) fn open(dir: &Path, engine: Engine) -> Self {
+        Self::open_with(dir, engine, &analyzer())
+    }
+
+    /// The same with another lexicon.
+    fn open_with(dir: &Path, engine: Engine, analyzer: &Analyzer) -> Self {
         let store = Store::open(dir).expect("a store");
         let id = store.store_id().expect("its identity");
         let documents = Arc::new(StoreDocuments::new(dir));
@@ -106,7 +111,7 @@ impl Collection {
         let config = config(threads().into_iter().max().unwrap_or_default());
         let index = match engine.remote(dir) {
             None => {
-                let writer = Writer::open(&dir.join("index"), &analyzer(), &config, documents, id);
+                let writer = Writer::open(&dir.join("index"), analyzer, &config, documents, id);
                 Kept::Embedded(writer.expect("an index"))
             }
             Some(index) => {
@@ -115,7 +120,7 @@ impl Collection {
                     replicas: 0,
                 };
                 let writer =
-                    RemoteWriter::open(index, &analyzer(), &config, layout, documents, id, "bench");
+                    RemoteWriter::open(index, analyzer, &config, layout, documents, id, "bench");
                 Kept::Engine(writer.expect("an index"))
             }
         };
@@ -180,7 +185,17 @@ impl Collection {
 
 /// All texts at once.
 pub(crate) fn write<'t>(dir: &Path, engine: Engine, texts: impl Iterator<Item = &'t Text>) {
-    let mut collection = Collection::open(dir, engine);
+    write_with(dir, engine, &analyzer(), texts);
+}
+
+/// All texts at once, cut with another lexicon.
+pub(crate) fn write_with<'t>(
+    dir: &Path,
+    engine: Engine,
+    analyzer: &Analyzer,
+    texts: impl Iterator<Item = &'t Text>,
+) {
+    let mut collection = Collection::open_with(dir, engine, analyzer);
     texts.for_each(|text| collection.add_text(text));
     collection.close(false);
 }

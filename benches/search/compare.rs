@@ -14,6 +14,8 @@ use tantivy::schema::{
 use tantivy::tokenizer::{LowerCaser, NgramTokenizer, TextAnalyzer, Token, TokenStream, Tokenizer};
 use tantivy::{Index, IndexReader, TantivyDocument, Term};
 
+use taojin_search::analyze::Dictionary;
+
 use crate::corpus::{self, Text};
 use crate::quality::{self, Scores};
 
@@ -22,7 +24,7 @@ const COMMIT_DOCUMENTS: usize = 5_000;
 const NOISE: usize = 10_000;
 
 /// An index with one text field.
-struct Plain {
+pub(crate) struct Plain {
     index: Index,
     reader: IndexReader,
     id: Field,
@@ -31,10 +33,7 @@ struct Plain {
 
 /// The same figures as for this program, for both set-ups.
 pub(crate) fn measure(folder: &Path, scratch: &Path, news: &[Text]) {
-    let jieba = Arc::new(Jieba::new());
-    let words = TextAnalyzer::builder(Words { jieba })
-        .filter(LowerCaser)
-        .build();
+    let words = Words::analyzer(Cutter::Jieba(Arc::new(Jieba::new())));
     let bigrams = NgramTokenizer::new(2, 2, false).expect("two characters");
     let bigrams = TextAnalyzer::builder(bigrams).filter(LowerCaser).build();
     for (name, analyzer) in [("words", words), ("bigrams", bigrams)] {
@@ -76,7 +75,7 @@ pub(crate) fn measure(folder: &Path, scratch: &Path, news: &[Text]) {
 }
 
 impl Plain {
-    fn write(dir: &Path, analyzer: &TextAnalyzer, texts: &[&Text]) -> Self {
+    pub(crate) fn write(dir: &Path, analyzer: &TextAnalyzer, texts: &[&Text]) -> Self {
         std::fs::create_dir_all(dir).expect("a folder");
         let mut schema = Schema::builder();
         let indexing = TextFieldIndexing::default()
@@ -123,21 +122,30 @@ impl Plain {
     }
 
     fn best(&self, analyzer: &TextAnalyzer, text: &str) -> Vec<u64> {
+        self.find(analyzer, text, false, 10)
+    }
+
+    /// The best documents with any token of a text, or with all of them.
+    pub(crate) fn find(
+        &self,
+        analyzer: &TextAnalyzer,
+        text: &str,
+        is_all: bool,
+        limit: usize,
+    ) -> Vec<u64> {
+        let occur = if is_all { Occur::Must } else { Occur::Should };
         let term = |token: &str| -> (Occur, Box<dyn Query>) {
             let term = Term::from_field_text(self.text, token);
-            (
-                Occur::Should,
-                Box::new(TermQuery::new(term, IndexRecordOption::WithFreqs)),
-            )
+            let query = TermQuery::new(term, IndexRecordOption::WithFreqs);
+            (occur, Box::new(query))
         };
-        let any: Vec<_> = Self::tokens(analyzer, text)
-            .iter()
-            .map(|(_, token)| term(token))
-            .collect();
+        let tokens = Self::tokens(analyzer, text).into_iter();
+        let tokens = tokens.filter(|(_, token)| !token.trim().is_empty());
+        let clauses: Vec<_> = tokens.map(|(_, token)| term(&token)).collect();
         let searcher = self.reader.searcher();
-        let top = (TopDocs::with_limit(10).order_by_score(), Count);
+        let top = (TopDocs::with_limit(limit).order_by_score(), Count);
         let (found, _) = searcher
-            .search(&BooleanQuery::new(any), &top)
+            .search(&BooleanQuery::new(clauses), &top)
             .expect("an answer");
         let id = |(_, at)| {
             let document: TantivyDocument = searcher.doc(at).expect("a document");
@@ -195,13 +203,44 @@ impl Plain {
     }
 }
 
-/// jieba's words as tokens, the usual way into tantivy.
+/// What cuts a text in words.
 #[derive(Clone)]
-struct Words {
-    jieba: Arc<Jieba>,
+pub(crate) enum Cutter {
+    /// jieba as it comes, which is the usual way into tantivy.
+    Jieba(Arc<Jieba>),
+    /// This program's, with a lexicon.
+    Dictionary(Arc<Dictionary>),
 }
 
-struct WordStream {
+/// Words as tokens.
+#[derive(Clone)]
+pub(crate) struct Words {
+    cutter: Cutter,
+}
+
+impl Words {
+    pub(crate) fn analyzer(cutter: Cutter) -> TextAnalyzer {
+        TextAnalyzer::builder(Self { cutter })
+            .filter(LowerCaser)
+            .build()
+    }
+
+    /// First byte and the byte behind it of each word.
+    fn cut(&self, text: &str) -> Vec<(usize, usize)> {
+        match &self.cutter {
+            Cutter::Jieba(jieba) => {
+                let words = jieba.cut(text, false).into_iter();
+                words.map(|word| (word.byte_start, word.byte_end)).collect()
+            }
+            Cutter::Dictionary(dictionary) => {
+                let words = dictionary.words(text).into_iter();
+                words.map(|word| (word.start, word.end)).collect()
+            }
+        }
+    }
+}
+
+pub(crate) struct WordStream {
     tokens: Vec<Token>,
     at: usize,
 }
@@ -210,14 +249,14 @@ impl Tokenizer for Words {
     type TokenStream<'a> = WordStream;
 
     fn token_stream<'a>(&'a mut self, text: &'a str) -> WordStream {
-        let words = self.jieba.cut(text, false);
-        let token = |(position, word): (usize, jieba_rs::Token<'_>)| Token {
-            offset_from: word.byte_start,
-            offset_to: word.byte_end,
+        let token = |(position, (start, end)): (usize, (usize, usize))| Token {
+            offset_from: start,
+            offset_to: end,
             position,
-            text: word.word.to_owned(),
+            text: text.get(start..end).unwrap_or_default().to_owned(),
             position_length: 1,
         };
+        let words = self.cut(text);
         WordStream {
             tokens: words.into_iter().enumerate().map(token).collect(),
             at: 0,

@@ -14,6 +14,7 @@ pub(crate) struct Text {
 }
 
 /// A question and the texts that answer it.
+#[derive(Clone)]
 pub(crate) struct Question {
     pub(crate) text: String,
     pub(crate) answers: HashSet<u64>,

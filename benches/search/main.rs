@@ -2,11 +2,12 @@
 //! of the index, latency through HTTP, reprints; and beside them what tantivy's own words and bigrams give.
 //!
 //! ```sh
-//! cargo bench --bench search -- FOLDER [quality answers literal index latency clients reprints compare]
+//! cargo bench --bench search -- FOLDER [quality answers literal index latency clients reprints compare lexicon]
 //! ```
 //!
 //! FOLDER holds `news.jsonl.gz` (`{"id","text"}` a line), `*_ir.json` (`{"docs":{id:text},"queries":[[id,text,id or
-//! ids]]}`), `queries200_latency.txt` and `queries300_terms.txt`. Compare the lines of one run only. With
+//! ids]]}`), `queries200_latency.txt` and `queries300_terms.txt`; for `lexicon`, `news.jsonl.gz` and a `lexicon.txt` of the
+//! field are enough, and without the latter the built-in one is asked for. Compare the lines of one run only. With
 //! `ENGINE=http://HOST:PORT` quality, literal, index, latency and clients are measured there as well, in an OpenSearch or
 //! Elasticsearch of which one shard is used; whoever started it removes the indexes. With `THREADS=1,2` latency and clients are measured for one and for two threads of a search, in turns on one index, which is made
 //! for the most.
@@ -19,6 +20,7 @@ mod collection;
 mod compare;
 mod corpus;
 mod indexing;
+mod lexicon;
 mod quality;
 mod reprints;
 
@@ -26,8 +28,9 @@ use std::path::Path;
 
 use collection::Engine;
 
-const PARTS: [&str; 8] = [
+const PARTS: [&str; 9] = [
     "quality", "answers", "literal", "index", "latency", "clients", "reprints", "compare",
+    "lexicon",
 ];
 
 fn main() {
@@ -83,5 +86,8 @@ fn main() {
     }
     if wanted("compare") {
         compare::measure(folder, scratch.path(), &news);
+    }
+    if wanted("lexicon") {
+        lexicon::measure(folder, scratch.path(), &news);
     }
 }

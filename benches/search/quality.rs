@@ -44,10 +44,15 @@ impl Scores {
         self.questions += 1.0;
     }
 
+    /// Mean nDCG of the first ten.
+    pub(crate) fn ndcg(&self) -> f64 {
+        self.ndcg / self.questions
+    }
+
     pub(crate) fn line(&self) -> String {
         format!(
             "nDCG@10 {:.4}  MRR@10 {:.4}",
-            self.ndcg / self.questions,
+            self.ndcg(),
             self.mrr / self.questions
         )
     }
