@@ -4,4 +4,5 @@
 mod files;
 mod scores;
 mod splits;
+mod terms;
 mod tokens;
