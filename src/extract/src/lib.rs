@@ -67,7 +67,7 @@ pub use fields::title_parts::find_site_title;
 pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
 pub use xml::to_xml;
 
-use crate::template::{Guide, Keys, ObservedLine, text_hash};
+use crate::template::{Guide, Keys, ObservedLine, read_roles, text_hash};
 use lines::Line;
 use page::{Page, Tag};
 use reading::{Reading, find_opening};
@@ -233,7 +233,17 @@ pub fn observe(
 
 /// The document of a page and why it came out so.
 pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document, Trace) {
-    let reading = Reading::new(page, context, config);
+    explain_guided(page, context, config, None)
+}
+
+/// The document of a page and why it came out so, with a template if it has one: then each line says what it is in that.
+pub fn explain_guided(
+    page: &Page,
+    context: &Context<'_>,
+    config: &Config,
+    guide: Option<&Guide<'_>>,
+) -> (Document, Trace) {
+    let reading = Reading::with(page, context, config, false, guide);
     let judged = page::classify_page(page, None);
     let search = body::judgement::LineContext {
         page,
@@ -251,7 +261,7 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         opening: find_opening(&reading.comments),
         clock: &reading.clock,
     };
-    let trace = trace::build_trace(
+    let mut trace = trace::build_trace(
         &search,
         &reading.body,
         &reading.headline.candidates,
@@ -259,5 +269,8 @@ pub fn explain(page: &Page, context: &Context<'_>, config: &Config) -> (Document
         author::find_names(page, &reading.outline, &reading.head, reading.anchors, true),
         &reading.clock,
     );
-    (finish(reading, page, context, config, None), trace)
+    if let Some(guide) = guide {
+        trace.name_slots(&reading.outline, &read_roles(guide, page));
+    }
+    (finish(reading, page, context, config, guide), trace)
 }

@@ -16,11 +16,14 @@ use crate::fields::author::{NameCandidates, NameTrace};
 use crate::fields::title_candidate::TitleCandidate;
 use crate::lines::outline::Outline;
 use crate::page::{Attr, NodeId, Page, PathCounts, PathId};
+use crate::template::TextRole;
 
 /// Most features named for a line.
 const REASONS: usize = 5;
 /// Most tag paths stated.
 const PATHS: usize = 24;
+/// Most slots named for a line.
+const SLOTS: usize = 8;
 /// Types below this probability are not stated.
 const LEAST_SHARE: f32 = 0.02;
 
@@ -55,6 +58,22 @@ impl Trace {
     /// Lines of which the path ratios decide this.
     pub fn count(&self, verdict: RatioVerdict) -> usize {
         self.lines.iter().filter(|l| l.ratio == verdict).count()
+    }
+
+    /// Notes what each line is in the template that `texts` were read with, in the order of the page.
+    pub(super) fn name_slots(&mut self, outline: &Outline, texts: &[(NodeId, TextRole)]) {
+        for (line, traced) in outline.lines.iter().zip(&mut self.lines) {
+            let from = texts.partition_point(|(node, _)| *node < line.first);
+            let own = texts[from..]
+                .iter()
+                .take_while(|(node, _)| *node < line.end);
+            for (_, role) in own {
+                let name = role.to_string();
+                if !traced.slots.contains(&name) && traced.slots.len() < SLOTS {
+                    traced.slots.push(name);
+                }
+            }
+        }
     }
 }
 
@@ -122,6 +141,9 @@ pub struct LineTrace {
     pub kept: bool,
     /// The features that weighed most, with what they added; none where it is ruled out.
     pub reasons: Vec<(&'static str, f32)>,
+    /// What its texts are in the template of the page, in their order, each once; none without a template.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub slots: Vec<String>,
 }
 
 /// The trace of a page.
@@ -160,6 +182,7 @@ pub(super) fn build_trace(
             together: judgement.odds[i],
             kept: body.lines.binary_search(&i).is_ok(),
             reasons: reasons(i),
+            slots: Vec::new(),
         }
     });
     Trace {

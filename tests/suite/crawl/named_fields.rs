@@ -132,6 +132,7 @@ fn named_fields_are_searchable() {
     assert_eq!(alone(&["--json"]).json()["meta"]["井号"], "NY-99");
     let xml = alone(&["--format", "xml"]).out;
     assert_has(&xml, &["<field label=\"状态\">在钻</field>"]);
+    explained_by_template(&web);
     web.write("templates.jsonl", "{}");
     assert_has(&alone(&[]).failed(2).err, &["templates.jsonl:1:"]);
 
@@ -151,6 +152,50 @@ fn named_fields_are_searchable() {
     web.crawl();
     assert_eq!(web.total("井号:NY-33"), 1);
     assert_eq!(web.total("状态:完钻"), 14);
+}
+
+/// `extract --explain` with the templates of `templates.jsonl`: a well fits, a page of another site does not.
+fn explained_by_template(web: &SmallWeb) {
+    web.write(
+        "other.html",
+        "<body><main><table><tr><td>别的版面</td></tr></table></main></body>",
+    );
+    let explain = |page: &str, json: bool| {
+        let mut args = vec![
+            "extract",
+            page,
+            "--templates",
+            "templates.jsonl",
+            "--explain",
+        ];
+        args.extend(json.then_some("--json"));
+        web.run(&args)
+    };
+    let shown = explain("well.html", false).out;
+    assert_has(
+        &shown,
+        &[
+            "number 1 of the file (a, of 12 pages)",
+            "⟨fixed text, 井号, 状态, 井深⟩",
+        ],
+    );
+    let well = explain("well.html", true).json();
+    assert_eq!(well["meta"]["井号"], "NY-99");
+    assert_eq!(well["template_fit"]["number"], 1);
+    assert_eq!(well["template_fit"]["nearest"][0]["fits"], true);
+    let lines = well["explain"]["lines"].as_array().expect("lines");
+    let slots_of = |text: &str| {
+        let line = lines
+            .iter()
+            .find(|l| l["text"].as_str().is_some_and(|t| t.contains(text)));
+        line.expect("a line")["slots"].clone()
+    };
+    assert_eq!(slots_of("版权所有"), json!(["fixed text"]));
+
+    let none = explain("other.html", true).json();
+    assert_eq!(none["template_fit"]["number"], Value::Null);
+    assert_eq!(none["template_fit"]["nearest"][0]["fits"], false);
+    assert_has(&explain("other.html", false).out, &["none fits"]);
 }
 
 /// Documents that wait for their fields, as `status` and the list of templates say.

@@ -65,6 +65,28 @@ impl Library {
         self.templates.is_empty()
     }
 
+    /// Greatest distance of a page from its template.
+    pub fn max_distance(&self) -> f32 {
+        self.max_distance
+    }
+
+    /// The nearest templates, near enough or not, nearest first; `most` at most.
+    pub(super) fn nearest(&self, set: &KeySet, most: usize) -> Vec<Assigned> {
+        let templates = self.templates.iter();
+        let mut all: Vec<(&(i64, Arc<Template>), f32)> = templates
+            .map(|template| (template, 1.0 - template.1.middle.similarity(set)))
+            .collect();
+        all.sort_by(|a, b| a.1.total_cmp(&b.1));
+        let nearest = all.into_iter().take(most);
+        nearest
+            .map(|((id, template), distance)| Assigned {
+                id: *id,
+                template: Arc::clone(template),
+                distance,
+            })
+            .collect()
+    }
+
     /// The nearest template, if it is near enough; of equally near ones the first.
     pub fn assign(&self, set: &KeySet) -> Option<Assigned> {
         let (id, template, distance) = self

@@ -12,6 +12,7 @@ mod align;
 mod assign;
 pub mod cluster;
 mod config;
+mod fit;
 mod learn;
 mod nodes;
 mod observation;
@@ -23,6 +24,7 @@ mod tests;
 
 pub use assign::{Assigned, Guide, Library};
 pub use config::{Config, LEARN_AT, LEARN_SMALL_AT, MAX_DISTANCE, MAX_PENDING, MIN_PAGES, SAMPLES};
+pub use fit::{MAX_MISSING, RankedTemplate, TextRole, choose_template, rank_templates, read_roles};
 pub use learn::{Learned, Template, learn};
 pub use nodes::{Alignment, Nodes, TemplateNode, merge_twins};
 pub use observation::{Field, KeySet, Keys, Observation, ObservedLine, text_hash};

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use askama::Template;
+use askama::filters::Safe;
 
 use super::attachment::{self, AttachmentReader};
 use super::context::{Context, Named, UsageError, runtime, words};
@@ -24,7 +25,9 @@ use taojin_crawl::fetch::{Fetched, Gate, Purpose, Request, Sink};
 use taojin_crawl::store::StorePlace;
 use taojin_crawl::{Failure, VisitOutcome};
 use taojin_extract::page::{self, Hints, Page};
-use taojin_extract::template::{Guide, Keys, Library};
+use taojin_extract::template::{
+    Guide, Keys, Library, MAX_MISSING, choose_template, rank_templates,
+};
 use taojin_extract::{
     self as extract, Document, Method, NameTrace, Piece, RatioVerdict, Trace, TypedFields,
 };
@@ -66,8 +69,9 @@ pub(crate) struct Args {
     /// Extract with the templates in this file
     ///
     /// `taojin templates export` and `taojin templates learn --output` write such files. Each page is read with the
-    /// template nearest to it, whatever its site.
-    #[arg(long, value_name = "FILE", conflicts_with = "explain")]
+    /// template nearest to it, whatever its site. With --explain, which one it fits and how well is said, and each line is
+    /// named after its slot.
+    #[arg(long, value_name = "FILE")]
     templates: Option<PathBuf>,
     /// Use the weights in this file [default: extract.weights]
     ///
@@ -98,6 +102,8 @@ impl Args {
 struct Extracted {
     document: Document,
     trace: Option<Trace>,
+    /// How the page fits the templates that were named, if that was asked for.
+    fit: Option<FitReport>,
     /// What a person should know of it: what was left out.
     note: Option<String>,
 }
@@ -113,6 +119,8 @@ struct Line<'a> {
     fields: TypedFields,
     #[serde(skip_serializing_if = "Option::is_none")]
     explain: Option<&'a Trace>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    template_fit: Option<&'a FitReport>,
 }
 
 /// Extracts each input; goes on after one that cannot be read and then exits with 1, or with 2 when all that was named
@@ -131,12 +139,14 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         Some(file) => read_exported(file)?,
         None => Vec::new(),
     };
+    let origins = templates.iter().map(|read| read.site.clone()).collect();
     let templates = templates.into_iter().map(|read| Arc::new(read.template));
     let mut reading = Reading {
         templates: Library::new(
             (1..).zip(templates).collect(),
             config.templates.max_distance,
         ),
+        origins,
         config: &config,
         url,
         explain: args.explain,
@@ -189,6 +199,8 @@ struct Reading<'a> {
     named: bool,
     /// Templates that pages are laid on.
     templates: Library,
+    /// Their sites; they are numbered from 1 on.
+    origins: Vec<String>,
     /// Where the store may be that knows what was taken down.
     place: StorePlace,
     /// Opened for the first address.
@@ -238,7 +250,7 @@ impl Reading<'_> {
                 if let Some(note) = &extracted.note {
                     output::note(&output::printable(&format!("{name}: {note}")));
                 }
-                self.print(&name, &extracted.document, extracted.trace.as_ref())
+                self.print(&name, &extracted)
             }
             Err(error) => {
                 self.refuse(&name, &format!("{error:#}"));
@@ -285,7 +297,7 @@ impl Reading<'_> {
                     ..Origin::default()
                 };
                 let document = of_attachment(found, &origin);
-                return self.print(name, &document, None);
+                return self.print(name, &Extracted::without_trace(document));
             }
         }
         Ok(())
@@ -296,14 +308,16 @@ impl Reading<'_> {
         output::note(&output::printable(&format!("{name}: {why}")));
     }
 
-    fn print(&self, name: &str, document: &Document, trace: Option<&Trace>) -> anyhow::Result<()> {
+    fn print(&self, name: &str, extracted: &Extracted) -> anyhow::Result<()> {
+        let document = &extracted.document;
         match self.format {
             Format::Json => {
                 let line = Line {
                     input: name,
                     fields: document.meta.typed(),
                     document,
-                    explain: trace,
+                    explain: extracted.trace.as_ref(),
+                    template_fit: extracted.fit.as_ref(),
                 };
                 return output::json(&line);
             }
@@ -316,10 +330,12 @@ impl Reading<'_> {
                     pieces: extract::split_pieces(document.text.lines(), images),
                 })?;
                 output::line("");
-                if let Some(trace) = trace {
+                if let Some(trace) = &extracted.trace {
                     output::text(&TraceText {
                         document,
                         trace,
+                        fit: extracted.fit.as_ref(),
+                        slots: list_slots(trace),
                         names: [("author", &trace.authors), ("source", &trace.sources)],
                         c: Paint::new(),
                     })?;
@@ -336,7 +352,7 @@ impl Reading<'_> {
         let mut documents = 0;
         let read = daemon::documents_of_archive(path, self.config, |document| {
             documents += 1;
-            self.print(name, &document, None)
+            self.print(name, &Extracted::without_trace(document))
                 .inspect_err(|e| wrong = Some(e.to_string()))
         });
         match read {
@@ -451,31 +467,104 @@ impl Reading<'_> {
             now_ms: fetched_ms,
             ..Default::default()
         };
-        if self.explain {
-            let (document, trace) = extract::explain(&page, &context, &self.config.extract);
-            return Extracted {
-                document,
-                trace: Some(trace),
-                note: None,
-            };
-        }
+        let config = &self.config.extract;
         let keys = (!self.templates.is_empty()).then(|| Keys::new(&page));
-        let found = keys
-            .as_ref()
-            .and_then(|keys| self.templates.assign(keys.set()));
-        let guide = found.as_ref().zip(keys.as_ref());
+        let keys = keys.as_ref();
+        let found = keys.and_then(|keys| choose_template(&self.templates, keys));
+        let guide = found.as_ref().zip(keys);
         let guide = guide.map(|(found, keys)| Guide::new(&found.template, keys, &page));
+        if !self.explain {
+            let document = extract::extract_guided(&page, &context, config, guide.as_ref());
+            return Extracted::without_trace(document);
+        }
+        let (document, trace) = extract::explain_guided(&page, &context, config, guide.as_ref());
         Extracted {
-            document: extract::extract_guided(
-                &page,
-                &context,
-                &self.config.extract,
-                guide.as_ref(),
-            ),
-            trace: None,
+            document,
+            trace: Some(trace),
+            fit: keys.map(|keys| self.report_fit(keys)),
             note: None,
         }
     }
+
+    /// Compares a page with the templates.
+    fn report_fit(&self, keys: &Keys) -> FitReport {
+        let ranked = rank_templates(&self.templates, keys).map(|ranked| NearTemplate {
+            number: ranked.assigned.id,
+            site: usize::try_from(ranked.assigned.id - 1)
+                .ok()
+                .and_then(|at| self.origins.get(at).cloned())
+                .unwrap_or_default(),
+            pages: ranked.assigned.template.pages,
+            similarity: 1.0 - ranked.assigned.distance,
+            missing: ranked.missing,
+            fits: ranked.fits,
+        });
+        let nearest: Vec<NearTemplate> = ranked.collect();
+        FitReport {
+            number: nearest.iter().find(|near| near.fits).map(|n| n.number),
+            least_similarity: 1.0 - self.templates.max_distance(),
+            most_missing: MAX_MISSING,
+            nearest,
+        }
+    }
+}
+
+impl Extracted {
+    fn without_trace(document: Document) -> Self {
+        Self {
+            document,
+            trace: None,
+            fit: None,
+            note: None,
+        }
+    }
+}
+
+/// How a page fits the templates of a file.
+#[derive(serde::Serialize)]
+struct FitReport {
+    /// Number in the file of the one that it is read with; none if it fits none.
+    number: Option<i64>,
+    /// Share of common block paths, 0 to 1, from which on a page fits.
+    least_similarity: f32,
+    /// Share of a template's essential nodes, 0 to 1, that a page that fits lacks at most.
+    most_missing: f32,
+    /// Some of them, nearest first.
+    nearest: Vec<NearTemplate>,
+}
+
+impl FitReport {
+    fn chosen(&self) -> Option<&NearTemplate> {
+        self.nearest.iter().find(|near| near.fits)
+    }
+}
+
+/// A template of a file with how well a page fits it.
+#[derive(serde::Serialize)]
+struct NearTemplate {
+    /// Its number in the file, from 1 on.
+    number: i64,
+    /// Its site as the file has it.
+    site: String,
+    /// Pages that it was learned from.
+    pages: u32,
+    /// Share of the block paths that page and template have in common, 0 to 1.
+    similarity: f32,
+    /// Share of the template's essential nodes that the page lacks, 0 to 1.
+    missing: f32,
+    /// The page can be read with it.
+    fits: bool,
+}
+
+/// The different slots of a page's lines, in the order of the page.
+fn list_slots(trace: &Trace) -> Vec<&str> {
+    let mut slots: Vec<&str> = Vec::new();
+    for slot in trace.lines.iter().flat_map(|line| &line.slots) {
+        if !slots.contains(&slot.as_str()) && slots.len() < MAX_SLOTS {
+            slots.push(slot);
+        }
+    }
+    slots
 }
 
 /// Whether an input was refused as something else than a page.
@@ -512,9 +601,29 @@ struct DocumentText<'a> {
 struct TraceText<'a> {
     document: &'a Document,
     trace: &'a Trace,
+    fit: Option<&'a FitReport>,
+    /// The slots that are named, in the order of their colours.
+    slots: Vec<&'a str>,
     names: [(&'static str, &'a [NameTrace]); 2],
     c: Paint,
 }
+
+impl TraceText<'_> {
+    /// What a line is in the template, each slot in its colour.
+    fn slots_of(&self, names: &[String]) -> Safe<String> {
+        let at = |name: &String| self.slots.iter().position(|slot| slot == name);
+        let names = names.iter().map(|name| (name.as_str(), at(name)));
+        self.c.coloured(names)
+    }
+
+    fn legend(&self) -> Safe<String> {
+        let slots = self.slots.iter().enumerate();
+        self.c.coloured(slots.map(|(at, slot)| (*slot, Some(at))))
+    }
+}
+
+/// Different slots that have a colour.
+const MAX_SLOTS: usize = 200;
 
 /// Widest text of a line shown, in characters.
 const WIDTH: usize = 60;

@@ -286,6 +286,22 @@ impl Paint {
         })
     }
 
+    /// Names, each in the colour of its number, if it has one; the colours come again after the sixth.
+    pub(crate) fn coloured<'a>(
+        &self,
+        names: impl IntoIterator<Item = (&'a str, Option<usize>)>,
+    ) -> Safe<String> {
+        let name = |(name, number): (&str, Option<usize>)| {
+            let name = printable(name);
+            match number.filter(|_| self.on) {
+                Some(number) => format!("\x1b[{}m{name}{OFF}", 31 + number % 6),
+                None => name,
+            }
+        };
+        let names: Vec<String> = names.into_iter().map(name).collect();
+        Safe(names.join(", "))
+    }
+
     /// Text in `style` with its marks standing out; without colours the marks are 【】.
     pub(crate) fn marked(&self, text: &crate::serve::Marked, style: &str) -> Safe<String> {
         let mut out = String::new();

@@ -9,15 +9,13 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::{Duration, Instant};
 
-use super::templates::{
-    MAX_MISSING, Registry, Seen, Templates, UnknownPage, collect_sites, pack, unpack,
-};
+use super::templates::{Registry, Seen, Templates, UnknownPage, collect_sites, pack, unpack};
 use crate::config::LoadedConfig;
 use crate::daemon::now_ms;
 use taojin_crawl::store::{
     NewTemplate, StoreError, StorePlace, TemplateFit, TemplatePage, TemplateRow, TemplateStore,
 };
-use taojin_extract::template::{self, Layout, Observation, Template, learn};
+use taojin_extract::template::{self, Layout, MAX_MISSING, Observation, Template, learn};
 use taojin_search::index::caught;
 
 /// Pages seen that wait for the learner; what comes while it learns and finds no room is not learned from.

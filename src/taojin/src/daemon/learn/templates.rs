@@ -13,11 +13,11 @@ use serde::de::DeserializeOwned;
 use crate::daemon::shared::lock;
 use taojin_crawl::store::{TemplateRow, TemplateVersions, UrlRecord, UsedTemplate};
 use taojin_extract::page::Page;
-use taojin_extract::template::{self, Guide, Keys, Library, Observation, Template, write_html};
+use taojin_extract::template::{
+    self, Guide, Keys, Library, MAX_MISSING, Observation, Template, write_html,
+};
 use taojin_extract::{self as extract, Document, Kind};
 
-/// A page that lacks so much of what is essential has another layout, however alike the rest is.
-pub(crate) const MAX_MISSING: f32 = 0.4;
 /// Compression of what is kept; higher ones win little on hashes.
 const LEVEL: i32 = 3;
 /// Bytes of one unpacked template or observation at most.
