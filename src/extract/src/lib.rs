@@ -65,7 +65,7 @@ pub use fields::listed_date::read_listed_date;
 pub use fields::meta::{Typed, TypedFields};
 pub use fields::title_parts::find_site_title;
 pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
-pub use xml::to_xml;
+pub use xml::{to_xml, to_xml_record};
 
 use crate::template::{Guide, Keys, ObservedLine, read_roles, text_hash};
 use lines::Line;

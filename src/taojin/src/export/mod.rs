@@ -1,5 +1,5 @@
 //! Documents on their way to other programs. In: documents as the index keeps them. Out: JSON lines, plain or
-//! compressed, or a Parquet file, and a mark of how far the export came. Never holds more than a few thousand
+//! compressed, XML, or a Parquet file, and a mark of how far the export came. Never holds more than a few thousand
 //! documents, and never leaves half a file where a whole one is expected.
 
 mod parquet;
@@ -16,11 +16,15 @@ use parquet::ParquetSink;
 use serde::{Deserialize, Serialize};
 use tempfile::NamedTempFile;
 
-use taojin_extract::{Document, TypedFields};
+use taojin_extract::{Document, TypedFields, to_xml_record};
 use taojin_search::index::{StoredDocument, Watermark};
 
 /// Level of zstd: its own default; higher ones halve the speed for some percent.
 const ZSTD_LEVEL: i32 = 3;
+
+/// What stands around the records of an XML export.
+const XML_BEGIN: &[u8] = b"<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<documents>\n";
+const XML_END: &[u8] = b"</documents>\n";
 
 /// Forms of an export.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -32,6 +36,8 @@ pub enum Format {
     JsonlZstd,
     /// Parquet, compressed with zstd
     Parquet,
+    /// XML: a record for each document, an element for each of its fields
+    Xml,
 }
 
 /// One line of JSON: the document with what the index knows of it.
@@ -60,6 +66,8 @@ pub enum Sink<W: Write + Send> {
     JsonlZstd(zstd::Encoder<'static, W>, TitlesByName),
     /// [`Format::Parquet`]
     Parquet(Box<ParquetSink<W>>),
+    /// [`Format::Xml`]
+    Xml(W, TitlesByName),
 }
 
 impl<W: Write + Send> Sink<W> {
@@ -67,7 +75,7 @@ impl<W: Write + Send> Sink<W> {
     /// `utc_offset_minutes`.
     pub fn new(
         format: Format,
-        out: W,
+        mut out: W,
         utc_offset_minutes: i32,
         titles: TitlesByName,
     ) -> io::Result<Sink<W>> {
@@ -76,6 +84,10 @@ impl<W: Write + Send> Sink<W> {
             Format::JsonlZstd => Sink::JsonlZstd(zstd::Encoder::new(out, ZSTD_LEVEL)?, titles),
             Format::Parquet => {
                 Sink::Parquet(Box::new(ParquetSink::new(out, utc_offset_minutes, titles)?))
+            }
+            Format::Xml => {
+                out.write_all(XML_BEGIN)?;
+                Sink::Xml(out, titles)
             }
         })
     }
@@ -86,6 +98,7 @@ impl<W: Write + Send> Sink<W> {
             Sink::Jsonl(out, titles) => line(out, &stored, titles),
             Sink::JsonlZstd(out, titles) => line(out, &stored, titles),
             Sink::Parquet(sink) => sink.write(stored),
+            Sink::Xml(out, titles) => write_record(out, &stored, titles),
         }
     }
 
@@ -95,6 +108,10 @@ impl<W: Write + Send> Sink<W> {
             Sink::Jsonl(out, _) => out,
             Sink::JsonlZstd(out, _) => out.finish()?,
             Sink::Parquet(sink) => sink.finish()?,
+            Sink::Xml(mut out, _) => {
+                out.write_all(XML_END)?;
+                out
+            }
         };
         out.flush()?;
         Ok(out)
@@ -112,6 +129,22 @@ fn line(out: &mut impl Write, stored: &StoredDocument, titles: &TitlesByName) ->
     };
     serde_json::to_writer(&mut *out, &line)?;
     out.write_all(b"\n")
+}
+
+fn write_record(
+    out: &mut impl Write,
+    stored: &StoredDocument,
+    titles: &TitlesByName,
+) -> io::Result<()> {
+    let site = stored.document.site.as_ref();
+    let title = site.and_then(|site| titles.get(site));
+    let (id, fetched_ms) = (stored.id(), stored.fetched_ms.to_string());
+    let more = [
+        ("id", id.as_str()),
+        ("fetched_ms", fetched_ms.as_str()),
+        ("site_title", title.map_or("", String::as_str)),
+    ];
+    out.write_all(to_xml_record(&stored.document, &more).as_bytes())
 }
 
 /// Readable as the operator's umask says: exports are for other programs.

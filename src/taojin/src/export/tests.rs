@@ -93,6 +93,115 @@ fn jsonl_round_trip() {
     }
 }
 
+/// Name, attributes and text of an element.
+type XmlElement = (String, Vec<(String, String)>, String);
+
+/// The elements of XML in their order.
+fn read_xml(bytes: &[u8]) -> Vec<XmlElement> {
+    use quick_xml::escape::unescape;
+    use quick_xml::events::Event;
+    let mut reader = quick_xml::Reader::from_str(std::str::from_utf8(bytes).unwrap());
+    let (mut elements, mut open): (Vec<XmlElement>, Vec<usize>) = (Vec::new(), Vec::new());
+    loop {
+        match reader.read_event().expect("well-formed") {
+            Event::Start(start) => {
+                let attributes = start.attributes().map(|attribute| {
+                    let attribute = attribute.expect("well-formed");
+                    let value = unescape(&attribute.value).unwrap().into_owned();
+                    (attribute.key.as_ref().to_owned(), value)
+                });
+                open.push(elements.len());
+                let name = start.name().as_ref().to_owned();
+                elements.push((name, attributes.collect(), String::new()));
+            }
+            Event::End(_) => drop(open.pop().expect("an open element")),
+            Event::Text(text) => {
+                if let Some(at) = open.last() {
+                    elements[*at].2.push_str(&text);
+                }
+            }
+            Event::GeneralRef(name) => {
+                let text = unescape(&format!("&{};", &*name)).unwrap().into_owned();
+                elements[*open.last().expect("an open element")]
+                    .2
+                    .push_str(&text);
+            }
+            Event::Eof => {
+                assert!(open.is_empty());
+                return elements;
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn xml_holds_records() {
+    let elements = read_xml(&exported(Format::Xml, 20));
+    assert_eq!(elements[0].0, "documents");
+    let texts = |name: &str| -> Vec<&str> {
+        let named = elements.iter().filter(|(own, ..)| own == name);
+        named.map(|(_, _, text)| text.as_str()).collect()
+    };
+    assert_eq!(texts("document").len(), 20);
+    let ids: Vec<String> = (0..20).map(|at| format!("{at:016x}")).collect();
+    assert_eq!(texts("id"), ids);
+    assert_eq!(texts("发文字号"), ["国发〔2026〕12号"; 4]);
+    assert_eq!(texts("site_title"), ["甲站日报"; 5]);
+    assert_eq!(texts("title")[0], "第1号\"公告\"");
+    assert_eq!(read_xml(&exported(Format::Xml, 0)).len(), 1);
+}
+
+#[test]
+fn xml_hostile_fields() {
+    let mut meta = Meta::default();
+    let hostile =
+        "]]>&amp;<x a='\"'>\u{0}\u{8}\u{fffe}\u{ffff}<!-- -->\r\n\t<![CDATA[\u{85}\u{fffd}😀";
+    let kept = "]]>&amp;<x a='\"'><!-- -->\r\n\t<![CDATA[\u{85}\u{fffd}😀";
+    let labels = [
+        "片 长", "1号", "a:b", "xmlns", "XML", "field", "-", "<b>", "\u{0}", "a\"b", "\u{d7}",
+        "a\nb",
+    ];
+    for label in labels {
+        meta.add(label.to_owned(), hostile.to_owned());
+    }
+    for (label, value) in [
+        ("片长", "171 分钟"),
+        ("上映日期", "1993-01-01"),
+        ("主演", "甲 / 乙 / 丙"),
+        ("_ok-1.2·", "值"),
+    ] {
+        meta.add(label.to_owned(), value.to_owned());
+    }
+    let mut document = stored(1);
+    document.document.meta = meta;
+    document.document.title = Some(hostile.to_owned());
+    document.document.text = hostile.to_owned();
+    let mut sink = Sink::new(Format::Xml, Vec::new(), 480, TitlesByName::new()).unwrap();
+    sink.write(document).unwrap();
+    let elements = read_xml(&sink.finish().unwrap());
+    let find = |name: &str| -> Vec<&XmlElement> {
+        elements.iter().filter(|(own, ..)| own == name).collect()
+    };
+    assert_eq!(find("title")[0].2, kept);
+    let others = find("field");
+    assert_eq!(others.len(), labels.len());
+    for (label, (_, attributes, text)) in labels.iter().zip(others) {
+        let name = label.replace('\u{0}', "");
+        assert_eq!(attributes, &[("name".to_owned(), name)]);
+        assert_eq!(text, kept, "{label}");
+    }
+    let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+    assert_eq!(
+        find("片长")[0].1,
+        [pair("number", "171"), pair("unit", "分钟")]
+    );
+    assert_eq!(find("片长")[0].2, "171 分钟");
+    assert_eq!(find("上映日期")[0].1, [pair("date", "1993-01-01")]);
+    assert_eq!(find("主演")[0].2, "甲 / 乙 / 丙");
+    assert_eq!(find("_ok-1.2·")[0].2, "值");
+}
+
 fn comments(row: &Row, column: usize) -> Vec<(Option<String>, String)> {
     let list = row.get_list(column).unwrap();
     let read = |element: &::parquet::record::Field| match element {
