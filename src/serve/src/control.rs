@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use taojin_crawl::schedule::Site;
 use utoipa::ToSchema;
 
+use super::pages::fit::GivenPage;
 use super::search::source::SourceError;
 use taojin_crawl::store::StoreError;
 use taojin_search::index::IndexError;
@@ -271,6 +272,8 @@ pub struct Visit {
 pub trait SiteControl: Send + Sync {
     /// Executes a command; what it changes is durable when this returns.
     fn execute(&self, command: Command) -> Result<CommandDone, CommandError>;
+    /// Fetches the page at an address in the scope of a site, and stores nothing of it.
+    fn fetch_page(&self, url: &str) -> Result<GivenPage, CommandError>;
     /// Returns the settings of a site and its last visits, latest first; `None` if there is no site of this name.
     fn site(&self, name: &str) -> Result<Option<(Site, Vec<Visit>)>, SourceError>;
 }

@@ -30,6 +30,9 @@ pub use config::Config;
 pub use control::{Command, CommandDone, CommandError, SiteControl, Visit};
 pub use feeds::follow::{Follow, Tell, Topics, message, next_try_ms};
 pub use guard::operator::{Secret, new_token, signature};
+pub use pages::fit::{
+    GivenPage, NearTemplate, PAGE_BYTES_MAX, PageFit, PageSlot, RecordField, SlotKind, SlotText,
+};
 pub use pages::health::{Health, health_in};
 pub use pages::help::syntax_in;
 pub use pages::moment::{Precision, show_time, show_written};

@@ -18,7 +18,8 @@ use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove}
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
 use super::api::{
-    log as log_api, openapi, sites as sites_api, terms as terms_api, trends as trends_api,
+    fit as fit_api, log as log_api, openapi, sites as sites_api, terms as terms_api,
+    trends as trends_api,
 };
 use super::guard::host::{Hosts, known};
 use super::guard::limiter::{Limiter, Peer, limited};
@@ -26,9 +27,10 @@ use super::guard::listen::Guarded;
 use super::state::{ServeState, Server, Shared};
 use super::{api, feeds as feed};
 use crate::guard::operator::FORM_BYTES_MAX;
+use crate::pages::fit::FIT_BYTES_MAX;
 use crate::pages::{
-    assets, document, help as help_page, login, request, results, site as site_page, sites, status,
-    templates, terms, trends, versions,
+    assets, document, fit, help as help_page, login, request, results, site as site_page, sites,
+    status, templates, terms, trends, versions,
 };
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
@@ -158,6 +160,12 @@ pub(crate) fn routes(server: Server) -> Router {
         .route("/logout", post(login::sign_out))
         .route("/templates", get(templates::list))
         .route(
+            "/templates/fit",
+            get(fit::show)
+                .post(fit::submit)
+                .layer(DefaultBodyLimit::max(FIT_BYTES_MAX)),
+        )
+        .route(
             "/templates/{id}",
             get(templates::one).post(templates::change),
         )
@@ -181,6 +189,10 @@ pub(crate) fn routes(server: Server) -> Router {
         .route("/api/changes", get(log_api::changes))
         .route("/api/history", get(log_api::history))
         .route("/api/terms", get(terms_api::list).post(terms_api::decide))
+        .route(
+            "/api/templates/fit",
+            post(fit_api::fit).layer(DefaultBodyLimit::max(FIT_BYTES_MAX)),
+        )
         .route("/api/sites/{name}/visit", post(sites_api::visit_site))
         .route("/api/sites/{name}/pause", post(sites_api::pause_site))
         .route("/api/sites/{name}/resume", post(sites_api::resume_site))

@@ -301,12 +301,20 @@ impl Shared {
         &self,
         command: Command,
     ) -> Result<Result<CommandDone, CommandError>, Failure> {
+        self.ask_crawler(move |sites| sites.execute(command)).await
+    }
+
+    /// Asks the crawler for something, a minute at most; the inner error is why it does not do it.
+    pub(crate) async fn ask_crawler<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&dyn SiteControl) -> Result<T, CommandError> + Send + 'static,
+    ) -> Result<Result<T, CommandError>, Failure> {
         let Some(sites) = self.sites.clone() else {
             let message = "this server has no crawler to ask".to_owned();
             return Ok(Err(CommandError::NoCrawler(message)));
         };
         let place = Arc::clone(&self.commands);
-        self.within(place, COMMAND_TIME, move || Ok(sites.execute(command)))
+        self.within(place, COMMAND_TIME, move || Ok(work(&*sites)))
             .await
     }
 

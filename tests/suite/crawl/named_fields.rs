@@ -14,7 +14,7 @@ fn depth(n: usize) -> String {
 }
 
 /// The page of a well: a box with a label, a state without one, and a text of its own.
-fn well(n: usize, layout: &str) -> Reply {
+pub(crate) fn well(n: usize, layout: &str) -> Reply {
     let state = STATES[n % STATES.len()];
     // Words of its own: pages that differ in numbers alone are copies.
     let word = |at: usize| -> String {
@@ -50,10 +50,15 @@ fn site(more: &str) -> SmallWeb {
 /// A site of wells, all of one layout, of which the first twelve are published and crawled.
 pub(crate) fn wells(more: &str) -> SmallWeb {
     let web = site(more);
-    set_wells(&web, 1..=40, "old");
-    publish(&web, 12);
-    web.crawl();
+    crawl_wells(&web);
     web
+}
+
+/// Sets up forty wells on a site, publishes twelve, and crawls them.
+pub(crate) fn crawl_wells(web: &SmallWeb) {
+    set_wells(web, 1..=40, "old");
+    publish(web, 12);
+    web.crawl();
 }
 
 fn publish(web: &SmallWeb, count: usize) {

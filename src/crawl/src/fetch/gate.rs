@@ -142,7 +142,7 @@ impl Permit {
 /// What a lease or a person brings to the gate, and what became of it.
 #[derive(Debug, Clone)]
 pub struct Turn {
-    /// The site whose scope holds; none for a person's request.
+    /// The site whose scope holds; none for a person's request that is bound to none.
     site: Option<Arc<str>>,
     /// The host that is leased; none for a person's request.
     authority: Option<Box<str>>,
@@ -183,6 +183,14 @@ impl Turn {
             requests: 0,
             crawl_delay_ms: None,
             sitemaps: Arc::new([]),
+        }
+    }
+
+    /// The same for an address of `site`, whose scope holds.
+    pub fn for_person_at(site: &Arc<str>, delay_ms: i64) -> Self {
+        Self {
+            site: Some(Arc::clone(site)),
+            ..Self::for_person(delay_ms)
         }
     }
 

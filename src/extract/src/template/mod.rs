@@ -30,4 +30,4 @@ pub use nodes::{Alignment, Nodes, TemplateNode, merge_twins};
 pub use observation::{Field, KeySet, Keys, Observation, ObservedLine, text_hash};
 pub use regions::{Region, Slot, SlotValue, collect_slot_texts, slot_key};
 pub use saved::{colour, frame, framed_html, write_html};
-pub use sequence::{Layout, Sequence, Token, TokenKind};
+pub use sequence::{Layout, MAX_TOKENS, Sequence, Token, TokenKind};

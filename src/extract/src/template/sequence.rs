@@ -10,7 +10,7 @@ use crate::page::{NodeId, Page, Tag};
 use crate::similarity::{NameHashes, mix, name_of};
 
 /// Tokens kept of one page; the rest of a longer page is skipped.
-const MAX_TOKENS: usize = 12_000;
+pub const MAX_TOKENS: usize = 12_000;
 /// A label ends within so many bytes.
 const MAX_LABEL: usize = 60;
 /// Longest text whose words are kept, in characters: labels are short.

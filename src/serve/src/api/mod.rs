@@ -4,6 +4,7 @@
 //! by the crawler.
 
 pub(crate) mod answer;
+pub(crate) mod fit;
 pub(crate) mod log;
 pub(crate) mod openapi;
 pub(crate) mod problem;

@@ -5,7 +5,9 @@ use serde_json::{Value, json};
 use utoipa::OpenApi;
 
 use super::problem::{PROBLEM_JSON, Problem};
-use super::{log as log_api, sites as sites_api, terms as terms_api, trends as trends_api};
+use super::{
+    fit as fit_api, log as log_api, sites as sites_api, terms as terms_api, trends as trends_api,
+};
 use crate::api::log::{CHANGES_DEFAULT, CHANGES_MAX};
 use crate::config::{Config, DEFAULT_LIMIT, SITES_MAX};
 use crate::search::params::{SITE_CHARS_MAX, VALUE_CHARS_MAX};
@@ -19,15 +21,16 @@ type SchemaOf = fn(&str, &Config) -> Option<Value>;
 #[openapi(
     info(
         title = "Taojin",
-        description = "Search over what Taojin has crawled. Everything is read with GET, and only the operator changes anything, with POST: the review of terms, and what the crawler does with a site or an address; errors are RFC 9457 problem documents; long answers are compressed for clients that say they take gzip.",
+        description = "Search over what Taojin has crawled. Everything is read with GET, and only the operator changes anything, with POST: the review of terms, and what the crawler does with a site or an address; the comparison of a page with the templates changes nothing; errors are RFC 9457 problem documents; long answers are compressed for clients that say they take gzip.",
         license(name = "MIT OR Apache-2.0", identifier = "MIT OR Apache-2.0"),
     ),
-    paths(api::search, trends_api::trends, api::suggest, api::document, log_api::changes, log_api::history, feed::followed, feed::atom, feed::json, terms_api::list, terms_api::decide, sites_api::visit_site, sites_api::pause_site, sites_api::resume_site, sites_api::purge_site, sites_api::visit_url, sites_api::purge_url, sites_api::allow_url, api::status, api::health, api::ready, api::metrics_text, api::openapi),
+    paths(api::search, trends_api::trends, api::suggest, api::document, log_api::changes, log_api::history, feed::followed, feed::atom, feed::json, terms_api::list, terms_api::decide, fit_api::fit, sites_api::visit_site, sites_api::pause_site, sites_api::resume_site, sites_api::purge_site, sites_api::visit_url, sites_api::purge_url, sites_api::allow_url, api::status, api::health, api::ready, api::metrics_text, api::openapi),
     components(schemas(Problem)),
     tags(
         (name = "search", description = "Hits and documents."),
         (name = "feeds", description = "What came last, for feed readers."),
         (name = "terms", description = "Review of domain terms, for the operator."),
+        (name = "templates", description = "Pages on the templates of the sites, for the operator."),
         (name = "sites", description = "Commands to the crawler, for the operator."),
         (name = "operation", description = "State of the server."),
     )
@@ -85,6 +88,11 @@ pub(crate) fn document(config: &Config) -> Value {
         &mut document,
         "api~1terms",
         json!({ "accept": [], "reject": [] }),
+    );
+    set_body_example(
+        &mut document,
+        "api~1templates~1fit",
+        json!({ "html": "<h1>A headline</h1><p>The text of a page.</p>" }),
     );
     document
 }

@@ -4,6 +4,7 @@ pub(crate) mod assets;
 pub(crate) mod chart;
 pub(crate) mod choices;
 pub(crate) mod document;
+pub(crate) mod fit;
 pub(crate) mod health;
 pub(crate) mod help;
 pub(crate) mod home;

@@ -9,6 +9,7 @@ use axum::response::{Html, IntoResponse, Response};
 use taojin_extract::Document;
 
 use crate::guard::operator::{Form, Operator};
+use crate::pages::fit::{GivenPage, PageFit};
 use crate::pages::request::{PageRequest, broken, missing, page, see_other, with_policy};
 use crate::pages::view::{Chrome, site_path};
 use crate::pages::words::{EN, Lang, TemplatePagesLabels, ZH};
@@ -172,6 +173,8 @@ pub trait TemplateReview: Send + Sync {
     fn name(&self, id: i64, place: &NamedPlace, name: &str) -> Result<bool, SourceError>;
     /// Takes a template out of use or back; false if there is none.
     fn set_disabled(&self, id: i64, disabled: bool) -> Result<bool, SourceError>;
+    /// Compares any page with the templates in use.
+    fn fit(&self, page: &GivenPage) -> Result<PageFit, SourceError>;
 }
 
 /// The page around a frame: as everywhere, and our own frame.

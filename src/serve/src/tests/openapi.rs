@@ -29,6 +29,7 @@ async fn openapi_matches_routes() {
             "/api/sites/{name}/visit",
             "/api/status",
             "/api/suggest",
+            "/api/templates/fit",
             "/api/terms",
             "/api/trends",
             "/api/visit",

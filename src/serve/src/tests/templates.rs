@@ -2,6 +2,9 @@
 
 use super::*;
 use crate::guard::operator::Secret;
+use crate::pages::fit::{
+    GivenPage, NearTemplate, PAGE_BYTES_MAX, PageFit, PageSlot, RecordField, SlotKind, SlotText,
+};
 use crate::pages::templates::{
     Effect, FieldListed, NamedPlace, Proposal, RegionListed, TemplateListed, TemplateReview,
     TemplateView, TextListed,
@@ -115,6 +118,55 @@ impl TemplateReview for FakeDesk {
             .unwrap()
             .push(format!("{id} {disabled}"));
         Ok(id == 7)
+    }
+
+    fn fit(&self, page: &GivenPage) -> Result<PageFit, SourceError> {
+        let said = format!("{:?} {} {:?}", page.url, page.bytes.len(), page.charset);
+        self.changes.lock().unwrap().push(said);
+        let text = |slot, text: &str| SlotText {
+            slot,
+            text: text.to_owned(),
+        };
+        let slot = |kind, name: &str| PageSlot {
+            kind,
+            name: name.to_owned(),
+            texts: 1,
+        };
+        let near = NearTemplate {
+            template: 7,
+            site: "甲<b>站".to_owned(),
+            version: 2,
+            similarity: 0.5,
+            missing: 0.25,
+            fits: page.bytes.starts_with(b"<p>"),
+        };
+        let mut fit = PageFit {
+            url: page.url.clone(),
+            template: Some(7).filter(|_| near.fits),
+            least_similarity: 0.35,
+            most_missing: 0.4,
+            nearest: vec![near],
+            record: vec![RecordField {
+                name: "价格<script>".to_owned(),
+                value: "<img src=x>".to_owned(),
+                is_named: true,
+            }],
+            ..PageFit::default()
+        };
+        if fit.template.is_some() {
+            fit.slots = vec![
+                slot(SlotKind::Fixed, ""),
+                slot(SlotKind::Named, "价格<script>"),
+                slot(SlotKind::Field, "body"),
+                slot(SlotKind::Unnamed, "[93d02ab7]"),
+                slot(SlotKind::Unknown, ""),
+            ];
+            fit.lines = vec![
+                vec![text(0, "价格："), text(1, "<img src=x>")],
+                vec![text(2, "正文。")],
+            ];
+        }
+        Ok(fit)
     }
 }
 
@@ -313,4 +365,179 @@ async fn templates_unknown_not_found() {
     let bare = router(state(config));
     let answer = send(&bare, "GET", "/templates", true, "").await;
     assert_eq!(answer.status, StatusCode::NOT_FOUND);
+}
+
+/// A form with parts of these names, and texts.
+fn form_parts(parts: &[(&str, &str)]) -> String {
+    let part = |(name, text): &(&str, &str)| {
+        let file = if *name == "file" {
+            "; filename=\"a.html\""
+        } else {
+            ""
+        };
+        format!("--x\r\nContent-Disposition: form-data; name=\"{name}\"{file}\r\n\r\n{text}\r\n")
+    };
+    parts.iter().map(part).collect::<String>() + "--x--\r\n"
+}
+
+async fn submit(app: &Router, parts: &[(&str, &str)]) -> Answer {
+    let request = Request::builder()
+        .method("POST")
+        .uri("/templates/fit")
+        .header("content-type", "multipart/form-data; boundary=x")
+        .header("authorization", format!("Bearer {TOKEN}"));
+    ask(app, request.body(Body::from(form_parts(parts))).unwrap()).await
+}
+
+async fn post_json(app: &Router, token: bool, body: serde_json::Value) -> Answer {
+    let mut request = Request::builder()
+        .method("POST")
+        .uri("/api/templates/fit")
+        .header("content-type", "application/json");
+    if token {
+        request = request.header("authorization", format!("Bearer {TOKEN}"));
+    }
+    ask(app, request.body(Body::from(body.to_string())).unwrap()).await
+}
+
+#[tokio::test]
+async fn fit_page_compares_file_or_paste() {
+    let (app, desk) = desk();
+    let list = send(&app, "GET", "/templates", true, "").await;
+    list.assert_has(&["action=\"/templates/fit\""]);
+    let form = send(&app, "GET", "/templates/fit", true, "").await;
+    form.assert_has(&[
+        "multipart/form-data",
+        "name=\"url\"",
+        "name=\"file\"",
+        "name=\"html\"",
+    ]);
+
+    let empty = [("url", ""), ("file", ""), ("html", " ")];
+    let nothing = submit(&app, &empty).await;
+    assert_eq!(nothing.status, StatusCode::BAD_REQUEST);
+    nothing.assert_has(&["请填写网址"]);
+    assert!(desk.changes.lock().unwrap().is_empty());
+
+    // The file goes before what was pasted.
+    let parts = [
+        ("lang", "en"),
+        ("url", "http://a.test/1"),
+        ("file", "<p>a</p>"),
+        ("html", "<b>"),
+    ];
+    let fits = submit(&app, &parts).await;
+    assert_eq!(fits.status, StatusCode::OK);
+    fits.assert_has(&[
+        "It fits 甲",
+        " v2: 50 % of the paths of its blocks are shared, 25 % of the essential nodes are missing.",
+        "fixed text of the template",
+        "[93d02ab7]",
+        "<span class=\"m mf\" title=\"fixed text of the template\">价格：<sup>1</sup></span>",
+        "class=\"m m0\" title=\"价格",
+        "class=\"m m1\" title=\"text\">正文。<sup>3</sup>",
+        "class=\"m mu\">5</span>",
+        "value=\"http://a.test/1\"",
+    ]);
+    fits.assert_lacks(&["<b>站", "<script>", "<img src=x>", " style="]);
+    let none = submit(&app, &[("html", "<div>b</div>")]).await;
+    none.assert_has(&[
+        "不符合任何模板",
+        "至少要 35 %",
+        "最多 40 %",
+        "不使用模板时的提取结果",
+    ]);
+    assert_eq!(
+        *desk.changes.lock().unwrap(),
+        [
+            "Some(\"http://a.test/1\") 8 None",
+            "None 12 Some(\"utf-8\")"
+        ]
+    );
+}
+
+#[tokio::test]
+async fn fit_page_is_guarded() {
+    let (app, desk) = desk();
+    for (method, path) in [("GET", "/templates/fit"), ("POST", "/templates/fit")] {
+        let answer = send(&app, method, path, false, "").await;
+        assert_eq!(answer.status, StatusCode::UNAUTHORIZED, "{method}");
+    }
+    let html = serde_json::json!({ "html": "<p>" });
+    let unknown = post_json(&app, false, html).await;
+    assert_eq!(unknown.status, StatusCode::UNAUTHORIZED);
+    // No form of the right kind.
+    let other = send(&app, "POST", "/templates/fit", true, "html=x").await;
+    assert!(other.status.is_client_error(), "{}", other.status);
+
+    let long = "x".repeat(PAGE_BYTES_MAX + 1);
+    assert_eq!(
+        submit(&app, &[("html", &long)]).await.status,
+        StatusCode::PAYLOAD_TOO_LARGE
+    );
+    let endless = "x".repeat(3 * PAGE_BYTES_MAX);
+    assert_eq!(
+        submit(&app, &[("html", &endless)]).await.status,
+        StatusCode::PAYLOAD_TOO_LARGE
+    );
+    let long = post_json(&app, true, serde_json::json!({ "html": long })).await;
+    assert_eq!(long.status, StatusCode::PAYLOAD_TOO_LARGE);
+    assert!(desk.changes.lock().unwrap().is_empty());
+    // Without a store there is nothing to compare with.
+    let config = Config {
+        token: Secret::from(TOKEN),
+        ..Config::default()
+    };
+    let bare = router(state(config));
+    assert_eq!(
+        submit(&bare, &[("html", "<p>")]).await.status,
+        StatusCode::NOT_FOUND
+    );
+}
+
+#[tokio::test]
+async fn fit_api_answers() {
+    let (app, _) = desk();
+    let fits = post_json(
+        &app,
+        true,
+        serde_json::json!({ "html": "<p>a", "url": "http://a.test/" }),
+    );
+    let fits = fits.await.json();
+    assert_eq!(fits["template"], 7);
+    assert_eq!(fits["nearest"][0]["fits"], true);
+    assert_eq!(
+        fits["slots"][2],
+        serde_json::json!({ "kind": "field", "name": "body", "texts": 1 })
+    );
+    assert_eq!(
+        fits["lines"][0][1],
+        serde_json::json!({ "slot": 1, "text": "<img src=x>" })
+    );
+    let none = post_json(&app, true, serde_json::json!({ "html": "b" }))
+        .await
+        .json();
+    assert!(none.get("template").is_none(), "{none}");
+
+    for (body, status, said) in [
+        (serde_json::json!({}), 422, "send the page as `html`"),
+        (serde_json::json!({ "page": "x" }), 400, ""),
+        // This server has no crawler.
+        (
+            serde_json::json!({ "url": "http://a.test/" }),
+            409,
+            "send the page as `html`",
+        ),
+    ] {
+        let answer = post_json(&app, true, body.clone()).await;
+        assert!(answer.body.contains(said), "{body}: {}", answer.body);
+        if status != 400 {
+            assert_eq!(answer.status.as_u16(), status, "{body}");
+        } else {
+            assert!(answer.status.is_client_error());
+        }
+    }
+    let page = submit(&app, &[("url", "http://a.test/")]).await;
+    assert_eq!(page.status, StatusCode::CONFLICT);
+    page.assert_has(&["没有运行抓取程序", "请在浏览器中保存该页面"]);
 }

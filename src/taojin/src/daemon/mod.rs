@@ -47,6 +47,7 @@ mod report {
 }
 /// What a person decides about templates and terms, and the search for terms.
 mod review {
+    mod fit;
     pub(crate) mod templates;
     pub(crate) mod terms;
 }
@@ -334,6 +335,9 @@ impl Crawl {
             open_learner(loaded, node_place(loaded, shared.node()));
         let node = store.lease();
         let gate = open_gate(loaded, mode, shared)?;
+        if !matches!(mode, Mode::Replay { .. }) {
+            shared.gate().open(Arc::clone(&gate));
+        }
         let channels = CrawlChannels {
             events: inbox,
             gate: Arc::clone(&gate),

@@ -8,6 +8,7 @@ use metrics_exporter_prometheus::PrometheusHandle;
 use tokio::sync::oneshot;
 
 use super::control::Controller;
+use super::control::page_fetcher::PageFetcher;
 use super::review::templates::TemplateReviewer;
 use super::watchdog::{Liveness, Worker};
 use super::{Shared, StatusBoard, TermReviewer, status_source};
@@ -33,9 +34,12 @@ pub(super) fn start_server(
         return Ok(None);
     };
     let log = StoreLog::of_settings(loaded).of_node(shared.node().clone());
+    let control = Controller::new(loaded, board.current());
+    let control = control.with_pages(PageFetcher::new(loaded, shared));
     let (health, progress) = (Arc::clone(shared), Arc::clone(shared));
     let state = ServeState {
         log: Some(Arc::new(log)),
+        sites: Some(Arc::new(control)),
         health: Arc::new(move || stuck(health.liveness())),
         readiness: Arc::new(move || progress.index().readiness(progress.node().is_silent())),
         ..serve_state(loaded, analyzer, board).context("searches cannot be served")?
@@ -90,7 +94,9 @@ pub fn serve_state(
         readiness: Arc::new(|| Readiness::Ready),
         templates: Some(Arc::new(TemplateReviewer {
             place: loaded.store_place(),
+            page: loaded.config.page.clone(),
             extract: loaded.config.extract.clone(),
+            max_distance: loaded.config.templates.max_distance,
         })),
         log: Some(Arc::new(StoreLog::of_settings(loaded))),
     })

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::Clock;
 use super::clock::FetchClock;
+use super::control::page_fetcher::CrawlGate;
 use super::crawl::crawl_status::CrawlStatus;
 use super::crawl::disk::Pause;
 use super::crawl::site_rules::SiteRulesTable;
@@ -61,6 +62,7 @@ pub struct Shared {
     rules: Arc<SiteRulesTable>,
     index: Arc<IndexProgress>,
     reload: Arc<LastReload>,
+    gate: CrawlGate,
 }
 
 impl Shared {
@@ -125,6 +127,11 @@ impl Shared {
     /// How far the index is.
     pub(super) fn index(&self) -> &Arc<IndexProgress> {
         &self.index
+    }
+
+    /// Where pages are fetched for a person.
+    pub(super) fn gate(&self) -> &CrawlGate {
+        &self.gate
     }
 
     /// How the last reload of the configuration went.

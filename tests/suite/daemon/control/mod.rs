@@ -2,6 +2,7 @@
 //! real program with the sample of a small site.
 
 mod access;
+mod any_page;
 mod takedowns;
 mod versions;
 mod visits;

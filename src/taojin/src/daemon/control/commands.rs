@@ -11,7 +11,7 @@ use crate::documents::IndexAt;
 use crate::serve::{Command, CommandDone, CommandError};
 use taojin_crawl::schedule::Site;
 use taojin_crawl::scope::{Refusal, Scope};
-use taojin_crawl::store::{Purged, Store};
+use taojin_crawl::store::{Purged, Reader, Store};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::IndexError;
 use taojin_uri::CrawlUri;
@@ -62,7 +62,7 @@ pub(in crate::daemon) fn unknown_site<'a>(
 }
 
 /// Refuses to crawl a site that the operator has paused.
-pub(in crate::daemon) fn ensure_not_paused(store: &Store, name: &str) -> CommandResult<()> {
+pub(in crate::daemon) fn ensure_not_paused(store: &Reader, name: &str) -> CommandResult<()> {
     let record = store.site(name)?;
     if record.is_some_and(|site| site.paused_ms.is_some()) {
         let site = name.to_owned();

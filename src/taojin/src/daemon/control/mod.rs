@@ -8,6 +8,7 @@
 //! write to the socket may do everything, so it is the owner's alone, or the group's where the data directory is.
 
 pub(super) mod commands;
+pub(super) mod page_fetcher;
 mod watches;
 
 use std::fs;
@@ -28,13 +29,17 @@ use tokio::sync::{Semaphore, mpsc};
 use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout};
 
+use page_fetcher::PageFetcher;
+
 use super::crawl::crawl_log::LogLine;
 use super::crawl::crawler::Event;
 use super::index::RebuildProgress;
 use super::reloading::Current;
 use super::{Shared, StatusBoard, Summary};
 use crate::config::LoadedConfig;
-use crate::serve::{Command, CommandDone, CommandError, SiteControl, SourceError, Status, Visit};
+use crate::serve::{
+    Command, CommandDone, CommandError, GivenPage, SiteControl, SourceError, Status, Visit,
+};
 use taojin_crawl::schedule::Site;
 
 pub use commands::execute_alone;
@@ -441,6 +446,8 @@ pub(in crate::daemon) struct Controller {
     data_dir: PathBuf,
     log: PathBuf,
     current: tokio::sync::watch::Receiver<Current>,
+    /// Fetches pages, where this process crawls.
+    pages: Option<PageFetcher>,
 }
 
 impl Controller {
@@ -453,6 +460,15 @@ impl Controller {
             data_dir: loaded.config.data_dir.clone(),
             log: loaded.log_dir().join("crawl.log"),
             current,
+            pages: None,
+        }
+    }
+
+    /// Fetches pages with this.
+    pub(in crate::daemon) fn with_pages(self, pages: PageFetcher) -> Self {
+        Self {
+            pages: Some(pages),
+            ..self
         }
     }
 
@@ -481,6 +497,16 @@ impl SiteControl for Controller {
             Some(response) => response.into_done(),
             None => Err(CommandError::NoCrawler(
                 "no crawler runs on this data folder, so nothing was done; start one with: taojin run".to_owned(),
+            )),
+        }
+    }
+
+    fn fetch_page(&self, url: &str) -> Result<GivenPage, CommandError> {
+        let sites = self.current.borrow().sites.clone();
+        match &self.pages {
+            Some(pages) => pages.fetch(&sites, url),
+            None => Err(CommandError::NoCrawler(
+                "this server does not crawl, so it fetches no page".to_owned(),
             )),
         }
     }

@@ -3,16 +3,17 @@
 //!
 //! Each call opens its own connection.
 
+use super::fit::compare;
 use crate::daemon::learn::templates::{pack, unpack};
 use crate::daemon::now_ms;
 use crate::serve::{
-    Effect, FieldListed, NamedPlace, Proposal, RegionListed, SourceError, TemplateListed,
-    TemplateReview, TemplateView, TextListed,
+    Effect, FieldListed, GivenPage, NamedPlace, PageFit, Proposal, RegionListed, SourceError,
+    TemplateListed, TemplateReview, TemplateView, TextListed,
 };
 use taojin_crawl::store::{
     StoreError, StorePlace, TemplateFit, TemplatePage, TemplateRow, TemplateStore,
 };
-use taojin_extract::page::{Hints, NodeId, Page, Tag};
+use taojin_extract::page::{self, Hints, NodeId, Page, Tag};
 use taojin_extract::template::{
     Field, Guide, Keys, Sequence, Template, collect_slot_texts, frame, framed_html, slot_key,
 };
@@ -32,10 +33,13 @@ const MAX_LINES: usize = 40;
 /// The review over the store of a data directory.
 pub(crate) struct TemplateReviewer {
     pub(crate) place: StorePlace,
+    pub(crate) page: page::Config,
     pub(crate) extract: extract::Config,
+    /// Greatest distance of a page from its template.
+    pub(crate) max_distance: f32,
 }
 
-fn failed(error: StoreError) -> SourceError {
+pub(super) fn failed(error: StoreError) -> SourceError {
     SourceError::Failed(error.to_string())
 }
 
@@ -423,6 +427,10 @@ impl TemplateReview for TemplateReviewer {
         store
             .replace(id, &pack(&template), now_ms())
             .map_err(failed)
+    }
+
+    fn fit(&self, page: &GivenPage) -> Result<PageFit, SourceError> {
+        compare(self, page)
     }
 
     fn set_disabled(&self, id: i64, disabled: bool) -> Result<bool, SourceError> {
