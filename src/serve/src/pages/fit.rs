@@ -273,6 +273,12 @@ impl FitPage {
         }
     }
 
+    /// Whether a line says nothing of its own: such lines, menus mostly, run on in one paragraph.
+    fn is_fixed(&self, fit: &PageFit, line: &[SlotText]) -> bool {
+        let kind = |text: &SlotText| fit.slots.get(text.slot).map(|slot| slot.kind);
+        line.iter().all(|text| kind(text) == Some(SlotKind::Fixed))
+    }
+
     fn field_name<'a>(&self, field: &'a RecordField) -> &'a str {
         if field.is_named {
             &field.name

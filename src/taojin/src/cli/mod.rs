@@ -110,7 +110,7 @@ commands! {
     Eval(eval::Args) => eval::run,
     /// Add documents, as `extract --json` and `export` write them, to the store
     Import(import::Args) => import::run,
-    /// Write documents, or a query's hits, as JSON lines or Parquet for other programs
+    /// Write documents, or a query's hits, as JSON lines, XML or Parquet for other programs
     Export(export::Args) => export::run,
     /// List what changed since then: documents that are new, changed or gone
     Changes(changes::ChangesArgs) => changes::changes,

@@ -132,6 +132,29 @@ async fn fetch_waits_after_robots_txt() {
     }
 }
 
+/// A person who looks at a page of a site is held to its scope and robots.txt, waits for the crawl, and the crawl for them.
+#[tokio::test]
+async fn person_at_site_obeys_scope_and_pace() {
+    let robots_txt = "User-agent: *\nDisallow: /d\n";
+    let gated = Gated::new(server(robots_txt, page).await, &["/secret/"]);
+    let mut lease = gated.lease();
+    gated.fetch("/1", PAGE, &mut lease).await.unwrap();
+    let mut turn = Turn::for_person_at(&Arc::from("s"), DELAY_MS);
+    let excluded = gated.fetch("/secret/1", PAGE, &mut turn).await;
+    assert_eq!(excluded.unwrap_err(), Refused::Rules(Refusal::Excluded));
+    let refused = gated.fetch("/d", PAGE, &mut turn).await;
+    assert!(matches!(refused, Err(Refused::Robots(_))), "{refused:?}");
+    let request = Request::page(uri("http://other.example/"));
+    let mut body = Vec::new();
+    let foreign = gated.gate.fetch(&request, PAGE, &mut turn, &mut body);
+    let foreign = foreign.await.unwrap_err();
+    assert_eq!(foreign, Refused::Rules(Refusal::Host));
+    gated.fetch("/2", PAGE, &mut turn).await.unwrap();
+    gated.fetch("/3", PAGE, &mut lease).await.unwrap();
+    assert_eq!(gated.asked(), ["/robots.txt", "/1", "/2", "/3"]);
+    assert_eq!(gated.waits_ms(), [DELAY_MS; 3]);
+}
+
 /// Where the host wants much time, the lease ends with what robots.txt says, and the next one, which the frontier paces, brings the page.
 #[tokio::test]
 async fn lease_ends_before_long_wait() {
