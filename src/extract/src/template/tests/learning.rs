@@ -14,7 +14,7 @@ fn hash(text: &str) -> u64 {
 }
 
 /// Article `n` of a layout with a list of varying length and a line that repeats inside the body.
-fn article(layout: &str, n: usize) -> Page {
+pub(super) fn article(layout: &str, n: usize) -> Page {
     let list: String = (0..=n % 4)
         .map(|i| format!("<li>最新消息 {n} {i}</li>"))
         .collect();
@@ -65,7 +65,7 @@ fn observe(page: &Page, n: usize) -> Observation {
     }
 }
 
-fn pages(layout: &str, count: usize) -> Vec<Observation> {
+pub(super) fn pages(layout: &str, count: usize) -> Vec<Observation> {
     (0..count)
         .map(|n| observe(&article(layout, n), n))
         .collect()

@@ -1,4 +1,5 @@
 mod clusters;
+mod fit;
 mod learning;
 mod saved;
 mod sequences;
