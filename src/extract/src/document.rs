@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::literals::count_bytes;
 
+pub use crate::body::proposal::RatioLines;
 pub use crate::fields::meta::Meta;
 pub use crate::page::Kind;
 
@@ -254,9 +255,6 @@ pub struct Document {
     /// First publication: ISO 8601 date, or date and time with offset when known. Of a page that has only its last
     /// change, that.
     pub published: Option<String>,
-    /// Where that was found; none where it was not found by Taojin.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub date_source: Option<DateSource>,
     /// Named writer.
     pub author: Option<String>,
     /// Media source as printed (来源).
@@ -301,9 +299,25 @@ pub struct Document {
     pub language: Option<String>,
     /// How sure the extractor is of the main text, 0 to 1.
     pub confidence: f32,
+    /// How it was found, for a person who asks why.
+    #[serde(flatten)]
+    pub provenance: Provenance,
     /// What the page asks of crawlers.
     #[serde(flatten)]
     pub asks: RobotsTags,
+}
+
+/// How the fields of a document were found.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Provenance {
+    /// Where `published` was found; `None` where it was not found by Taojin.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub date_source: Option<DateSource>,
+    /// What the path ratios decided of the lines that the page shows; `None` without lines, of a file, and of a document from
+    /// before these counts were kept.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub ratio_lines: Option<RatioLines>,
 }
 
 /// What a page asks of crawlers, in its meta elements or the header X-Robots-Tag.

@@ -130,7 +130,7 @@ fn from_data(
         && let Some(time) = times.next()
     {
         document.published = Some(time.iso(&clock));
-        document.date_source = Some(DateSource::State);
+        document.provenance.date_source = Some(DateSource::State);
     }
     document.author = document
         .author
@@ -156,7 +156,7 @@ pub(crate) fn date_by_data(document: &mut Document, page: &Page, reading: &Readi
         .filter_map(|time| parse_value(time, &reading.clock));
     if let Some(day) = days.next() {
         document.published = Some(day.iso(&reading.clock));
-        document.date_source = Some(DateSource::State);
+        document.provenance.date_source = Some(DateSource::State);
     }
 }
 
@@ -242,7 +242,7 @@ fn from_noscript(
         thread::resolve_comments(std::mem::take(&mut reading.comments), &reading.clock);
     if let Some(found) = reading.published.filter(|_| document.published.is_none()) {
         document.published = Some(found.stamp.iso(&reading.clock));
-        document.date_source = Some(found.origin.source());
+        document.provenance.date_source = Some(found.origin.source());
     }
     true
 }

@@ -56,7 +56,7 @@ pub use classify::learn;
 pub use date::stamp::{Clock, Stamp};
 pub use document::{
     Attachment, Comment, DateSource, Document, FilePart, Image, Kind, Link, LinkKind, Meta, Piece,
-    RobotsTags, SourceFile, split_pieces,
+    Provenance, RatioLines, RobotsTags, SourceFile, split_pieces,
 };
 pub use fields::author::NameTrace;
 pub use fields::file_days::find_day;

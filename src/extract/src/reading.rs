@@ -4,7 +4,7 @@
 use crate::body::{DecidedBy, guided, notes, thread as posts};
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock};
 use crate::date::text::find_dates;
-use crate::document::{Document, Image, Kind, RobotsTags};
+use crate::document::{Document, Image, Kind, Provenance, RobotsTags};
 use crate::fields::author::{self, NameTrace};
 use crate::fields::head::{self, Head};
 use crate::fields::pages::Pages;
@@ -226,7 +226,6 @@ impl<'a> Reading<'a> {
             url,
             site: context.site.map(str::to_owned),
             published: self.published.map(|best| best.stamp.iso(&self.clock)),
-            date_source: self.published.map(|best| best.origin.source()),
             author,
             source,
             text,
@@ -243,6 +242,10 @@ impl<'a> Reading<'a> {
             method: self.body.decided_by.as_str().to_owned(),
             charset: page.charset.clone(),
             confidence: self.body.confidence,
+            provenance: Provenance {
+                date_source: self.published.map(|best| best.origin.source()),
+                ratio_lines: self.body.ratio_lines,
+            },
             asks: RobotsTags {
                 noindex: asks("noindex"),
                 nofollow: asks("nofollow"),

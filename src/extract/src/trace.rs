@@ -55,11 +55,6 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Lines of which the path ratios decide this.
-    pub fn count(&self, verdict: RatioVerdict) -> usize {
-        self.lines.iter().filter(|l| l.ratio == verdict).count()
-    }
-
     /// Notes what each line is in the template that `texts` were read with, in the order of the page.
     pub(super) fn name_slots(&mut self, outline: &Outline, texts: &[(NodeId, TextRole)]) {
         for (line, traced) in outline.lines.iter().zip(&mut self.lines) {

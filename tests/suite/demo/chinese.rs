@@ -85,7 +85,11 @@ fn demo_speaks_chinese() {
     assert_has(&run(&["history", url]), &["第 1 版  20", " 字"]);
     assert_has(
         &run(&["why", url]),
-        &["状态         已抓取\n", "收录         已收录\n"],
+        &[
+            "状态         已抓取\n",
+            "收录         已收录\n",
+            "\n路径比       共 ",
+        ],
     );
     assert_has(
         &run(&["why", "bohai-energy"]),

@@ -3,6 +3,7 @@
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use serde_json::Value;
 use taojin_extract::Document;
 use taojin_uri::CrawlUri;
 
@@ -44,4 +45,24 @@ fn crawl_equals_extract() {
         document.site = None;
         assert_eq!(document, extracted, "{url}");
     }
+}
+
+#[test]
+fn why_counts_ratio_lines() {
+    let web = Web::sample();
+    let home = Home::new(&web, FAST);
+    home.done(&["crawl"]);
+    let documents = home.documents();
+    let read = |d: &&Document| d.file.is_none() && !d.text.is_empty();
+    let document = documents.iter().find(read).expect("a page with a text");
+    let counts = document.provenance.ratio_lines.expect("a page with lines");
+    let why: Value = serde_json::from_str(&home.done(&["why", "--json", &document.url])).unwrap();
+    assert_eq!(why["ratio_lines"], serde_json::json!(counts), "{why}");
+    let all = counts.total();
+    let line = format!(
+        "\nratios       {} of {all} lines ruled out, ",
+        counts.ruled_out
+    );
+    let text = home.done(&["why", &document.url]);
+    assert!(text.contains(&line), "{text}");
 }

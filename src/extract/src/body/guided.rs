@@ -138,7 +138,7 @@ pub(crate) fn fill_fields(
             .find(|f| f.form == DateForm::Full);
         if let Some(found) = found {
             document.published = Some(found.stamp.iso(clock));
-            document.date_source = Some(DateSource::Template);
+            document.provenance.date_source = Some(DateSource::Template);
         }
     }
     if let Some(line) = read(Field::Author, document.author.is_some()) {

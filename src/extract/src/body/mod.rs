@@ -17,7 +17,7 @@ use crate::page::{HUB_LINKS, Judged, Kind};
 use crate::template::Guide;
 use complete::add_related;
 use judgement::{Judgement, LineContext, count_tokens, select};
-use proposal::BodyProposal;
+use proposal::{BodyProposal, RatioLines};
 
 /// Probability of being an article or a manual from which a page is taken for one text.
 const ONE_TEXT: f32 = 0.5;
@@ -68,6 +68,8 @@ pub(super) struct Body {
     pub kind: Kind,
     /// Probability that it is a thread.
     pub talk: f32,
+    /// What the path ratios decide of its lines; `None` without lines.
+    pub ratio_lines: Option<RatioLines>,
 }
 
 /// Fewer tokens than this outside links, without a sentence mark, are no text: a pager, the dates of a short list.
@@ -94,6 +96,7 @@ pub(super) fn extract_main_text(
             ..Body::default()
         };
     }
+    let ratio_lines = proposal.line_counts();
     if config.method == Method::Ratio {
         return Body {
             lines: proposal.text_lines(),
@@ -101,6 +104,7 @@ pub(super) fn extract_main_text(
             confidence: proposal.confidence(outline),
             kind: search.judged.kind,
             talk: 0.0,
+            ratio_lines,
             phrases: view.phrases,
         };
     }
@@ -143,6 +147,7 @@ pub(super) fn extract_main_text(
         confidence: expected * plain * short,
         kind,
         talk,
+        ratio_lines,
         phrases: view.phrases,
     }
 }

@@ -15,7 +15,7 @@
 //! next to nothing ([`HOPELESS`]) and holds little but links ([`LEAST_PROSE`]). Nothing is ruled out where
 //! the proposal itself is weak ([`LEAST_TEXT`], [`LEAST_SHARE`]): there the text is written in a way that the ratios do not see.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::lines::outline::Outline;
 use crate::page::{NodeId, Page, PathCounts, PathId, Tag, TagPath, TextCounts};
@@ -58,6 +58,40 @@ pub enum RatioVerdict {
     Open,
     /// It is proposed as text; the models may still disagree.
     Proposed,
+}
+
+/// How many lines of a page the path ratios rule out, propose, and leave to the models.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RatioLines {
+    /// [`RatioVerdict::RuledOut`].
+    pub ruled_out: u32,
+    /// [`RatioVerdict::Proposed`].
+    pub proposed: u32,
+    /// [`RatioVerdict::Open`].
+    pub open: u32,
+}
+
+impl RatioLines {
+    /// Counts the verdicts of all lines.
+    fn count(lines: &[ProposedLine]) -> Self {
+        let mut counts = Self::default();
+        for line in lines {
+            match line.verdict {
+                RatioVerdict::RuledOut => counts.ruled_out += 1,
+                RatioVerdict::Proposed => counts.proposed += 1,
+                RatioVerdict::Open => counts.open += 1,
+            }
+        }
+        counts
+    }
+
+    /// Lines of the page.
+    pub fn total(&self) -> u64 {
+        [self.ruled_out, self.proposed, self.open]
+            .into_iter()
+            .map(u64::from)
+            .sum()
+    }
 }
 
 /// What the ratios say of one line.
@@ -152,6 +186,11 @@ impl BodyProposal {
     pub(crate) fn text_lines(&self) -> Vec<usize> {
         let lines = self.lines.iter().enumerate();
         lines.filter(|(_, l)| l.is_text()).map(|(i, _)| i).collect()
+    }
+
+    /// How many lines it rules out, proposes and leaves open; `None` without lines.
+    pub(crate) fn line_counts(&self) -> Option<RatioLines> {
+        (!self.lines.is_empty()).then(|| RatioLines::count(&self.lines))
     }
 
     /// How sure it is, 0 to 1: the share of the text's tokens that the first pass proposed as well.
@@ -402,6 +441,20 @@ mod tests {
         assert!(last.is_above && !last.is_text(), "{last:?}");
         assert_eq!(proposal.text_lines().len(), 9);
         assert!(proposal.confidence(&outline) > 0.9);
+    }
+
+    #[test]
+    fn line_counts_of_page() {
+        let counts = |html: &str| {
+            let page = Page::parse(html.as_bytes(), Hints::default());
+            BodyProposal::new(&page, &Outline::new(&page, false)).line_counts()
+        };
+        let menu = MENU.repeat(4);
+        let found = counts(&format!("<body>{menu}<div>{STORY}</div>{menu}"));
+        let found = found.expect("a page with lines");
+        assert_eq!((found.proposed, found.total()), (3, 27));
+        assert!(found.ruled_out >= 10, "{found:?}");
+        assert_eq!(counts("<body>"), None);
     }
 
     /// Of each line its text and what was decided.

@@ -19,7 +19,7 @@ use taojin_crawl::schedule::Site;
 use taojin_crawl::scope::{Refusal, Scope, queues_of};
 use taojin_crawl::store::{HELD_MS, Reader, UrlClass, UrlRecord, UrlState};
 use taojin_crawl::{Failure, VisitOutcome};
-use taojin_extract::DateSource;
+use taojin_extract::Provenance;
 use taojin_uri::CrawlUri;
 
 /// Arguments of `why`.
@@ -64,7 +64,7 @@ struct UrlReport {
     /// What is odd about a page that has a document.
     note: Option<Said>,
     #[serde(flatten)]
-    date: ReportedDate,
+    document: ReportedDocument,
     #[serde(flatten)]
     place: QueuePlace,
     /// The address whose document stands for this one too.
@@ -88,15 +88,14 @@ struct UrlReport {
     is_configured: bool,
 }
 
-/// The day of a document.
+/// The document of an address: its day, and how it was found.
 #[derive(Debug, Default, Serialize)]
-struct ReportedDate {
+struct ReportedDocument {
     /// As the document has it.
     #[serde(skip_serializing_if = "Option::is_none")]
     published: Option<String>,
-    /// Where that was found.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    date_source: Option<DateSource>,
+    #[serde(flatten)]
+    provenance: Provenance,
 }
 
 /// Where an address stands.
@@ -229,7 +228,7 @@ fn describe_address(
             let hash = loaded.config.frontier.queue_hash;
             answer.place.queue_name = (queues > 1).then(|| queue_name(uri, queues, hash));
             duplicates(answer, reader, &record)?;
-            date(answer, reader, &record)?;
+            describe_document(answer, reader, &record)?;
             answer.reason = reason(&record, answer.alias_of.as_deref());
         }
         None => {
@@ -304,16 +303,22 @@ fn duplicates(answer: &mut UrlReport, reader: &Reader, record: &UrlRecord) -> an
     Ok(())
 }
 
-/// The day of the document of an address.
-fn date(answer: &mut UrlReport, reader: &Reader, record: &UrlRecord) -> anyhow::Result<()> {
+/// What the document of an address says of its day, and how it was found.
+fn describe_document(
+    answer: &mut UrlReport,
+    reader: &Reader,
+    record: &UrlRecord,
+) -> anyhow::Result<()> {
     if !record.visit.documented {
         return Ok(());
     }
     let row = reader.document(record.uri.fingerprint())?;
     let stored = row.map(|row| documents::decode(reader, &row)).transpose()?;
     if let Some(stored) = stored.flatten() {
-        answer.date.date_source = stored.document.date_source;
-        answer.date.published = stored.document.published;
+        answer.document = ReportedDocument {
+            published: stored.document.published,
+            provenance: stored.document.provenance,
+        };
     }
     Ok(())
 }

@@ -5,7 +5,7 @@ use chrono::{DateTime, Duration, FixedOffset};
 use taojin_attachments::{Attachment, FileType, Member, Part, Place};
 use taojin_crawl::store::Announcement;
 use taojin_extract::{
-    Clock, DateSource, Document, FilePart, Kind, SourceFile, find_day, read_listed_date,
+    Clock, DateSource, Document, FilePart, Kind, Provenance, SourceFile, find_day, read_listed_date,
 };
 
 /// Parts of a document whose places are kept.
@@ -52,7 +52,10 @@ pub(crate) fn of_attachment(read: Attachment, origin: &Origin<'_>) -> Document {
         site: origin.site.map(str::to_owned),
         title,
         published,
-        date_source,
+        provenance: Provenance {
+            date_source,
+            ratio_lines: None,
+        },
         author,
         text: text.lines.join("\n"),
         kind: Kind::Attachment,

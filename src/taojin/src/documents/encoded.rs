@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 
 use taojin_crawl::store::NewDocument;
-use taojin_extract::Document;
+use taojin_extract::{Document, Provenance};
 
 /// A document as it goes into the log, and a digest of what it says.
 #[derive(Debug, Clone)]
@@ -68,6 +68,10 @@ impl EncodedDocument {
         let other = Document {
             method: own.method,
             confidence: own.confidence,
+            provenance: Provenance {
+                ratio_lines: own.provenance.ratio_lines,
+                ..other.provenance
+            },
             ..other.clone()
         };
         self.json == Self::new(&other).json
@@ -143,6 +147,7 @@ pub(crate) fn wording(text: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use taojin_extract::RatioLines;
 
     #[test]
     fn wording_ignores_numbers() {
@@ -189,6 +194,24 @@ mod tests {
             };
             assert_eq!(unpack(&moved.body).unwrap(), (7, expected));
         }
+    }
+
+    #[test]
+    fn ratio_lines_stored_but_no_change() {
+        let old = document("正文");
+        let mut new = old.clone();
+        new.provenance.ratio_lines = Some(RatioLines {
+            ruled_out: 40,
+            proposed: 12,
+            open: 9,
+        });
+        let encoded = EncodedDocument::new(&new);
+        assert_eq!(unpack(&encoded.row(7, None, &[]).body).unwrap(), (7, new));
+        // A document from before they were kept has none, and says the same.
+        let before = EncodedDocument::new(&old);
+        let stored = String::from_utf8(before.json.clone()).unwrap();
+        assert!(!stored.contains("ratio"), "{stored}");
+        assert!(encoded.is_same(&old) && before.is_same(&encoded.decode().unwrap()));
     }
 
     #[test]

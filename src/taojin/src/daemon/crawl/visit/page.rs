@@ -110,7 +110,7 @@ fn date_by_list(
     }
     let clock = extract::clock_of(page, document, context);
     document.published = Some(extract::read_listed_date(listed, &clock)?);
-    document.date_source = Some(extract::DateSource::List);
+    document.provenance.date_source = Some(extract::DateSource::List);
     Some(said.page_url.clone())
 }
 
