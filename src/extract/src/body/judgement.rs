@@ -6,7 +6,7 @@ use crate::classify::context::{Container, PageContext, find_container, probabili
 use crate::classify::context_model;
 use crate::classify::features::View;
 use crate::classify::learned::Weights;
-use crate::classify::line_model::{LineModel, RULED_OUT};
+use crate::classify::line_model::LineModel;
 use crate::classify::page_type::PageType;
 use crate::fields::head::Head;
 use crate::lines::Line;
@@ -52,14 +52,9 @@ impl Judgement {
         let line_model = LineModel::new(view, search.weights, &proposal.lines);
         let container = find_container(search.page, search.outline, &line_model.odds);
         let context = PageContext::new(view, &line_model.odds, container);
-        let mut odds = context_model::line_log_odds(&context, &line_model, &types, search.weights);
-        for (odds, line) in odds.iter_mut().zip(&proposal.lines) {
-            *odds = if line.is_ruled_out() {
-                RULED_OUT
-            } else {
-                *odds + line.lean()
-            };
-        }
+        let proposed = &proposal.lines;
+        let odds =
+            context_model::line_log_odds(&context, &line_model, &types, search.weights, proposed);
         Self {
             proposal,
             types,

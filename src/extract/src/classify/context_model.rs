@@ -4,11 +4,12 @@
 use super::context::PageContext;
 use super::features::FeatureVector;
 use super::learned::Weights;
-use super::line_model::LineModel;
+use super::line_model::{LineModel, RULED_OUT};
 use super::list_page::ListPage;
 use super::page_type;
 use super::page_type::PageType;
 use super::trees;
+use crate::body::proposal::ProposedLine;
 
 /// Odds of a line alone below which nothing around it makes it text: half of the lines of a page need no more judging.
 const HOPELESS: f32 = -4.5;
@@ -47,17 +48,24 @@ fn alone(
     trees::log_odds(&vector.row, weights.bias, &weights.trees) + types.leaning()
 }
 
-/// Log-odds of every line, now that the others' are known.
+/// Log-odds of every line, now that the others' are known; those that the ratios rule out are not looked at.
 pub(crate) fn line_log_odds(
     context: &PageContext<'_>,
     lines: &LineModel,
     types: &PageType,
     weights: &Weights,
+    proposed: &[ProposedLine],
 ) -> Vec<f32> {
     let list = ListPage::new(context.view(), types);
     let mut vector = FeatureVector::default();
-    let judge = |i: usize| list.drawn(i, alone(context, lines, types, weights, i, &mut vector));
-    (0..lines.odds.len()).map(judge).collect()
+    let judge = |(i, line): (usize, &ProposedLine)| {
+        if line.is_ruled_out() {
+            return RULED_OUT;
+        }
+        let odds = alone(context, lines, types, weights, i, &mut vector);
+        list.drawn(i, odds) + line.lean()
+    };
+    proposed.iter().enumerate().map(judge).collect()
 }
 
 /// What each feature adds to the `odds` of line `i`: a tree's vote is shared among what it asks for.

@@ -92,7 +92,7 @@ impl<'a> View<'a> {
             title,
             signs,
             paths: PathFeatures::all(page, outline),
-            around: around(page, outline),
+            around: around(page, outline, proposed),
             beside: outline.lines.iter().map(find_neighbours).collect(),
             footer_from,
             around_title: title.map_or_else(Vec::new, |t| {
@@ -279,8 +279,9 @@ fn find_neighbours(line: &Line) -> [f32; 3] {
 /// What an element holds: its prose, link share, share of the page's prose, rate of prose, lines and their mean length.
 type Surroundings = [f32; 6];
 
-/// What the block of each line holds, and the two elements around it. Lines next to each other are mostly in the same elements.
-fn around(page: &Page, outline: &Outline) -> Vec<[Surroundings; 3]> {
+/// What the block of each line holds, and the two elements around it; 0 where the line is ruled out. Lines next to each other are
+/// mostly in the same elements.
+fn around(page: &Page, outline: &Outline, proposed: &[ProposedLine]) -> Vec<[Surroundings; 3]> {
     let all = outline.total().prose.max(1) as f32;
     let of = |node: NodeId| -> Surroundings {
         let sum = outline.sum(outline.range(page, node));
@@ -295,7 +296,10 @@ fn around(page: &Page, outline: &Outline) -> Vec<[Surroundings; 3]> {
         ]
     };
     let mut known = [(NodeId::MAX, Surroundings::default()); 3];
-    let of_line = |line: &Line| {
+    let of_line = |(line, proposed): (&Line, &ProposedLine)| {
+        if proposed.is_ruled_out() {
+            return Default::default();
+        }
         let mut node = line.block;
         for (at, around) in &mut known {
             if *at != node {
@@ -305,7 +309,7 @@ fn around(page: &Page, outline: &Outline) -> Vec<[Surroundings; 3]> {
         }
         known.map(|(_, around)| around)
     };
-    outline.lines.iter().map(of_line).collect()
+    outline.lines.iter().zip(proposed).map(of_line).collect()
 }
 
 /// Features that all lines of the blocks of one tag path share.
