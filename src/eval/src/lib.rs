@@ -1,7 +1,7 @@
 //! Measures the quality of the extraction on directories of labelled pages. A [`Run`] has the score of each page, its
 //! tables, and the difference to an earlier run. No network; one page in memory at a time.
 //!
-//! The daemon uses nothing of this crate. The measures of papers are in `benches/lab`.
+//! The daemon uses nothing of this crate. The extractors of papers are in `papers`, their other measures in `benches/lab`.
 
 mod clock;
 mod compare;
@@ -9,6 +9,7 @@ mod corpus;
 mod fields;
 mod halves;
 mod learn;
+mod papers;
 mod scores;
 mod splits;
 mod table;
@@ -29,6 +30,9 @@ pub use corpus::{EvalError, Gold, GoldComment, Set, SetInfo};
 pub use fields::{FieldRow, evaluate_fields, format_fields};
 pub use halves::{Halves, LEAST_PAGES, compare_halves, format_halves};
 pub use learn::{Unseen, learn};
+pub use papers::{
+    BadLinkLimit, LinkLimit, PaperReport, PaperRow, SecondPass, compare_papers, format_papers,
+};
 pub use scores::{CommentScore, PageScore, RateRow, Tally};
 pub use splits::{Splits, compare_splits, format_splits};
 pub use table::{Report, SetReport, format_run, report};

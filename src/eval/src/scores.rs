@@ -88,7 +88,7 @@ pub(super) fn has_content(field: &Option<String>) -> Option<&str> {
     field.as_deref().filter(|f| !f.is_empty())
 }
 
-fn score_text(gold: &str, extracted: &str) -> Overlap {
+pub(super) fn score_text(gold: &str, extracted: &str) -> Overlap {
     let mut numbers = TokenNumbers::default();
     let gold = Bag::new(gold, BODY_SHINGLE, &mut numbers);
     gold.overlap(&Bag::new(extracted, BODY_SHINGLE, &mut numbers))

@@ -48,6 +48,11 @@ impl PathCounts {
         variance.max(0.0).sqrt()
     }
 
+    /// ETPR as printed: 0 for a path with one text, and for one without sentence marks.
+    pub fn etpr_as_printed(&self) -> f64 {
+        self.tpr() * self.ppr() * self.deviation_tokens() * self.deviation_marks()
+    }
+
     /// ETPR, mended.
     pub fn etpr(&self) -> f64 {
         let (tokens, marks) = (self.deviation_tokens(), self.deviation_marks());
@@ -99,7 +104,7 @@ pub fn threshold(scores: &[f64]) -> f64 {
 }
 
 /// Edit distance of two tag paths of a page.
-pub(crate) fn path_distance(page: &Page, a: PathId, b: PathId) -> u32 {
+pub fn path_distance(page: &Page, a: PathId, b: PathId) -> u32 {
     let paths = page.paths();
     // What both begin with costs nothing.
     let (mut left, mut right) = (a, b);
@@ -183,18 +188,13 @@ mod tests {
         }
     }
 
-    /// ETPR as printed: 0 for a path that occurs once, and for one without punctuation.
-    fn etpr_as_printed(counts: &PathCounts) -> f64 {
-        counts.tpr() * counts.ppr() * counts.deviation_tokens() * counts.deviation_marks()
-    }
-
     #[test]
     fn path_counts_worked_page() {
         let counts = counts();
         let row = |p: usize| {
             let c = &counts[p];
             let (tokens, marks) = (c.deviation_tokens(), c.deviation_marks());
-            [c.tpr(), c.ppr(), tokens, marks, etpr_as_printed(c)]
+            [c.tpr(), c.ppr(), tokens, marks, c.etpr_as_printed()]
         };
         close(&row(0), &[2.0, 0.0, 0.0, 0.0, 0.0], 1e-9);
         close(&row(2), &[85.0, 6.75, 29.580, 2.586, 43_889.297], 1e-3);
@@ -209,7 +209,7 @@ mod tests {
         ];
         close(&tpr, &want, 0.006);
         assert!((threshold(&tpr) - 19.25).abs() < 0.006);
-        let etpr = smoothed(etpr_as_printed);
+        let etpr = smoothed(PathCounts::etpr_as_printed);
         let want = [
             0.0, 0.0, 12028.68, 31860.62, 31860.62, 24057.36, 31860.62, 31887.48, 12099.82, 98.0,
         ];
@@ -221,7 +221,7 @@ mod tests {
     fn etpr_single_text() {
         let mut story = PathCounts::default();
         story.add(60, 3);
-        assert_eq!(etpr_as_printed(&story), 0.0);
+        assert_eq!(story.etpr_as_printed(), 0.0);
         assert!(story.etpr() > 100.0);
     }
 

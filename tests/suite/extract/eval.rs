@@ -187,6 +187,41 @@ fn eval_method_is_judged() {
 }
 
 #[test]
+fn eval_papers_table_and_json() {
+    let corpus = Corpus::new();
+    let report = corpus.report(&[".", "--papers"]);
+    let rows = report["rows"].as_array().expect("rows");
+    let names: Vec<&Value> = rows.iter().map(|row| &row["set"]).collect();
+    assert_eq!(names, ["news", "(all)"]);
+    // As `--method` and without it.
+    let of = |args: &[&str]| corpus.report(args)["news"]["page"].clone();
+    let (model, ratio) = (of(&["."]), of(&[".", "--method", "ratio"]));
+    assert_eq!((&rows[0]["model"], &rows[0]["ratio"]), (&model, &ratio));
+    assert_eq!(
+        (&report["alpha"], &report["beta"]),
+        (&1.into(), &"30%".into())
+    );
+
+    let strict = ["--papers", "--alpha", "500", "--beta", "20%"];
+    let table = corpus.done(&[&["."][..], &strict].concat());
+    let heading = "algorithm 2: more than 500 sentence marks, links below 20%";
+    assert_has(&table, &[heading, "CEPR        CEPF algorithm 2"]);
+    for (args, wanted) in [
+        (&["--alpha=-1"][..], "invalid value '-1'"),
+        (&["--alpha=many"], "invalid value 'many'"),
+        (&["--beta=0%"], "`0%` is neither a number of characters"),
+        (&["--beta=3.5"], "`3.5` is neither"),
+        (&["--method", "ratio"], "cannot be used with"),
+    ] {
+        let ran = corpus.eval(&[&[".", "--papers"][..], args].concat());
+        let error = ran.failed(2).err;
+        assert_has(error.lines().next().unwrap_or_default(), &[wanted]);
+    }
+    let alone = corpus.eval(&[".", "--alpha", "2"]).failed(2);
+    assert_has(&alone.err, &["--papers"]);
+}
+
+#[test]
 fn eval_predictions_per_page() {
     let corpus = Corpus::new();
     let output = corpus.eval(&["news", "--predictions", "p.jsonl"]);

@@ -14,7 +14,10 @@ use super::extract::use_weights;
 use super::output;
 use crate::config::read_weights;
 use crate::daemon::now_ms;
-use taojin_eval::{self as eval, EvalError, Extracted, Extraction, PageFilter, Run, Set, Unseen};
+use taojin_eval::{
+    self as eval, EvalError, Extracted, Extraction, LinkLimit, PageFilter, Run, SecondPass, Set,
+    Unseen,
+};
 use taojin_extract::{Comment, Method};
 
 /// Unreadable pages that are named; a table has how many there are.
@@ -94,6 +97,15 @@ pub(crate) struct Args {
     /// Applies to --learn and to the weights that --folds and --leave-one-set-out learn.
     #[arg(long)]
     licensed: bool,
+    #[command(flatten)]
+    unseen: UnseenArgs,
+    #[command(flatten)]
+    papers: PaperArgs,
+}
+
+/// Arguments of cross-validation.
+#[derive(Debug, clap::Args)]
+struct UnseenArgs {
     /// Cross-validation with K parts
     ///
     /// The sites are divided into K parts, 2 to 20, and the pages of each part are judged with weights learned from the
@@ -112,6 +124,24 @@ pub(crate) struct Args {
     /// all others are still learned from.
     #[arg(long, conflicts_with_all = ["templates", "learn", "folds", "baseline", "worst", "by_language"])]
     leave_one_set_out: bool,
+}
+
+/// Arguments of the extractors of the papers.
+#[derive(Debug, clap::Args)]
+struct PaperArgs {
+    /// Compare with the extractors of the papers: CEPR, CEPF and a second pass
+    ///
+    /// A table of the page F1 of each on each set, on all pages, and on twenty pages of picture news that were judged by hand;
+    /// docs/evaluation.md says what they are.
+    #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language", "method",
+          "templates", "fields", "learn", "folds", "leave_one_set_out"])]
+    papers: bool,
+    /// With --papers: sentence marks that a text has more than
+    #[arg(long, value_name = "N", default_value_t = SecondPass::default().alpha, requires = "papers")]
+    alpha: u32,
+    /// With --papers: link characters that a text has fewer than, or their share of all as 30%
+    #[arg(long, value_name = "N", default_value_t = SecondPass::default().beta, requires = "papers")]
+    beta: LinkLimit,
 }
 
 /// One extracted page, as tools that score predictions read it.
@@ -171,6 +201,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.templates {
         return templates(&sets, &choice, &extraction, &config.templates, args);
     }
+    if args.papers.papers {
+        return papers(&sets, &choice, &extraction, args, pages);
+    }
     if args.fields {
         return fields(
             &sets,
@@ -185,7 +218,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if let Some(file) = &args.save {
         run.save(file).map_err(caller)?;
     }
-    if args.leave_one_set_out {
+    if args.unseen.leave_one_set_out {
         let fitted = Extraction {
             unseen: None,
             ..extraction
@@ -292,6 +325,22 @@ fn templates(
     )
 }
 
+/// Compares with the extractors of the papers.
+fn papers(
+    sets: &[Set],
+    choice: &PageFilter,
+    extraction: &Extraction,
+    args: &Args,
+    pages: usize,
+) -> anyhow::Result<ExitCode> {
+    let PaperArgs { alpha, beta, .. } = args.papers;
+    let bar = output::progress_bar(pages, "pages");
+    let second_pass = SecondPass { alpha, beta };
+    let report = eval::compare_papers(sets, choice, extraction, second_pass, || bar.inc(1));
+    bar.finish_and_clear();
+    show(&report.map_err(caller)?, eval::format_papers, args.json)
+}
+
 fn show<T: Serialize + ?Sized>(
     rows: &T,
     lines: impl FnOnce(&T) -> Vec<String>,
@@ -306,18 +355,18 @@ fn show<T: Serialize + ?Sized>(
 
 /// The weights that cross-validation judges with, if it is asked for.
 fn unseen(args: &Args, sets: &[Set]) -> anyhow::Result<Option<Unseen>> {
-    let parts = match args.folds.map(usize::from) {
+    let parts = match args.unseen.folds.map(usize::from) {
         Some(count) => count,
-        None if args.leave_one_set_out => sets.len(),
+        None if args.unseen.leave_one_set_out => sets.len(),
         None => return Ok(None),
     };
     let bar = output::progress_bar(parts, "parts learned");
     let tick = || bar.inc(1);
-    let learned = if args.leave_one_set_out {
+    let learned = if args.unseen.leave_one_set_out {
         let (all, _) = eval::choose(&args.dir, &PageFilter::default()).map_err(caller)?;
         Unseen::sets(&all, args.licensed, sets, tick)
     } else {
-        Unseen::folds(sets, args.licensed, parts, args.seed, tick)
+        Unseen::folds(sets, args.licensed, parts, args.unseen.seed, tick)
     };
     bar.finish_and_clear();
     learned.map_err(caller)?.ok_or_else(no_text).map(Some)
