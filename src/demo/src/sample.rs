@@ -55,6 +55,9 @@ pub struct SampleSite {
     pub home: String,
     /// Path of its feed.
     pub feed: Option<String>,
+    /// Queues of its host.
+    #[serde(default = "one")]
+    queues: u32,
     charset: Option<String>,
     #[serde(default)]
     gbk: bool,
@@ -63,6 +66,10 @@ pub struct SampleSite {
     dated: bool,
     #[serde(default)]
     answers: BTreeMap<String, Behaviour>,
+}
+
+fn one() -> u32 {
+    1
 }
 
 /// How an address is answered that has a way of its own; `web/sites.toml` describes each.
@@ -162,6 +169,7 @@ impl SampleWeb {
             title: site.title.clone(),
             seeds: vec![self.url(site, &site.home)],
             feeds: feed.into_iter().collect(),
+            queues: site.queues,
             ..Site::default()
         }
     }

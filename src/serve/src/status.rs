@@ -1,6 +1,7 @@
 //! The state of the program as `status`, the API and the operator's page show it: crawler and index, how the last cycle of each
 //! site went, and whether this server is worth being asked. Only the form: the daemon decides.
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -356,7 +357,7 @@ impl SiteStatus {
 }
 
 /// What one cycle of a site did, up to now or to the next.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
 #[serde(default)]
 pub struct CycleCounts {
     /// Addresses visited.
@@ -369,6 +370,48 @@ pub struct CycleCounts {
     pub not_modified: u64,
     /// Visits that the site turned away: asked to sign in or to prove that a person reads, 401, 403, 429 or 451.
     pub turned_away: u64,
+    /// Visits of each queue of its hosts, by the number of the queue; absent if they have one queue each.
+    #[serde(skip_serializing_if = "QueueVisits::is_empty")]
+    pub queue_visits: QueueVisits,
+}
+
+/// Visits of each queue of a site's hosts in a cycle, by the number of the queue: none where each host has one queue.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(transparent)]
+pub struct QueueVisits(pub Vec<u64>);
+
+impl QueueVisits {
+    /// Whether each host has one queue.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Queues that had no visit.
+    pub fn idle(&self) -> usize {
+        self.0.iter().filter(|visits| **visits == 0).count()
+    }
+
+    /// The share of their time that the queues had nothing to fetch, from 0 to 1, if all visits take as long as each other: the
+    /// cycle lasts as long as the fullest queue.
+    pub fn idle_share(&self) -> f64 {
+        let fullest = self.0.iter().max().copied().unwrap_or_default();
+        let places = fullest.saturating_mul(self.0.len() as u64);
+        if places == 0 {
+            return 0.0;
+        }
+        1.0 - self.0.iter().sum::<u64>() as f64 / places as f64
+    }
+}
+
+/// The visits, separated by commas.
+impl fmt::Display for QueueVisits {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (queue, visits) in self.0.iter().enumerate() {
+            let separator = if queue == 0 { "" } else { ", " };
+            write!(f, "{separator}{visits}")?;
+        }
+        Ok(())
+    }
 }
 
 /// How telling one topic's follower stands.
@@ -512,5 +555,30 @@ impl Readiness {
                 "the index is not complete yet, it has the changes up to {indexed}"
             )),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queue_visits_name_idle_queues() {
+        for (visits, shown, idle, share) in [
+            (vec![], "", 0, 0.0),
+            (vec![0, 0], "0, 0", 2, 0.0),
+            (vec![8, 8], "8, 8", 0, 0.0),
+            (vec![8, 0, 4, 0], "8, 0, 4, 0", 2, 0.625),
+        ] {
+            let visits = QueueVisits(visits);
+            assert_eq!(visits.to_string(), shown);
+            assert_eq!(
+                (visits.idle(), visits.idle_share()),
+                (idle, share),
+                "{shown}"
+            );
+        }
+        let json = serde_json::to_value(CycleCounts::default()).unwrap();
+        assert_eq!(json.get("queue_visits"), None, "one queue a host: {json}");
     }
 }

@@ -1,6 +1,7 @@
 //! A host with several queues, with the real daemon: each queue fetches by itself and keeps its delay, and a kill loses nothing.
 //!
-//! `TAOJIN_LONG=1 cargo test -p taojin --test suite queues:: -- --nocapture` prints the pages a minute of 1, 2, 4 and 8 queues.
+//! `TAOJIN_LONG=1 cargo test -p taojin --test suite queues:: -- --nocapture` prints the pages a minute of 1, 2, 4 and 8 queues, and of
+//! one host under each queue hash with its idle queues: the tables of `docs/crawling.md`.
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Condvar, Mutex};
@@ -11,13 +12,11 @@ use serde_json::Value;
 use taojin_crawl::frontier::queue_name;
 use taojin_uri::{CrawlUri, QueueHash};
 
-use super::{add_site, news, shipped};
-use crate::support::folder::{Folder, RunExt as _};
-use crate::support::http::serve;
+use super::{add_site, shipped};
+use crate::support::folder::{Folder, RunExt as _, assert_has};
+use crate::support::http::{Reply, serve};
+use crate::support::small_web::article;
 use crate::support::{PATIENCE, is_long, say, scaled, wait_until};
-
-/// How long an answer takes.
-const PAGE: Duration = Duration::from_millis(100);
 
 /// One request for a page, as the server sees it.
 #[derive(Clone)]
@@ -29,34 +28,70 @@ struct Hit {
 
 #[derive(Default)]
 struct State {
+    /// Until so many have been under way at once, each waits for the others.
+    together: usize,
     under_way: usize,
     most: usize,
     hits: Vec<Hit>,
 }
 
+/// What a host is like, and how it is crawled.
+#[derive(Clone)]
+struct Plan {
+    /// The paths of its pages; its front page names all of them.
+    paths: Vec<String>,
+    /// How long an answer takes.
+    page: Duration,
+    queues: u32,
+    hash: QueueHash,
+    /// Delay of each queue.
+    delay: Duration,
+}
+
+impl Plan {
+    /// A host with so many pages that take 100 ms, in so many queues.
+    fn new(pages: usize, queues: u32) -> Self {
+        Plan {
+            paths: (1..=pages).map(|n| format!("/{n}.html")).collect(),
+            page: Duration::from_millis(100),
+            queues,
+            hash: QueueHash::Xxh3,
+            delay: Duration::ZERO,
+        }
+    }
+}
+
 /// A host whose front page names all others, and a folder with the shipped settings.
 struct Host {
     port: u16,
-    pages: usize,
+    plan: Plan,
     state: Arc<(Mutex<State>, Condvar)>,
     folder: Folder,
 }
 
 impl Host {
-    /// With so many pages, and a site that asks for so many queues; the first answers wait until so many are asked for at once.
-    fn new(pages: usize, queues: u32, delay: Duration) -> Self {
+    /// Its first answers wait until each queue that has pages asks for one.
+    fn new(plan: Plan) -> Self {
         let state = Arc::<(Mutex<State>, Condvar)>::default();
-        let (shared, answer) = (Arc::clone(&state), news(pages));
+        let (shared, paths, page) = (Arc::clone(&state), plan.paths.clone(), plan.page);
         let port = serve(move |request| {
-            let reply = answer(request);
-            if request.path != "/" && reply.status == 200 {
-                take_time(&request.path, queues as usize, &shared);
+            if request.path == "/" {
+                let links = paths.iter().enumerate();
+                let link =
+                    |(n, path)| format!("<li><a href=\"{path}\">第{n}口井的钻探记录</a></li>");
+                let links: String = links.map(link).collect();
+                return Reply::page(&format!("<title>新闻</title><ul>{links}</ul>"));
             }
-            reply
+            let Some(n) = paths.iter().position(|path| *path == request.path) else {
+                return Reply::status(404);
+            };
+            take_time(&request.path, page, &shared);
+            Reply::page(&article(&format!("第{n}口井的钻探记录"), ""))
         });
         let folder = shipped();
-        add_site(&folder, "a", port, &format!("queues = {queues}\n"));
-        let delay_ms = delay.as_millis();
+        add_site(&folder, "a", port, &format!("queues = {}\n", plan.queues));
+        let delay_ms = plan.delay.as_millis();
+        let hash = format!("{:?}", plan.hash).to_lowercase();
         for (shipped, here) in [
             (
                 "min_delay_ms = \"1s\"",
@@ -67,15 +102,32 @@ impl Host {
                 format!("max_delay_ms = {delay_ms}"),
             ),
             ("jitter = 0.1", "jitter = 0.0".to_owned()),
+            ("queue_hash = \"xxh3\"", format!("queue_hash = \"{hash}\"")),
         ] {
             folder.replace("taojin.toml", shipped, &here);
         }
-        Host {
+        let host = Host {
             port,
-            pages,
+            plan,
             state,
             folder,
+        };
+        let filled = host.loads().iter().filter(|load| **load > 0).count();
+        host.state.0.lock().expect("no panic").together = filled;
+        host
+    }
+
+    /// Pages of each queue.
+    fn loads(&self) -> Vec<u64> {
+        let mut loads = vec![0; self.plan.queues as usize];
+        for path in &self.plan.paths {
+            loads[self.queue_number(path)] += 1;
         }
+        loads
+    }
+
+    fn queue_number(&self, path: &str) -> usize {
+        self.plan.hash.shard(&self.url(path), self.plan.queues) as usize
     }
 
     /// The whole address of a path.
@@ -83,17 +135,17 @@ impl Host {
         format!("http://127.0.0.1:{}{path}", self.port)
     }
 
-    /// The queue of an address, of so many.
-    fn queue(url: &str, queues: u32) -> String {
+    /// The queue of an address.
+    fn queue(&self, url: &str) -> String {
         let uri = CrawlUri::parse(url).expect("an address");
-        queue_name(&uri, queues, QueueHash::Xxh3)
+        queue_name(&uri, self.plan.queues, self.plan.hash)
     }
 
     /// Requests of each queue, in their order.
-    fn by_queue(&self, hits: &[Hit], queues: u32) -> BTreeMap<String, Vec<Hit>> {
+    fn by_queue(&self, hits: &[Hit]) -> BTreeMap<String, Vec<Hit>> {
         let mut of_queue: BTreeMap<String, Vec<Hit>> = BTreeMap::new();
         for hit in hits {
-            let name = Self::queue(&self.url(&hit.path), queues);
+            let name = self.queue(&self.url(&hit.path));
             of_queue.entry(name).or_default().push(hit.clone());
         }
         for hits in of_queue.values_mut() {
@@ -111,16 +163,16 @@ impl Host {
     }
 }
 
-/// An answer is under way for a while. Until so many have been at once, each waits for the others.
-fn take_time(path: &str, together: usize, (state, changed): &(Mutex<State>, Condvar)) {
+/// An answer is under way for a while.
+fn take_time(path: &str, page: Duration, (state, changed): &(Mutex<State>, Condvar)) {
     let begun = Instant::now();
     let mut now = state.lock().expect("no panic");
     now.under_way += 1;
     now.most = now.most.max(now.under_way);
     changed.notify_all();
-    let waits = |now: &mut State| now.most < together;
+    let waits = |now: &mut State| now.most < now.together;
     drop(changed.wait_timeout_while(now, PATIENCE, waits));
-    thread::sleep(PAGE);
+    thread::sleep(page);
     let mut now = state.lock().expect("no panic");
     now.under_way -= 1;
     now.hits.push(Hit {
@@ -133,7 +185,10 @@ fn take_time(path: &str, together: usize, (state, changed): &(Mutex<State>, Cond
 #[test]
 fn queues_keep_delays_across_kill() {
     let delay = Duration::from_millis(300);
-    let host = Host::new(160, 8, delay);
+    let host = Host::new(Plan {
+        delay,
+        ..Plan::new(160, 8)
+    });
     let folder = &host.folder;
     let first = folder.taojin(&["crawl"]).started();
     wait_until("60 pages came", || host.hits().len() >= 60);
@@ -145,7 +200,7 @@ fn queues_keep_delays_across_kill() {
     let (before, after): (Vec<Hit>, Vec<Hit>) =
         host.hits().into_iter().partition(|hit| hit.begun < killed);
     for run in [&before, &after] {
-        let queues = host.by_queue(run, 8);
+        let queues = host.by_queue(run);
         assert_eq!(queues.len(), 8, "{:?}", queues.keys());
         for (queue, hits) in queues {
             for pair in hits.windows(2) {
@@ -155,11 +210,11 @@ fn queues_keep_delays_across_kill() {
         }
     }
     let documents = folder.indexed();
-    for page in 1..=host.pages {
-        let url = host.url(&format!("/{page}.html"));
+    for path in &host.plan.paths {
+        let url = host.url(path);
         assert_eq!(documents.get(&url), Some(&1), "{url}");
     }
-    let again = before.len() + after.len() - host.pages;
+    let again = before.len() + after.len() - host.plan.paths.len();
     assert!(again <= 60, "{again} were fetched again");
 
     // Who asks is told.
@@ -169,14 +224,14 @@ fn queues_keep_delays_across_kill() {
         let line: Value = serde_json::from_str(line).expect("JSON");
         assert_eq!(
             line["queue"],
-            Host::queue(line["url"].as_str().expect("a text"), 8)
+            host.queue(line["url"].as_str().expect("a text"))
         );
         named.insert(line["queue"].to_string());
     }
     assert_eq!(named.len(), 8);
     let url = host.url("/3.html");
     let why = folder.json(&["why", "--json", &url]);
-    assert_eq!(why["queue_name"], Host::queue(&url, 8));
+    assert_eq!(why["queue_name"], host.queue(&url));
     assert_eq!(folder.json(&["status", "--json"])["sites"][0]["queues"], 8);
     assert!(folder.done(&["check"]).contains("owner's permission"));
 }
@@ -187,12 +242,12 @@ fn pages_per_minute_scale() {
     let mut of_one = None;
     for queues in scaled([&[1, 2][..], &[1, 2, 4, 8]]).iter().copied() {
         let pages = scaled([40, 400]) * queues as usize;
-        let host = Host::new(pages, queues, Duration::ZERO);
+        let host = Host::new(Plan::new(pages, queues));
         host.folder.done(&["crawl"]);
         let hits = host.hits();
-        assert_eq!(hits.len(), host.pages, "a page came twice");
+        assert_eq!(hits.len(), pages, "a page came twice");
         assert_eq!(host.most_at_once(), queues as usize);
-        let of_queue = host.by_queue(&hits, queues);
+        let of_queue = host.by_queue(&hits);
         let begun = hits.iter().map(|hit| hit.begun).min().expect("hits");
         let last = of_queue.values().filter_map(|hits| hits.last());
         let (first_end, end) = (
@@ -211,4 +266,102 @@ fn pages_per_minute_scale() {
         ));
         assert!(!is_long() || times >= 0.9 * f64::from(queues));
     }
+}
+
+/// Addresses as a news system makes them: the day, a number that goes up, one ending.
+fn news_paths(count: usize) -> Vec<String> {
+    let path = |n| {
+        let (month, day) = (n / 300 % 12 + 1, n / 10 % 28 + 1);
+        format!(
+            "/system/2016/{month:02}/{day:02}/{:09}.shtml",
+            1_570_000 + n
+        )
+    };
+    (0..count).map(path).collect()
+}
+
+/// One host crawled under each hash: what each queue fetched, how many are idle, and pages a minute by the server's log.
+#[test]
+fn queue_hashes_share_out_host() {
+    let fast = Duration::from_millis(100);
+    // Where many queues fetch at once each page takes a second, so that the crawler is not what limits them.
+    let slow = Duration::from_secs(1);
+    let short = [(64, 8, Duration::from_millis(20))];
+    let long = [
+        (320, 4, fast),
+        (320, 5, fast),
+        (320, 8, fast),
+        (1000, 50, slow),
+    ];
+    let runs: &[(usize, u32, Duration)] = scaled([&short, &long]);
+    say(
+        "| queues | hash | fullest by mean | queues without a page | pages a minute | idle queues |",
+    );
+    for (pages, queues, page) in runs.iter().copied() {
+        let runs = QueueHash::ALL.map(|hash| {
+            let host = Host::new(Plan {
+                paths: news_paths(pages),
+                page,
+                hash,
+                ..Plan::new(pages, queues)
+            });
+            let fullest = host.loads().into_iter().max().unwrap_or_default();
+            (hash, fullest, crawl_under_hash(&host))
+        });
+        // The fullest queue says how long a crawl takes. A short one is too short to show it.
+        for (hash, fullest, rate) in runs.iter().filter(|_| is_long()) {
+            for (other, fuller, lower) in runs.iter().filter(|run| run.1 * 2 >= fullest * 3) {
+                assert!(lower < rate, "{other:?} {fuller} {hash:?} {fullest}");
+            }
+        }
+    }
+}
+
+/// Crawls a host whose answers take equally long, and prints a row of the table. Pages a minute.
+fn crawl_under_hash(host: &Host) -> f64 {
+    let (hash, queues) = (host.plan.hash, host.plan.queues);
+    let loads = host.loads();
+    let summary = host.folder.done(&["crawl"]);
+    let hits = host.hits();
+    assert_eq!(hits.len(), host.plan.paths.len(), "a page came twice");
+    let filled = loads.iter().filter(|load| **load > 0).count();
+    let most = host.most_at_once();
+    assert_eq!(
+        most, filled,
+        "{hash:?}: each queue that has pages fetches, one at a time"
+    );
+    for (queue, hits) in host.by_queue(&hits) {
+        for pair in hits.windows(2) {
+            assert!(pair[1].begun >= pair[0].ended, "{queue}: two at once");
+        }
+    }
+
+    // The report says the same, with the front page.
+    let mut visits = loads.clone();
+    visits[host.queue_number("/")] += 1;
+    let status = host.folder.json(&["status", "--json"]);
+    assert_eq!(
+        status["sites"][0]["cycle"]["queue_visits"],
+        Value::from(visits.clone())
+    );
+    let idle = visits.iter().filter(|visits| **visits == 0).count();
+    let numbers: Vec<String> = visits.iter().map(u64::to_string).collect();
+    let said = format!("visits of each queue: {}; {idle} idle", numbers.join(", "));
+    assert_has(&summary, &[&said]);
+    assert_has(&host.folder.done(&["status"]), &[&said]);
+
+    let begun = hits.iter().map(|hit| hit.begun).min().expect("hits");
+    let ended = hits.iter().map(|hit| hit.ended).max().expect("hits");
+    let all_s = (ended - begun).as_secs_f64();
+    let times = hits.iter().map(|hit| (hit.ended - hit.begun).as_secs_f64());
+    let idle_queues = f64::from(queues) - times.sum::<f64>() / all_s;
+    let rate = hits.len() as f64 * 60.0 / all_s;
+    let fullest = loads.iter().max().copied().unwrap_or_default() as f64;
+    let mean = hits.len() as f64 / f64::from(queues);
+    say(&format!(
+        "| {queues} | {hash:?} | {:.2} | {} | {rate:.0} | {idle_queues:.1} |",
+        fullest / mean,
+        loads.len() - filled
+    ));
+    rate
 }

@@ -297,6 +297,7 @@ impl Frontier {
         Lease {
             queue: Arc::from(queue_name(&record.uri, count, self.config.queue_hash)),
             number,
+            queues: count,
             record,
             ip,
             delay_ms,
@@ -429,6 +430,8 @@ pub struct Lease {
     pub queue: Arc<str>,
     /// Which of the queues of its host that is.
     pub(super) number: u32,
+    /// How many queues its host has.
+    queues: u32,
     /// The address that counts it as a connection, if the host's address was known.
     pub(super) ip: Option<IpAddr>,
     /// Least time between two requests of its visit to the host, in milliseconds.
@@ -447,9 +450,15 @@ impl Lease {
             record,
             queue: Arc::from(""),
             number: 0,
+            queues: 1,
             ip: None,
             delay_ms: 0,
         }
+    }
+
+    /// Which of the queues of its host it came from, from 0; `None` if the host has one queue.
+    pub fn queue_number(&self) -> Option<u32> {
+        (self.queues > 1).then_some(self.number)
     }
 }
 

@@ -223,6 +223,10 @@ impl SitePage {
     }
 
     /// A share of pages; a dash where nothing is known of it.
+    fn idle_share(&self) -> String {
+        percent(self.s.cycle.queue_visits.idle_share())
+    }
+
     fn share(&self, share: &Option<f64>) -> String {
         share
             .map(percent)

@@ -6,7 +6,7 @@ use crate::daemon::report::summary::number;
 use crate::daemon::report::verdict::{
     self, CycleLimits, SiteFacts, UnvisitedCounts, VerdictTerms, VisitCounts,
 };
-use crate::serve::SiteVerdict;
+use crate::serve::{QueueVisits, SiteVerdict};
 use taojin_crawl::frontier;
 use taojin_crawl::schedule::{Cron, Site};
 use taojin_crawl::store::{NewUrl, Reader, SiteCounts, SiteRecord, UrlClass};
@@ -31,8 +31,28 @@ pub(crate) const SITEMAPS_CUT: &str = "cycle_sitemaps_cut";
 pub(crate) const LISTS_CUT: &str = "cycle_lists_cut";
 /// Visits without a page, by the word that follows.
 pub(crate) const PROBLEM: &str = "cycle_problem ";
+/// Visits of one queue of each host, by the number that follows.
+const QUEUE_VISITS: &str = "cycle_queue_visits ";
 /// When the cycle was over, Unix milliseconds.
 pub(crate) const ENDED_MS: &str = "cycle_ended_ms";
+
+/// Name of the counter of a cycle: visits of this queue of each host.
+pub(crate) fn queue_visits_counter(queue: u32) -> String {
+    format!("{QUEUE_VISITS}{queue}")
+}
+
+/// Returns how many visits each queue of the site's hosts had in the cycle; of none if they have one queue each.
+pub(crate) fn queue_visits(counts: &SiteCounts, site: &Site) -> QueueVisits {
+    let queues = if site.queues > 1 { site.queues } else { 0 };
+    let visits = (0..queues).map(|queue| number(counts, &queue_visits_counter(queue)));
+    QueueVisits(visits.collect())
+}
+
+/// How the last cycle of a site went.
+pub(crate) struct CycleResult {
+    pub(crate) verdict: SiteVerdict,
+    pub(crate) queue_visits: QueueVisits,
+}
 
 /// Statuses by which servers say that they do not want this reader.
 const REFUSING: [u16; 4] = [401, 403, 429, 451];

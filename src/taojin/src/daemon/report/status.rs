@@ -276,6 +276,7 @@ impl StatusBoard {
                     wasted: number(&counted, "cycle_wasted"),
                     not_modified: number(&counted, "cycle_not_modified"),
                     turned_away: sites::turned_away(&counted),
+                    queue_visits: sites::queue_visits(&counted, site),
                 },
                 recall_estimate: freshness.recall(),
                 mean_age_ms: freshness.mean_age_ms(now),

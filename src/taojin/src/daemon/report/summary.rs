@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::daemon::crawl::sites;
-use crate::serve::{Level, Words};
+use crate::serve::{Level, QueueVisits, Words};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::store::{Counts, SiteCounts};
 
@@ -105,6 +105,9 @@ pub struct SiteSummary {
     pub left: u64,
     /// The setting that keeps what is left for later, or addresses out.
     pub setting: Option<String>,
+    /// Visits of each queue of its hosts in the last cycle; absent if they have one queue each.
+    #[serde(skip_serializing_if = "QueueVisits::is_empty")]
+    pub queue_visits: QueueVisits,
 }
 
 /// A host that a pass did not wait for.

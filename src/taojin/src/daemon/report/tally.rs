@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use super::summary::{CrawlPause, Freshness, RestingHost, SiteSummary, Summary, share, totals};
 use crate::daemon::crawl::crawl_log::LogLine;
-use crate::serve::{SiteVerdict, Words};
+use crate::daemon::crawl::sites::CycleResult;
+use crate::serve::Words;
 use taojin_crawl::frontier::{CommitReport, Resting};
 use taojin_crawl::store::Counts;
 use taojin_crawl::{DocumentChange, VisitOutcome};
@@ -130,8 +131,9 @@ impl CrawlTally {
     }
 
     /// Says how each site fared.
-    pub(crate) fn take_verdicts(&mut self, verdicts: BTreeMap<Arc<str>, SiteVerdict>) {
-        for (name, verdict) in verdicts {
+    pub(crate) fn take_results(&mut self, results: BTreeMap<Arc<str>, CycleResult>) {
+        for (name, result) in results {
+            let verdict = result.verdict;
             let site = self.by_site.get(&*name).copied().unwrap_or_default();
             self.summary.sites.push(SiteSummary {
                 name: name.to_string(),
@@ -142,6 +144,7 @@ impl CrawlTally {
                 new: site.new_documents,
                 left: verdict.left,
                 setting: verdict.setting,
+                queue_visits: result.queue_visits,
             });
         }
     }

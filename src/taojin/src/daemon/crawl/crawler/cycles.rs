@@ -12,12 +12,11 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::daemon::crawl::interval::Interval;
 use crate::daemon::crawl::site_rules::SiteRules;
-use crate::daemon::crawl::sites::{ENDED_MS, SiteRun, site_verdict};
+use crate::daemon::crawl::sites::{CycleResult, ENDED_MS, SiteRun, queue_visits, site_verdict};
 use crate::daemon::reloading::Current;
 use crate::daemon::report::summary::number;
 use crate::daemon::report::verdict::VerdictTerms;
 use crate::daemon::{Shared, local_time};
-use crate::serve::SiteVerdict;
 use taojin_crawl::fetch::Gate;
 use taojin_crawl::frontier::{self, Frontier, Span};
 use taojin_crawl::schedule::Site;
@@ -180,23 +179,26 @@ impl Cycles {
         Ok(())
     }
 
-    /// The verdicts of all sites in use, by name.
-    pub(super) fn verdicts(
+    /// How the last cycles of all sites in use went, by name.
+    pub(super) fn results(
         &self,
         store: &Store,
         limits: &frontier::Config,
         now: i64,
-    ) -> anyhow::Result<BTreeMap<Arc<str>, SiteVerdict>> {
+    ) -> anyhow::Result<BTreeMap<Arc<str>, CycleResult>> {
         let counts = store.counts()?;
         let empty = SiteCounts::new();
-        let mut verdicts = BTreeMap::new();
+        let mut results = BTreeMap::new();
         for (name, run) in &self.runs {
             let counts = counts.sites.get(&**name).unwrap_or(&empty);
             let terms = self.verdict_terms;
-            let verdict = site_verdict(store, counts, run.site(), limits, terms, now)?;
-            verdicts.insert(Arc::clone(name), verdict);
+            let result = CycleResult {
+                verdict: site_verdict(store, counts, run.site(), limits, terms, now)?,
+                queue_visits: queue_visits(counts, run.site()),
+            };
+            results.insert(Arc::clone(name), result);
         }
-        Ok(verdicts)
+        Ok(results)
     }
 
     /// Whether sites were read again that are not taken up.

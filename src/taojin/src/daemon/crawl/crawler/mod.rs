@@ -265,7 +265,7 @@ impl Crawler {
             let pass = self.cycles.span(tally.started_ms(), now);
             tally.take_resting(&self.frontier.resting(store, &pass)?);
             let limits = self.frontier.config();
-            tally.take_verdicts(self.cycles.verdicts(store, limits, now)?);
+            tally.take_results(self.cycles.results(store, limits, now)?);
         }
         Ok(())
     }

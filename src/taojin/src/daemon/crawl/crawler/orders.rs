@@ -112,9 +112,9 @@ impl Orders {
             let mut counts = store.counts()?;
             counts.sites.retain(|name, _| sites.contains(name.as_str()));
             tally.finish(&counts, now);
-            let mut verdicts = cycles.verdicts(store, limits, now)?;
-            verdicts.retain(|name, _| sites.contains(name));
-            tally.take_verdicts(verdicts);
+            let mut results = cycles.results(store, limits, now)?;
+            results.retain(|name, _| sites.contains(name));
+            tally.take_results(results);
             Ok(())
         };
         let is_over = |name: &str| cycles.is_over(name);

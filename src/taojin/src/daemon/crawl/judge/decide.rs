@@ -77,6 +77,7 @@ pub(crate) fn decide(
         is_new: said == Some(DocumentChange::New),
         wasted,
         turned_away: judgement.turned_away,
+        queue: lease.queue_number(),
     };
     let (counters, error) = (counted.counters(), counted.error(&record.uri));
     let mut outlinks: Vec<_> = if keeps_links {
@@ -282,6 +283,8 @@ struct Counted<'a> {
     is_new: bool,
     wasted: bool,
     turned_away: bool,
+    /// The queue that it came from, if its host has several.
+    queue: Option<u32>,
 }
 
 impl Counted<'_> {
@@ -339,7 +342,8 @@ impl Counted<'_> {
         let names = names.into_iter().filter(|(_, is_so)| *is_so);
         let names = names.map(|(name, _)| Cow::Borrowed(name));
         let problem = problem.map(|problem| Cow::Owned(format!("{}{problem}", sites::PROBLEM)));
-        names.chain(problem).collect()
+        let queue = (self.queue).map(|queue| Cow::Owned(sites::queue_visits_counter(queue)));
+        names.chain(problem).chain(queue).collect()
     }
 
     /// The address and why it brought no page, if that is an error of its site.
