@@ -4,6 +4,7 @@ mod article_pages;
 mod charsets;
 mod comments;
 mod eval;
+mod followed_comments;
 mod inputs;
 mod pages;
 mod same_documents;

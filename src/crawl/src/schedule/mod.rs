@@ -12,7 +12,7 @@ mod tests;
 pub use cron::{Cron, CronError};
 pub use lists::{Cut, FeedError, Sitemap, SitemapReader, read_feed, read_sitemap};
 pub use revisit::{Config, Finding, PageFacts, PageKind, Revisit, Shown, revisit};
-pub use site::{Addresses, Scope, Site, SiteError};
+pub use site::{Addresses, Comments, Scope, Site, SiteError};
 
 use taojin_uri::CrawlUri;
 

@@ -66,6 +66,8 @@ pub struct Scope {
     pub exclude: Vec<String>,
     /// Pages that are documents although they read like lists or tables: films, goods, people. The same forms.
     pub documents: Vec<String>,
+    /// Which comments its documents have.
+    pub comments: Comments,
     /// Links from a seed.
     pub max_hops: u16,
     /// Redirects in a row.
@@ -76,6 +78,17 @@ pub struct Scope {
     pub max_repeated_segments: usize,
     /// Bytes of an address.
     pub max_url_bytes: usize,
+}
+
+/// Which comments the documents of a site have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Comments {
+    /// Those that stand in the page.
+    #[default]
+    Page,
+    /// Also those that its scripts read as JSON: their address is requested as well.
+    Follow,
 }
 
 impl Default for Site {
@@ -111,6 +124,7 @@ impl Default for Scope {
             include: Vec::new(),
             exclude: Vec::new(),
             documents: Vec::new(),
+            comments: Comments::default(),
             // Links from a seed. The next page of a list counts none where the link says so; in other archives each may be one. What
             // has no end is told by other rules (see `frontier`).
             max_hops: 1000,

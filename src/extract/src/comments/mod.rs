@@ -6,6 +6,7 @@
 //! (menus, recommendation grids, lists of categories) are excluded by who speaks, when, how differently, and by their share
 //! of links.
 
+pub mod answer;
 mod author;
 mod endpoints;
 mod fields;
@@ -24,7 +25,7 @@ use std::ops::Range;
 use time_cues as signs;
 use verdict as judge;
 
-pub use endpoints::find_endpoints;
+pub use endpoints::{find_endpoints, find_json_endpoints};
 
 use crate::page::{NodeId, Page};
 use fields::RecordFields;

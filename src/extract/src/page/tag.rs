@@ -427,6 +427,8 @@ pub enum Attr {
     Rowspan,
     /// Kept of style sheets.
     Media,
+    /// Where a script reads the comments from: `data-comments-url` and whatever else begins so.
+    DataComments,
 }
 
 /// A set of attributes.
@@ -454,10 +456,19 @@ impl Attrs {
     }
 }
 
+/// Beginning of the names of attributes that say where a script reads the comments from.
+const COMMENTS: &[u8] = b"data-comment";
+
 impl Attr {
     /// The attribute of a name in any case, if it is one that is kept.
     pub fn from_name(name: &[u8]) -> Option<Attr> {
         let first = name.first()? | 0x20;
+        if name.len() > COMMENTS.len() && first == b'd' && name[5] | 0x20 == b'c' {
+            let begin = name.get(..COMMENTS.len())?;
+            return begin
+                .eq_ignore_ascii_case(COMMENTS)
+                .then_some(Attr::DataComments);
+        }
         let (known, attr) = match (name.len(), first) {
             (2, b'i') => ("id", Attr::Id),
             (3, b'a') => ("alt", Attr::Alt),

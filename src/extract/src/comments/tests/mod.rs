@@ -1,6 +1,8 @@
 //! Tests of the comment blocks: times, words, groups, verdicts, hostile pages.
 
+mod answer;
 mod headings;
+mod json_endpoints;
 
 use proptest::prelude::*;
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
-use super::visit::FurtherPage;
+use super::visit::{FurtherPart, PartKind};
 use taojin_crawl::fetch::Fetched;
 use taojin_crawl::store::UrlRecord;
 use taojin_crawl::{DocumentChange, VisitOutcome};
@@ -71,12 +71,16 @@ impl LogLine {
         }
     }
 
-    /// The line of the fetch of a further page of an article.
-    pub(super) fn from_further_page(record: &UrlRecord, page: &FurtherPage, now_ms: i64) -> Self {
+    /// The line of the fetch of a further part of an article.
+    pub(super) fn from_further_part(record: &UrlRecord, part: &FurtherPart, now_ms: i64) -> Self {
+        let of = match part.kind {
+            PartKind::Page => "a later page of",
+            PartKind::Comments => "the comments of",
+        };
         Self {
-            url: page.uri.to_string(),
-            reason: Some(format!("a later page of {}", record.uri)),
-            ..Self::from_fetch(record, Some(&page.fetched), now_ms)
+            url: part.uri.to_string(),
+            reason: Some(format!("{of} {}", record.uri)),
+            ..Self::from_fetch(record, Some(&part.fetched), now_ms)
         }
     }
 }

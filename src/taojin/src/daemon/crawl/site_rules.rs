@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use chrono::{DateTime, Offset as _};
 
 use crate::daemon::shared::lock;
-use taojin_crawl::schedule::Site;
+use taojin_crawl::schedule::{Comments, Site};
 use taojin_crawl::scope::Patterns;
 
 /// What a visit must know of its site.
@@ -20,6 +20,8 @@ pub(crate) struct SiteRules {
     pub(crate) utc_offset_min: Option<i32>,
     /// Whether the sitemaps that robots.txt names are read.
     pub(crate) robots_sitemaps: bool,
+    /// Whether the comments that its pages load by script are requested.
+    pub(crate) follows_comments: bool,
     /// Whether files that its pages offer are read.
     pub(crate) attachments: bool,
     /// Up to which size they are, where that is not the usual one.
@@ -40,6 +42,7 @@ impl SiteRules {
             documents: Arc::new(documents),
             utc_offset_min: offset.map(|o| o.local_minus_utc() / 60),
             robots_sitemaps: site.robots_sitemaps,
+            follows_comments: site.scope.comments == Comments::Follow,
             attachments: site.attachments,
             max_attachment_bytes: site.max_attachment_bytes,
         }

@@ -56,6 +56,7 @@ fn read_whole(document: Document, head: &Head) -> (PageRead, Vec<NewUrl>) {
             head: head.clone(),
             ..fetched(VisitOutcome::Page, 200)
         },
+        is_live: true,
         joins: true,
     };
     read_page(&answer, document)

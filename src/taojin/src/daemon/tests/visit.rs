@@ -1,7 +1,7 @@
 //! A visit as a value: how it ended, and what is said of it.
 
 use super::*;
-use crate::daemon::crawl::visit::article::MissingPages;
+use crate::daemon::crawl::visit::article::MissingPart;
 use crate::daemon::crawl::visit::{
     Answer, Content, FileRead, Held, ListRead, Unfetched, Unindexed, Visit,
 };
@@ -43,7 +43,7 @@ fn list(cut: Option<Cut>) -> Visit {
     }))
 }
 
-fn lacks(missing: MissingPages) -> Visit {
+fn lacks(missing: MissingPart) -> Visit {
     let mut answer = page_of(Held::None, 1);
     if let Content::Page(page) = &mut answer.content {
         page.missing = Some(missing);
@@ -134,7 +134,7 @@ fn missing_pages_are_told() {
     let uri = || uri("http://a.example/1_3.html");
     for (missing, wanted) in [
         (
-            MissingPages::Failed {
+            MissingPart::Failed {
                 number: 3,
                 uri: uri(),
                 why: "HTTP 404".to_owned(),
@@ -142,18 +142,18 @@ fn missing_pages_are_told() {
             "page 3 of the article, http://a.example/1_3.html: HTTP 404",
         ),
         (
-            MissingPages::NothingNew {
+            MissingPart::NothingNew {
                 number: 3,
                 uri: uri(),
             },
             "page 3 of the article left out, http://a.example/1_3.html: it says nothing new",
         ),
         (
-            MissingPages::TooMany { from: 11, most: 10 },
+            MissingPart::TooMany { from: 11, most: 10 },
             "pages of the article left out from page 11 on: crawl.article_pages = 10",
         ),
         (
-            MissingPages::TooLong { from: 4 },
+            MissingPart::TooLong { from: 4 },
             "pages of the article left out from page 4 on: its text has a megabyte",
         ),
     ] {

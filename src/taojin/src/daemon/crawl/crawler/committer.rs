@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use crate::daemon::crawl::crawl_log::{CrawlLog, LogLine};
 use crate::daemon::crawl::judge::decide::Change;
 use crate::daemon::crawl::sharing::Sharing;
-use crate::daemon::crawl::visit::{FurtherPage, Visit};
+use crate::daemon::crawl::sites;
+use crate::daemon::crawl::visit::{FurtherPart, Visit};
 use taojin_crawl::fetch::WarcSink;
-use taojin_crawl::frontier::{CommitReport, Frontier};
+use taojin_crawl::frontier::{CommitReport, Frontier, Lease};
 use taojin_crawl::store::{
     Batch, FinishedPage, HELD_MS, NewUrl, Store, StoreError, UrlId, UrlRecord,
 };
@@ -82,14 +83,19 @@ impl Committer {
         self.batch.pages.push(change.page);
     }
 
-    /// Counts and logs the fetch of a further page of an article, whose first is added when all have come.
-    pub(super) fn add_further_page(&mut self, record: &UrlRecord, page: &FurtherPage, now: i64) {
+    /// Counts and logs the fetch of a further part of an article, whose first page is added when all have come.
+    pub(super) fn add_further_part(&mut self, lease: &Lease, part: &FurtherPart, now: i64) {
         self.since.get_or_insert_with(Instant::now);
+        let record = &lease.record;
         for counter in ["fetches", "cycle_visits"] {
             self.batch.count(&record.site, counter, 1);
         }
+        if let Some(queue) = lease.queue_number() {
+            self.batch
+                .count(&record.site, sites::queue_visits_counter(queue), 1);
+        }
         self.log
-            .write(&LogLine::from_further_page(record, page, now));
+            .write(&LogLine::from_further_part(record, part, now));
     }
 
     /// Adds addresses; known ones are dropped when they are written.

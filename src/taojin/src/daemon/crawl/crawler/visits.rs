@@ -45,8 +45,8 @@ impl Crawler {
             self.frontier.discard(lease, report, now);
             return Ok(());
         }
-        if let Some(page) = finished.visit.further() {
-            self.committer.add_further_page(&lease.record, page, now);
+        if let Some(part) = finished.visit.further() {
+            self.committer.add_further_part(lease, part, now);
         }
         let has_room = self.inbox.is_stopping() || self.orders.has_room_for_article();
         if has_room && matches!(finished.visit.content(), Some(Content::Open { .. })) {

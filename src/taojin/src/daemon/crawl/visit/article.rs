@@ -1,7 +1,7 @@
-//! Joins an article that is printed over several pages.
+//! Joins an article that is printed over several pages, and the comments that its page loads by script.
 //!
-//! An [`OpenArticle`] starts with the first page and takes those that follow, each in a visit of its own; the result is one page
-//! with the whole text. Until the last page has come nothing is stored, so that after a crash or a stop the first URL is due as
+//! An [`OpenArticle`] starts with the first page and takes what follows, each in a visit of its own; the result is one page
+//! with the whole text. Until the last part has come nothing is stored, so that after a crash or a stop the first URL is due as
 //! before.
 
 use std::fmt;
@@ -9,15 +9,16 @@ use std::mem;
 use std::sync::Arc;
 
 use super::body::BodyForm;
-use super::page::{FetchedPage, continues, read_page};
+use super::comments::{self, PendingComments};
+use super::page::{FetchedPage, continues, may_have_comments, read_page};
 use super::visitor::{Visitor, report_fetch};
-use super::{Answer, Content, FurtherPage, Moment, Unfetched, Visit, describe_failure};
+use super::{Answer, Content, FurtherPart, Moment, PartKind, Unfetched, Visit, describe_failure};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetched, Purpose, Turn};
 use taojin_crawl::frontier::FetchReport;
 use taojin_crawl::scope::Reach;
 use taojin_crawl::store::{UrlClass, UrlRecord, UsedTemplate};
-use taojin_extract::Document;
+use taojin_extract::{Comment, Document};
 use taojin_uri::CrawlUri;
 
 /// Longest text of an article, in bytes: a book has as much, and it is held in memory between two visits.
@@ -26,24 +27,35 @@ const MAX_TEXT: usize = 1 << 20;
 /// Visits in a row that a page must fail before the article is taken without it.
 const PATIENCE: u32 = 3;
 
-/// An article of which some pages have come.
+/// An article of which some parts have come.
 #[derive(Debug)]
 pub(crate) struct OpenArticle {
     /// With the text of all of them.
     document: Document,
     /// How the first came.
     first: Fetched,
-    /// Addresses of those that follow.
+    /// Addresses of the pages that follow.
     left: Vec<CrawlUri>,
+    /// The comments that are to be had, if the site's are followed and the page names any.
+    comments: Option<PendingComments>,
+    /// What could not be had, the first of it.
+    missing: Option<MissingPart>,
     /// The template that the first was read with.
     template: Option<UsedTemplate>,
     /// The files that it offers are to be read.
     attachments: bool,
 }
 
-/// Pages of an article that its document lacks, and why.
+/// What the document of an article lacks, and why.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum MissingPages {
+pub(crate) enum MissingPart {
+    /// The comments that a script loads.
+    Comments {
+        /// Where they were to be had.
+        uri: CrawlUri,
+        /// Why they were not, in words.
+        why: String,
+    },
     /// One that did not come.
     Failed {
         /// Its number, from 1.
@@ -74,23 +86,24 @@ pub(crate) enum MissingPages {
     },
 }
 
-impl fmt::Display for MissingPages {
+impl fmt::Display for MissingPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            MissingPages::Failed { number, uri, why } => {
+            MissingPart::Comments { uri, why } => write!(f, "comments of the page, {uri}: {why}"),
+            MissingPart::Failed { number, uri, why } => {
                 write!(f, "page {number} of the article, {uri}: {why}")
             }
-            MissingPages::NothingNew { number, uri } => {
+            MissingPart::NothingNew { number, uri } => {
                 write!(
                     f,
                     "page {number} of the article left out, {uri}: it says nothing new"
                 )
             }
-            MissingPages::TooMany { from, most } => write!(
+            MissingPart::TooMany { from, most } => write!(
                 f,
                 "pages of the article left out from page {from} on: crawl.article_pages = {most}"
             ),
-            MissingPages::TooLong { from } => write!(
+            MissingPart::TooLong { from } => write!(
                 f,
                 "pages of the article left out from page {from} on: its text has a megabyte"
             ),
@@ -99,28 +112,63 @@ impl fmt::Display for MissingPages {
 }
 
 impl OpenArticle {
-    /// The article that begins with this page, if it continues on others.
+    /// The article that begins with this page, if it continues on others or its comments are to be had elsewhere.
     pub(super) fn start(
         fetched_page: &FetchedPage<'_>,
         document: &Document,
         template: Option<UsedTemplate>,
+        comments: Option<PendingComments>,
     ) -> Option<Box<Self>> {
-        if !continues(fetched_page, document) {
+        let comments = comments.filter(|_| may_have_comments(fetched_page, document));
+        let mut left = Vec::new();
+        if continues(fetched_page, document) {
+            left = parse_addresses(&document.pages);
+        }
+        if left.is_empty() && comments.is_none() {
             return None;
         }
         let mut document = document.clone();
-        let pages = mem::take(&mut document.pages);
-        document.links.retain(|link| !pages.contains(&link.url));
-        let left = parse_addresses(&pages);
-        (!left.is_empty()).then(|| {
-            Box::new(Self {
-                document,
-                first: fetched_page.fetched.clone(),
-                left,
-                template,
-                attachments: fetched_page.attachments,
-            })
-        })
+        if !left.is_empty() {
+            let pages = mem::take(&mut document.pages);
+            document.links.retain(|link| !pages.contains(&link.url));
+        }
+        Some(Box::new(Self {
+            document,
+            first: fetched_page.fetched.clone(),
+            left,
+            comments,
+            missing: None,
+            template,
+            attachments: fetched_page.attachments,
+        }))
+    }
+
+    /// Notes what could not be had; the first counts.
+    pub(super) fn note_missing(&mut self, missing: MissingPart) {
+        self.missing.get_or_insert(missing);
+    }
+
+    /// Adds the comments that an answer holds; if it has any, none are missing.
+    pub(super) fn add_comments(&mut self, found: Vec<Comment>) {
+        if !found.is_empty() && matches!(self.missing, Some(MissingPart::Comments { .. })) {
+            self.missing = None;
+        }
+        let Document { comments, text, .. } = &mut self.document;
+        comments::add_comments(comments, text, found);
+    }
+
+    /// Puts back what is still to be had of its comments.
+    pub(super) fn set_pending_comments(&mut self, pending: PendingComments) {
+        self.comments = Some(pending);
+    }
+
+    /// Whether a part of it has not come yet.
+    fn has_more(&self) -> bool {
+        !self.left.is_empty()
+            || self
+                .comments
+                .as_ref()
+                .is_some_and(PendingComments::has_more)
     }
 
     /// Takes in the next page. False if it is none of this article.
@@ -147,25 +195,22 @@ impl OpenArticle {
     }
 
     /// The answer as if all that has come had been one page.
-    fn to_answer(
-        &self,
-        record: &UrlRecord,
-        missing: Option<MissingPages>,
-        further: Option<FurtherPage>,
-    ) -> Answer {
+    fn to_answer(&self, record: &UrlRecord, further: Option<FurtherPart>) -> Answer {
         let mut fetched = self.first.clone();
-        if missing.is_some() {
-            // The next visit is to bring the page again, and with it those that are missing.
+        let lacks_page = !matches!(self.missing, None | Some(MissingPart::Comments { .. }));
+        if lacks_page || self.comments.is_some() {
+            // The next visit is to bring the page again, and with it what is missing, and what readers have said since.
             (fetched.head.etag, fetched.head.last_modified) = (None, None);
         }
         let first = FetchedPage {
             record,
             fetched: &fetched,
+            is_live: false,
             joins: false,
             attachments: self.attachments,
         };
         let (mut page, outlinks) = read_page(&first, self.document.clone());
-        page.missing = missing;
+        page.missing.clone_from(&self.missing);
         page.template = self.template;
         Answer {
             fetched,
@@ -176,58 +221,73 @@ impl OpenArticle {
         }
     }
 
-    /// The answer with the page that was fetched last; it goes on, unless that was the last one or no more are taken.
+    /// The answer with what was fetched last; it goes on, unless all has come.
+    pub(super) fn proceed(
+        self: Box<Self>,
+        record: &UrlRecord,
+        further: Option<FurtherPart>,
+    ) -> Answer {
+        let mut answer = self.to_answer(record, further);
+        if self.has_more()
+            && let Content::Page(so_far) = answer.content
+        {
+            answer.content = Content::Open {
+                article: self,
+                so_far,
+            };
+        }
+        answer
+    }
+
+    /// The answer with the page that was fetched last; no more pages are taken than `most`.
     fn continue_with(
         mut self: Box<Self>,
         record: &UrlRecord,
-        further: FurtherPage,
+        further: FurtherPart,
         document: Document,
         (number, most): (usize, usize),
     ) -> Answer {
         let uri = further.uri.clone();
-        let further = Some(further);
-        if !self.append(&uri, document) {
-            return self.to_answer(
-                record,
-                Some(MissingPages::NothingNew { number, uri }),
-                further,
-            );
-        }
         let from = number + 1;
-        let missing = if self.left.is_empty() {
+        let missing = if !self.append(&uri, document) {
+            Some(MissingPart::NothingNew { number, uri })
+        } else if self.left.is_empty() {
             None
         } else if number >= most {
-            Some(MissingPages::TooMany { from, most })
+            Some(MissingPart::TooMany { from, most })
         } else if self.document.text.len() >= MAX_TEXT {
-            Some(MissingPages::TooLong { from })
+            Some(MissingPart::TooLong { from })
         } else {
-            let mut answer = self.to_answer(record, None, further);
-            if let Content::Page(so_far) = answer.content {
-                answer.content = Content::Open {
-                    article: self,
-                    so_far,
-                };
-            }
-            return answer;
+            None
         };
-        self.to_answer(record, missing, further)
+        if let Some(missing) = missing {
+            self.end_pages(missing);
+        }
+        self.proceed(record, Some(further))
+    }
+
+    /// No more pages are taken.
+    fn end_pages(&mut self, missing: MissingPart) {
+        self.note_missing(missing);
+        self.left.clear();
     }
 
     /// The visit without a page, which failed so. What may be mended soon fails the visit, so that a document that has all pages is
     /// not replaced by one that lacks some.
     fn end_without(
-        &self,
+        mut self: Box<Self>,
         record: &UrlRecord,
-        missing: MissingPages,
+        missing: MissingPart,
         failed: VisitOutcome,
-        further: Option<FurtherPage>,
+        further: Option<FurtherPart>,
     ) -> Visit {
         let passes = failed == VisitOutcome::RobotsUnreachable || failed.is_host_trouble();
         if passes && record.visit.errors + 1 < PATIENCE {
             let further = further.map(Box::new);
             return Visit::Unfetched(Unfetched::PagesMissing { missing, further });
         }
-        Visit::Fetched(Box::new(self.to_answer(record, Some(missing), further)))
+        self.end_pages(missing);
+        Visit::Fetched(Box::new(self.proceed(record, further)))
     }
 }
 
@@ -237,13 +297,18 @@ fn parse_addresses(urls: &[String]) -> Vec<CrawlUri> {
     uris.flatten().collect()
 }
 
-/// Fetches the next page of an article.
-pub(super) async fn fetch_next_page(
+/// Fetches the next part of an article: a page, or the comments once all pages have come.
+pub(super) async fn fetch_next_part(
     visitor: &Arc<Visitor>,
     record: &UrlRecord,
     mut article: Box<OpenArticle>,
     turn: &mut Turn,
 ) -> (Visit, FetchReport) {
+    if article.left.is_empty()
+        && let Some(pending) = article.comments.take()
+    {
+        return comments::fetch_comments(visitor, record, article, pending, turn).await;
+    }
     let number = article.document.pages.len() + 2;
     let uri = article.left.remove(0);
     // What the first page leads to is in the scope of its site as any link of it is.
@@ -255,7 +320,7 @@ pub(super) async fn fetch_next_page(
         Err(refused) => {
             let refused = Unfetched::Refused(refused);
             let why = refused.to_string();
-            let missing = MissingPages::Failed { number, uri, why };
+            let missing = MissingPart::Failed { number, uri, why };
             let outcome = refused.outcome();
             let report = FetchReport {
                 elapsed_ms: None,
@@ -269,7 +334,11 @@ pub(super) async fn fetch_next_page(
     let bytes = fetched.body_bytes;
     let read = move || {
         let document = read(&beside, &record, &fetched, form, at_ms);
-        let further = FurtherPage { uri, fetched };
+        let further = FurtherPart {
+            kind: PartKind::Page,
+            uri,
+            fetched,
+        };
         match document {
             Some(document) => {
                 let pages = (number, beside.article_pages());
@@ -278,7 +347,7 @@ pub(super) async fn fetch_next_page(
                 ))
             }
             None => {
-                let missing = MissingPages::Failed {
+                let missing = MissingPart::Failed {
                     number,
                     uri: further.uri.clone(),
                     why: describe_failure(&further.fetched),

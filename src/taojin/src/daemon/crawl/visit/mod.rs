@@ -6,6 +6,7 @@
 
 pub(crate) mod article;
 pub(crate) mod body;
+mod comments;
 mod file;
 mod list;
 pub(crate) mod page;
@@ -15,7 +16,7 @@ pub(crate) mod visitor;
 use std::fmt;
 use std::net::IpAddr;
 
-use article::{MissingPages, OpenArticle};
+use article::{MissingPart, OpenArticle};
 
 use crate::documents::EncodedDocument;
 use taojin_attachments::Unreadable;
@@ -71,15 +72,15 @@ pub(crate) struct Answer {
     pub(crate) outlinks: Vec<NewUrl>,
     /// When it came.
     pub(crate) at: Moment,
-    /// The page of its article that this visit fetched, if that is not the first.
-    pub(crate) further: Option<FurtherPage>,
+    /// The part of its article that this visit fetched, if that is not the first page.
+    pub(crate) further: Option<FurtherPart>,
 }
 
 /// What stands at an address.
 pub(crate) enum Content {
     /// A page of HTML.
     Page(Box<PageRead>),
-    /// An article with pages that have not come yet.
+    /// An article with parts that have not come yet.
     Open {
         /// The article, to go on with.
         article: Box<OpenArticle>,
@@ -116,8 +117,8 @@ pub(crate) struct PageRead {
     pub(crate) digests: Digests,
     /// The address that it calls its own, where that is another spelling of its address.
     pub(crate) canonical: Option<CrawlUri>,
-    /// Pages of the article that its document lacks.
-    pub(crate) missing: Option<MissingPages>,
+    /// What its document lacks of the article.
+    pub(crate) missing: Option<MissingPart>,
     /// It is a list that goes on where none of its links leads.
     pub(crate) is_list_cut: bool,
     /// The template that its document was read with.
@@ -206,13 +207,24 @@ pub(crate) enum Moment {
     },
 }
 
-/// A page of an article that is not its first.
+/// A part of an article that is not its first page.
 #[derive(Debug)]
-pub(crate) struct FurtherPage {
+pub(crate) struct FurtherPart {
+    /// What it is.
+    pub(crate) kind: PartKind,
     /// Its address.
     pub(crate) uri: CrawlUri,
     /// How it was fetched.
     pub(crate) fetched: Fetched,
+}
+
+/// What a part of an article is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PartKind {
+    /// A page with more of its text.
+    Page,
+    /// What its readers say, as a script of the page reads it.
+    Comments,
 }
 
 /// Why nothing was fetched that counts.
@@ -229,9 +241,9 @@ pub(crate) enum Unfetched {
     /// A further page of the article could not be had, though its first came. It may be had soon: until then the document stays as it is.
     PagesMissing {
         /// Which, and why.
-        missing: MissingPages,
+        missing: MissingPart,
         /// How it was fetched, if it was asked for.
-        further: Option<Box<FurtherPage>>,
+        further: Option<Box<FurtherPart>>,
     },
 }
 
@@ -351,8 +363,8 @@ impl Visit {
         }
     }
 
-    /// The page of its article that it fetched, if that is not the first.
-    pub(crate) fn further(&self) -> Option<&FurtherPage> {
+    /// The part of its article that it fetched, if that is not the first page.
+    pub(crate) fn further(&self) -> Option<&FurtherPart> {
         match self {
             Visit::Fetched(answer) => answer.further.as_ref(),
             Visit::Unfetched(Unfetched::PagesMissing { further, .. }) => further.as_deref(),
@@ -460,7 +472,7 @@ impl Answer {
     fn reason(&self) -> Option<String> {
         match &self.content {
             Content::Page(page) if page.missing.is_some() => {
-                page.missing.as_ref().map(MissingPages::to_string)
+                page.missing.as_ref().map(MissingPart::to_string)
             }
             Content::EmptyBody => Some("empty body".to_owned()),
             Content::Binary => Some(NO_TEXT.to_owned()),

@@ -4,6 +4,7 @@ use std::mem;
 
 use super::article::OpenArticle;
 use super::body::BodyForm;
+use super::comments::PendingComments;
 use super::visitor::Visitor;
 use super::{Content, Digests, Held, PageRead, Unindexed, link_from, list};
 use crate::daemon::learn::templates::Extracted;
@@ -31,6 +32,8 @@ pub(crate) struct FetchedPage<'a> {
     pub(crate) record: &'a UrlRecord,
     /// How it was fetched.
     pub(crate) fetched: &'a Fetched,
+    /// It comes from its server, which may be asked for more.
+    pub(crate) is_live: bool,
     /// The pages of an article become one document.
     pub(crate) joins: bool,
     /// The files that it offers are to be read.
@@ -67,7 +70,8 @@ pub(super) fn read(
                 template,
             } = extracted;
             let dated_by = date_by_list(fetched_page.record, &page, &mut document, context);
-            let article = OpenArticle::start(fetched_page, &document, template);
+            let comments = find_comments(visitor, fetched_page, &page, &document, context);
+            let article = OpenArticle::start(fetched_page, &document, template, comments);
             let is_list = matches!(detail_kind(&document), Kind::Hub | Kind::Other);
             let is_list_cut = is_list && extract::is_list_cut(&page, &document);
             let (page, outlinks) = read_page(fetched_page, document);
@@ -94,6 +98,20 @@ pub(super) fn read(
         // A file is read by a child process, which is waited for elsewhere.
         BodyForm::File(_) | BodyForm::Binary => (Content::Binary, Vec::new()),
     }
+}
+
+/// Where the comments of a page are to be had, if its site's are followed and a script of the page reads them.
+fn find_comments(
+    visitor: &Visitor,
+    fetched_page: &FetchedPage<'_>,
+    page: &Page,
+    document: &Document,
+    context: &extract::Context<'_>,
+) -> Option<PendingComments> {
+    let is_wanted = fetched_page.is_live && visitor.follows_comments(&fetched_page.record.site);
+    let endpoints = is_wanted.then(|| extract::comments::find_json_endpoints(page));
+    let clock = extract::clock_of(page, document, context);
+    PendingComments::new(endpoints?, clock)
 }
 
 /// Gives a document that names no day the one by which a feed or sitemap lists it; the address of that list, if it was needed.
@@ -241,6 +259,14 @@ pub(super) fn continues(fetched_page: &FetchedPage<'_>, document: &Document) -> 
         && !fetched_page.is_cut()
         && document.part_of.is_none()
         && !document.pages.is_empty()
+        && unindexed(document, fetched_page.head()).is_none()
+}
+
+/// Whether a page is a document that readers may comment on.
+pub(super) fn may_have_comments(fetched_page: &FetchedPage<'_>, document: &Document) -> bool {
+    fetched_page.is_live
+        && !fetched_page.is_cut()
+        && document.part_of.is_none()
         && unindexed(document, fetched_page.head()).is_none()
 }
 

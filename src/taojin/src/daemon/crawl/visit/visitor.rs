@@ -16,6 +16,7 @@ use tokio::task::spawn_blocking;
 
 use super::article::{self, OpenArticle};
 use super::body::{BodyForm, PageBody};
+use super::comments;
 use super::file::{self, AttachmentReader};
 use super::page::{FetchedPage, read};
 use super::{Answer, Content, EndedLease, FinishedVisit, Moment, Unfetched, Visit, link_from};
@@ -27,6 +28,7 @@ use taojin_crawl::fetch::{
     self, Fetched, Gate, Purpose, Record, Refused, Request, Turn, Want, WarcSink,
 };
 use taojin_crawl::frontier::{FetchReport, Lease};
+use taojin_crawl::scope::Reach;
 use taojin_crawl::store::{InFlight, NewUrl, NodeLease, UrlClass, UrlRecord, UrlState, UrlVisit};
 use taojin_crawl::{Failure, Truncation, VisitOutcome};
 use taojin_extract as extract;
@@ -232,7 +234,7 @@ impl Visitor {
             VisitSource::NextPage(article) => {
                 // The pages that have come would be lost.
                 turn.stay();
-                return Ok(article::fetch_next_page(self, record, article, turn).await);
+                return Ok(article::fetch_next_part(self, record, article, turn).await);
             }
             VisitSource::Network => {}
         }
@@ -283,8 +285,7 @@ impl Visitor {
             }
         };
         let (beside, record) = (Arc::clone(self), record.clone());
-        let joins = self.article_pages > 1;
-        let read = move || beside.read(&record, fetched, form, at_ms, joins);
+        let read = move || beside.read(&record, fetched, form, at_ms, true);
         Ok(self.compute(bytes, read).await)
     }
 
@@ -337,6 +338,28 @@ impl Visitor {
         Ok((fetched, body.into_form()))
     }
 
+    /// Fetches what a script of a page reads as its comments. The page offers it, as it offers a file: the patterns of `include` are
+    /// for pages.
+    pub(super) async fn ask_for_comments(
+        &self,
+        uri: &CrawlUri,
+        turn: &mut Turn,
+    ) -> Result<(Fetched, Vec<u8>), Refused> {
+        let request = Request {
+            max_body_bytes: Some(comments::MAX_BYTES),
+            ..Request::any(uri.clone())
+        };
+        let purpose = Purpose::Crawl(Reach::Attachment { redirects: 0 });
+        let mut body = Vec::new();
+        let fetched = self.gate.fetch(&request, purpose, turn, &mut body).await?;
+        Ok((fetched, body))
+    }
+
+    /// Whether the comments that pages of a site load by script are requested.
+    pub(super) fn follows_comments(&self, site: &str) -> bool {
+        self.rules(site).is_some_and(|rules| rules.follows_comments)
+    }
+
     /// The same from an archive: nothing is asked, neither the server nor robots.txt, which the archive's crawler asked.
     async fn replay(self: &Arc<Self>, record: &UrlRecord, archived: ArchivedResponse) -> Visit {
         let (bytes, at_ms) = (archived.record.block.len() as u64, archived.at_ms);
@@ -373,20 +396,21 @@ impl Visitor {
         })
     }
 
-    /// What a fetch that ended at `at_ms` has brought. With `joins`, the pages of an article become one document.
+    /// What a fetch that ended at `at_ms` has brought. With `is_live`, its server may be asked for more.
     fn read(
         &self,
         record: &UrlRecord,
         fetched: Fetched,
         form: BodyForm,
         at_ms: i64,
-        joins: bool,
+        is_live: bool,
     ) -> Answer {
         let is_whole = fetched.outcome == VisitOutcome::Page;
         let page = FetchedPage {
             record,
             fetched: &fetched,
-            joins,
+            is_live,
+            joins: is_live && self.article_pages > 1,
             attachments: self.max_attachment_bytes(&record.site).is_some(),
         };
         let (content, mut outlinks) = match fetched.redirect_target() {
