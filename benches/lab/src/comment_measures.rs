@@ -15,12 +15,13 @@ use taojin_eval::{
 };
 use taojin_extract::page::{NodeId, Page};
 
+use crate::comment_classes;
 use crate::measure_plot::measure_plot;
 use crate::siblings::Siblings;
 use crate::similarity::{Measure, Mode};
 
 /// What the paper compares, with the form of its own measure that it prints and the mended one.
-const MEASURES: [(&str, Measure); 6] = [
+pub(crate) const MEASURES: [(&str, Measure); 6] = [
     ("POL", Measure::Pol(Mode::Fixed)),
     ("POL as printed", Measure::Pol(Mode::Literal)),
     ("ED", Measure::EditDistance(Mode::Literal)),
@@ -29,12 +30,12 @@ const MEASURES: [(&str, Measure); 6] = [
     ("MCT", Measure::CombinedTree),
 ];
 /// Name of the comments of the extraction in the table.
-const OURS: &str = "extraction";
+pub(crate) const OURS: &str = "extraction";
 /// The paper's level and fewest comments.
-const LEVEL: usize = 6;
-const LEAST: usize = 5;
+pub(crate) const LEVEL: usize = 6;
+pub(crate) const LEAST: usize = 5;
 /// Thresholds in hundredths.
-const THRESHOLDS: [u32; 10] = [50, 55, 60, 65, 70, 75, 80, 85, 90, 95];
+pub(crate) const THRESHOLDS: [u32; 10] = [50, 55, 60, 65, 70, 75, 80, 85, 90, 95];
 /// Share of a comment's tokens that its block must hold.
 const HELD: f64 = 0.9;
 
@@ -50,6 +51,9 @@ pub(crate) struct Args {
     /// Only this set (may be given several times)
     #[arg(long, value_name = "NAME")]
     set: Vec<String>,
+    /// Print rows by class of site, and processor time by size of page, with a rival that weighs tags
+    #[arg(long, conflicts_with = "plot")]
+    classes: bool,
 }
 
 /// Prints the table and draws the curves.
@@ -59,6 +63,9 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         ..PageFilter::default()
     };
     let (sets, _) = taojin_eval::choose(&args.dir, &choice)?;
+    if args.classes {
+        return comment_classes::run(&sets, &choice, &crate::extraction());
+    }
     let rows = comment_measures(&sets, &choice, &crate::extraction())?;
     if let Some(file) = &args.plot {
         std::fs::write(file, measure_plot(&rows))?;
@@ -93,7 +100,7 @@ pub(crate) struct MeasureRow {
 
 /// Blocks of one measure and threshold over a set.
 #[derive(Default)]
-struct Sums {
+pub(crate) struct Sums {
     pages: u32,
     with_blocks: u32,
     comments: Overlap,
@@ -120,7 +127,7 @@ pub(crate) fn comment_measures(
             }
         }
         let found = order().filter_map(|key| Some((key, sums.get(&key)?)));
-        rows.extend(found.map(|((measure, alike), sums)| sums.row(set, measure, alike)));
+        rows.extend(found.map(|((measure, alike), sums)| sums.row(&set.name, measure, alike)));
     }
     Ok(rows)
 }
@@ -155,13 +162,14 @@ fn measure_page(
     }
 }
 
-fn text_of(page: &Page, block: NodeId) -> String {
+pub(crate) fn text_of(page: &Page, block: NodeId) -> String {
     let texts = page.shown_texts(page.subtree(block)).map(|t| page.text(t));
     texts.collect::<Vec<_>>().join(" ")
 }
 
 impl Sums {
-    fn add(&mut self, gold: &Gold, blocks: &[String]) {
+    /// Adds the blocks of a page.
+    pub(crate) fn add(&mut self, gold: &Gold, blocks: &[String]) {
         self.pages += 1;
         self.with_blocks += u32::from(!blocks.is_empty());
         if let Some(comments) = gold.comments.as_ref().filter(|c| !c.is_empty()) {
@@ -182,11 +190,12 @@ impl Sums {
         }
     }
 
-    fn row(&self, set: &Set, measure: &'static str, alike: u32) -> MeasureRow {
+    /// The row of a set or class.
+    pub(crate) fn row(&self, set: &str, measure: &'static str, alike: u32) -> MeasureRow {
         let gold = self.comments.right + self.comments.missed;
         let (p, r, f1) = self.comments.rates();
         MeasureRow {
-            set: set.name.clone(),
+            set: set.to_owned(),
             measure,
             alike: (alike > 0).then(|| f64::from(alike) / 100.0),
             pages: self.pages,

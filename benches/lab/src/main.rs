@@ -15,6 +15,7 @@ mod applying;
 mod bench;
 mod books;
 mod chart;
+mod comment_classes;
 mod comment_measures;
 mod compare;
 mod costs;

@@ -1,3 +1,4 @@
 mod agreement;
+mod classes;
 mod measures;
 mod siblings;
