@@ -34,7 +34,8 @@ const VARIES: u64 = 5;
 /// One node of a template.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TemplateNode {
-    /// Equal for what is aligned with it: of an element its name and depth, of a text its words and its place.
+    /// Equal for what is aligned with it: of an element its name and that of the element that it is in, of a text its words
+    /// and its place.
     pub id: u64,
     /// Hash of its name or words.
     pub name: u64,
@@ -110,7 +111,7 @@ impl Simplified {
         for (at, token) in tokens.iter().enumerate() {
             let (text, label) = text_ids(token, places[at]);
             ids.push(if !token.is_text() {
-                Some(mix(token.name, u64::from(token.depth)))
+                Some(mix(token.name, layout.parents[at]))
             } else if token.label != 0 && is_constant(label) {
                 is_labelled[at] = true;
                 places[at] = mix(places[at], VALUE);

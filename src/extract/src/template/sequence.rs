@@ -15,6 +15,9 @@ pub const MAX_TOKENS: usize = 12_000;
 const MAX_LABEL: usize = 60;
 /// Longest text whose words are kept, in characters: labels are short.
 const MAX_WORDS: usize = 40;
+/// Elements above a token that its place is known by. An element set around a part of a page moves all of that part a level
+/// down: so the way from the root says less of where something is than what is right above it.
+const ABOVE: usize = 3;
 /// Stands for a text in the hash of a place.
 const TEXT: u64 = 2;
 
@@ -186,9 +189,12 @@ fn text_id(text: &str) -> u64 {
 /// Where the tokens of a sequence are.
 #[derive(Debug, Clone, Default)]
 pub struct Layout {
-    /// For each token a hash of the names from the root, cells of a row distinguished by their numbers. Equal for what is at
-    /// the same place on the pages of a template.
+    /// For each token a hash of its name, or that it is a text, and the names of the [`ABOVE`] elements above it, cells of a
+    /// row distinguished by their numbers, and the number of the cell that it is in. Equal for what is at the same place on
+    /// the pages of a template.
     pub(super) places: Vec<u64>,
+    /// For each token the name of the element that it is in, 0 for the root.
+    pub(super) parents: Vec<u64>,
     /// For each token the fine key of its block, as [`super::Keys`] has them.
     pub(super) keys: Vec<u64>,
     /// For each token one past the end of its subtree.
@@ -201,12 +207,19 @@ impl Layout {
         struct Open {
             at: usize,
             depth: u16,
-            place: u64,
+            /// Its name.
+            name: u64,
+            /// Its name, and of a cell its number.
+            step: u64,
             key: u64,
+            /// Number of the cell that it is in, or is.
+            cell: u64,
+            /// Cells right in it so far.
             cells: u64,
         }
         let mut out = Self {
             places: Vec::with_capacity(tokens.len()),
+            parents: Vec::with_capacity(tokens.len()),
             keys: Vec::with_capacity(tokens.len()),
             ends: vec![tokens.len(); tokens.len()],
         };
@@ -216,19 +229,22 @@ impl Layout {
                 out.ends[last.at] = at;
             }
             let is_cell = token.kind == TokenKind::Cell;
-            let (above, key, cells) = open.last_mut().map_or((0, 0, 0), |last| {
+            let (parent, key, cell) = open.last_mut().map_or((0, 0, 0), |last| {
                 last.cells += u64::from(is_cell);
-                (last.place, last.key, last.cells)
+                let cell = if is_cell { last.cells } else { last.cell };
+                (last.name, last.key, cell)
             });
             let name = if token.is_text() { TEXT } else { token.name };
-            let place = mix(above, name);
-            let place = if is_cell { mix(place, cells) } else { place };
+            let step = if is_cell { mix(name, cell) } else { name };
+            let above = open.iter().rev().take(ABOVE);
+            let place = above.fold(step, |place, element| mix(element.step, place));
             let key = if token.is_block() {
                 mix(key, token.name)
             } else {
                 key
             };
-            out.places.push(place);
+            out.places.push(mix(place, cell));
+            out.parents.push(parent);
             out.keys.push(key);
             if token.is_text() {
                 out.ends[at] = at + 1;
@@ -236,8 +252,10 @@ impl Layout {
                 open.push(Open {
                     at,
                     depth: token.depth,
-                    place,
+                    name: token.name,
+                    step,
                     key,
+                    cell,
                     cells: 0,
                 });
             }

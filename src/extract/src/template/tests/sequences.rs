@@ -5,8 +5,10 @@ use std::time::{Duration, Instant};
 use proptest::prelude::*;
 
 use super::page;
+use crate::page::Page;
 use crate::template::align::{Symbol, align, weight};
 use crate::template::nodes::Nodes;
+use crate::template::regions::slot_key;
 use crate::template::sequence::{Sequence, Token, TokenKind, split_label};
 
 fn symbols(text: &str) -> Vec<Symbol> {
@@ -119,7 +121,8 @@ proptest! {
     }
 }
 
-fn letters(text: &str) -> Vec<Token> {
+/// A block for each letter.
+pub(super) fn letters(text: &str) -> Vec<Token> {
     let token = |byte: u8| Token {
         name: u64::from(byte),
         depth: 0,
@@ -145,6 +148,34 @@ fn nodes_thesis_example() {
     assert!(Nodes::learn(&[]).nodes.is_empty());
     let one = Nodes::learn(&members[..1]);
     assert_eq!(one.nodes.len(), 13);
+}
+
+#[test]
+fn nodes_align_part_in_another_element() {
+    let html = |n: u32, from: &str, to: &str| {
+        format!(
+            "<body><div id=top>首页</div>{from}<div id=info><p><b>导演:</b><span>人{n}</span></p></div>{to}<p>版权</p></body>"
+        )
+    };
+    let pages: Vec<Page> = (0..4).map(|n| page(&html(n, "", ""))).collect();
+    let sequences: Vec<Sequence> = pages.iter().map(Sequence::new).collect();
+    let tokens: Vec<&[Token]> = sequences.iter().map(|s| s.tokens.as_slice()).collect();
+    let nodes = Nodes::learn(&tokens);
+    let place_of_value = |page: &Page| {
+        let sequence = Sequence::new(page);
+        let alignment = nodes.align(&sequence.tokens, &sequence.layout);
+        let is_value = |node: &u32| page.text(*node).starts_with('人');
+        let at = sequence
+            .nodes
+            .iter()
+            .position(is_value)
+            .expect("it is there");
+        (slot_key(&alignment, at), alignment.missing)
+    };
+    let wrapped = place_of_value(&page(&html(9, "<section>", "</section>")));
+    assert_eq!(wrapped.0, place_of_value(&pages[0]).0);
+    // Only the element that is now in another one.
+    assert!(wrapped.1 < 0.1, "{}", wrapped.1);
 }
 
 #[test]
