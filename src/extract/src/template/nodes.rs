@@ -1,8 +1,8 @@
 //! Essential and optional nodes of a template, and how a page is aligned with them (丘骏鹏 2013, §5.1–5.3).
 //!
-//! The thesis folds the longest common subsequence page by page, so that one odd page empties the template, and puts what lies
-//! between essential nodes into clusters. Here a node keeps the number of the pages that have it: the sequences are folded
-//! into one that holds every node of several pages, essential ones are those of almost all.
+//! The thesis folds the longest common subsequence page by page, so that one odd page empties the template. Here a node
+//! keeps the number of the pages that have it: the sequences are folded into one that holds every node of several pages,
+//! essential ones are those of almost all. What some pages have between them is in [`Gap`]s.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::align::{Symbol, align};
 use super::observation::KeySet;
+use super::optional::{Gap, choose, learn_gaps};
 use super::sequence::{Layout, Token, TokenKind};
 use crate::similarity::mix;
 
@@ -48,6 +49,9 @@ pub struct TemplateNode {
     pub is_begun: bool,
     /// Pages that have it, of those aligned.
     pub pages: u32,
+    /// An element that some pages have several times in a row, all alike: `+` in the thesis.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
     /// A text that a person called a value, so that it holds no page to its place.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_value: bool,
@@ -71,6 +75,8 @@ pub struct Nodes {
     pub nodes: Vec<TemplateNode>,
     /// Pages that were aligned for them.
     pub pages: u32,
+    /// What pages may have between essential nodes, in document order.
+    gaps: Vec<Gap>,
     /// Their ids.
     known: KeySet,
     /// Ids of texts that several pages have at the same place, nodes or not.
@@ -126,6 +132,11 @@ impl Simplified {
             places,
             is_labelled,
         }
+    }
+
+    /// The token that a token stands for: itself, or that of the first of the records that it is in.
+    fn first_twin(&self, token: usize) -> Option<usize> {
+        std::iter::successors(Some(token), |at| self.twins[*at]).last()
     }
 
     /// Places and symbols of what is aligned.
@@ -261,6 +272,7 @@ impl Nodes {
                     },
                     is_begun: is_label,
                     pages: 1,
+                    repeats: false,
                     is_value: false,
                 }
             };
@@ -275,11 +287,43 @@ impl Nodes {
         let mut learned = Self {
             nodes,
             pages: pages.len() as u32,
+            gaps: Vec::new(),
             known: KeySet::default(),
             repeated,
         };
         learned.know();
+        learned.learn_gaps(pages);
         learned
+    }
+
+    /// Lays the pages on the nodes: finds what each has between essential ones, and what repeats.
+    fn learn_gaps(&mut self, pages: &[&[Token]]) {
+        let mut optional: Vec<Vec<usize>> = Vec::with_capacity(pages.len());
+        let mut repeats = Vec::new();
+        for tokens in pages {
+            let layout = Layout::new(tokens);
+            let (simplified, node_of) = self.lay(tokens, &layout);
+            let found = node_of.iter().flatten().copied();
+            optional.push(
+                found
+                    .filter(|at| !self.is_essential(&self.nodes[*at]))
+                    .collect(),
+            );
+            let mut end = 0;
+            for (at, twin) in simplified.twins.iter().enumerate() {
+                if at >= end && twin.is_some() {
+                    end = layout.ends[at];
+                    repeats.extend(simplified.first_twin(at).and_then(|first| node_of[first]));
+                }
+            }
+        }
+        for at in repeats {
+            self.nodes[at].repeats = true;
+        }
+        let essential = self.nodes.iter().enumerate();
+        let essential = essential.filter(|(_, node)| self.is_essential(node));
+        let essential: Vec<usize> = essential.map(|(at, _)| at).collect();
+        self.gaps = learn_gaps(&essential, self.nodes.len(), &optional);
     }
 
     fn know(&mut self) {
@@ -296,6 +340,12 @@ impl Nodes {
         }
     }
 
+    /// What pages may have between essential nodes, in document order; of a page that was aligned each gap has one
+    /// alternative or none.
+    pub fn gaps(&self) -> &[Gap] {
+        &self.gaps
+    }
+
     /// A node is on almost every page.
     pub fn is_essential(&self, node: &TemplateNode) -> bool {
         !node.is_value && node.pages as f32 >= QUORUM * self.pages as f32
@@ -308,21 +358,14 @@ impl Nodes {
 
     /// Lays a page on the template.
     pub fn align(&self, tokens: &[Token], layout: &Layout) -> Alignment {
-        let simplified = Simplified::new(tokens, layout, |id| self.known.contains(id));
-        let (places, symbols) = simplified.symbols(tokens);
-        let (own_places, own): (Vec<usize>, Vec<Symbol>) = self.symbols().unzip();
-        let mut node_of: Vec<Option<usize>> = vec![None; tokens.len()];
-        let mut found = 0;
-        for (node, token) in align(&own, &symbols) {
-            let node = own_places[node];
-            found += u32::from(self.is_essential(&self.nodes[node]));
-            node_of[places[token]] = Some(node);
-        }
+        let (simplified, node_of) = self.lay(tokens, layout);
+        let is_essential = |at: &&usize| self.is_essential(&self.nodes[**at]);
+        let found = node_of.iter().flatten().filter(is_essential).count() as f32;
         let essential = self.nodes.iter().filter(|node| self.is_essential(node));
-        let lacking = essential.count() as f32 - found as f32;
+        let lacking = essential.count() as f32 - found;
         let mut last = None;
         let at = (0..tokens.len()).map(|token| {
-            let first = std::iter::successors(Some(token), |at| simplified.twins[*at]).last();
+            let first = simplified.first_twin(token);
             last = first.and_then(|first| node_of[first]).or(last);
             last
         });
@@ -333,17 +376,31 @@ impl Nodes {
                 .collect(),
             places: simplified.places,
             is_labelled: simplified.is_labelled,
-            missing: lacking / (lacking + found as f32).max(1.0),
+            missing: lacking / (lacking + found).max(1.0),
         }
     }
 
-    fn symbols(&self) -> impl Iterator<Item = (usize, Symbol)> {
-        let held = self
-            .nodes
-            .iter()
-            .enumerate()
-            .filter(|(_, node)| !node.is_value);
-        held.map(|(at, node)| (at, node.symbol()))
+    /// The tokens of a page as the template sees them, and for each the node that it is.
+    fn lay(&self, tokens: &[Token], layout: &Layout) -> (Simplified, Vec<Option<usize>>) {
+        let simplified = Simplified::new(tokens, layout, |id| self.known.contains(id));
+        let (places, symbols) = simplified.symbols(tokens);
+        let symbol = |node: &TemplateNode| (!node.is_value).then(|| node.symbol());
+        let all: Vec<Option<Symbol>> = self.nodes.iter().map(symbol).collect();
+        let own = all.iter().enumerate();
+        let own = own.filter_map(|(at, symbol)| Some((at, (*symbol)?)));
+        let (own_places, own): (Vec<usize>, Vec<Symbol>) = own.unzip();
+        let mut matched: Vec<Option<usize>> = vec![None; all.len()];
+        for (node, symbol) in align(&own, &symbols) {
+            matched[own_places[node]] = Some(symbol);
+        }
+        choose(&self.gaps, &all, &symbols, &mut matched);
+        let mut node_of: Vec<Option<usize>> = vec![None; tokens.len()];
+        for (node, symbol) in matched.into_iter().enumerate() {
+            if let Some(symbol) = symbol {
+                node_of[places[symbol]] = Some(node);
+            }
+        }
+        (simplified, node_of)
     }
 }
 

@@ -1,6 +1,7 @@
 mod clusters;
 mod fit;
 mod learning;
+mod optional;
 mod saved;
 mod sequences;
 mod titles;
