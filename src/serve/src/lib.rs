@@ -38,8 +38,8 @@ pub use pages::help::syntax_in;
 pub use pages::moment::{Precision, show_time, show_written};
 pub use pages::results::{note_in, reason_in};
 pub use pages::templates::{
-    Effect, FieldListed, NamedPlace, Proposal, RegionListed, TemplateListed, TemplateReview,
-    TemplateView, TextListed,
+    Effect, FieldListed, NamedPlace, Proposal, RegionListed, SequenceListed, TemplateListed,
+    TemplateReview, TemplateView, TextListed,
 };
 pub use pages::versions::field_in;
 pub use pages::words::{InitLabels, init_words, level_in, show_bytes, span_in};

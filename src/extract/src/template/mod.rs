@@ -29,7 +29,7 @@ pub use fit::{MAX_MISSING, RankedTemplate, TextRole, choose_template, rank_templ
 pub use learn::{Learned, Template, learn};
 pub use nodes::{Alignment, Nodes, TemplateNode, merge_twins};
 pub use observation::{Field, KeySet, Keys, Observation, ObservedLine, text_hash};
-pub use optional::{Alternative, Gap};
+pub use optional::{Alternative, Gap, OutlineNode, SequenceShare};
 pub use regions::{Region, Slot, SlotValue, collect_slot_texts, slot_key};
 pub use saved::{colour, frame, framed_html, write_html};
 pub use sequence::{Layout, MAX_TOKENS, Sequence, Token, TokenKind};

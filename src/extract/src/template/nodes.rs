@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::align::{Symbol, align};
 use super::observation::KeySet;
-use super::optional::{Gap, choose, learn_gaps};
+use super::optional::{self, Gap, OutlineNode, choose, learn_gaps};
 use super::sequence::{Layout, Token, TokenKind};
 use crate::similarity::mix;
 
@@ -344,6 +344,15 @@ impl Nodes {
     /// alternative or none.
     pub fn gaps(&self) -> &[Gap] {
         &self.gaps
+    }
+
+    /// The nodes in order, optional sequences with their shares of the pages.
+    pub fn outline(&self) -> Vec<OutlineNode> {
+        let (gaps, nodes) = (&self.gaps, &self.nodes);
+        let is_essential = |at: usize| self.is_essential(&nodes[at]);
+        optional::outline(gaps, self.pages, nodes.len(), is_essential, |at| {
+            nodes[at].pages
+        })
     }
 
     /// A node is on almost every page.

@@ -56,6 +56,95 @@ impl Alternative {
     }
 }
 
+/// A node of a template as it is listed, in document order: essential ones, and between them the sequences of each gap one after
+/// the other. A node of two sequences comes twice.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OutlineNode {
+    /// Its number.
+    pub node: usize,
+    /// Sequences that it is in: 0 for an essential one.
+    pub level: usize,
+    /// It is the first of its sequence.
+    pub begins: Option<SequenceShare>,
+}
+
+/// How many pages have a sequence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SequenceShare {
+    /// Share of the pages, 0 to 1; of a sequence within another one, of the pages that have that one.
+    pub share: f32,
+    /// It comes instead of the sequence listed before it.
+    pub is_alternative: bool,
+}
+
+/// Lists the nodes of `count` of which those for which `is_common` holds are essential. `pages` are aligned, and as many as
+/// `on` says have each node.
+pub(super) fn outline(
+    gaps: &[Gap],
+    pages: u32,
+    count: usize,
+    is_common: impl Fn(usize) -> bool,
+    on: impl Fn(usize) -> u32,
+) -> Vec<OutlineNode> {
+    let mut listed = Vec::with_capacity(count);
+    let mut in_sequence = vec![false; count];
+    let mut from = 0;
+    for before in (0..=count).filter(|at| *at == count || is_common(*at)) {
+        let own = listed.len();
+        let gap = gaps.binary_search_by_key(&before, |gap| gap.before);
+        if let Some(gap) = gap.ok().and_then(|at| gaps.get(at)) {
+            list_gap(gap, pages, 1, &mut listed);
+        }
+        for it in &listed[own..] {
+            in_sequence[it.node] = true;
+        }
+        // What a person lets vary, and what is beyond the bounds, is in no sequence.
+        for node in (from..before).filter(|node| !in_sequence[*node]) {
+            let share = on(node) as f32 / pages.max(1) as f32;
+            listed.push(OutlineNode {
+                node,
+                level: 1,
+                begins: Some(SequenceShare {
+                    share,
+                    is_alternative: false,
+                }),
+            });
+        }
+        if before < count {
+            listed.push(OutlineNode {
+                node: before,
+                level: 0,
+                begins: None,
+            });
+        }
+        from = before + 1;
+    }
+    listed
+}
+
+fn list_gap(gap: &Gap, pages: u32, level: usize, listed: &mut Vec<OutlineNode>) {
+    for (number, alternative) in gap.alternatives.iter().enumerate() {
+        let mut begins = Some(SequenceShare {
+            share: alternative.pages as f32 / pages.max(1) as f32,
+            is_alternative: number > 0,
+        });
+        let mut gaps = alternative.gaps.iter().peekable();
+        for node in &alternative.nodes {
+            while let Some(gap) = gaps.next_if(|gap| gap.before <= *node) {
+                list_gap(gap, alternative.pages, level + 1, listed);
+            }
+            listed.push(OutlineNode {
+                node: *node,
+                level,
+                begins: begins.take(),
+            });
+        }
+        for gap in gaps {
+            list_gap(gap, alternative.pages, level + 1, listed);
+        }
+    }
+}
+
 /// Finds what is between the nodes `common`, rising, of `count` nodes: `pages` has for each page the other nodes that it has,
 /// rising.
 pub(super) fn learn_gaps(common: &[usize], count: usize, pages: &[Vec<usize>]) -> Vec<Gap> {

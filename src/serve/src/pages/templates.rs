@@ -58,6 +58,19 @@ pub struct RegionListed {
     pub text: String,
 }
 
+/// What some pages of a template have between two parts that all have.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct SequenceListed {
+    /// Percent of the pages that have it; of a sequence within another one, of the pages that have that one.
+    pub share: u32,
+    /// Sequences that it is in, and it.
+    pub level: usize,
+    /// It comes instead of the one listed before it.
+    pub alternative: bool,
+    /// Its elements and texts.
+    pub nodes: String,
+}
+
 /// A text of the region that was chosen, which can be given a name.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct TextListed {
@@ -128,6 +141,8 @@ pub struct TemplateView {
     pub texts: Vec<TextListed>,
     /// Named fields of the template.
     pub fields: Vec<FieldListed>,
+    /// Optional sequences of the template, in the order of the page.
+    pub sequences: Vec<SequenceListed>,
     /// What the models alone find.
     pub ratio: Document,
     /// What comes out with the template.

@@ -6,8 +6,8 @@ use crate::pages::fit::{
     GivenPage, NearTemplate, PAGE_BYTES_MAX, PageFit, PageSlot, RecordField, SlotKind, SlotText,
 };
 use crate::pages::templates::{
-    Effect, FieldListed, NamedPlace, Proposal, RegionListed, TemplateListed, TemplateReview,
-    TemplateView, TextListed,
+    Effect, FieldListed, NamedPlace, Proposal, RegionListed, SequenceListed, TemplateListed,
+    TemplateReview, TemplateView, TextListed,
 };
 use std::sync::Mutex;
 
@@ -67,6 +67,26 @@ impl TemplateReview for FakeDesk {
                 example: "<img src=x>".to_owned(),
                 ..FieldListed::default()
             }],
+            sequences: vec![
+                SequenceListed {
+                    share: 67,
+                    level: 1,
+                    nodes: "div.note “<b>站</b>”".to_owned(),
+                    ..SequenceListed::default()
+                },
+                SequenceListed {
+                    share: 41,
+                    level: 2,
+                    nodes: "img".to_owned(),
+                    ..SequenceListed::default()
+                },
+                SequenceListed {
+                    share: 33,
+                    level: 1,
+                    alternative: true,
+                    nodes: "ul li+".to_owned(),
+                },
+            ],
             guided: Document {
                 text: "用了<script>模板".to_owned(),
                 method: "template".to_owned(),
@@ -230,6 +250,21 @@ async fn templates_filter_by_site() {
     own.assert_lacks(&["<b>站"]);
     let other = send(&app, "GET", "/templates?site=%E4%B9%99", true, "").await;
     assert!(!other.body.contains("/templates/7\"") && other.body.contains("还没有模板"));
+}
+
+#[tokio::test]
+async fn template_page_lists_sequences() {
+    let (app, _) = desk();
+    for (lang, heading, or) in [("en", "Optional parts", "or"), ("zh", "可选部分", "或")] {
+        let path = format!("/templates/7?lang={lang}");
+        let shown = send(&app, "GET", &path, true, "").await;
+        shown.assert_has(&[
+            heading,
+            "<td>67 %</td><td>div.note",
+            "<td>↳ 41 %</td><td>img</td>",
+            &format!("<td>{or} 33 %</td><td>ul li+</td>"),
+        ]);
+    }
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! `taojin templates`: what was learned of the sites' templates, and what a person says of it. Works alongside a running
 //! daemon, which takes changes up within seconds.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::PathBuf;
@@ -12,7 +13,7 @@ use super::context::{Context, Named, UsageError, bail_usage};
 use super::output;
 use crate::daemon::{now_ms, pack, unpack};
 use taojin_crawl::store::{NewTemplate, TemplateRow, TemplateStore};
-use taojin_extract::template::{Field, Region, Slot, Template, TemplateNode};
+use taojin_extract::template::{Field, OutlineNode, Region, Slot, Template, TemplateNode};
 
 /// Arguments of `templates`.
 #[derive(Debug, clap::Args)]
@@ -375,11 +376,16 @@ pub(super) fn copies(row: &TemplateRow, template: &Template) -> String {
 
 /// Nodes and regions in lines.
 pub(super) fn lines(template: &Template) -> Vec<String> {
-    let mut lines = vec![String::new(), "nodes (? optional), slots (=):".to_owned()];
-    for (at, node) in template.nodes.nodes.iter().enumerate() {
-        lines.push(node_line(template, node));
-        let slots = template.slots.iter().filter(|slot| slot.after == at);
-        lines.extend(slots.map(|slot| slot_line(template, node, slot)));
+    let mut lines = vec![String::new(), NODES_HEADING.to_owned()];
+    let mut has_slots_listed = HashSet::new();
+    for listed in template.nodes.outline() {
+        let node = &template.nodes.nodes[listed.node];
+        lines.push(node_line(template, &listed, node));
+        if has_slots_listed.insert(listed.node) {
+            let slots = template.slots.iter();
+            let slots = slots.filter(|slot| slot.after == listed.node);
+            lines.extend(slots.map(|slot| slot_line(template, node, slot)));
+        }
     }
     lines.push(String::new());
     lines.push(format!(
@@ -394,20 +400,30 @@ pub(super) fn lines(template: &Template) -> Vec<String> {
     lines
 }
 
-fn node_line(template: &Template, node: &TemplateNode) -> String {
+/// What the marks of nodes mean.
+const NODES_HEADING: &str = "nodes (?: optional sequence with its share of the pages, |: instead of the one before, ??: within \
+     another one, with its share of that one's pages; +: several in a row), slots (=):";
+
+fn node_line(template: &Template, listed: &OutlineNode, node: &TemplateNode) -> String {
     let name = template.names.get(&node.name).map_or("…", String::as_str);
-    let mark = if template.nodes.is_essential(node) {
-        String::new()
-    } else {
-        let share = node.pages as f32 / template.nodes.pages.max(1) as f32;
-        format!("? {:.0} %", share * 100.0)
-    };
+    let mark = listed.begins.map_or_else(
+        || "?".repeat(listed.level),
+        |begins| {
+            let mark = if begins.is_alternative { "|" } else { "?" };
+            format!(
+                "{} {:.0} %",
+                mark.repeat(listed.level),
+                begins.share * 100.0
+            )
+        },
+    );
     let name = if node.is_text() {
         format!("“{name}”")
     } else {
         name.to_owned()
     };
-    format!("{mark:>7} {}{name}", indent(node.depth))
+    let repeats = if node.repeats { "+" } else { "" };
+    format!("{mark:>9} {}{name}{repeats}", indent(node.depth))
 }
 
 /// A place where texts vary: its key, how many pages have it and how many different contents, its name.
@@ -417,7 +433,7 @@ fn slot_line(template: &Template, after: &TemplateNode, slot: &Slot) -> String {
         format!("  ← {name}{said}")
     });
     format!(
-        "{:>7} {}[{}] {} of {} pages, {} different{named}",
+        "{:>9} {}[{}] {} of {} pages, {} different{named}",
         "=",
         indent(after.depth.saturating_add(1)),
         key_name(slot.key),
@@ -497,4 +513,44 @@ pub(super) fn fields(template: &Template) -> Vec<Field> {
         regions.any(|r| template.field(r.key) == Some(field))
     };
     Field::ALL.into_iter().filter(|f| has(*f)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::lines;
+    use taojin_extract::page::{Hints, Page};
+    use taojin_extract::template::{Config, Keys, Observation, learn};
+
+    #[test]
+    fn lines_list_optional_sequences() {
+        let observe = |n: usize| {
+            let note = match n % 3 {
+                0 => "<aside><b>专题</b></aside>".to_owned(),
+                1 => String::new(),
+                _ => format!("<ul>{}</ul>", "<li>一</li>".repeat(n)),
+            };
+            let html = format!("<body><h1>标题{n}</h1>{note}<p>第{n}段</p></body>");
+            let page = Page::parse(html.as_bytes(), Hints::default());
+            Observation::new(&page, &Keys::new(&page), Vec::new())
+        };
+        let seen: Vec<Observation> = (0..12).map(observe).collect();
+        let learned = learn(&seen, &Config::default());
+        let listed = lines(&learned.templates[0]);
+        let nodes = listed.iter().skip(2).take_while(|line| !line.is_empty());
+        let nodes = nodes.filter(|line| !line.contains('['));
+        let nodes: Vec<&str> = nodes.map(|line| line.trim_end()).collect();
+        assert_eq!(
+            nodes,
+            [
+                "          html",
+                "            body",
+                "              h1",
+                "   ? 33 %     aside",
+                "        ?       b",
+                "   | 33 %     ul",
+                "        ?       li+",
+                "              p",
+            ]
+        );
+    }
 }

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::page;
 use super::sequences::letters;
 use crate::template::nodes::Nodes;
-use crate::template::optional::{Alternative, Gap};
+use crate::template::optional::{Alternative, Gap, OutlineNode};
 use crate::template::sequence::{Layout, Sequence, Token};
 use crate::template::{Config, Template, learn};
 
@@ -70,6 +70,26 @@ fn gaps_thesis_example() {
 fn gaps_nested() {
     let nodes = learned(&["axyzb", "axqyzb", "ab", "axyzb", "axqyzb", "ab", "axyzb"]);
     assert_eq!(in_letters(&nodes, nodes.gaps()), ["b: xyz 5 (y: q 2)"]);
+}
+
+#[test]
+fn outline_lists_sequences() {
+    let members = ["axyzb", "axqyzb", "akb", "axyzb", "axqyzb", "akb", "axyzb"];
+    let nodes = learned(&members);
+    let line = |it: &OutlineNode| {
+        let letter = letter(&nodes, it.node);
+        let Some(begins) = it.begins else {
+            return format!("{}{letter}", it.level);
+        };
+        let mark = if begins.is_alternative { "|" } else { "?" };
+        format!("{}{letter}{mark}{:.2}", it.level, begins.share)
+    };
+    let lines: Vec<String> = nodes.outline().iter().map(line).collect();
+    assert_eq!(
+        lines,
+        ["0a", "1x?0.71", "2q?0.40", "1y", "1z", "1k|0.29", "0b"]
+    );
+    assert!(Nodes::default().outline().is_empty());
 }
 
 #[test]
@@ -181,6 +201,9 @@ proptest! {
             .filter_map(|(at, is_node)| (*at).filter(|_| *is_node))
             .collect();
         prop_assert!(found.windows(2).all(|next| next[0] < next[1]));
+        let outline = nodes.outline();
+        let is_listed = |node: &usize| outline.iter().any(|it| it.node == *node);
+        prop_assert!((0..nodes.nodes.len()).all(|node| is_listed(&node)));
         for gap in nodes.gaps() {
             let alternatives: Vec<Vec<usize>> = gap.alternatives.iter().map(Alternative::all_nodes).collect();
             let own: Vec<&usize> = found.iter().filter(|at| alternatives.iter().flatten().any(|n| n == *at)).collect();

@@ -7,15 +7,15 @@ use super::fit::compare;
 use crate::daemon::learn::templates::{pack, unpack};
 use crate::daemon::now_ms;
 use crate::serve::{
-    Effect, FieldListed, GivenPage, NamedPlace, PageFit, Proposal, RegionListed, SourceError,
-    TemplateListed, TemplateReview, TemplateView, TextListed,
+    Effect, FieldListed, GivenPage, NamedPlace, PageFit, Proposal, RegionListed, SequenceListed,
+    SourceError, TemplateListed, TemplateReview, TemplateView, TextListed,
 };
 use taojin_crawl::store::{
     StoreError, StorePlace, TemplateFit, TemplatePage, TemplateRow, TemplateStore,
 };
 use taojin_extract::page::{self, Hints, NodeId, Page, Tag};
 use taojin_extract::template::{
-    Field, Guide, Keys, Sequence, Template, collect_slot_texts, frame, framed_html, slot_key,
+    Field, Gap, Guide, Keys, Sequence, Template, collect_slot_texts, frame, framed_html, slot_key,
 };
 use taojin_extract::{self as extract, Document};
 use taojin_uri::CrawlUri;
@@ -27,6 +27,9 @@ const MAX_REGIONS: usize = 200;
 /// Texts of a region that can be named, and what other pages say at the place of each.
 const MAX_TEXTS: usize = 40;
 const MAX_OTHERS: usize = 3;
+/// Optional sequences in the table, and nodes of one.
+const MAX_SEQUENCES: usize = 200;
+const MAX_NODES: usize = 24;
 /// Lines of an effect that are shown.
 const MAX_LINES: usize = 40;
 
@@ -271,6 +274,52 @@ fn fields(id: i64, template: &Template, saved: Option<&SavedPage>) -> Vec<FieldL
     named.collect()
 }
 
+/// Lists the alternatives of some gaps, each before what is within it. `pages` may have one of them.
+fn add_sequences(
+    gaps: &[Gap],
+    pages: u32,
+    level: usize,
+    template: &Template,
+    listed: &mut Vec<SequenceListed>,
+) {
+    for gap in gaps {
+        for (number, alternative) in gap.alternatives.iter().enumerate() {
+            if listed.len() == MAX_SEQUENCES {
+                return;
+            }
+            let share = alternative.pages as f32 / pages.max(1) as f32;
+            listed.push(SequenceListed {
+                share: (share * 100.0).round() as u32,
+                level,
+                alternative: number > 0,
+                nodes: names(template, &alternative.nodes),
+            });
+            let (gaps, pages) = (&alternative.gaps, alternative.pages);
+            add_sequences(gaps, pages, level + 1, template, listed);
+        }
+    }
+}
+
+/// The elements and texts of a sequence.
+fn names(template: &Template, nodes: &[usize]) -> String {
+    let name = |at: &usize| {
+        let node = template.nodes.nodes.get(*at)?;
+        let name = shown(template.names.get(&node.name).map_or("…", String::as_str));
+        Some(if node.is_text() {
+            format!("“{name}”")
+        } else if node.repeats {
+            format!("{name}+")
+        } else {
+            name
+        })
+    };
+    let mut names: Vec<String> = nodes.iter().take(MAX_NODES).filter_map(name).collect();
+    if nodes.len() > MAX_NODES {
+        names.push("…".to_owned());
+    }
+    names.join(" ")
+}
+
 fn shown(text: &str) -> String {
     text.trim().chars().take(SHOWN_CHARS).collect()
 }
@@ -325,6 +374,8 @@ impl TemplateReview for TemplateReviewer {
             listed: listed(&row, &template, pages.len(), &news),
             ..TemplateView::default()
         };
+        let nodes = &template.nodes;
+        add_sequences(nodes.gaps(), nodes.pages, 1, &template, &mut view.sequences);
         if let Some((row, saved)) = pages
             .get(number)
             .and_then(|row| Some((row, SavedPage::from_row(row)?)))
