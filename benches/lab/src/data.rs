@@ -100,6 +100,11 @@ fn generated(class: usize, rng: &mut Rng) -> String {
 
 /// Pages of real sites, classes as their gold names them.
 pub(crate) fn real(dir: &Path) -> Data {
+    skeletons(&real_pages(dir))
+}
+
+/// The same as pages, each with the number of its class.
+pub(crate) fn real_pages(dir: &Path) -> Vec<(Page, usize)> {
     let mut pages = Vec::new();
     let mut numbers: BTreeMap<String, usize> = BTreeMap::new();
     for (set, least) in REAL {
@@ -130,5 +135,5 @@ pub(crate) fn real(dir: &Path) -> Data {
             }
         }
     }
-    skeletons(&pages)
+    pages
 }

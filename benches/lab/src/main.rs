@@ -5,6 +5,7 @@
 //! cargo run --release -p taojin-lab -- comments CORPUS        # comments found by the similarity of siblings
 //! cargo run --release -p taojin-lab -- prune CORPUS           # text found by pre-pruning and entropy
 //! cargo run --release -p taojin-lab -- repeats DIR…           # repeated elements by a suffix tree
+//! cargo run --release -p taojin-lab -- templates CORPUS       # clusters and templates over the threshold
 //! cargo run --release -p taojin-lab -- bench --corpus CORPUS  # the tables of docs/similarity.md
 //! ```
 
@@ -23,11 +24,13 @@ mod costs;
 mod cpu_time;
 mod data;
 mod measure_plot;
+mod medoids;
 mod prune;
 mod repeats;
 mod rng;
 mod siblings;
 mod similarity;
+mod templates;
 #[cfg(test)]
 mod tests;
 
@@ -49,6 +52,8 @@ enum Command {
     Prune(prune::Args),
     /// Find repeated elements by a suffix tree, as printed and mended, and count them by length
     Repeats(repeats::Args),
+    /// Cluster pages and learn templates at several thresholds, by medoids and as the crawler does
+    Templates(templates::Args),
     /// Measure agreement and processor time of all measures, and the cost of templates
     Bench(bench::Args),
 }
@@ -68,6 +73,7 @@ fn main() -> anyhow::Result<()> {
         Command::Comments(args) => comment_measures::run(&args),
         Command::Prune(args) => prune::run(&args),
         Command::Repeats(args) => repeats::run(&args),
+        Command::Templates(args) => templates::run(&args),
         Command::Bench(args) => {
             bench::run(&args);
             Ok(())

@@ -197,7 +197,7 @@ impl Counted {
 }
 
 /// For each element that merging takes for another one, that one.
-fn merge(elements: &[Token]) -> Vec<Option<usize>> {
+pub(crate) fn merge(elements: &[Token]) -> Vec<Option<usize>> {
     let ends = find_ends(elements);
     let ids: Vec<Option<u64>> = elements
         .iter()
