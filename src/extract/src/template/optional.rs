@@ -88,34 +88,39 @@ pub(super) fn outline(
 ) -> Vec<OutlineNode> {
     let mut listed = Vec::with_capacity(count);
     let mut in_sequence = vec![false; count];
+    // What is in no sequence: what a person lets vary, and what is beyond the bounds.
+    let single = |node: usize| OutlineNode {
+        node,
+        level: 1,
+        begins: Some(SequenceShare {
+            share: on(node) as f32 / pages.max(1) as f32,
+            is_alternative: false,
+        }),
+    };
+    let mut gaps = gaps.iter().peekable();
     let mut from = 0;
-    for before in (0..=count).filter(|at| *at == count || is_common(*at)) {
+    for before in 0..=count {
+        let gap = gaps.next_if(|gap| gap.before <= before);
+        let is_essential = before < count && is_common(before);
+        if before < count && !is_essential && gap.is_none() {
+            continue;
+        }
         let own = listed.len();
-        let gap = gaps.binary_search_by_key(&before, |gap| gap.before);
-        if let Some(gap) = gap.ok().and_then(|at| gaps.get(at)) {
+        if let Some(gap) = gap {
             list_gap(gap, pages, 1, &mut listed);
         }
         for it in &listed[own..] {
             in_sequence[it.node] = true;
         }
-        // What a person lets vary, and what is beyond the bounds, is in no sequence.
-        for node in (from..before).filter(|node| !in_sequence[*node]) {
-            let share = on(node) as f32 / pages.max(1) as f32;
-            listed.push(OutlineNode {
-                node,
-                level: 1,
-                begins: Some(SequenceShare {
-                    share,
-                    is_alternative: false,
-                }),
-            });
-        }
-        if before < count {
+        listed.extend((from..before).filter(|at| !in_sequence[*at]).map(single));
+        if is_essential {
             listed.push(OutlineNode {
                 node: before,
                 level: 0,
                 begins: None,
             });
+        } else if before < count {
+            listed.push(single(before));
         }
         from = before + 1;
     }
