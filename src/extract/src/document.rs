@@ -4,6 +4,7 @@
 use encoding_rs::WINDOWS_1252;
 use serde::{Deserialize, Serialize};
 
+use crate::comments::answer::MAX_COMMENTS;
 use crate::literals::count_bytes;
 
 pub use crate::body::proposal::RatioLines;
@@ -333,6 +334,21 @@ pub struct RobotsTags {
 }
 
 impl Document {
+    /// Adds those of `comments`, in their order, that it does not have yet, until it has [`MAX_COMMENTS`].
+    pub fn add_comments(&mut self, comments: impl IntoIterator<Item = Comment>) {
+        for comment in comments {
+            if self.comments.len() >= MAX_COMMENTS {
+                break;
+            }
+            let is_known =
+                |other: &Comment| other.text == comment.text && other.author == comment.author;
+            // Some answers repeat the article before its comments.
+            if comment.text != self.text && !self.comments.iter().any(is_known) {
+                self.comments.push(comment);
+            }
+        }
+    }
+
     /// Takes control characters out of every field, but for line breaks and tabs: pages hold stray ones, JSON spells
     /// them out, and databases refuse them. Those that part words become a space, and U+0080 to U+009F what browsers
     /// take them for where they are spelled out: the quotes and dashes of Windows-1252.

@@ -95,6 +95,43 @@ fn loaded_comments_join_document() {
     assert_eq!(comments(&web, "1"), wanted);
 }
 
+/// Comments that were read stay while their address fails, whatever becomes of the page.
+#[test]
+fn read_comments_outlast_failures() {
+    let web = web(&[("1", "fetch('/api/comments?id=1')")]);
+    let endpoint = "a.test/api/comments?id=1";
+    let said = answer(&json!([{ "content": "好", "author": "他" }]));
+    web.set(endpoint, said);
+    web.crawl();
+    let wanted = [("他".to_owned(), "好".to_owned(), String::new())];
+    assert_eq!(comments(&web, "1"), wanted);
+
+    web.set(endpoint, Reply::status(500));
+    let counts = web.crawl();
+    assert_eq!(web.asked(endpoint), 2);
+    assert_eq!(counts["documents_changed"], 0, "{counts}");
+    assert_eq!(comments(&web, "1"), wanted);
+    let why = web.why(&address("1"));
+    assert_has(
+        &why.to_string(),
+        &["comments of the page, http", "HTTP 500"],
+    );
+
+    let script = "<script>fetch('/api/comments?id=1')</script></body>";
+    let page = article("1号井完钻", "").replace("</body>", script);
+    let page = page.replace("运到县城的化验室", "运到省城的化验室");
+    web.set_page(&address("1"), &page);
+    let counts = web.crawl();
+    assert_eq!(counts["documents_changed"], 1, "{counts}");
+    assert_eq!(comments(&web, "1"), wanted);
+    assert_has(&web.documents()[0].text, &["运到省城的化验室"]);
+
+    // An answer without comments is believed.
+    web.set(endpoint, Reply::page("[]"));
+    web.crawl();
+    assert_eq!(comments(&web, "1"), []);
+}
+
 #[test]
 fn loaded_comments_need_setting() {
     let web = SmallWeb::new("");

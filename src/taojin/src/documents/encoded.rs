@@ -9,7 +9,7 @@ use taojin_crawl::store::NewDocument;
 use taojin_extract::{Document, Provenance};
 
 /// A document as it goes into the log, and a digest of what it says.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EncodedDocument {
     /// Digest of title, date and text: two pages with the same one are one.
     pub content: u64,

@@ -52,12 +52,7 @@ pub(crate) fn decide(
     let record = &lease.record;
     // A page from an archive was visited when it was archived.
     let at_ms = visit.archived_ms().unwrap_or(now_ms);
-    let mut next = revisit(
-        policy,
-        record,
-        &finding(&visit, record, judgement.shown),
-        at_ms,
-    );
+    let mut next = revisit(policy, record, &finding(&visit, record, &judgement), at_ms);
     link_to_primary(&mut next, &visit, record, judgement.primary.as_ref(), at_ms);
     if let Some(primary) = &judgement.primary {
         // Its document is looked after at the other address.
@@ -113,7 +108,7 @@ pub(crate) fn decide(
 }
 
 /// The visit as the revisit policy sees it.
-fn finding(visit: &Visit, record: &UrlRecord, shown: Shown) -> Finding {
+fn finding(visit: &Visit, record: &UrlRecord, judgement: &Judgement) -> Finding {
     let fetched = visit.fetched();
     let outcome = visit.outcome();
     let in_words = match (outcome, fetched) {
@@ -134,14 +129,14 @@ fn finding(visit: &Visit, record: &UrlRecord, shown: Shown) -> Finding {
         retry_after_ms: fetched.and_then(Fetched::asked_pause_ms),
         page: fetched
             .filter(|_| is_page)
-            .map(|fetched| facts(visit, fetched, record.visit.class)),
-        shown,
+            .map(|fetched| facts(visit, fetched, record, judgement)),
+        shown: judgement.shown,
         ..Finding::new(outcome, fetched.map(|f| f.head.status), reason)
     }
 }
 
-fn facts(visit: &Visit, fetched: &Fetched, class: UrlClass) -> PageFacts {
-    let kind = match (visit.kind(), class) {
+fn facts(visit: &Visit, fetched: &Fetched, record: &UrlRecord, judgement: &Judgement) -> PageFacts {
+    let kind = match (visit.kind(), record.visit.class) {
         (Some(Kind::Hub), UrlClass::Feed) => PageKind::Feed,
         (Some(Kind::Hub), UrlClass::Sitemap) => PageKind::Sitemap,
         (Some(Kind::Article | Kind::Attachment), _) => PageKind::Article,
@@ -150,9 +145,18 @@ fn facts(visit: &Visit, fetched: &Fetched, class: UrlClass) -> PageFacts {
     };
     PageFacts {
         kind,
-        digest: visit.digest(),
+        digest: digest(visit, record, judgement),
         etag: fetched.head.etag.clone(),
         last_modified: fetched.head.last_modified.clone(),
+    }
+}
+
+/// What the page is compared by at its next visit. Where comments are missing that the stored document has: as before if nothing else
+/// has changed, else nothing, since the page without them is not what is stored.
+fn digest(visit: &Visit, record: &UrlRecord, judgement: &Judgement) -> Option<u64> {
+    match &judgement.kept_comments {
+        None => visit.digest(),
+        Some(kept) => record.visit.digest.filter(|_| kept.is_same),
     }
 }
 
@@ -244,6 +248,8 @@ fn document(
         (false, false) => DocumentChange::Moved,
         (false, true) => DocumentChange::New,
     };
+    let kept = judgement.kept_comments.as_ref();
+    let document = kept.map_or(document, |kept| &kept.document);
     let row = document.row(at_ms, None, &judgement.addresses);
     (Some(DocOp::Upsert(row)), Some(change))
 }

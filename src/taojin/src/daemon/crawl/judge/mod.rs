@@ -16,6 +16,7 @@ pub(crate) use twins::Primary;
 pub(crate) use walls::Walls;
 
 use super::visit::Visit;
+use super::visit::article::MissingPart;
 use crate::documents::{self, EncodedDocument};
 use text::is_version;
 use twins::{Twins, find_twins};
@@ -134,9 +135,20 @@ pub(crate) struct Judgement {
     /// Its template has changed since its document was read, and the document says more or other things by it, whatever its
     /// text.
     pub(crate) has_new_fields: bool,
+    /// Comments of the stored document that stay, since the visit could not have them.
+    pub(crate) kept_comments: Option<KeptComments>,
     /// A page that is to be checked again: the target of a redirect that may have become a wall, or a page whose document may have been
     /// made of one.
     pub(crate) recheck: Option<UrlId>,
+}
+
+/// Comments of a stored document that a visit could not have.
+#[derive(Debug, PartialEq)]
+pub(crate) struct KeptComments {
+    /// The document of the visit with them.
+    pub(crate) document: EncodedDocument,
+    /// It says what the stored one does.
+    pub(crate) is_same: bool,
 }
 
 impl Judgement {
@@ -149,6 +161,7 @@ impl Judgement {
             addresses: Vec::new(),
             turned_away: false,
             has_new_fields: false,
+            kept_comments: None,
             recheck: None,
         }
     }
@@ -185,6 +198,9 @@ impl<'a> Judge<'a> {
         judgement.turned_away = judge.is_turned_away(judgement.shown)?;
         let is_own = judgement.shown == Shown::Document && judgement.primary.is_none();
         judgement.has_new_fields = is_own && judge.has_new_fields()?;
+        if is_own {
+            judgement.kept_comments = judge.kept_comments()?;
+        }
         Ok(judgement)
     }
 
@@ -244,6 +260,30 @@ impl<'a> Judge<'a> {
         };
         let before = document_of(self.records, self.record)?;
         Ok(before.is_none_or(|before| !document.is_same(&before.document)))
+    }
+
+    /// The comments of the stored document, if those of this visit could not be had.
+    fn kept_comments(&self) -> anyhow::Result<Option<KeptComments>> {
+        let missing = self.visit.page().and_then(|page| page.missing.as_ref());
+        let lacks_comments = matches!(missing, Some(MissingPart::Comments { .. }));
+        let Some(document) = self.visit.document().filter(|_| lacks_comments) else {
+            return Ok(None);
+        };
+        let before = document_of(self.records, self.record)?;
+        let before = before.filter(|before| !before.document.comments.is_empty());
+        let Some(StoredVersion {
+            document: before, ..
+        }) = before
+        else {
+            return Ok(None);
+        };
+        let mut completed = document.decode()?;
+        completed.add_comments(before.comments.iter().cloned());
+        let document = EncodedDocument::new(&completed);
+        Ok(Some(KeptComments {
+            is_same: document.is_same(&before),
+            document,
+        }))
     }
 
     /// What the page shows of a document, by itself.

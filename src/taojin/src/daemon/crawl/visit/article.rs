@@ -153,8 +153,7 @@ impl OpenArticle {
         if !found.is_empty() && matches!(self.missing, Some(MissingPart::Comments { .. })) {
             self.missing = None;
         }
-        let Document { comments, text, .. } = &mut self.document;
-        comments::add_comments(comments, text, found);
+        self.document.add_comments(found);
     }
 
     /// Puts back what is still to be had of its comments.

@@ -13,7 +13,7 @@ use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::{Fetched, Refused, Turn};
 use taojin_crawl::frontier::FetchReport;
 use taojin_crawl::store::UrlRecord;
-use taojin_extract::comments::answer::{MAX_COMMENTS, read_answer};
+use taojin_extract::comments::answer::read_answer;
 use taojin_extract::{Clock, Comment};
 use taojin_uri::CrawlUri;
 
@@ -121,19 +121,4 @@ pub(super) async fn fetch_comments(
 fn refused_comments(uri: CrawlUri, refused: Refused) -> MissingPart {
     let why = Unfetched::Refused(refused).to_string();
     MissingPart::Comments { uri, why }
-}
-
-/// Adds the comments that a document does not have yet, up to the limit of one answer.
-pub(super) fn add_comments(known: &mut Vec<Comment>, text: &str, comments: Vec<Comment>) {
-    for comment in comments {
-        let is_known =
-            |other: &Comment| other.text == comment.text && other.author == comment.author;
-        if known.len() >= MAX_COMMENTS {
-            break;
-        }
-        // Some answers repeat the article before its comments.
-        if comment.text != text && !known.iter().any(is_known) {
-            known.push(comment);
-        }
-    }
 }
