@@ -1,5 +1,5 @@
 //! Whether a lexicon of the field helps: hits, precision and nDCG without one, with the built-in one, and with what
-//! `taojin terms discover` finds in the same texts; and the same with words alone, as S3 (§3.3, figures 6 and 7) searched.
+//! `taojin terms discover` finds in the same texts; and the same with words alone, as Wang Du et al. 2018 (figures 6 and 7) searched.
 //!
 //! The judgements of the field are made by a rule before anything is searched. The first [`LEAD_CHARS`] characters of an
 //! article, its headline and first sentence, are withheld from all indexes. A query is a term of the lexicon that the general

@@ -10,7 +10,7 @@ use taojin_search::terms::{Config, Found, Patterns, Text, discover};
 
 /// Keywords that occur less often in the texts cannot be found by counting, and are not requested.
 const MIN_OCCURRENCES: u32 = 3;
-/// The C-value from which on S3 (§2.3.2) takes a candidate for a term.
+/// The C-value from which on Wang Du et al. 2018 (§2.3.2) take a candidate for a term.
 const MIN_C_VALUE: f64 = 3.0;
 /// The termhood of a candidate that is more likely a term than not.
 const MIN_TERMHOOD: f64 = 0.5;

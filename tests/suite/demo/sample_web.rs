@@ -256,7 +256,7 @@ fn sample_web_crawled_twice() {
     congress_is_one_term(&home, &web.server.articles());
 }
 
-/// S3's figures 6 and 7: with the lexicon of the field, a search for the congress finds what names it; without it, also what
+/// Figures 6 and 7 of Wang Du et al. 2018: with the lexicon of the field, a search for the congress finds what names it; without it, also what
 /// has the three words apart.
 fn congress_is_one_term(home: &Home, articles: &[Article]) {
     const CONGRESS: &str = "世界石油大会";

@@ -23,7 +23,7 @@ fn patterns_are_compared_by_precision_and_recall() {
         row.unwrap_or_else(|| panic!("no row for {patterns}, {ranking}"))
     };
     assert_eq!(rows.len(), 12);
-    // The keyword is the only run of two nouns; log2(4) · 8 = 16 is above S3's 3.
+    // The keyword is the only run of two nouns; log2(4) · 8 = 16 is above the bound of 3.
     let only = row("derived", "C-value");
     assert_eq!(
         (only.terms, only.precision, only.recall, only.f),

@@ -1,6 +1,6 @@
 //! Computes the NC-value: the C-value, raised by the words that stand beside terms.
 //!
-//! NC-value (Frantzi, Ananiadou, Mima: Automatic recognition of multi-word terms, IJDL 3, 2000; S3's reference 16):
+//! NC-value (Frantzi, Ananiadou, Mima: Automatic recognition of multi-word terms, IJDL 3, 2000):
 //! `NC(a) = 0.8 · C(a) + 0.2 · Σ f_a(b) · weight(b)` over the nouns, adjectives and verbs `b` beside `a`, where `f_a(b)` is how
 //! often `b` stands there and `weight(b) = t(b) / n`: the share of the `n` candidates of highest C-value that `b` stands beside.
 //! The paper leaves the width of the context open: here it is five words on each side, within the sentence.

@@ -1,4 +1,4 @@
-//! Derives patterns from a lexicon, as S3 (§2.3.2) did from 30,882 terms of oil and gas: how long terms are, and which
+//! Derives patterns from a lexicon, as Wang Du et al. 2018 (§2.3.2) did from 30,882 terms of oil and gas: how long terms are, and which
 //! sequences of parts of speech they have. The terms are cut and tagged by the general dictionary, as the texts are.
 
 use std::collections::BTreeMap;
