@@ -1,4 +1,5 @@
-//! What `ARCHITECTURE.md` and the decisions name in backticks is there: files, tests, and other names of the source.
+//! What `ARCHITECTURE.md`, the decisions and the page of papers name in backticks is there: files, tests, and other names of
+//! the source.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,6 +40,13 @@ const MAX_SOURCE_BYTES: u64 = 1 << 20;
 const SOURCE_ENDINGS: [&str; 9] = [
     "rs", "toml", "sql", "yml", "yaml", "py", "pyi", "service", "json",
 ];
+
+/// The page of papers in both languages; each has a row for each part of a paper.
+const PAPERS: [&str; 2] = ["docs/papers.md", "docs/papers.zh-CN.md"];
+/// Columns of a row of these: the part, what it says, where it lives, its tests, what differs and why, figures.
+const WHERE: usize = 2;
+const DIFFERS: usize = 4;
+const COLUMNS: usize = 6;
 
 /// The words of the source, and those that are functions.
 #[derive(Debug, Default)]
@@ -134,7 +142,7 @@ fn tests_of_tables(markdown: &str) -> Vec<String> {
             Event::End(TagEnd::TableHead) => is_head = false,
             Event::Start(Tag::TableRow) => column = 0,
             Event::End(TagEnd::TableCell) => column += 1,
-            Event::Text(text) if is_head && matches!(&*text, "test" | "tests") => {
+            Event::Text(text) if is_head && matches!(&*text, "test" | "tests" | "测试") => {
                 columns.insert(column);
             }
             Event::Code(code) if !is_head && columns.contains(&column) => {
@@ -146,6 +154,51 @@ fn tests_of_tables(markdown: &str) -> Vec<String> {
         }
     }
     found
+}
+
+/// A cell of a table: all its text, and the texts in backticks.
+#[derive(Debug, Default)]
+struct Cell {
+    text: String,
+    codes: Vec<String>,
+}
+
+/// The rows of all tables, heads left out.
+fn rows(markdown: &str) -> Vec<Vec<Cell>> {
+    let (mut rows, mut is_head) = (Vec::<Vec<Cell>>::new(), false);
+    for event in events(markdown) {
+        let cell = rows.last_mut().and_then(|row| row.last_mut());
+        match (event, cell) {
+            (Event::Start(Tag::TableHead), _) => is_head = true,
+            (Event::End(TagEnd::TableHead), _) => is_head = false,
+            (Event::Start(Tag::TableRow), _) => rows.push(Vec::new()),
+            (Event::Start(Tag::TableCell), _) if !is_head => {
+                rows.last_mut().expect("in a row").push(Cell::default());
+            }
+            (Event::Text(text), Some(cell)) => cell.text.push_str(&text),
+            (Event::Code(code), Some(cell)) => {
+                cell.text.push_str(&code);
+                cell.codes.push(code.to_string());
+            }
+            // What follows a table is in no cell.
+            (Event::End(TagEnd::Table), _) => rows.push(Vec::new()),
+            _ => {}
+        }
+    }
+    rows.retain(|row| !row.is_empty());
+    rows
+}
+
+/// The rows of parts of papers that name no file of the code and give no reason for that.
+fn parts_without_code(rows: &[Vec<Cell>]) -> Vec<&str> {
+    let mut without = Vec::new();
+    for row in rows.iter().filter(|row| row.len() == COLUMNS) {
+        let has_code = row[WHERE].codes.iter().any(|code| code.contains('/'));
+        if !has_code && row[DIFFERS].text.trim().is_empty() {
+            without.push(row[0].text.as_str());
+        }
+    }
+    without
 }
 
 /// What a document names and the source has not.
@@ -193,13 +246,42 @@ fn documents_name_what_is_there() {
     assert!(names.functions.len() > 4_000, "{}", names.functions.len());
     let documents = documents().into_iter();
     let about_source: Vec<String> = documents
-        .filter(|name| name == "ARCHITECTURE.md" || name.starts_with("docs/decisions/"))
+        .filter(|name| {
+            name == "ARCHITECTURE.md"
+                || name.starts_with("docs/decisions/")
+                || PAPERS.contains(&name.as_str())
+        })
         .collect();
     let mut found = Vec::new();
     for document in about_source {
         found.extend(missing(&document, &read(&document), root, &names));
     }
     assert!(found.is_empty(), "not in the source:\n{}", found.join("\n"));
+}
+
+/// Each part of a paper has a file or a reason, and both languages name the same.
+#[test]
+fn papers_name_code_or_a_reason() {
+    let [english, chinese] = PAPERS.map(|document| rows(&read(document)));
+    assert!(english.len() > 30, "{} rows", english.len());
+    for rows in [&english, &chinese] {
+        assert_eq!(parts_without_code(rows), Vec::<&str>::new());
+    }
+    let codes = |rows: &[Vec<Cell>]| -> Vec<Vec<Vec<String>>> {
+        let of_row = |row: &Vec<Cell>| row.iter().map(|cell| cell.codes.clone()).collect();
+        rows.iter().map(of_row).collect()
+    };
+    assert_eq!(codes(&english), codes(&chinese));
+}
+
+#[test]
+fn part_without_code_is_reported() {
+    let sample = "| part | says | where | tests | what differs, and why | figure |\n|---|---|---|---|---|---|\n\
+        | coded | x | `src/a.rs` | | | |\n| reasoned | x | | | nobody wants it | |\n| named | x | `word` | | | 1 |\n\n\
+        | what | why |\n|---|---|\n| other | table |\n\nText with `code`.\n";
+    let rows = rows(sample);
+    assert_eq!(rows.len(), 4);
+    assert_eq!(parts_without_code(&rows), ["named"]);
 }
 
 #[test]
