@@ -68,8 +68,9 @@ impl TemplateNode {
     }
 }
 
-/// The nodes of a template in order.
+/// The nodes of a template in order. Reading them refuses gaps that name nodes which are not there.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "SavedNodes")]
 pub struct Nodes {
     /// In document order.
     pub nodes: Vec<TemplateNode>,
@@ -81,6 +82,41 @@ pub struct Nodes {
     known: KeySet,
     /// Ids of texts that several pages have at the same place, nodes or not.
     repeated: KeySet,
+}
+
+/// The nodes as a file has them, which may be damaged.
+#[derive(Deserialize)]
+struct SavedNodes {
+    nodes: Vec<TemplateNode>,
+    pages: u32,
+    gaps: Vec<Gap>,
+    known: KeySet,
+    repeated: KeySet,
+}
+
+impl TryFrom<SavedNodes> for Nodes {
+    type Error = String;
+
+    fn try_from(saved: SavedNodes) -> Result<Self, String> {
+        let count = saved.nodes.len();
+        if let Some(node) = optional::find_missing_node(&saved.gaps, count) {
+            return Err(format!("a gap names node {node} of {count}"));
+        }
+        let SavedNodes {
+            nodes,
+            pages,
+            gaps,
+            known,
+            repeated,
+        } = saved;
+        Ok(Self {
+            nodes,
+            pages,
+            gaps,
+            known,
+            repeated,
+        })
+    }
 }
 
 /// A page laid on the nodes of a template.

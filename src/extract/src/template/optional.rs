@@ -222,6 +222,18 @@ fn find_common(members: &[&[usize]]) -> Vec<usize> {
     common.map(|(node, _)| *node).collect()
 }
 
+/// A node that gaps name and `count` nodes do not have, if there is one.
+pub(super) fn find_missing_node(gaps: &[Gap], count: usize) -> Option<usize> {
+    gaps.iter()
+        .flat_map(|gap| &gap.alternatives)
+        .find_map(|alternative| {
+            let mut nodes = alternative.nodes.iter().copied();
+            nodes
+                .find(|node| *node >= count)
+                .or_else(|| find_missing_node(&alternative.gaps, count))
+        })
+}
+
 /// Lets a page have one alternative in each gap. `own` has the symbol of each node, none for one that takes no part; `page` the
 /// symbols of the page, and `matched` for each node the one that it is aligned with so far.
 pub(super) fn choose(

@@ -1,6 +1,7 @@
 //! Optional sequences: the example of the thesis, sequences within sequences, and the choice between alternatives.
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::page;
 use super::sequences::letters;
@@ -194,6 +195,18 @@ fn template_without_gaps_unread() {
     );
     saved["nodes"].as_object_mut().unwrap().remove("gaps");
     assert!(serde_json::from_value::<Template>(saved).is_err());
+}
+
+/// A file may be damaged or made by hand; a page laid on such nodes would end the visit.
+#[test]
+fn gaps_of_missing_nodes_unread() {
+    let nodes = json!({
+        "nodes": [], "pages": 3, "known": [], "repeated": [],
+        "gaps": [{ "before": 0, "alternatives": [{ "nodes": [], "pages": 2,
+            "gaps": [{ "before": 0, "alternatives": [{ "nodes": [4], "pages": 1, "gaps": [] }] }] }] }],
+    });
+    let error = serde_json::from_value::<Nodes>(nodes).unwrap_err();
+    assert_eq!(error.to_string(), "a gap names node 4 of 0");
 }
 
 proptest! {
