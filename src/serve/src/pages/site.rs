@@ -222,11 +222,12 @@ impl SitePage {
         }
     }
 
-    /// A share of pages; a dash where nothing is known of it.
+    /// How much of their time the queues of the site's hosts had nothing to fetch.
     fn idle_share(&self) -> String {
         percent(self.s.cycle.queue_visits.idle_share())
     }
 
+    /// A share of pages; a dash where nothing is known of it.
     fn share(&self, share: &Option<f64>) -> String {
         share
             .map(percent)

@@ -11,7 +11,7 @@ use crate::daemon::crawl::sites;
 use crate::daemon::crawl::visit::{FinishedVisit, Unindexed, Visit};
 use taojin_crawl::fetch::{Fetched, Trouble};
 use taojin_crawl::frontier::Lease;
-use taojin_crawl::schedule::{self, Finding, PageFacts, PageKind, Revisit, Shown, revisit};
+use taojin_crawl::schedule::{self, Finding, PageFacts, PageKind, Revisit, revisit};
 use taojin_crawl::store::{
     DocOp, FinishedPage, UrlClass, UrlId, UrlRecord, UrlState, UrlVisit, UsedTemplate,
 };
