@@ -283,13 +283,13 @@ impl AnswerReader<'_> {
             return None;
         }
         let reply_to = first(&ANSWERED, &|value| name_of(value));
-        let votes = |value: &Value| Some(value.as_i64()?.to_string());
+        let votes = VOTES.iter().find_map(|key| of_key(key)?.as_i64());
         Some(Comment {
             author,
             published,
             text,
             reply_to: reply_to.or_else(|| place.answers.map(str::to_owned)),
-            votes: first(&VOTES, &votes).and_then(|votes| votes.parse().ok()),
+            votes,
         })
     }
 

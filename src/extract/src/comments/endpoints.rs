@@ -120,11 +120,9 @@ pub fn find_json_endpoints(page: &Page) -> Vec<CrawlUri> {
 
 /// The beginning of a script, as far as it is read.
 fn head_of(script: &str) -> &str {
-    let mut end = MAX_SCRIPT.min(script.len());
-    while !script.is_char_boundary(end) {
-        end -= 1;
-    }
-    script.get(..end).unwrap_or_default()
+    script
+        .get(..script.floor_char_boundary(MAX_SCRIPT))
+        .unwrap_or_default()
 }
 
 /// `<link type="application/json" href="…">` whose URL or relation speaks of comments.
