@@ -9,6 +9,7 @@ use serde::Serialize;
 use super::corpus::{EvalError, Gold, GoldField, Set};
 use super::halves::PreparedPage;
 use super::scores::round;
+use super::tokens::harmonic_mean;
 use super::{Extracted, Extraction, PageFilter};
 use taojin_extract as extract;
 use taojin_extract::template::{self, Guide, Observation, Template, collect_slot_texts};
@@ -222,10 +223,7 @@ impl Score {
     fn f1(&self) -> f64 {
         let precision = self.right / f64::from(self.found.max(1));
         let recall = self.right / f64::from(self.gold.max(1));
-        match precision + recall {
-            0.0 => 0.0,
-            sum => 2.0 * precision * recall / sum,
-        }
+        harmonic_mean(precision, recall)
     }
 }
 

@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use serde::Serialize;
 
+use super::tokens::harmonic_mean;
+
 use taojin_search::analyze::{Dictionary, normalize};
 use taojin_search::terms::{Config, Found, Patterns, Text, discover};
 
@@ -153,14 +155,6 @@ fn score_ranking(
         p500: right(500) / 500.0,
         p1000: right(1_000) / 1_000.0,
         r3000: right(3_000) / wanted,
-    }
-}
-
-fn harmonic_mean(a: f64, b: f64) -> f64 {
-    if a + b > 0.0 {
-        2.0 * a * b / (a + b)
-    } else {
-        0.0
     }
 }
 

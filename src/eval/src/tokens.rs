@@ -121,13 +121,7 @@ impl Overlap {
         } else {
             1.0
         };
-        let sum = precision + recall;
-        let f1 = if sum > 0.0 {
-            2.0 * precision * recall / sum
-        } else {
-            0.0
-        };
-        (precision, recall, f1)
+        (precision, recall, harmonic_mean(precision, recall))
     }
 
     /// The last of [`Overlap::rates`].
@@ -143,6 +137,16 @@ impl Overlap {
             extra: self.extra / sum,
             missed: self.missed / sum,
         }
+    }
+}
+
+/// F1 of a precision and a recall; 0 if both are.
+pub(super) fn harmonic_mean(precision: f64, recall: f64) -> f64 {
+    let sum = precision + recall;
+    if sum > 0.0 {
+        2.0 * precision * recall / sum
+    } else {
+        0.0
     }
 }
 
