@@ -1,7 +1,8 @@
 //! Clusters and templates over the threshold of clustering, as table 6.5 of 丘骏鹏 (2013) has them: clustered as the thesis does, by
 //! medoids (§4.3) over the weighted common subsequence of tags (§4.2.4) of pages whose repeats are merged (§3.3), as Taojin does by
-//! average linkage over sets of paths, and with the linkage of one over the distances of the other. In: labelled pages of several sites. Out: for each threshold the number of clusters, how well they agree with
-//! the sites, and the lengths of the essential and optional nodes of their templates.
+//! average linkage over sets of paths, and with the linkage of one over the distances of the other. In: labelled pages of several
+//! sites. Out: for each threshold the number of clusters, how well they agree with the sites, and the lengths of the essential and
+//! optional nodes of their templates.
 
 use std::path::{Path, PathBuf};
 
@@ -146,8 +147,7 @@ fn expected(template: &Template, gap: &Gap, pages: u32) -> f64 {
         let elements = nodes.filter(|at| !template.nodes.nodes[**at].is_text());
         let within = alternative.gaps.iter();
         let within = within.map(|gap| expected(template, gap, alternative.pages));
-        let share = f64::from(alternative.pages) / f64::from(pages.max(1));
-        share * (elements.count() as f64 + within.sum::<f64>())
+        f64::from(alternative.share_of(pages)) * (elements.count() as f64 + within.sum::<f64>())
     };
     gap.alternatives.iter().map(of).sum()
 }

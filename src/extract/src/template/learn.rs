@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::cluster;
 use super::config::Config;
-use super::nodes::{Nodes, QUORUM};
+use super::nodes::{Nodes, QUORUM, TemplateNode};
 use super::observation::{Field, KeySet, Keys, Observation};
 use super::regions::{Region, Slot, find_label, find_regions, find_slots, slot_key};
 use super::sequence::{Layout, Sequence, Token};
@@ -58,6 +58,11 @@ impl Template {
     pub fn region(&self, key: u64) -> Option<&Region> {
         let at = self.regions.binary_search_by_key(&key, |r| r.key).ok()?;
         self.regions.get(at)
+    }
+
+    /// The name of a node, `…` if it is not known.
+    pub fn name_of(&self, node: &TemplateNode) -> &str {
+        self.names.get(&node.name).map_or("…", String::as_str)
     }
 
     /// The field at a key: what a person said, else what was learned.

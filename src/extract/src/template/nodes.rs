@@ -63,6 +63,17 @@ impl TemplateNode {
         self.kind.is_text()
     }
 
+    /// How it is listed under a name: a text in quotes, what repeats with a plus.
+    pub fn listed(&self, name: &str) -> String {
+        if self.is_text() {
+            format!("“{name}”")
+        } else if self.repeats {
+            format!("{name}+")
+        } else {
+            name.to_owned()
+        }
+    }
+
     fn symbol(&self) -> Symbol {
         Symbol::new(self.id, self.depth, self.is_text())
     }

@@ -45,6 +45,11 @@ pub struct Alternative {
 }
 
 impl Alternative {
+    /// Share of `pages` that have it, 0 to 1.
+    pub fn share_of(&self, pages: u32) -> f32 {
+        self.pages as f32 / pages.max(1) as f32
+    }
+
     /// Its nodes and those of all sequences within it, rising.
     pub fn all_nodes(&self) -> Vec<usize> {
         let within = self.gaps.iter().flat_map(|gap| &gap.alternatives);
@@ -130,7 +135,7 @@ pub(super) fn outline(
 fn list_gap(gap: &Gap, pages: u32, level: usize, listed: &mut Vec<OutlineNode>) {
     for (number, alternative) in gap.alternatives.iter().enumerate() {
         let mut begins = Some(SequenceShare {
-            share: alternative.pages as f32 / pages.max(1) as f32,
+            share: alternative.share_of(pages),
             is_alternative: number > 0,
         });
         let mut gaps = alternative.gaps.iter().peekable();

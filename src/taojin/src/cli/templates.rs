@@ -405,7 +405,6 @@ const NODES_HEADING: &str = "nodes (?: optional sequence with its share of the p
      another one, with its share of that one's pages; +: several in a row), slots (=):";
 
 fn node_line(template: &Template, listed: &OutlineNode, node: &TemplateNode) -> String {
-    let name = template.names.get(&node.name).map_or("…", String::as_str);
     let mark = listed.begins.map_or_else(
         || "?".repeat(listed.level),
         |begins| {
@@ -417,13 +416,8 @@ fn node_line(template: &Template, listed: &OutlineNode, node: &TemplateNode) -> 
             )
         },
     );
-    let name = if node.is_text() {
-        format!("“{name}”")
-    } else {
-        name.to_owned()
-    };
-    let repeats = if node.repeats { "+" } else { "" };
-    format!("{mark:>9} {}{name}{repeats}", indent(node.depth))
+    let name = node.listed(template.name_of(node));
+    format!("{mark:>9} {}{name}", indent(node.depth))
 }
 
 /// A place where texts vary: its key, how many pages have it and how many different contents, its name.

@@ -287,9 +287,8 @@ fn add_sequences(
             if listed.len() == MAX_SEQUENCES {
                 return;
             }
-            let share = alternative.pages as f32 / pages.max(1) as f32;
             listed.push(SequenceListed {
-                share: (share * 100.0).round() as u32,
+                share: (alternative.share_of(pages) * 100.0).round() as u32,
                 level,
                 alternative: number > 0,
                 nodes: names(template, &alternative.nodes),
@@ -304,14 +303,7 @@ fn add_sequences(
 fn names(template: &Template, nodes: &[usize]) -> String {
     let name = |at: &usize| {
         let node = template.nodes.nodes.get(*at)?;
-        let name = shown(template.names.get(&node.name).map_or("…", String::as_str));
-        Some(if node.is_text() {
-            format!("“{name}”")
-        } else if node.repeats {
-            format!("{name}+")
-        } else {
-            name
-        })
+        Some(node.listed(&shown(template.name_of(node))))
     };
     let mut names: Vec<String> = nodes.iter().take(MAX_NODES).filter_map(name).collect();
     if nodes.len() > MAX_NODES {
