@@ -524,6 +524,14 @@ impl FetchReport {
             turned_away: false,
         }
     }
+
+    /// The same where the page was not asked for: how fast its host is stays as it was.
+    pub fn unasked(outcome: VisitOutcome) -> Self {
+        Self {
+            elapsed_ms: None,
+            ..Self::new(outcome, 0)
+        }
+    }
 }
 
 /// When a connection that is in use may be free: soon, so ask again.

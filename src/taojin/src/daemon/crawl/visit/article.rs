@@ -321,10 +321,7 @@ pub(super) async fn fetch_next_part(
             let why = refused.to_string();
             let missing = MissingPart::Failed { number, uri, why };
             let outcome = refused.outcome();
-            let report = FetchReport {
-                elapsed_ms: None,
-                ..FetchReport::new(outcome, 0)
-            };
+            let report = FetchReport::unasked(outcome);
             return (article.end_without(record, missing, outcome, None), report);
         }
     };

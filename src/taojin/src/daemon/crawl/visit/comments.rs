@@ -108,14 +108,9 @@ pub(super) async fn fetch_comments(
         let answer = article.proceed(record, Some(further));
         return (Visit::Fetched(Box::new(answer)), report);
     }
-    let report = FetchReport {
-        elapsed_ms: None,
-        ..FetchReport::new(VisitOutcome::Unwanted, 0)
-    };
-    (
-        Visit::Fetched(Box::new(article.proceed(record, None))),
-        report,
-    )
+    let answer = article.proceed(record, None);
+    let report = FetchReport::unasked(VisitOutcome::Unwanted);
+    (Visit::Fetched(Box::new(answer)), report)
 }
 
 fn refused_comments(uri: CrawlUri, refused: Refused) -> MissingPart {

@@ -209,9 +209,8 @@ impl Visitor {
             // What was asked counts, and nothing else.
             put_off @ (None | Some(Err(_))) => {
                 let report = FetchReport {
-                    elapsed_ms: None,
                     not_before_ms: put_off.and_then(|put_off| put_off.err()?.until_ms),
-                    ..FetchReport::new(VisitOutcome::Unwanted, 0)
+                    ..FetchReport::unasked(VisitOutcome::Unwanted)
                 };
                 EndedLease::GivenBack(lease, with_turn(report))
             }
@@ -567,8 +566,7 @@ fn report_visit(visit: &Visit) -> FetchReport {
                 Some(trouble) => trouble.to_string(),
                 None => why.to_string(),
             }),
-            elapsed_ms: None,
-            ..FetchReport::new(why.outcome(), 0)
+            ..FetchReport::unasked(why.outcome())
         },
     }
 }
