@@ -10,7 +10,7 @@ use serde::Serialize;
 use super::context::{Context, Named, UsageError};
 use super::output::{self, Paint};
 use super::{inputs, search};
-use crate::config::{LoadedConfig, read_term_patterns};
+use crate::config::{LoadedConfig, is_lexicon_file, read_term_patterns};
 use crate::daemon::{self, TermFacts, TermReviewer};
 use taojin_crawl::store::{TermMark, TermRecord, TermState};
 use taojin_eval::{TermTable, rank_terms};
@@ -340,7 +340,7 @@ fn usage(error: anyhow::Error) -> anyhow::Error {
 
 /// The patterns of a lexicon, as a file has them.
 fn derive_patterns(name: &str) -> anyhow::Result<String> {
-    let lexicon = if name.contains(['.', '/']) {
+    let lexicon = if is_lexicon_file(name) {
         let wrong = |e: &dyn std::fmt::Display| UsageError(format!("{name}: {e}"));
         let text = std::fs::read_to_string(name).map_err(|e| wrong(&e))?;
         Lexicon::parse(name, &text)

@@ -119,15 +119,19 @@ impl LoadedConfig {
         names
     }
 
-    /// A name with a dot or a slash is a file, any other is built in.
     fn lexicon_file(&self, name: &str) -> Option<PathBuf> {
-        name.contains(['.', '/']).then(|| self.dir().join(name))
+        is_lexicon_file(name).then(|| self.dir().join(name))
     }
 
     /// Returns the directory that relative paths of the settings start from: that of the file.
     fn dir(&self) -> &Path {
         dir_of(self.file.as_deref())
     }
+}
+
+/// Whether a name of lexicons or synonyms is that of a file: with a dot or a slash; any other is built in.
+pub(crate) fn is_lexicon_file(name: &str) -> bool {
+    name.contains(['.', '/'])
 }
 
 /// What terms look like: the built-in patterns, or those of the file that `[terms]` names.

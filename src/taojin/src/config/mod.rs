@@ -13,8 +13,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-pub(crate) use files::read_term_patterns;
 pub use files::read_weights;
+pub(crate) use files::{is_lexicon_file, read_term_patterns};
 pub use origins::{Origin, settings};
 pub use read::{
     ConfigError, ConfigProblem, load, parse_site, read, read_site, read_sites, site_files,
