@@ -119,25 +119,24 @@ impl PageFetcher {
 
 /// Refuses an answer that is no page.
 fn ensure_page(uri: &CrawlUri, fetched: &Fetched, bytes: usize) -> CommandResult<()> {
-    let is_page = fetched.outcome == VisitOutcome::Page && bytes > 0;
-    match fetched.failure {
-        None if is_page => Ok(()),
-        None if fetched.outcome == VisitOutcome::Page => {
-            Err(CommandError::Invalid(format!("{uri}: it is empty")))
-        }
-        None if fetched.outcome.is_host_trouble() => Err(CommandError::NotNow(format!(
-            "{uri}: {}",
-            fetched.describe()
-        ))),
-        None
-        | Some(Failure::ContentType | Failure::TooLarge | Failure::Bomb | Failure::Address) => Err(
-            CommandError::Invalid(format!("{uri}: {}", fetched.describe())),
-        ),
-        Some(_) => Err(CommandError::NotNow(format!(
-            "{uri}: {}",
-            fetched.describe()
-        ))),
+    let is_page = fetched.failure.is_none() && fetched.outcome == VisitOutcome::Page;
+    if is_page && bytes > 0 {
+        return Ok(());
     }
+    if is_page {
+        return Err(CommandError::Invalid(format!("{uri}: it is empty")));
+    }
+    let why = format!("{uri}: {}", fetched.describe());
+    let may_pass = match fetched.failure {
+        None => fetched.outcome.is_host_trouble(),
+        Some(Failure::ContentType | Failure::TooLarge | Failure::Bomb | Failure::Address) => false,
+        Some(_) => true,
+    };
+    Err(if may_pass {
+        CommandError::NotNow(why)
+    } else {
+        CommandError::Invalid(why)
+    })
 }
 
 /// Why the gate did not let a request pass.
