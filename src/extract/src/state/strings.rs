@@ -89,7 +89,7 @@ impl Strings {
         let text = if begin.starts_with("%7B") || begin.starts_with("%5B") {
             decoded = percent_decode_str(begin).decode_utf8_lossy();
             &*decoded
-        } else if level == 0 || begin.starts_with(['{', '[']) {
+        } else if level == 0 || looks_like_data(begin) {
             text
         } else {
             return false;
@@ -220,6 +220,16 @@ impl Strings {
             }
         }
     }
+}
+
+/// Whether a string holds an object or a list. A headline may begin with a word in brackets: `[Photo] …`.
+fn looks_like_data(text: &str) -> bool {
+    let within = |open, close| text.trim().strip_prefix(open)?.strip_suffix(close);
+    let begins = |inner: &str| {
+        let first = inner.trim_start().bytes().next();
+        first.is_some_and(|b| b"\"'{[-".contains(&b) || b.is_ascii_digit())
+    };
+    within('{', '}').is_some() || within('[', ']').is_some_and(begins)
 }
 
 /// Appends the strings of a script to one another.

@@ -46,6 +46,17 @@ fn strings_nested_levels() {
 }
 
 #[test]
+fn strings_in_brackets_are_text() {
+    let headline = "[Photo] The reservoir was filled to the brim on Monday";
+    let script = serde_json::json!({"headline": headline, "inner": "[{\"title\":\"the reservoir is full\"}]"});
+    let expected = [
+        pair("headline", headline),
+        pair("title", "the reservoir is full"),
+    ];
+    assert_eq!(strings(&script.to_string()), expected);
+}
+
+#[test]
 fn strings_streamed_text() {
     let script = r#"self.__next_f.push([1,"1:T6,油田2:[\"$1\",\"$1\"]\n"])"#;
     assert_eq!(strings(script), [pair("", "油田"), pair("", "$1")]);
