@@ -21,8 +21,9 @@ use taojin_uri::CrawlUri;
 use super::Page;
 use super::config::Config;
 use super::decode::Decoder;
+use super::markup::find_tag;
 use super::records::RecordReader;
-use super::tree::Tree;
+use super::tree::{Swallowed, Tree};
 
 /// Input is parsed in blocks of this size, however it arrives, so that the page does not depend on the pieces.
 const BLOCK_BYTES: usize = 16 << 10;
@@ -208,10 +209,32 @@ impl Parser {
             self.failed |= rewriter.end().is_err();
         }
         let mut tree = self.tree();
+        for _ in 0..MAX_REREADS {
+            let Some(swallowed) = tree.text.swallowed.take() else {
+                break;
+            };
+            tree = self.read_swallowed(tree, &swallowed);
+        }
         if self.failed {
             tree.truncated.get_or_insert("tokenizer");
         }
         tree
+    }
+
+    /// Reads the end of the page that `<iframe/>` or the like has swallowed, since no end tag came: who wrote the tag meant
+    /// XML, and all other tags of the name that close themselves are meant so too.
+    fn read_swallowed(&mut self, tree: Tree, swallowed: &Swallowed) -> Tree {
+        let bytes = close_tags(&swallowed.bytes, swallowed.tag.name());
+        let mut rewriter = make_tokenizer(
+            tree,
+            &self.limits,
+            self.links_only,
+            &self.passed,
+            &self.finished,
+        );
+        let written = rewriter.write(&bytes);
+        self.failed |= written.and_then(|()| rewriter.end()).is_err();
+        self.tree()
     }
 }
 
@@ -356,6 +379,30 @@ const LONG_TAG_BYTES: usize = 64 << 10;
 const MAX_ATTRIBUTES: usize = 4096;
 /// A longer one is skipped whatever it holds. Pictures in attributes are shorter.
 const MAX_TAG_BYTES: usize = 3 << 19;
+
+/// Elements whose content is text up to their end tag. Each can swallow the end of a page once.
+const MAX_REREADS: usize = 9;
+
+/// What comes after a tag of this name that closes itself: its end tag, and the bytes with one behind each other such tag.
+fn close_tags(bytes: &[u8], name: &str) -> Vec<u8> {
+    let end_tag = format!("</{name}>").into_bytes();
+    let mut out = end_tag.clone();
+    let mut rest = bytes;
+    while let Some(at) = find_tag(rest, name.as_bytes()) {
+        let tag = rest.get(at..).unwrap_or_default();
+        let Some(len) = Skip::default().end(tag) else {
+            break;
+        };
+        let (head, tail) = rest.split_at(at + len);
+        out.extend_from_slice(head);
+        if head.ends_with(b"/>") {
+            out.extend_from_slice(&end_tag);
+        }
+        rest = tail;
+    }
+    out.extend_from_slice(rest);
+    out
+}
 
 /// Where in a tag that is skipped the page has come.
 #[derive(Debug, Clone, Copy, Default)]

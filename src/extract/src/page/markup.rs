@@ -353,6 +353,11 @@ impl Content {
     }
 }
 
+/// Where the next start tag of this name begins.
+pub(super) fn find_tag(bytes: &[u8], name: &[u8]) -> Option<usize> {
+    memchr::memchr_iter(b'<', bytes).find(|&at| is_tag(bytes, at + 1, b"", name))
+}
+
 /// Where the end tag of this name begins.
 fn end_tag(bytes: &[u8], name: &[u8]) -> Option<usize> {
     memchr::memchr_iter(b'<', bytes).find(|&at| is_tag(bytes, at + 1, b"/", name))

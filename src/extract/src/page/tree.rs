@@ -72,6 +72,15 @@ pub(super) struct TextState {
     pub(super) skip_newline: bool,
     /// Whether the text node that was appended last is read.
     pub(super) readable: Readable,
+    /// What came after `<iframe/>` or the like, which HTML reads as its text, as long as its end tag has not come.
+    pub(super) swallowed: Option<Swallowed>,
+}
+
+/// Text of an element that closes itself although only its end tag does so in HTML.
+#[derive(Debug)]
+pub(super) struct Swallowed {
+    pub(super) tag: Tag,
+    pub(super) bytes: Vec<u8>,
 }
 
 impl Tree {
@@ -414,10 +423,17 @@ impl Tree {
         let mut pieces = Pieces::new(run, self.content);
         while let Some(piece) = pieces.next() {
             if !matches!(piece, Markup::Text(..)) {
+                // The end tag has come: what was before it is text after all.
+                if let Some(Swallowed { tag, bytes }) = self.text.swallowed.take() {
+                    self.characters(&bytes, Content::from_tag(tag).kind());
+                }
                 self.finish_text();
             }
             match piece {
-                Markup::Text(text, kind) => self.characters(text, kind),
+                Markup::Text(text, kind) => match &mut self.text.swallowed {
+                    Some(swallowed) => swallowed.bytes.extend_from_slice(text),
+                    None => self.characters(text, kind),
+                },
                 Markup::Start { name } => self.read_start_tag(name, &mut pieces),
                 Markup::End { name } => self.end_tag(name),
                 Markup::Doctype(rest) => self.doctype(rest),
@@ -431,6 +447,7 @@ impl Tree {
     pub(super) fn tag(&mut self, run: &[u8]) {
         self.markup(run);
         self.content = Content::Markup;
+        self.text.swallowed = None;
     }
 
     fn read_start_tag(&mut self, name: &[u8], pieces: &mut Pieces<'_>) {
@@ -450,7 +467,13 @@ impl Tree {
             return;
         }
         if !self.current().as_ref().is_some_and(OpenElement::is_drawing) {
-            pieces.enter(Content::from_tag(tag));
+            let content = Content::from_tag(tag);
+            pieces.enter(content);
+            let is_text = !matches!(content, Content::Markup | Content::Plain);
+            if is_text && end == TagEnd::SelfClosing {
+                let bytes = Vec::new();
+                self.text.swallowed = Some(Swallowed { tag, bytes });
+            }
         }
         self.start_tag(StartTag {
             tag,

@@ -100,6 +100,7 @@ fn soup() -> impl Strategy<Value = String> {
         "<!-- x -->~<!--~-->~<!-->~<!--->~--!>~</>~</ p>~<?x>~<!x>~<script>~<SCRIPT >~<script/>~",
         "</script~</script>~</Script >~<style>~</style>~</style/>~<title>~</title>~<textarea>~",
         "</textarea>~<noscript>~</noscript>~<iframe>~</iframe>~<xmp>~</xmp>~<plaintext>~",
+        "<iframe/>~<textarea/>~<title />~",
         "<svg><![CDATA[a</b>&amp;]]></svg>~<![CDATA[~]]>",
     );
     let part = prop::sample::select(PARTS.split('~').collect::<Vec<_>>());
@@ -227,6 +228,36 @@ fn huge_tag_skipped() {
             assert_eq!(joined, "html.body.div ab|html.body.div.i c|html.body d");
         }
     }
+}
+
+#[test]
+fn self_closing_ends_without_end_tag() {
+    let html = "<!doctype html><title>t</title><p>a</p><iframe src='x' /><p>b</p><textarea/><p>c<script src=s />d<iframe/>\
+        <textarea title='>'/>e<style/>f</p><!-- g --><p>h";
+    let want = "t a b c d e f h";
+    for size in [1, 7, html.len()] {
+        let page = in_pieces(html.as_bytes(), &[size]);
+        let texts: Vec<_> = (0..page.nodes().len() as u32)
+            .map(|id| page.text(id))
+            .filter(|text| !text.is_empty())
+            .collect();
+        assert_eq!(texts.join(" "), want);
+    }
+    // Browsers read to the end tag, if there is one.
+    let page = super::page("<p>a</p><iframe/><p>b</p></iframe><title/>c</title><p>d");
+    let want = ["html.body.p a", "html.body.title c", "html.body.p d"];
+    assert_eq!(super::texts(&page), want);
+}
+
+#[test]
+fn self_closing_bounded() {
+    // Each name swallows the rest once, however many tags there are.
+    let tags =
+        "<iframe/><script/><style/><textarea/><title/><xmp/><noembed/><noframes/><noscript/>";
+    let html = format!("{}<p>end", tags.repeat(2_000));
+    let page = super::page(&html);
+    let last = super::texts(&page).pop();
+    assert_eq!(last.as_deref(), Some("html.body.p end"));
 }
 
 #[test]
