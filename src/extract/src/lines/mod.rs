@@ -10,7 +10,7 @@ pub(crate) mod table;
 use std::ops::Range;
 
 use crate::page::measure::Measure;
-use crate::page::{Hidden, NodeId, Page, PathId, Tag, TextCounts, is_skipped};
+use crate::page::{Hidden, NodeId, Page, PathId, Tag, TextCounts, is_link, is_skipped};
 use hints::{MarkReader, Marks};
 use render::render_line;
 
@@ -285,7 +285,7 @@ impl<'a> Walk<'a> {
         if marks != Marks::default() {
             self.out.marked.push(Marked { node: at, marks });
         }
-        let link = node.tag == Tag::A;
+        let link = is_link(self.page, at);
         if (block || link) && node.end > at + 1 {
             let top = self.top();
             self.open.push(OpenBlock {

@@ -5,7 +5,7 @@
 
 use super::open::{Entry, OpenElement, Shift};
 use super::tree::Tree;
-use super::{NodeId, Span, Tag};
+use super::{NodeId, Span, Tag, leads};
 
 /// A page needs few; past this the oldest is forgotten, so that hostile pages stay linear.
 const MAX_ENTRIES: usize = 32;
@@ -264,7 +264,8 @@ impl Tree {
         node.path = if node.tag == Tag::TEXT {
             above.path
         } else {
-            self.paths.intern(Some(above.path), node.tag)
+            let is_link = leads(node.tag, node.span.of(&self.attributes));
+            self.paths.intern(Some(above.path), node.tag, is_link)
         };
         self.nodes.push(node);
         id

@@ -74,6 +74,15 @@ struct Span {
     len: u32,
 }
 
+impl Span {
+    /// The attributes of an element among those of its page.
+    fn of(self, attributes: &[Attribute]) -> &[Attribute] {
+        let start = self.start as usize;
+        let range = start..start + self.len as usize;
+        attributes.get(range).unwrap_or_default()
+    }
+}
+
 /// One kept attribute of an element; names outside [`Attr`] are dropped while parsing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Attribute {
@@ -119,6 +128,23 @@ pub struct Page {
     hidden: Vec<NodeId>,
     path_counts: Vec<PathCounts>,
     scripts: Vec<Script>,
+}
+
+/// Whether an element is a link: an `<a>` with an address, or one that a script follows. One that has neither, as
+/// `<a name="top">`, marks a place, and when its end tag is missing what it holds is the rest of the page.
+pub(crate) fn is_link(page: &Page, id: NodeId) -> bool {
+    leads(page.node(id).tag, page.kept_attributes(id))
+}
+
+/// Whether an element of this name and attributes is a link, see [`is_link`].
+fn leads(tag: Tag, attributes: &[Attribute]) -> bool {
+    let leads = |name| {
+        matches!(
+            name,
+            Attr::Href | Attr::OnClick | Attr::DataHref | Attr::DataUrl
+        )
+    };
+    tag == Tag::A && attributes.iter().any(|attribute| leads(attribute.name))
 }
 
 impl Page {
@@ -178,10 +204,9 @@ impl Page {
 
     fn kept_attributes(&self, id: NodeId) -> &[Attribute] {
         let node = self.node(id);
-        let range = node.span.start as usize..(node.span.start + node.span.len) as usize;
         match node.tag {
             Tag::TEXT => &[],
-            _ => self.attributes.get(range).unwrap_or_default(),
+            _ => node.span.of(&self.attributes),
         }
     }
 

@@ -64,20 +64,21 @@ impl PathCounts {
 pub(super) struct PathTable {
     paths: Vec<TagPath>,
     counts: Vec<PathCounts>,
-    ids: HashMap<(Option<PathId>, Tag), PathId, RandomState>,
+    ids: HashMap<(Option<PathId>, Tag, bool), PathId, RandomState>,
 }
 
 impl PathTable {
-    /// The id of `parent` plus `tag`; with no parent, of the path that is `tag` alone.
-    pub(super) fn intern(&mut self, parent: Option<PathId>, tag: Tag) -> PathId {
-        *self.ids.entry((parent, tag)).or_insert_with(|| {
+    /// The id of `parent` plus `tag`; with no parent, of the path that is `tag` alone. `is_link` if the element is a link:
+    /// an `<a>` that leads nowhere has a path of its own.
+    pub(super) fn intern(&mut self, parent: Option<PathId>, tag: Tag, is_link: bool) -> PathId {
+        *self.ids.entry((parent, tag, is_link)).or_insert_with(|| {
             let id = self.paths.len() as PathId;
             let above = parent.map(|p| self.paths[p as usize]);
             self.paths.push(TagPath {
                 parent: parent.unwrap_or(id),
                 tag,
                 len: above.map_or(0, |p| p.len).saturating_add(1),
-                is_link: tag == Tag::A || above.is_some_and(|p| p.is_link),
+                is_link: is_link || above.is_some_and(|p| p.is_link),
                 is_emphatic: matches!(tag, Tag::P | Tag::STRONG)
                     || above.is_some_and(|p| p.is_emphatic),
             });

@@ -16,7 +16,7 @@ use super::script::Scripts;
 use super::tag::{Attr, TAGS};
 use super::tag_path::PathTable;
 use super::text_counts::{Readable, TextCounts, is_skipped};
-use super::{Attribute, CharsetSource, Node, NodeId, Page, Span, Tag};
+use super::{Attribute, CharsetSource, Node, NodeId, Page, Span, Tag, leads};
 
 /// Nodes that may be moved while one page is parsed; past this the formatting element just ends. Real pages stay
 /// below a hundredth of it.
@@ -132,8 +132,11 @@ impl Tree {
         let id = self.nodes.len() as NodeId;
         let path = match parent {
             Some(open) if tag == Tag::TEXT => open.path,
-            Some(open) => self.paths.intern(Some(open.path), tag),
-            None => self.paths.intern(None, tag),
+            Some(open) => {
+                let is_link = leads(tag, span.of(&self.attributes));
+                self.paths.intern(Some(open.path), tag, is_link)
+            }
+            None => self.paths.intern(None, tag, false),
         };
         let (parent_id, depth) = match parent {
             Some(open) => (open.node, self.nodes[open.node as usize].depth + 1),

@@ -220,3 +220,17 @@ fn paths_interned_once() {
 fn path_of(page: &Page, tag: Tag) -> u32 {
     page.nodes().iter().find(|n| n.tag == tag).unwrap().path
 }
+
+#[test]
+fn anchor_without_address_is_no_link() {
+    let page =
+        page("<div><a name=top><p>a</p><a href=/b>b</a><a onclick='go()'>c</a><a id=d>d</a></div>");
+    let of_text = |text: &str| {
+        let at = (0..page.nodes().len() as u32).find(|id| page.text(*id) == text);
+        page.paths()[page.node(at.unwrap()).path as usize].is_link
+    };
+    assert_eq!(
+        ["a", "b", "c", "d"].map(of_text),
+        [false, true, true, false]
+    );
+}
