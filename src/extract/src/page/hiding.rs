@@ -18,15 +18,40 @@ const MAX_SHEET_BYTES: usize = 256 << 10;
 const MAX_RULES: usize = 4_000;
 /// Distance beyond the edge of a page, in pixels, at which nothing is seen.
 const BEYOND: f32 = 999.0;
-/// Classes that mean the same on all sites, for elements of a line: the signs that Discuz puts between the words of a post
-/// against copying, and what is read aloud to those who do not see.
-const KNOWN_CLASSES: [&str; 5] = [
-    "jammer",
+/// Class of the signs that Discuz puts between the words of a post against copying.
+const JAMMER: &str = "jammer";
+/// Classes of what is read aloud to those who do not see, and shown to nobody: those of the usual frameworks and programs.
+const READ_ALOUD: [&str; 13] = [
     "sr-only",
     "visually-hidden",
     "visuallyhidden",
     "screen-reader-text",
+    "screen-reader-only",
+    "assistive-text",
+    "element-invisible",
+    "hiddenVisually",
+    "hidden-visually",
+    "show-for-sr",
+    "off-screen",
+    "u-srOnly",
+    "ui-helper-hidden-accessible",
 ];
+/// Classes and ids of what a script lays over the page: dialogs of Bootstrap, and what asks for consent.
+const OVERLAYS: [(u8, &str); 11] = [
+    (b'.', "modal"),
+    (b'.', "modal-dialog"),
+    (b'#', "onetrust-consent-sdk"),
+    (b'#', "CybotCookiebotDialog"),
+    (b'#', "didomi-host"),
+    (b'#', "usercentrics-root"),
+    (b'#', "cookie-law-info-bar"),
+    (b'#', "qc-cmp2-container"),
+    (b'.', "fc-consent-root"),
+    (b'.', "cky-consent-container"),
+    (b'.', "cmplz-cookiebanner"),
+];
+/// The rules above and those of [`LINE_NUMBERS`], which every page has.
+const KNOWN_RULES: usize = 1 + READ_ALOUD.len() + OVERLAYS.len() + LINE_NUMBERS.len();
 
 /// What numbers the lines of a code, in pages of the highlighters in use.
 const LINE_NUMBERS: [(Tag, &str); 9] = [
@@ -66,6 +91,8 @@ enum Hidden {
     /// Those of a line: text of size 0 often is the room between blocks that set it anew, and a block that a style sheet
     /// leaves out is often shown by a script.
     Inline,
+    /// All but headings: that of a page is often there for those alone who do not see.
+    Unheaded,
     Any,
 }
 
@@ -96,8 +123,13 @@ impl Default for PageHiding {
             sheet: Vec::new(),
             room: MAX_SHEET_BYTES,
         };
-        for name in KNOWN_CLASSES {
-            out.add_rule(Tag::OTHER, b'.', name.as_bytes(), Some(Hidden::Inline));
+        out.add_rule(Tag::OTHER, b'.', JAMMER.as_bytes(), Some(Hidden::Inline));
+        for name in READ_ALOUD {
+            let name = name.as_bytes();
+            out.add_rule(Tag::OTHER, b'.', name, Some(Hidden::Unheaded));
+        }
+        for (sign, name) in OVERLAYS {
+            out.add_rule(Tag::OTHER, sign, name.as_bytes(), Some(Hidden::Any));
         }
         for (tag, name) in LINE_NUMBERS {
             out.add_rule(tag, b'.', name.as_bytes(), Some(Hidden::Any));
@@ -146,6 +178,7 @@ impl PageHiding {
     pub(super) fn note(&mut self, at: usize, name: Attr, value: &[u8]) {
         let may_hide = match name {
             Attr::Style | Attr::Hidden => true,
+            Attr::Role => is_overlay(value),
             Attr::Class | Attr::Id => {
                 if !self.sheet.is_empty() {
                     self.read_sheet();
@@ -205,6 +238,7 @@ impl PageHiding {
                     .split_ascii_whitespace()
                     .any(|name| has_rule(b'.', name)),
                 Attr::Id => has_rule(b'#', text.trim()),
+                Attr::Role => is_overlay(text.as_bytes()),
                 _ => false,
             }
         })
@@ -219,8 +253,7 @@ impl PageHiding {
             .peekable();
         let mut at = 0;
         // What is left changes nothing once there is no word and nothing to show again.
-        while (words.peek().is_some()
-            || self.rules.len() > KNOWN_CLASSES.len() + LINE_NUMBERS.len())
+        while (words.peek().is_some() || self.rules.len() > KNOWN_RULES)
             && let Some(open) = memchr::memchr(b'{', sheet.get(at..).unwrap_or_default())
         {
             let open = at + open;
@@ -283,8 +316,17 @@ impl PageHiding {
 
 impl Hidden {
     fn holds(self, tag: Tag) -> bool {
-        self == Self::Any || !tag.is_block()
+        match self {
+            Self::Inline => !tag.is_block(),
+            Self::Unheaded => !tag.is_heading(),
+            Self::Any => true,
+        }
     }
+}
+
+/// Whether an element with this role is laid over the page.
+fn is_overlay(role: &[u8]) -> bool {
+    matches!(role.trim_ascii(), b"dialog" | b"alertdialog")
 }
 
 /// React sends late parts of a page behind the rest (`<div hidden id="S:2">`), and a script puts them in their place.
@@ -513,10 +555,35 @@ mod tests {
             "井口"
         );
         assert_eq!(shown("<h1 class=sr-only>井口</h1>"), "井口");
+        assert_eq!(shown("<p>井<nav><p class=sr-only>x</p>口</nav>"), "井口");
+        let drop_cap = "<p><span aria-hidden=true><b>H</b>assan</span><span class=screen-reader-only>Hassan</span> a</p>";
+        assert_eq!(shown(drop_cap), "Hassan a");
         let code =
             "<table><tr><td class=gutter><pre>7\n8</pre><td class=code><pre>read()</pre></table>";
         assert_eq!(shown(code), "read()");
         assert_eq!(shown("<div class='col gutter'>井口</div>"), "井口");
+    }
+
+    #[test]
+    fn overlays_are_hidden() {
+        for overlay in [
+            "role=dialog",
+            "role=alertdialog",
+            "class='modal fade'",
+            "id=onetrust-consent-sdk",
+        ] {
+            let html = format!("<p>井</p><div {overlay}><h2>x</h2><p>y</p></div><p>口</p>");
+            assert_eq!(shown(&html), "井口", "{overlay}");
+        }
+        assert_eq!(shown("井<dialog>x</dialog>口"), "井口");
+        for shown_part in ["role=tabpanel", "class=modality", "class=accordion"] {
+            let html = format!("<p>井</p><div {shown_part}>x</div>");
+            assert_eq!(shown(&html), "井x", "{shown_part}");
+        }
+        assert_eq!(
+            shown("<style>.q{display:none}.modal{display:block}</style><div class=modal>x</div>"),
+            "x"
+        );
     }
 
     #[test]

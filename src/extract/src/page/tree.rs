@@ -312,6 +312,11 @@ impl Tree {
     /// Notes that the element that was appended last hides what is in it, if it does.
     pub(super) fn note_if_hidden(&mut self, node: NodeId) {
         let Node { tag, span, .. } = self.nodes[node as usize];
+        // A script shows it, above the page.
+        if tag == Tag::DIALOG {
+            self.hiding.hide(node);
+            return;
+        }
         if !self.hiding.may_hide(span) || matches!(tag, Tag::TEXT | Tag::HTML | Tag::BODY) {
             return;
         }

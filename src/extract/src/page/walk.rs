@@ -22,7 +22,8 @@ impl Page {
     }
 
     /// The element itself asks not to be shown: by the `hidden` attribute, or by its own style or a simple rule of the page's
-    /// style sheets (`display: none`, `visibility: hidden`, text of size 0, cut to nothing, beyond the edge). What is `hidden=until-found` is text that a reader finds by searching the
+    /// style sheets (`display: none`, `visibility: hidden`, text of size 0, cut to nothing, beyond the edge), or its name or role
+    /// says that it is read aloud or laid over the page (`sr-only`, `role=dialog`). What is `hidden=until-found` is text that a reader finds by searching the
     /// page, as the HTML standard says of it. Never the whole body: pages that hide it show it by script.
     pub fn is_hidden(&self, id: NodeId) -> bool {
         self.hidden.binary_search(&id).is_ok()
