@@ -1,6 +1,7 @@
 //! Splits a page into lines: runs of text without a block boundary, in document order, each with its counts and inherited
 //! marks. Hidden and unreadable parts are excluded.
 
+mod copies;
 pub(crate) mod hints;
 pub(crate) mod language;
 pub(crate) mod outline;
@@ -98,6 +99,9 @@ impl Lines {
         }
         let mut out = walk.out;
         out.make_texts(page);
+        if !hidden_too {
+            copies::drop_copies(page, &mut out);
+        }
         out
     }
 
