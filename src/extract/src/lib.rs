@@ -215,20 +215,22 @@ pub fn observe(
 ) -> (Document, Vec<ObservedLine>) {
     let reading = Reading::new(page, context, config);
     let votes = reading.votes(page);
-    let texts = |line: &Line| {
-        let texts = (line.first..line.end).filter(|id| page.node(*id).tag == Tag::TEXT);
-        texts.map(|id| page.text(id))
-    };
     let lines = reading.outline.lines.iter().zip(votes);
     let observed = lines
         .map(|(line, vote)| ObservedLine {
             key: keys.fine(line.block),
-            text: text_hash(texts(line)),
+            text: hash_line(page, line),
             tokens: line.all.tokens,
             vote,
         })
         .collect();
     (finish(reading, page, context, config, None), observed)
+}
+
+/// Hash of what a line says, as templates know it.
+fn hash_line(page: &Page, line: &Line) -> u64 {
+    let texts = (line.first..line.end).filter(|id| page.node(*id).tag == Tag::TEXT);
+    text_hash(texts.map(|id| page.text(id)))
 }
 
 /// The document of a page and why it came out so.

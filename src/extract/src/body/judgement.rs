@@ -72,7 +72,7 @@ const DOUBT: f32 = 0.3;
 /// What the doubtful lines of one tag path count together at most, as a share of all that is likely: .15 to .5 are alike.
 const DOUBTFUL: f32 = 0.3;
 /// Lines below these odds are never kept, however poor the page.
-const FLOOR: f32 = -3.0;
+pub(super) const FLOOR: f32 = -3.0;
 
 /// What each line counts: its tokens, but doubtful lines of one tag path at most [`DOUBTFUL`] of what is likely, or the longest
 /// of them. They are text or not as one, so that being many does not make them better.

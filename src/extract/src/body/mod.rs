@@ -108,7 +108,8 @@ pub(super) fn extract_main_text(
             phrases: view.phrases,
         };
     }
-    let judgement = Judgement::new(search, &view, proposal);
+    let mut judgement = Judgement::new(search, &view, proposal);
+    notes::rule_out_notices(search.page, &view, guide, &mut judgement.odds);
     let (mut lines, expected, decided_by) = match &guide {
         Some(guide) => guided::choose(search.page, outline, &judgement.odds, guide),
         None => {

@@ -8,6 +8,7 @@ use std::collections::HashSet;
 
 use foldhash::fast::RandomState;
 
+use super::judgement::FLOOR;
 use super::{Body, DecidedBy};
 use crate::classify::features::{View, link_share};
 use crate::cues::phrases::Phrase;
@@ -16,11 +17,13 @@ use crate::date::text::{DateForm, FoundDate, find_dates};
 use crate::fields::author::find_author;
 use crate::fields::headline::Headline;
 use crate::fields::likeness::{likeness_from, normal_form};
+use crate::hash_line;
 use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
 use crate::page::measure::ends_sentence;
 use crate::page::{Kind, NodeId, Page, PathId};
+use crate::template::Guide;
 
 /// Longest line that is checked as a note about the text, in tokens.
 const NOTE_TOKENS: u32 = 60;
@@ -32,6 +35,56 @@ const BYLINE_TOKENS: u32 = 24;
 const COPY_TOKENS: u32 = 12;
 /// Fewer tokens than this are no text.
 const LEAST_TOKENS: u32 = 4;
+
+/// Log-odds of a line that is a notice of the site.
+const NOTICE: f32 = -8.0;
+/// Lines below a notice that may say how to reach who gives it.
+const CONTACT_LINES: usize = 4;
+
+/// Rules out the notices of the site, by their words or because other pages say the same, and the ways to reach it below them,
+/// before lines are chosen: of a picture with a short text the notice below may be the longest sentence. A page that says
+/// nothing else keeps them.
+pub(crate) fn rule_out_notices(
+    page: &Page,
+    view: &View<'_>,
+    guide: Option<&Guide<'_>>,
+    odds: &mut [f32],
+) {
+    let lines = &view.outline.lines;
+    let mut notices = view.notices.clone();
+    if let Some(guide) = guide {
+        let likely = (0..lines.len()).filter(|i| odds[*i] > FLOOR);
+        notices.extend(likely.filter(|i| is_repeated_notice(page, &lines[*i], guide)));
+    }
+    let is_text = |i: usize| odds[i] > FLOOR && is_prose(&lines[i]) && !notices.contains(&i);
+    if notices.is_empty() || !(0..lines.len()).any(is_text) {
+        return;
+    }
+    for i in &notices {
+        let below = (i + 1..lines.len()).take(CONTACT_LINES);
+        let contact =
+            below.take_while(|j| is_contact(view.outline.text(page, &lines[*j]), &lines[*j]));
+        for j in std::iter::once(*i).chain(contact) {
+            odds[j] = odds[j].min(NOTICE);
+        }
+    }
+}
+
+/// True for a line that several pages of the site say but for a number. Where the numbers are many, it is a row of data.
+fn is_repeated_notice(page: &Page, line: &Line, guide: &Guide<'_>) -> bool {
+    /// Tokens that there are for each number of a sentence.
+    const WORDS_OF_NUMBER: u32 = 8;
+    line.all.numbers * WORDS_OF_NUMBER <= line.all.tokens
+        && !guide.is_said(line.block)
+        && guide.is_notice(hash_line(page, line))
+}
+
+/// True for a line of a telephone, an e-mail address or hours: a label and numbers.
+fn is_contact(text: &str, line: &Line) -> bool {
+    /// Longest label, in characters.
+    const LABEL: usize = 8;
+    line.all.numbers > 0 && text.chars().take(LABEL).any(|c| matches!(c, ':' | '：'))
+}
 
 /// Drops lines that are about the text: the headline itself, date and source, editor, share bar, notes of
 /// rights. Only short lines, and most kinds only above the first or below the last prose.
@@ -368,6 +421,63 @@ impl<'a> Text<'a> {
 mod tests {
     use crate::page::{Hints, Page};
     use crate::{Context, extract};
+
+    /// The text of a page.
+    fn text_of(html: &str) -> String {
+        let page = Page::parse(html.as_bytes(), Hints::default());
+        extract(&page, &Context::default()).text
+    }
+
+    #[test]
+    fn notice_below_pictures() {
+        let page = |pictures: &str| {
+            text_of(&format!(
+                "<title>油轮触礁</title><h1>油轮触礁</h1>{pictures}<p>声明：</p>\
+                 <p>凡注明为其他媒体来源的信息，均为转载自其他媒体，转载并不代表本网赞同其观点，也不代表本网对其真实性负责。\
+                 您若对该稿件内容有任何疑问或质疑，请即与本网联系，本网将迅速给您回应并做处理。</p>\
+                 <p>电话：021-5555123 传真：021-5555124</p>"
+            ))
+        };
+        let text = page(
+            "<p><img src=a.jpg></p><p>图为昨日公布的游轮触礁后水下部分的景象，船体出现倾斜。</p>\
+             <p><img src=b.jpg></p><p>救援人员正在搜寻失踪的乘客。</p>",
+        );
+        assert!(text.contains("水下部分"), "{text}");
+        assert!(!text.contains("凡注明") && !text.contains("电话"), "{text}");
+        // A page of nothing else is about it.
+        assert!(page("").contains("凡注明"));
+    }
+
+    #[test]
+    fn notice_inside_article() {
+        let story = |i: usize| {
+            format!(
+                "<p>The bridge over the river was closed on day {i}, and the town has waited for its repair since.</p>"
+            )
+        };
+        for (notice, is_text) in [
+            (
+                "This article is for subscribers only, so please choose one of our offers.",
+                false,
+            ),
+            (
+                "La suite est réservée aux abonnés, il vous reste la moitié de cet article à lire.",
+                false,
+            ),
+            (
+                "The mayor has been a subscriber of the local paper since his youth, he says.",
+                true,
+            ),
+        ] {
+            let text = text_of(&format!(
+                "<title>The bridge</title><h1>The bridge</h1><article>{}{}<p>{notice}</p>{}</article>",
+                story(1),
+                story(2),
+                story(3)
+            ));
+            assert_eq!(text.contains(notice), is_text, "{notice}");
+        }
+    }
 
     #[test]
     fn notes_after_named_text() {

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use crate::body::proposal::ProposedLine;
 use crate::cues::line_cues::{LineSigns, is_short};
-use crate::cues::phrases::{MAX_BYTES, Phrase, SeenWords, classify_phrase};
+use crate::cues::phrases::{Phrase, SeenWords, classify_phrase};
 use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
@@ -27,6 +27,9 @@ const PHRASES: [(Phrase, &str); 12] = [
     (Phrase::Crumbs, "says crumbs"),
 ];
 
+/// Longest line that is checked as a notice, in bytes; other phrases are in shorter ones.
+const NOTICE_BYTES: usize = 600;
+
 /// What several features need, computed once a page.
 #[derive(Debug)]
 pub(crate) struct View<'a> {
@@ -36,6 +39,8 @@ pub(crate) struct View<'a> {
     pub outline: &'a Outline,
     /// What each line says that is not text.
     pub phrases: Vec<Option<Phrase>>,
+    /// Lines that are notices of the site by their words.
+    pub notices: Vec<usize>,
     /// Whether each line ends as a sentence does.
     pub ends: Vec<bool>,
     /// Line of the headline.
@@ -65,14 +70,18 @@ impl<'a> View<'a> {
         let mut phrases = Vec::with_capacity(outline.lines.len());
         let mut ends = Vec::with_capacity(outline.lines.len());
         let mut signs = LineSigns::default();
-        for (line, proposed) in outline.lines.iter().zip(proposed) {
+        let mut notices = Vec::new();
+        for (i, (line, proposed)) in outline.lines.iter().zip(proposed).enumerate() {
             let text = outline.text(page, line);
             let short = is_short(&line.all);
             let is_described = !proposed.is_ruled_out();
-            let is_read = short || (is_described && text.len() <= MAX_BYTES);
+            let is_read = short || (is_described && text.len() <= NOTICE_BYTES);
             let seen = is_read.then(|| SeenWords::new(text));
             let described = seen.filter(|_| is_described);
             phrases.push(described.and_then(|seen| classify_phrase(text, seen)));
+            if described.is_some_and(SeenWords::is_notice) {
+                notices.push(i);
+            }
             ends.push(is_described && ends_sentence(text));
             if let Some(seen) = seen.filter(|_| short) {
                 signs.add(text, &line.all, seen.signs());
@@ -88,6 +97,7 @@ impl<'a> View<'a> {
             page,
             outline,
             phrases,
+            notices,
             ends,
             title,
             signs,

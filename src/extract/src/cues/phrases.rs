@@ -123,7 +123,9 @@ const KINDS: usize = RULES.len();
 const SURE_BITS: usize = KINDS;
 /// Where those of other words begin that are searched for on the way.
 const OTHER_BITS: usize = 2 * KINDS;
-const _: () = assert!(OTHER_BITS + line_signs::LISTS <= 32);
+/// The bit of words that only notices have.
+const NOTICE_BIT: u32 = 1 << 31;
+const _: () = assert!(OTHER_BITS + line_signs::LISTS <= 31);
 /// Where those of kinds begin whose words stand alone; they are numbered as in [`ALONE`].
 const ALONE_BITS: usize = 2 * KINDS;
 const _: () = assert!(ALONE_BITS + ALONE.len() <= 32);
@@ -182,7 +184,9 @@ static ANYWHERE: LazyLock<Literals> = LazyLock::new(|| {
         .flat_map(|rule| rule.words("anywhere", SURE_BITS));
     let patterns = RULES.iter().flat_map(|rule| rule.words("pattern.has", 0));
     let other = line_signs::list_words().map(|(word, bit)| (word, bit << OTHER_BITS));
-    Literals::new(patterns.chain(sure).chain(other))
+    let notices = words_in_cases("notice.anywhere").into_iter();
+    let notices = notices.map(|word| (word, NOTICE_BIT));
+    Literals::new(patterns.chain(sure).chain(other).chain(notices))
 });
 
 /// Made when a line first may match: a crawl of one language never needs most of them.
@@ -206,7 +210,13 @@ impl SeenWords {
 
     /// The bits of [`line_signs::list_words`].
     pub(crate) fn signs(self) -> u32 {
-        self.0 >> OTHER_BITS
+        (self.0 & !NOTICE_BIT) >> OTHER_BITS
+    }
+
+    /// Whether a notice says so, which is no text wherever it stands: whose opinion the site does not share, who may read on,
+    /// what cookies are for.
+    pub(crate) fn is_notice(self) -> bool {
+        self.0 & NOTICE_BIT != 0
     }
 }
 

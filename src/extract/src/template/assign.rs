@@ -201,6 +201,11 @@ impl<'a> Guide<'a> {
         texts.peek().is_some() && texts.all(is_furniture)
     }
 
+    /// Whether several pages of the site say a line, given by its [`text_hash`](super::text_hash).
+    pub fn is_notice(&self, text: u64) -> bool {
+        self.template.notices.contains(text)
+    }
+
     /// Log-odds against a line that is part of the template.
     pub fn against_furniture(&self) -> f32 {
         FURNITURE

@@ -26,6 +26,12 @@ const ON_MOST: f32 = 0.8;
 const MAX_ABOVE: u32 = 64;
 /// Tokens of a line that is rarely the same by chance.
 const LONG_LINE: u32 = 20;
+/// A line is a notice of the site if it is on so many pages at least, and on this share of them. News that goes on for
+/// days repeats a paragraph of what was before on some pages, but not on every twentieth.
+const NOTICE_PAGES: u32 = 3;
+const NOTICE_SHARE: f32 = 0.05;
+/// Fewest and most tokens of a notice: a shorter line is the same by chance, of a longer one somebody quotes.
+const NOTICE_TOKENS: std::ops::RangeInclusive<u32> = 6..=150;
 
 /// What the pages of one layout have in common.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -47,6 +53,9 @@ pub struct Template {
     /// The innermost block that holds almost all main text on almost every page, and the share of its tokens that are
     /// main text; none if there is no such block.
     pub container: Option<(u64, f32)>,
+    /// Hashes of the lines that several pages of the site say, of this layout or another: notices, not texts.
+    #[serde(default)]
+    pub notices: KeySet,
     /// Fields that a person gave to places.
     pub labels: BTreeMap<u64, Field>,
     /// Names of nodes by hash.
@@ -161,6 +170,7 @@ pub fn learn(seen: &[Observation], config: &Config) -> Learned {
         .filter(|(originals, _)| originals.len() >= config.min_pages.max(2))
         .collect();
     groups.sort_by_key(|(originals, _)| std::cmp::Reverse(originals.len()));
+    let notices = find_notices(seen);
     let mut learned = Learned {
         template_of: vec![None; seen.len()],
         ..Learned::default()
@@ -169,9 +179,10 @@ pub fn learn(seen: &[Observation], config: &Config) -> Learned {
         for at in all {
             learned.template_of[at] = Some(learned.templates.len());
         }
-        learned
-            .templates
-            .push(make_template(seen, &sets, &originals));
+        learned.templates.push(Template {
+            notices: notices.clone(),
+            ..make_template(seen, &sets, &originals)
+        });
     }
     learned
 }
@@ -211,6 +222,23 @@ fn find_originals(seen: &[Observation], members: &[usize]) -> Vec<usize> {
     kept
 }
 
+/// Hashes of the lines that several pages of a site say which are no copies of each other, whatever their layout. A line
+/// counts once a page: a refrain is no notice.
+fn find_notices(seen: &[Observation]) -> KeySet {
+    let originals = find_originals(seen, &(0..seen.len()).collect::<Vec<_>>());
+    let mut pages: HashMap<u64, u32> = HashMap::new();
+    for at in &originals {
+        let lines = seen[*at].lines.iter();
+        let long = lines.filter(|line| NOTICE_TOKENS.contains(&line.tokens));
+        for text in long.map(|line| line.text).collect::<HashSet<u64>>() {
+            *pages.entry(text).or_default() += 1;
+        }
+    }
+    let least = NOTICE_PAGES.max((NOTICE_SHARE * originals.len() as f32).ceil() as u32);
+    let notices = pages.into_iter().filter(|(_, count)| *count >= least);
+    KeySet::new(notices.map(|(text, _)| text).collect())
+}
+
 fn make_template(seen: &[Observation], sets: &[KeySet], members: &[usize]) -> Template {
     let pages = members.len();
     let mut counts: HashMap<u64, u32> = HashMap::new();
@@ -247,6 +275,7 @@ fn make_template(seen: &[Observation], sets: &[KeySet], members: &[usize]) -> Te
         slots: find_slots(&nodes, &aligned, &words),
         container: find_container(&all),
         regions: find_regions(&all),
+        notices: KeySet::default(),
         labels: BTreeMap::new(),
         names: nodes
             .nodes

@@ -286,6 +286,49 @@ fn learn_copies_of_article() {
 }
 
 #[test]
+fn notices_of_other_layouts() {
+    const NOTICE: &str = "本站所有图文由合作伙伴供稿，读者如有疑问可致电编辑部";
+    const TOWNS: [&str; 10] = [
+        "东山", "西江", "南坪", "北沟", "柳林", "石桥", "河口", "青田", "白塔", "黄岭",
+    ];
+    let page = |layout: &str, n: usize, notice: &str| {
+        let (town, next) = (TOWNS[n], TOWNS[(n + 3) % 10]);
+        page(&format!(
+            "<title>{town}水库的闸门</title><h1>{town}水库的闸门</h1><div class={layout}>\
+             <p>{town}水库的闸门昨日完成检修，{next}一带的村庄已经收到{town}通知。</p><p>{notice}</p>\
+             <p>{next}的值班人员说，{town}的检修用了很多天。</p></div>"
+        ))
+    };
+    let context = crate::Context::default();
+    let config = crate::Config::default();
+    let observe = |page: Page| {
+        let keys = Keys::new(&page);
+        let (_, lines) = crate::observe(&page, &keys, &context, &config);
+        Observation::new(&page, &keys, lines)
+    };
+    // Three pages of one layout without the notice, three of another that say it in as many places.
+    let mut seen: Vec<_> = (1..=4).map(|n| observe(page("a", n, "无"))).collect();
+    let said = (5..=7).map(|n| observe(page(&format!("b{n}"), n, NOTICE)));
+    seen.extend(said);
+    let learned = learn(&seen, &Config::default());
+    let template = &learned.templates[0];
+    let text = |n: usize, notice: &str| {
+        let page = page("a", n, notice);
+        let keys = Keys::new(&page);
+        let guide = Guide::new(template, &keys, &page);
+        crate::extract_guided(&page, &context, &config, Some(&guide)).text
+    };
+    let told = text(9, NOTICE);
+    assert!(
+        told.contains("闸门昨日完成") && !told.contains(NOTICE),
+        "{told}"
+    );
+    // What no other page says stays.
+    let own = "这座水库的新闸门由村民自己出资修建，花了两年时间。";
+    assert!(text(9, own).contains(own));
+}
+
+#[test]
 fn learn_any_page_order() {
     let seen = pages("news", 9);
     let mut turned = seen.clone();
