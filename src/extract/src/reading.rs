@@ -4,7 +4,7 @@
 use crate::body::{DecidedBy, guided, notes, thread as posts};
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock};
 use crate::date::text::find_dates;
-use crate::document::{Document, Image, Kind, Provenance, RobotsTags};
+use crate::document::{Document, Image, Kind, Meta, Provenance, RobotsTags};
 use crate::fields::author::{self, NameTrace};
 use crate::fields::head::{self, Head};
 use crate::fields::pages::Pages;
@@ -32,7 +32,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) anchors: date::Anchors,
     pub(crate) published: Option<date::DateCandidate>,
     pub(crate) comments: comments::FoundComments,
-    pub(crate) labels: labels::FoundLabels,
+    pub(crate) labels: Meta,
 }
 
 impl<'a> Reading<'a> {
@@ -77,7 +77,6 @@ impl<'a> Reading<'a> {
         let labels = labels::read_labels(page, &outline);
         if by_model {
             notes::drop_notes(page, &outline, &headline, &clock, &mut body);
-            labels.leave_out(&outline, &mut body.lines);
         }
         let anchors = date::Anchors {
             title: headline.line,
@@ -230,7 +229,7 @@ impl<'a> Reading<'a> {
             source,
             text,
             images,
-            meta: std::mem::take(&mut self.labels.meta),
+            meta: std::mem::take(&mut self.labels),
             attachments,
             file: None,
             comment_endpoints: comments::find_endpoints(page),

@@ -1,6 +1,5 @@
-//! Adds lines that belong to the kept ones though they do not read like text: other rows of a table, lists between
-//! paragraphs, attachments named right below, lists of facts below a heading between two paragraphs or after the last.
-//! Never removes a line.
+//! Adds lines that belong to the kept ones though they do not read like text: other rows of a table, attachments named
+//! right below, and whole parts among the paragraphs or right below the last, such as lists of facts. Never removes a line.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -19,19 +18,14 @@ use crate::page::{NodeId, Page, Tag};
 const CELL_TOKENS: u32 = 40;
 /// Most cells of a table that is completed.
 const TABLE_LINES: usize = 400;
-/// Fewest tokens of an item, on average, of a list that is completed.
-const ITEM_TOKENS: u32 = 4;
-/// Odds that such a list must have on average, and a line that is between two of its kind.
-const STILL_DOUBTFUL: f32 = -1.5;
 /// Most attachments below a text.
 const ATTACHMENTS: usize = 20;
-/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, lists that are
-/// among paragraphs, attachments named right below; then whole parts that are among paragraphs.
+
+/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, attachments named
+/// right below; then whole parts that are among paragraphs.
 pub(super) fn add_related(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
     let outline = view.outline;
     let mut more = find_other_rows(page, outline, lines);
-    more.extend(find_lists(page, outline, odds, lines));
-    more.extend(find_lists_between(view, odds, lines));
     if let Some(last) = lines.last().copied() {
         let below = (last + 1..outline.lines.len()).take(ATTACHMENTS);
         more.extend(below.take_while(|i| view.phrases[*i] == Some(Phrase::Attachment)));
@@ -82,51 +76,6 @@ fn kept_of<'l>(lines: &'l [usize], range: &Range<usize>) -> &'l [usize] {
     let from = lines.partition_point(|line| *line < range.start);
     let to = lines.partition_point(|line| *line < range.end);
     lines.get(from..to).unwrap_or_default()
-}
-
-/// Lines between two kept lines of the same kind, alone in their gap: a short verse of a poem, an answer of one word.
-fn find_lists_between<'a>(
-    view: &'a View<'_>,
-    odds: &'a [f32],
-    lines: &'a [usize],
-) -> impl Iterator<Item = usize> + 'a {
-    let all = &view.outline.lines;
-    let parent = |i: usize| view.page.node(all[i].block).parent;
-    let gaps = lines
-        .windows(2)
-        .filter(|w| w[1] == w[0] + 2)
-        .map(|w| w[0] + 1);
-    gaps.filter(move |i| {
-        let (line, before, after) = (&all[*i], &all[i - 1], &all[i + 1]);
-        let alike = line.path == before.path && line.path == after.path;
-        let beside = parent(*i) == parent(i - 1) && parent(*i) == parent(i + 1);
-        let plain = line.links == 0 && view.phrases[*i].is_none() && line.marks == before.marks;
-        alike && beside && plain && odds[*i] > STILL_DOUBTFUL
-    })
-}
-
-/// Lines of the lists right below a kept paragraph, under the same parent, that hold words rather than links and are
-/// not much less likely than it.
-fn find_lists(page: &Page, outline: &Outline, odds: &[f32], lines: &[usize]) -> Vec<usize> {
-    let mut more = Vec::new();
-    for marked in outline.marked.iter().filter(|m| m.marks.any(Marks::LIST)) {
-        let range = outline.range(page, marked.node);
-        let above = range
-            .start
-            .checked_sub(1)
-            .filter(|i| lines.binary_search(i).is_ok());
-        let Some(above) = above.map(|i| outline.lines[i].block) else {
-            continue;
-        };
-        let sum = outline.sum(range.clone());
-        let wordy = sum.tokens >= ITEM_TOKENS * sum.lines && sum.linked * 4 < sum.tokens;
-        let sibling = page.node(marked.node).parent == page.node(above).parent;
-        let mean = mean_odds(odds, range.clone());
-        if sibling && wordy && mean > STILL_DOUBTFUL && range.len() <= TABLE_LINES {
-            more.extend(range);
-        }
-    }
-    more
 }
 
 /// Share of the kept text that must be right in one element.

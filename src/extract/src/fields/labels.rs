@@ -1,5 +1,5 @@
 //! Reads labelled fields: the table or list of a notice with index number, document number, office and days, and any other
-//! table of labels and values. Lines of a notice's table are not text. Running text is not read.
+//! table of labels and values. Running text is not read.
 
 use super::label_words::{has_known_start, is_han, is_known, is_official, normalize_label};
 use crate::document::Meta;
@@ -24,37 +24,14 @@ const MAX_CELLS: usize = 12;
 const FEWEST: usize = 2;
 /// Of a table so many rows of five hold pairs.
 const FITTING: usize = 4;
-/// Tokens from which what is no field is a text.
-const LEAST_TEXT: u32 = 10;
 /// Lines between two pairs of one list.
 const APART: usize = 3;
-
-/// The labelled fields of a page.
-#[derive(Debug, Default)]
-pub(crate) struct FoundLabels {
-    pub(crate) meta: Meta,
-    /// Lines of a notice's fields, in order.
-    pub(crate) lines: Vec<usize>,
-}
-
-impl FoundLabels {
-    /// Leaves the lines of a notice's fields out of a text that has others.
-    pub(crate) fn leave_out(&self, outline: &Outline, kept: &mut Vec<usize>) {
-        let is_field = |at: &usize| self.lines.binary_search(at).is_ok();
-        let tokens = |at: &usize| outline.lines[*at].all.tokens;
-        let others: u32 = kept.iter().filter(|at| !is_field(at)).map(tokens).sum();
-        if others >= LEAST_TEXT {
-            kept.retain(|at| !is_field(at));
-        }
-    }
-}
 
 /// A table or list with what may be pairs.
 #[derive(Debug, Default)]
 struct LabelBlock {
     node: NodeId,
     pairs: Vec<(String, String)>,
-    lines: Vec<usize>,
     rows: usize,
     fitting: usize,
     official: usize,
@@ -74,7 +51,7 @@ impl LabelBlock {
 }
 
 /// Finds them.
-pub(crate) fn read_labels(page: &Page, outline: &Outline) -> FoundLabels {
+pub(crate) fn read_labels(page: &Page, outline: &Outline) -> Meta {
     let reader = Reader { page, outline };
     let mut blocks: Vec<LabelBlock> = Vec::new();
     for (at, node) in page.nodes().iter().enumerate() {
@@ -118,19 +95,14 @@ pub(crate) fn read_labels(page: &Page, outline: &Outline) -> FoundLabels {
         block.official > 0 || same.count() == 1
     });
     blocks.sort_by_key(|block| block.node);
-    let mut out = FoundLabels::default();
+    let mut out = Meta::default();
     for block in blocks {
-        if block.official >= FEWEST {
-            out.lines.extend(block.lines);
-        }
         for (label, value) in block.pairs {
-            if out.meta.len() < MAX_PAIRS {
-                out.meta.add(label, value);
+            if out.len() < MAX_PAIRS {
+                out.add(label, value);
             }
         }
     }
-    out.lines.sort_unstable();
-    out.lines.dedup();
     out
 }
 
@@ -163,7 +135,6 @@ impl Reader<'_> {
             return;
         };
         block.fitting += 1;
-        block.lines.extend(self.outline.range(self.page, row));
         for (label, value) in pairs {
             block.add(label, value);
         }
@@ -186,8 +157,6 @@ impl Reader<'_> {
             return;
         };
         block.fitting += 1;
-        block.lines.extend(self.outline.range(self.page, term));
-        block.lines.extend(self.outline.range(self.page, next));
         block.add(label, value);
     }
 
@@ -216,11 +185,9 @@ impl Reader<'_> {
                 let next = next.map(|next| self.outline.text(self.page, next));
                 let behind =
                     next.filter(|text| !has_known_start(text) && !text.ends_with(['：', ':']));
-                block.lines.extend(behind.map(|_| at + 1));
                 block.add(label, cut(behind.unwrap_or(&value)));
             }
             if block.pairs.len() > before {
-                block.lines.push(at);
                 last = at;
             }
         }
