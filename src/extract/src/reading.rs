@@ -1,7 +1,7 @@
 //! Reads one page from end to end. A [`Reading`] holds its lines, main text, headline, date, comments and labels, each
 //! derived from those before it, and makes the document of them.
 
-use crate::body::{DecidedBy, guided, notes, thread as posts};
+use crate::body::{DecidedBy, facts, guided, notes, thread as posts};
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock};
 use crate::date::text::find_dates;
 use crate::document::{Document, Image, Kind, Meta, Provenance, RobotsTags};
@@ -77,6 +77,9 @@ impl<'a> Reading<'a> {
         let labels = labels::read_labels(page, &outline);
         if by_model {
             notes::drop_notes(page, &outline, &headline, &clock, &mut body);
+            if body.decided_by != DecidedBy::Posts {
+                facts::add_facts(page, &outline, headline.line, &mut body);
+            }
         }
         let anchors = date::Anchors {
             title: headline.line,

@@ -4,6 +4,7 @@
 //! is taken. Then lines that belong to it are added, and parts that are foreign to it removed.
 
 mod complete;
+pub(crate) mod facts;
 pub(crate) mod guided;
 pub(crate) mod judgement;
 pub(crate) mod notes;

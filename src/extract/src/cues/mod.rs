@@ -25,6 +25,7 @@
 //! | `comment.tools`, `comment.tools.begins` | buttons and labels around comments |
 //! | `comment.answer_tools` | buttons that only comments and posts have |
 //! | `comment.counted` | what a number at a comment may count |
+//! | `fact.time`, `fact.place`, `fact.fee`, `fact.people` | labels of when and where an event is, its price, who holds it |
 //! | `date.published`, `date.modified` | before the day of first publication, of the last change |
 //! | `date.published.alone`, `date.published.after` | the same, not within a word of Chinese but behind these |
 //! | `source.named`, `author.named`, `author.photographer` | before a colon and the name; where the script has no blanks |
