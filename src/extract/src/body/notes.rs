@@ -27,6 +27,8 @@ use crate::template::Guide;
 
 /// Longest line that is checked as a note about the text, in tokens.
 const NOTE_TOKENS: u32 = 60;
+/// Longest invitation, in tokens: a longer line that has such words says more.
+const PROMO_TOKENS: u32 = 44;
 /// Kept lines at the head of the text among which notes may be below a first sentence.
 const HEAD_LINES: usize = 4;
 /// Longest line of date and names above the text, in tokens.
@@ -121,6 +123,8 @@ struct Notes<'a> {
     outline: &'a Outline,
     /// Other pages are made of boxes.
     one_text: bool,
+    /// The page is a thread rather than anything else.
+    of_posts: bool,
     /// Of each line kept what it says that is not text.
     phrases: Vec<Option<Phrase>>,
     /// Of the first lines kept whether they give the day or the writer.
@@ -154,6 +158,7 @@ impl<'a> Notes<'a> {
             page,
             outline,
             one_text,
+            of_posts: body.talk > 0.5,
             phrases: lines.iter().map(|i| body.phrases[*i]).collect(),
             bylines: lines.iter().take(HEAD_LINES).map(byline).collect(),
             inserted: if one_text {
@@ -201,7 +206,9 @@ impl<'a> Notes<'a> {
         let text = self.outline.text(self.page, line);
         let (above, below) = (i < self.first, i > self.last);
         let outside = above || below || n < HEAD_LINES;
-        let again = |headline: &Vec<char>| i <= self.first && is_repeated(headline, text);
+        // A post may say its headline again, and facts without prose are lines like it.
+        let headed = !self.of_posts && self.first <= self.last && i <= self.first;
+        let again = |headline: &Vec<char>| headed && is_repeated(headline, text);
         let before_text = self.is_byline(n) || self.title.is_some_and(|t| i < t);
         if self.headline.as_ref().is_some_and(again)
             || line.marks.any(self.inserted)
@@ -218,7 +225,8 @@ impl<'a> Notes<'a> {
             Some(
                 Phrase::Source | Phrase::Footer | Phrase::Comments | Phrase::Crumbs | Phrase::Tags,
             ) => outside,
-            Some(Phrase::Legal | Phrase::Related | Phrase::Promo) => outside && !above,
+            Some(Phrase::Promo) => outside && !above && line.all.tokens <= PROMO_TOKENS,
+            Some(Phrase::Legal | Phrase::Related) => outside && !above,
             Some(Phrase::OriginalTitle | Phrase::Attachment) | None => false,
         }
     }
@@ -287,6 +295,10 @@ fn is_repeated(headline: &[char], text: &str) -> bool {
 /// True for a line that gives the day or the writer and is no sentence. A day without a year counts where the line
 /// begins with it and has a clock.
 fn is_byline(text: &str, clock: &Clock) -> bool {
+    // From one day to another something is on.
+    if text.contains(['～', '~']) {
+        return false;
+    }
     let begins = text.starts_with(|c: char| c.is_ascii_digit()) && text.contains([':', '：']);
     let dates = |d: &FoundDate| {
         d.form == DateForm::Full || (begins && d.at == 0 && d.form == DateForm::NoYear)
@@ -476,6 +488,24 @@ mod tests {
                 story(3)
             ));
             assert_eq!(text.contains(notice), is_text, "{notice}");
+        }
+    }
+
+    #[test]
+    fn notes_above_prose() {
+        let story = "<p>工藝展邀請二十位匠人到場，示範竹編、漆器與藍染，觀眾可以在導覽員帶領下親手試做。</p>".repeat(3);
+        for (line, is_text) in [
+            ("活動日期：2022.02.09～2022.02.20", true),
+            ("日期：2022.02.09", false),
+            (
+                "觀眾集滿三枚印章後可以到一樓服務台換取明信片，也可以在出發之前下載導覽APP，用手機掃描展品旁邊的標籤，聽匠人說自己的故事。",
+                true,
+            ),
+        ] {
+            let text = text_of(&format!(
+                "<title>春天工藝展</title><h1>春天工藝展</h1><article><p>{line}</p>{story}<p>{line}</p></article>"
+            ));
+            assert_eq!(text.contains(line), is_text, "{line}: {text}");
         }
     }
 
