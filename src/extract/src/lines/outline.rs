@@ -182,7 +182,10 @@ impl Outline {
             while open.last().is_some_and(|o| o.0 <= first) {
                 open.pop();
             }
-            let (marks, share, alone) = open.last().map(|o| (o.1, o.2, o.3)).unwrap_or_default();
+            // An element with a part of the line, such as a number of comments at its beginning, does not mark it.
+            let end = self.lines[at].end;
+            let around = open.iter().rev().find(|o| o.0 >= end);
+            let (marks, share, alone) = around.map(|o| (o.1, o.2, o.3)).unwrap_or_default();
             let line = &mut self.lines[at];
             (line.marks, line.marked_share, line.marked_alone) = (marks, share, alone);
         }

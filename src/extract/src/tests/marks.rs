@@ -2,6 +2,7 @@
 
 use crate::cues::phrases::{Phrase, SeenWords, classify_phrase};
 use crate::lines::hints::{MarkReader, Marks};
+use crate::lines::outline::Outline;
 use crate::page::{Hints, Page, Tag};
 
 /// The marks of a `div` with a class.
@@ -26,6 +27,36 @@ fn marks_ignore_layout_words() {
     .split('~')
     {
         assert!(!marks(class).any(against), "{class}: {:?}", marks(class));
+    }
+}
+
+#[test]
+fn line_marked_by_what_holds_it_whole() {
+    for (html, expected, case) in [
+        (
+            "<p><a class=comments_count>0</a> The mill burns.</p>",
+            false,
+            "a part at its beginning",
+        ),
+        (
+            "<p><a class=comment>The mill burns.</a></p>",
+            true,
+            "an inline element with all of it",
+        ),
+        (
+            "<p class=comment><a>0</a> The mill burns.</p>",
+            true,
+            "a block",
+        ),
+    ] {
+        let page = Page::parse(html.as_bytes(), Hints::default());
+        let mut outline = Outline::new(&page, false);
+        outline.spread_marks(&page, None);
+        assert_eq!(
+            outline.lines[0].marks.any(Marks::COMMENT),
+            expected,
+            "{case}"
+        );
     }
 }
 
