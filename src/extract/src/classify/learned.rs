@@ -198,8 +198,8 @@ pub(super) fn question_names(names: &FeatureNames, kept: &[u16]) -> Vec<String> 
         .collect()
 }
 
-/// The values of all features that there are, in the order of their names.
-fn order_by_name<T: Copy>(
+/// The values of all features that there are, in the order of their names; nothing for one that the file does not have.
+fn order_by_name<T: Copy + Default>(
     key: &str,
     names: &[&'static str],
     given: &[(String, T)],
@@ -208,15 +208,8 @@ fn order_by_name<T: Copy>(
     if let Some((name, _)) = given.iter().find(|(n, _)| !names.contains(&n.as_str())) {
         return Err(unknown_feature(key, name));
     }
-    let value = |name: &&'static str| {
-        let found = values.get(name).map(|value| (*name, *value));
-        found.ok_or_else(|| {
-            weights_error(format!(
-                "{key}: the feature \"{name}\" is missing; learn the weights again with this version"
-            ))
-        })
-    };
-    names.iter().map(value).collect()
+    let value = |name: &&'static str| (*name, values.get(name).copied().unwrap_or_default());
+    Ok(names.iter().map(value).collect())
 }
 
 fn unknown_feature(key: &str, name: &str) -> WeightsError {

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use super::features::FeatureVector;
 use crate::cues;
 use crate::fields::head::Head;
-use crate::page::Page;
+use crate::page::{Attr, Page, Tag};
 
 /// Features with the words that make each.
 type Groups<const N: usize> = LazyLock<[(&'static str, Vec<String>); N]>;
@@ -43,6 +43,11 @@ static TYPES: Groups<6> = LazyLock::new(|| {
 /// Programs that make pages.
 static GENERATORS: Groups<3> =
     LazyLock::new(|| count_groups(["generator: talk", "generator: reference", "generator: blog"]));
+
+/// Parts of the names of the first elements of pages that forum software makes.
+static SOFTWARE: LazyLock<Vec<String>> = LazyLock::new(|| cues::words("software.talk"));
+/// Elements at the beginning of a page whose names are those of the software.
+const NAMED_FIRST: usize = 8;
 
 /// Features of the URL.
 pub(crate) fn address_features<const NAMED: bool>(page: &Page, cells: &mut FeatureVector<NAMED>) {
@@ -102,6 +107,9 @@ pub(crate) fn declared_features<const NAMED: bool>(
     for (name, types) in &*TYPES {
         cells.flag(name, head.json.types.iter().any(|t| types.contains(t)));
     }
+    let is_declared = |kind: &str| head.json.types.iter().any(|t| t == kind);
+    cells.flag("declared: thread", is_declared("DiscussionForumPosting"));
+    cells.flag("declared: questions", is_declared("QAPage"));
     cells.flag(
         "head: published",
         !head.published.is_empty() || head.json.published.is_some(),
@@ -122,6 +130,30 @@ fn generator_feature<const NAMED: bool>(head: &Head<'_>, cells: &mut FeatureVect
     }
 }
 
+/// Whether a program for forums made the page, as its generator or the names of its first elements say.
+pub(crate) fn software_feature<const NAMED: bool>(
+    page: &Page,
+    head: &Head<'_>,
+    cells: &mut FeatureVector<NAMED>,
+) {
+    let generator = head.generator.unwrap_or_default().to_ascii_lowercase();
+    let [(_, programs), ..] = &*GENERATORS;
+    let is_generated = programs.iter().any(|p| generator.contains(p.as_str()));
+    let elements = page.nodes().iter().zip(0..);
+    let named = elements.filter(|(node, _)| matches!(node.tag, Tag::HTML | Tag::BODY | Tag::DIV));
+    let mut names = named
+        .take(NAMED_FIRST)
+        .flat_map(|(_, at)| [page.attr(at, Attr::Id), page.attr(at, Attr::Class)])
+        .flatten()
+        .flat_map(str::split_ascii_whitespace);
+    let is_known = |name: &str| {
+        SOFTWARE
+            .iter()
+            .any(|known| known.eq_ignore_ascii_case(name))
+    };
+    cells.flag("software: talk", is_generated || names.any(is_known));
+}
+
 /// The words that a title may say, and those that it begins with.
 static TITLE: LazyLock<[Vec<String>; 4]> =
     LazyLock::new(|| ["title.talk", "title.reference", "title.shop", "title.how"].map(cues::words));
@@ -139,4 +171,59 @@ fn title_features<const NAMED: bool>(title: &str, cells: &mut FeatureVector<NAME
     );
     let begins = |word: &String| title.starts_with(word.as_str());
     cells.flag("title: how", how.iter().any(begins));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Hints;
+
+    #[test]
+    fn talk_by_software_and_declared_types() {
+        let value = |html: &str, name: &str| {
+            let page = Page::parse(html.as_bytes(), Hints::default());
+            let head = Head::read(&page);
+            let mut cells = FeatureVector::with_names();
+            declared_features(&head, &mut cells);
+            software_feature(&page, &head, &mut cells);
+            let at = cells.names.iter().position(|known| *known == name);
+            cells.row[at.expect("a feature of this name")]
+        };
+        for (html, name, expected) in [
+            ("<html id=XF><p>text", "software: talk", 1.0),
+            (
+                "<body id=nv_forum class=pg_viewthread><p>text",
+                "software: talk",
+                1.0,
+            ),
+            (
+                "<meta name=generator content='Discourse 3.2'><p>text",
+                "software: talk",
+                1.0,
+            ),
+            ("<body class=single-post><p>phpbb", "software: talk", 0.0),
+            (
+                "<div itemscope itemtype=https://schema.org/DiscussionForumPosting>text",
+                "declared: thread",
+                1.0,
+            ),
+            (
+                "<div itemtype=http://schema.org/QAPage>text",
+                "declared: questions",
+                1.0,
+            ),
+            (
+                "<div itemtype=http://schema.org/Article>text",
+                "declared: questions",
+                0.0,
+            ),
+            (
+                r#"<script type="application/ld+json">{"@type": "QAPage"}</script>"#,
+                "declared: questions",
+                1.0,
+            ),
+        ] {
+            assert_eq!(value(html, name), expected, "{name}: {html}");
+        }
+    }
 }

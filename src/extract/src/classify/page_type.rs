@@ -14,6 +14,9 @@ use crate::page::{Judged, Kind, Tag};
 /// Share of CJK characters from which a page counts as written in them.
 const CJK_PAGE: f32 = 0.3;
 
+/// Number of the type of threads.
+pub(crate) const TALK: usize = 1;
+
 /// Number of the type of lists.
 pub(crate) const LIST: usize = 5;
 
@@ -119,6 +122,7 @@ fn fill<const NAMED: bool>(
     cells.put("bias", 1.0);
     page_signs::address_features(view.page, cells);
     page_signs::declared_features(head, cells);
+    page_signs::software_feature(view.page, head, cells);
     shape_features(judged, cells);
     line_features(view, cells);
     word_features(&view.signs, cells);

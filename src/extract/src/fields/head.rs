@@ -146,6 +146,13 @@ impl<'a> Head<'a> {
                 }
                 _ => {}
             }
+            if matches!(
+                node.tag,
+                Tag::HTML | Tag::BODY | Tag::MAIN | Tag::ARTICLE | Tag::SECTION | Tag::DIV
+            ) && let Some(kind) = page.attr(id, Attr::Type)
+            {
+                head.json.add_talk_type(kind);
+            }
         }
         metas.sort_by_key(|meta| meta.rank);
         head.sort(&metas);

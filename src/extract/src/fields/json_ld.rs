@@ -34,6 +34,22 @@ pub(crate) struct JsonLd {
     pub article: bool,
 }
 
+/// Types of structured data in attributes that are kept: those of pages that are talk.
+const TALK_TYPES: [&str; 2] = ["DiscussionForumPosting", "QAPage"];
+
+impl JsonLd {
+    /// Adds the type of an element (`https://schema.org/QAPage`) if it is one of a talk.
+    pub(crate) fn add_talk_type(&mut self, url: &str) {
+        let kind = url.rsplit('/').next().unwrap_or_default();
+        if self.types.len() < MAX_TYPES
+            && TALK_TYPES.contains(&kind)
+            && !self.types.iter().any(|known| known == kind)
+        {
+            self.types.push(kind.to_owned());
+        }
+    }
+}
+
 static DATE: LazyLock<Regex> = LazyLock::new(|| {
     Regex::new(r#""datePublished"\s*:\s*"([^"]{6,40})""#).expect("a constant pattern")
 });

@@ -415,6 +415,7 @@ pub enum Attr {
     Alt,
     Title,
     Rel,
+    /// `type`, or `itemtype`: what structured data says that the element is.
     Type,
     Datetime,
     /// Kept only when it can hide the element.
@@ -510,6 +511,7 @@ impl Attr {
             (15, b'd') => ("data-detail-url", Attr::DataHref),
             (11, b'd') => ("data-srcset", Attr::Srcset),
             (8, b'd') => ("datetime", Attr::Datetime),
+            (8, b'i') if name[4] | 0x20 == b't' => ("itemtype", Attr::Type),
             (8, b'i') => ("itemprop", Attr::Itemprop),
             (8, b'p') => ("property", Attr::Property),
             (8, b'x') => ("xml:lang", Attr::Lang),
