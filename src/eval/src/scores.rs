@@ -101,6 +101,7 @@ fn score_comments(gold: &Gold, document: Option<&Document>) -> Option<CommentSco
     let mut left: Vec<Bag> = document
         .map_or(&[][..], |d| &d.comments)
         .iter()
+        .filter(|c| !c.opening)
         .map(|c| Bag::new(&c.text, 1, &mut numbers))
         .collect();
     let mut score = CommentScore {

@@ -60,6 +60,9 @@ pub struct Comment {
     /// Votes for it, where the page counts them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub votes: Option<i64>,
+    /// It is the post that the others of a thread answer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub opening: bool,
 }
 
 /// A picture of the main text.
@@ -274,7 +277,7 @@ pub struct Document {
     /// The file that it was read from, where it is no web page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<SourceFile>,
-    /// Readers' comments in page order.
+    /// Readers' comments in page order; of a thread its posts, the opening one first.
     pub comments: Vec<Comment>,
     /// Where the page loads comments from by script, as its scripts name it; they are not fetched.
     #[serde(skip_serializing_if = "Vec::is_empty")]

@@ -1,7 +1,6 @@
 //! Other sources of the text when a page shows almost none: the data of a script, a `noscript` element, hidden elements,
 //! pictures. Never replaces a long text that was found in plain sight.
 
-use crate::body::thread;
 use crate::date::text::parse_value;
 use crate::document::{DateSource, Document, Image};
 use crate::fields::author;
@@ -238,8 +237,7 @@ fn from_noscript(
     document.text = join_paragraphs(&inner, &reading.outline, &reading.body.lines).0;
     document.confidence = reading.body.confidence * TRUST;
     "noscript".clone_into(&mut document.method);
-    document.comments =
-        thread::resolve_comments(std::mem::take(&mut reading.comments), &reading.clock);
+    document.comments = reading.take_comments(&inner);
     if let Some(found) = reading.published.filter(|_| document.published.is_none()) {
         document.published = Some(found.stamp.iso(&reading.clock));
         document.provenance.date_source = Some(found.origin.source());

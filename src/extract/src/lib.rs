@@ -253,6 +253,7 @@ pub fn explain_guided(
         title: reading.guess,
         head: &reading.head,
         judged: &judged,
+        posts: &reading.posts,
         weights: context.weights(config),
     };
     let sources = date::Sources {
@@ -260,7 +261,7 @@ pub fn explain_guided(
         outline: &reading.outline,
         head: &reading.head,
         anchors: reading.anchors,
-        opening: find_opening(&reading.comments),
+        opening: find_opening(&reading.posts, &reading.body),
         clock: &reading.clock,
     };
     let mut trace = trace::build_trace(

@@ -4,7 +4,7 @@
 use crate::body::{DecidedBy, facts, guided, notes, thread as posts};
 use crate::date::stamp::{CHINA_OFFSET_MIN, Clock};
 use crate::date::text::find_dates;
-use crate::document::{Document, Image, Kind, Meta, Provenance, RobotsTags};
+use crate::document::{Comment, Document, Image, Kind, Meta, Provenance, RobotsTags};
 use crate::fields::author::{self, NameTrace};
 use crate::fields::head::{self, Head};
 use crate::fields::pages::Pages;
@@ -31,7 +31,7 @@ pub(crate) struct Reading<'a> {
     pub(crate) headline: headline::Headline,
     pub(crate) anchors: date::Anchors,
     pub(crate) published: Option<date::DateCandidate>,
-    pub(crate) comments: comments::FoundComments,
+    pub(crate) posts: posts::Posts,
     pub(crate) labels: Meta,
 }
 
@@ -57,20 +57,24 @@ impl<'a> Reading<'a> {
         let guess = headline::guess_headline(page, &outline, &title.forms, &headings);
         outline.spread_marks(page, guess);
         let judged = page::classify_page(page, None);
+        let posts = posts::Posts::find(page, &outline);
         let search = body::judgement::LineContext {
             page,
             outline: &outline,
             title: guess,
             head: &head,
             judged: &judged,
+            posts: &posts,
             weights: context.weights(config),
         };
         let mut body = body::extract_main_text(&search, config, guide);
-        let comments = posts::find(page, &outline);
         // What the ratios propose stays as it is.
         let by_model = config.method == Method::Model;
-        if by_model && posts::settle_posts(page, &outline, &comments, body.talk, &mut body.lines) {
+        if body.is_thread {
+            posts::add_posts(page, &outline, &posts, &mut body.lines);
             body.decided_by = DecidedBy::Posts;
+        } else if by_model {
+            posts::leave_out_comments(&outline, &posts, &mut body.lines);
         }
         let headline =
             headline::find_headline(page, &outline, &head, &title, &headings, &body.lines);
@@ -91,7 +95,7 @@ impl<'a> Reading<'a> {
             outline: &outline,
             head: &head,
             anchors,
-            opening: find_opening(&comments),
+            opening: find_opening(&posts, &body),
             clock: &clock,
         };
         let published = date::choose(&sources);
@@ -105,7 +109,7 @@ impl<'a> Reading<'a> {
             headline,
             anchors,
             published,
-            comments,
+            posts,
             labels,
         }
     }
@@ -181,7 +185,7 @@ impl<'a> Reading<'a> {
 
     /// Lines with the text of comments, where they are not the main text as on a thread.
     fn vote_comments(&self, votes: &mut [Option<Field>]) {
-        let said = self.comments.comments.iter();
+        let said = self.posts.found.comments.iter();
         let mut nodes: Vec<_> = said.flat_map(|c| c.nodes.iter().copied()).collect();
         nodes.sort_unstable();
         for (line, vote) in self.outline.lines.iter().zip(votes) {
@@ -190,6 +194,13 @@ impl<'a> Reading<'a> {
                 *vote = Some(Field::Comments);
             }
         }
+    }
+
+    /// The comments and posts for the document; later there are none.
+    pub(crate) fn take_comments(&mut self, page: &Page) -> Vec<Comment> {
+        let thread_body = self.body.is_thread.then_some(self.body.lines.as_slice());
+        let posts = std::mem::take(&mut self.posts);
+        posts.into_comments(page, &self.outline, thread_body, &self.clock)
     }
 
     /// The document; takes what it needs out of the reading, but for lines and headline.
@@ -205,7 +216,7 @@ impl<'a> Reading<'a> {
         let is_article = self.body.kind == Kind::Article;
         script_links::add_script_links(page, &mut links, config.max_outlinks, is_article);
         // The pages of a thread are documents of their own.
-        let pages = if self.body.decided_by == DecidedBy::Posts {
+        let pages = if self.body.is_thread {
             Pages::default()
         } else {
             Pages::find(page, &self.outline, &links, self.anchors)
@@ -213,6 +224,7 @@ impl<'a> Reading<'a> {
         let (links, attachments) =
             links::classify_links(page, &self.outline, self.headline.line, &self.clock, links);
         let (text, images) = self.text(page);
+        let comments = self.take_comments(page);
         let url = page
             .url
             .as_ref()
@@ -236,7 +248,7 @@ impl<'a> Reading<'a> {
             attachments,
             file: None,
             comment_endpoints: comments::find_endpoints(page),
-            comments: posts::resolve_comments(std::mem::take(&mut self.comments), &self.clock),
+            comments,
             links,
             pages: pages.following,
             part_of: pages.first,
@@ -273,8 +285,8 @@ impl<'a> Reading<'a> {
 }
 
 /// When the first post of a thread was written, as printed.
-pub(crate) fn find_opening(found: &comments::FoundComments) -> Option<&str> {
-    let first = found.opening.as_ref().filter(|_| found.thread)?;
+pub(crate) fn find_opening<'a>(posts: &'a posts::Posts, body: &body::Body) -> Option<&'a str> {
+    let first = posts.found.opening.as_ref().filter(|_| body.is_thread)?;
     first.time.as_deref()
 }
 

@@ -164,6 +164,7 @@ fn write_comment(out: &mut String, comment: &Comment) {
         ("published", comment.published.as_deref()),
         ("reply_to", comment.reply_to.as_deref()),
         ("votes", votes.as_deref()),
+        ("opening", comment.opening.then_some("true")),
     ];
     write_element(out, "comment", &fields, &comment.text);
 }

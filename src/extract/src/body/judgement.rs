@@ -2,6 +2,7 @@
 //! keeps all intermediate results for `--explain`.
 
 use super::proposal::BodyProposal;
+use super::thread::Posts;
 use crate::classify::context::{Container, PageContext, find_container, probability};
 use crate::classify::context_model;
 use crate::classify::features::View;
@@ -26,6 +27,8 @@ pub(crate) struct LineContext<'a> {
     pub head: &'a Head<'a>,
     /// What the page is by its shape and its URL.
     pub judged: &'a Judged,
+    /// Its comments and posts.
+    pub posts: &'a Posts,
     /// What was learned of lines and pages.
     pub weights: &'a Weights,
 }

@@ -67,8 +67,8 @@ pub(super) struct Body {
     pub confidence: f32,
     /// What the page is.
     pub kind: Kind,
-    /// Probability that it is a thread.
-    pub talk: f32,
+    /// Its posts are its text.
+    pub is_thread: bool,
     /// What the path ratios decide of its lines; `None` without lines.
     pub ratio_lines: Option<RatioLines>,
 }
@@ -104,7 +104,7 @@ pub(super) fn extract_main_text(
             decided_by: DecidedBy::Ratio,
             confidence: proposal.confidence(outline),
             kind: search.judged.kind,
-            talk: 0.0,
+            is_thread: false,
             ratio_lines,
             phrases: view.phrases,
         };
@@ -120,7 +120,7 @@ pub(super) fn extract_main_text(
         }
     };
     add_related(search.page, &view, &judgement.odds, &mut lines);
-    let [article, talk, reference, ..] = judgement.types.0;
+    let [article, _, reference, ..] = judgement.types.0;
     if article + reference > ONE_TEXT {
         notes::drop_foreign(search.page, &view, &mut lines);
     }
@@ -144,11 +144,11 @@ pub(super) fn extract_main_text(
     let plain = 1.0 - kept.1 as f32 / kept.0.max(1) as f32;
     let short = 0.5 + 0.5 * (kept.0 as f32 / (2 * config.min_tokens).max(1) as f32).min(1.0);
     Body {
+        is_thread: thread::is_thread(outline, search.posts, &judgement.types, &lines),
         lines,
         decided_by,
         confidence: expected * plain * short,
         kind,
-        talk,
         ratio_lines,
         phrases: view.phrases,
     }

@@ -158,7 +158,7 @@ impl<'a> Notes<'a> {
             page,
             outline,
             one_text,
-            of_posts: body.talk > 0.5,
+            of_posts: body.is_thread,
             phrases: lines.iter().map(|i| body.phrases[*i]).collect(),
             bylines: lines.iter().take(HEAD_LINES).map(byline).collect(),
             inserted: if one_text {

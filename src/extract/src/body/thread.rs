@@ -1,8 +1,9 @@
-//! Comments and posts around the main text: removes comments from the kept lines or, on a page that is a thread, adds every
-//! post, and resolves the times of the comments that [`crate::comments`] found.
+//! Comments and posts around the main text. [`Posts`] are those of a page with their lines; [`settle_posts`] takes comments out
+//! of the kept lines or, on a page that is a thread, adds every post. [`is_thread`] is the only place where that is decided.
 
 use std::collections::HashSet;
 
+use crate::classify::page_type::{PageType, TALK};
 use crate::comments;
 use crate::comments::{FoundComment, FoundComments};
 use crate::date::stamp::Clock;
@@ -10,16 +11,20 @@ use crate::date::text::find_dates;
 use crate::document::Comment;
 use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
+use crate::lines::render::join_paragraphs;
 use crate::page::{NodeId, Page};
 
 /// Share of the chosen text that must be left when comments are taken out of it: with less, they are the text.
 const LEFT: f32 = 0.25;
 
-/// Probability of being a thread from which what is said on a page is its text, though it looks like comments.
-const TALK: f32 = 0.6;
-
-/// Probability below which a page with few comments is no thread, though the first of them looks like the one that opens it.
-const NO_TALK: f32 = 0.2;
+/// Probability of being a talk from which a page is a thread: of one whose records look like posts by URL, names and place, and
+/// of one whose records look like comments.
+const POSTS: f32 = 0.2;
+const COMMENTS: f32 = 0.5;
+/// Share of the chosen text outside the records from which an article stands there, and its fewest tokens: what looks like
+/// comments is comments. On a page that is a talk by its type, a shorter text is what the posts talk about.
+const ARTICLE: f32 = 0.75;
+const ARTICLE_TOKENS: u32 = 300;
 
 /// Fewer comments than this do not outweigh the text: they are parts of it that look like comments. The second number is
 /// the share of the chosen text that must be left then.
@@ -27,7 +32,7 @@ const FEW: usize = 3;
 const MOST_LEFT: f32 = 0.5;
 
 /// Tokens that are a text, however long the comments below it.
-const TEXT_TOKENS: u32 = 150;
+const TEXT_TOKENS: u32 = 60;
 
 /// Most tokens of a post that is only the card of who wrote the next.
 const CARD_TOKENS: u32 = 8;
@@ -38,70 +43,140 @@ const ANSWERS: f32 = 0.1;
 /// Longest line of a record that is not the comment's text and goes with it: name, time, buttons.
 const BESIDE_TOKENS: u32 = 15;
 
-/// The comments of a page.
-pub(crate) fn find(page: &Page, outline: &Outline) -> FoundComments {
-    let called = outline
-        .marked
-        .iter()
-        .filter(|m| m.marks.any(Marks::COMMENT));
-    let marked: Vec<NodeId> = called.map(|m| m.node).collect();
-    comments::find(page, &marked)
+/// The comments and posts of a page, with the lines that they are.
+#[derive(Debug, Default)]
+pub(crate) struct Posts {
+    /// What was found.
+    pub found: FoundComments,
+    /// The lines of their texts, in order.
+    pub lines: Vec<usize>,
+    /// For each line of the page whether it is in the record of one.
+    inside: Vec<bool>,
 }
 
-/// Puts the posts of a thread into the lines of the text, or takes comments out of them. `talk` is how likely the page is a
-/// thread by all else. True for a thread.
-pub(crate) fn settle_posts(
-    page: &Page,
+impl Posts {
+    /// The comments and posts of a page.
+    pub(crate) fn find(page: &Page, outline: &Outline) -> Self {
+        let called = outline
+            .marked
+            .iter()
+            .filter(|m| m.marks.any(Marks::COMMENT));
+        let marked: Vec<NodeId> = called.map(|m| m.node).collect();
+        Self::new(outline, comments::find(page, &marked))
+    }
+
+    fn new(outline: &Outline, found: FoundComments) -> Self {
+        if found.comments.is_empty() {
+            return Self::default();
+        }
+        Self {
+            lines: find_post_lines(outline, &found),
+            inside: find_record_lines(outline, &found),
+            found,
+        }
+    }
+
+    /// The comments for the document. Those of a thread begin with the post that opens it: a record like its replies, or else
+    /// what stands above them in the text, whose lines are `body`.
+    pub(crate) fn into_comments(
+        mut self,
+        page: &Page,
+        outline: &Outline,
+        thread_body: Option<&[usize]>,
+        clock: &Clock,
+    ) -> Vec<Comment> {
+        let opening = thread_body.and_then(|body| {
+            let record = self.found.opening.take();
+            let record = record.map(|post| resolve_comment(post, clock));
+            record.or_else(|| self.find_question(page, outline, body))
+        });
+        let opening = opening.map(|post| Comment {
+            opening: true,
+            ..post
+        });
+        let replies = self.found.comments.into_iter();
+        let replies = replies.map(|post| resolve_comment(post, clock));
+        opening.into_iter().chain(replies).collect()
+    }
+
+    /// What stands in the text above all posts.
+    fn find_question(&self, page: &Page, outline: &Outline, body: &[usize]) -> Option<Comment> {
+        let first = self.lines.first()?;
+        let above: Vec<usize> = body.iter().copied().take_while(|at| at < first).collect();
+        let (text, _) = join_paragraphs(page, outline, &above);
+        (!text.is_empty()).then(|| Comment {
+            text,
+            ..Comment::default()
+        })
+    }
+}
+
+/// Whether the posts of a page of this type are its text, as far as they and the lines chosen without them say.
+pub(crate) fn is_thread(
     outline: &Outline,
-    found: &FoundComments,
-    talk: f32,
-    lines: &mut Vec<usize>,
+    posts: &Posts,
+    types: &PageType,
+    chosen: &[usize],
 ) -> bool {
-    if found.comments.is_empty() {
+    if posts.lines.is_empty() {
         return false;
     }
-    let tokens = |lines: &[usize]| outline.tokens_of(lines);
-    let posts = find_post_lines(outline, found);
-    let inside: Vec<bool> = find_record_lines(outline, found);
+    if posts.found.looks_like_thread {
+        return types.0[TALK] >= POSTS;
+    }
+    let outside: Vec<usize> = chosen
+        .iter()
+        .copied()
+        .filter(|i| !posts.inside[*i])
+        .collect();
+    let tokens = outline.tokens_of(&outside);
+    let share = tokens as f32 / outline.tokens_of(chosen).max(1) as f32;
+    types.0[TALK] >= COMMENTS && (share < ARTICLE || tokens < ARTICLE_TOKENS)
+}
+
+/// Takes comments out of the lines of the text, where enough of it is left.
+pub(crate) fn leave_out_comments(outline: &Outline, posts: &Posts, lines: &mut Vec<usize>) {
+    if posts.lines.is_empty() {
+        return;
+    }
     let mut rest = lines.clone();
     // A record may hold more than the comment; of that only what is too short for a paragraph goes with it.
     rest.retain(|i| {
-        posts.binary_search(i).is_err()
-            && (!inside[*i] || (!found.thread && outline.lines[*i].all.tokens > BESIDE_TOKENS))
+        posts.lines.binary_search(i).is_err()
+            && (!posts.inside[*i] || outline.lines[*i].all.tokens > BESIDE_TOKENS)
     });
-    let left = tokens(&rest) as f32 / tokens(lines).max(1) as f32;
-    let much = left >= LEFT || tokens(&rest) >= TEXT_TOKENS;
-    let is_few = found.comments.len() < FEW;
-    let few = is_few && left < MOST_LEFT;
-    if !found.thread || (is_few && talk < NO_TALK) {
-        if talk >= TALK {
-            lines.extend(posts);
-            lines.sort_unstable();
-            lines.dedup();
-        } else if much && !few {
-            *lines = rest;
-        }
-        return false;
+    let tokens = outline.tokens_of(&rest);
+    let left = tokens as f32 / outline.tokens_of(lines).max(1) as f32;
+    let is_few = posts.found.comments.len() < FEW && left < MOST_LEFT;
+    if (left >= LEFT || tokens >= TEXT_TOKENS) && !is_few {
+        *lines = rest;
     }
-    let (Some(first), Some(last)) = (posts.first().copied(), posts.last().copied()) else {
-        return false;
+}
+
+/// Puts the posts of a thread into the lines of its text.
+pub(crate) fn add_posts(page: &Page, outline: &Outline, posts: &Posts, lines: &mut Vec<usize>) {
+    let found = &posts.found;
+    let (Some(first), Some(last)) = (posts.lines.first().copied(), posts.lines.last().copied())
+    else {
+        return;
     };
+    let mut rest = lines.clone();
+    rest.retain(|i| !posts.inside[*i]);
     // Above the posts is the question they answer, below them the foot of the page.
     let opened = found.opening.is_some();
     rest.retain(|i| (*i < first && !opened) || (first..=last).contains(i));
     let mut beside = find_cards(page, outline, found);
-    beside.extend(find_remarks(page, outline, found, &posts));
+    beside.extend(find_remarks(page, outline, found, &posts.lines));
     let is_card = |i: &usize| {
         let line = &outline.lines[*i];
         line.marks.any(Marks::AUTHOR) && line.all.tokens <= BESIDE_TOKENS
     };
     rest.retain(|i| *i < first || !is_card(i));
-    rest.extend(posts);
+    rest.extend(&posts.lines);
     rest.retain(|i| !beside.contains(i));
     rest.sort_unstable();
     rest.dedup();
     *lines = rest;
-    true
 }
 
 /// The lines of what readers remark on answers, where these are not called comments and hold much of the thread.
@@ -190,16 +265,15 @@ fn find_post_lines(outline: &Outline, found: &FoundComments) -> Vec<usize> {
     out
 }
 
-/// The comments for the document.
-pub(crate) fn resolve_comments(found: FoundComments, clock: &Clock) -> Vec<Comment> {
-    let out = found.comments.into_iter().map(|c| Comment {
-        author: c.author,
-        published: c.time.map(|time| resolve_time(&time, clock)),
-        text: c.text,
-        reply_to: c.reply_to,
-        votes: c.votes,
-    });
-    out.collect()
+fn resolve_comment(found: FoundComment, clock: &Clock) -> Comment {
+    Comment {
+        author: found.author,
+        published: found.time.map(|time| resolve_time(&time, clock)),
+        text: found.text,
+        reply_to: found.reply_to,
+        votes: found.votes,
+        opening: false,
+    }
 }
 
 /// ISO 8601 where the time can be read, else as printed.
@@ -213,31 +287,147 @@ fn resolve_time(time: &str, clock: &Clock) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::classify::learned::TYPES;
     use crate::page::Hints;
 
+    const STORY: &str = "<p id=a>储气库扩建工程日前通过验收，注气能力比去年提高三成。</p>";
+
+    /// A page whose first line is a text and whose others are records.
+    struct Example {
+        page: Page,
+        outline: Outline,
+        posts: Posts,
+    }
+
+    impl Example {
+        fn new(html: &str, has_opening: bool, looks_like_thread: bool) -> Self {
+            let page = Page::parse(html.as_bytes(), Hints::default());
+            let outline = Outline::new(&page, false);
+            let post = |line: usize| FoundComment {
+                range: outline.lines[line].block..outline.lines[line].end,
+                nodes: vec![outline.lines[line].first],
+                text: outline.text(&page, &outline.lines[line]).to_owned(),
+                ..FoundComment::default()
+            };
+            let found = FoundComments {
+                opening: has_opening.then(|| post(0)),
+                comments: (1..outline.lines.len()).map(post).collect(),
+                looks_like_thread,
+            };
+            let posts = Posts::new(&outline, found);
+            Self {
+                page,
+                outline,
+                posts,
+            }
+        }
+
+        fn is_thread(&self, talk: f32, chosen: &[usize]) -> bool {
+            let mut types = PageType([0.0; TYPES]);
+            types.0[TALK] = talk;
+            is_thread(&self.outline, &self.posts, &types, chosen)
+        }
+
+        fn comments(self, thread_body: Option<&[usize]>) -> Vec<(String, bool)> {
+            let clock = Clock {
+                now_ms: None,
+                offset_min: None,
+                month_first: false,
+                republic: false,
+            };
+            let all = self
+                .posts
+                .into_comments(&self.page, &self.outline, thread_body, &clock);
+            all.into_iter().map(|c| (c.text, c.opening)).collect()
+        }
+    }
+
     #[test]
-    fn settle_single_comment() {
-        let html = "<div id=a>储气库扩建工程日前通过验收，注气能力比去年提高三成。</div><div id=b>写得好</div>";
-        let page = Page::parse(html.as_bytes(), Hints::default());
-        let outline = Outline::new(&page, false);
-        let post = |line: usize| FoundComment {
-            range: outline.lines[line].block..outline.lines[line].end,
-            nodes: vec![outline.lines[line].first],
-            ..FoundComment::default()
-        };
-        let found = FoundComments {
-            opening: Some(post(0)),
-            comments: vec![post(1)],
-            thread: true,
-        };
-        let settled = |talk| {
-            let mut lines = vec![0];
+    fn thread_by_type_and_chosen_text() {
+        let html = format!("{STORY}<div>写得好</div><div>同意楼上</div>");
+        let long = html.replace(
+            STORY,
+            &format!("<p>{}</p>", "注气能力比去年提高三成。".repeat(40)),
+        );
+        for (looks_like_thread, talk, chosen, expected, case) in [
+            (true, 0.02, &[0, 1, 2][..], false, "posts under an article"),
+            (true, 0.3, &[0], true, "posts on a page that may be talk"),
             (
-                settle_posts(&page, &outline, &found, talk, &mut lines),
-                lines,
-            )
-        };
-        assert_eq!(settled(0.02), (false, vec![0]));
-        assert_eq!(settled(0.9), (true, vec![0, 1]));
+                false,
+                0.3,
+                &[0, 1, 2],
+                false,
+                "comments on a page that may be talk",
+            ),
+            (false, 0.9, &[1, 2], true, "comments that are the text"),
+            (
+                false,
+                0.9,
+                &[0],
+                true,
+                "what a talk is about, and what is said of it",
+            ),
+        ] {
+            let example = Example::new(&html, false, looks_like_thread);
+            assert_eq!(example.is_thread(talk, chosen), expected, "{case}");
+        }
+        let article = Example::new(&long, false, false);
+        assert!(!article.is_thread(0.99, &[0]), "comments under an article");
+        let without = Example::new(STORY, false, true);
+        assert!(!without.is_thread(1.0, &[0]), "no posts");
+    }
+
+    #[test]
+    fn add_posts_whole_thread() {
+        let html = format!("{STORY}<div>写得好</div><div>同意楼上</div>");
+        let example = Example::new(&html, true, true);
+        let mut lines = vec![0];
+        add_posts(&example.page, &example.outline, &example.posts, &mut lines);
+        assert_eq!(lines, [0, 1, 2]);
+    }
+
+    #[test]
+    fn leave_out_comments_by_rest() {
+        let comments = "<div>写得好，希望多一些这样的报道，让大家了解情况。</div>".repeat(20);
+        for (paragraphs, expected, case) in [
+            (1, 21, "too little is left: the comments are the text"),
+            (3, 3, "a short text is left"),
+        ] {
+            let html = STORY.repeat(paragraphs) + &comments;
+            let mut example = Example::new(&html, false, false);
+            let first = example.outline.lines[paragraphs].first;
+            let mut found = std::mem::take(&mut example.posts.found);
+            found.comments.retain(|c| c.nodes[0] >= first);
+            let posts = Posts::new(&example.outline, found);
+            let mut lines: Vec<usize> = (0..example.outline.lines.len()).collect();
+            leave_out_comments(&example.outline, &posts, &mut lines);
+            assert_eq!(lines.len(), expected, "{case}");
+        }
+    }
+
+    #[test]
+    fn comments_begin_with_opening_of_thread() {
+        let html = format!("{STORY}<div>写得好</div>");
+        let story = "储气库扩建工程日前通过验收，注气能力比去年提高三成。".to_owned();
+        let reply = ("写得好".to_owned(), false);
+        for (has_opening, thread_body, expected, case) in [
+            (
+                true,
+                Some(&[0, 1][..]),
+                vec![(story.clone(), true), reply.clone()],
+                "a record",
+            ),
+            (
+                false,
+                Some(&[0, 1]),
+                vec![(story, true), reply.clone()],
+                "what stands above",
+            ),
+            (false, Some(&[1]), vec![reply.clone()], "nothing above"),
+            (false, None, vec![reply], "comments below an article"),
+        ] {
+            let comments = Example::new(&html, has_opening, true).comments(thread_body);
+            assert_eq!(comments, expected, "{case}");
+        }
     }
 }

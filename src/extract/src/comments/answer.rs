@@ -285,6 +285,7 @@ impl AnswerReader<'_> {
         let reply_to = first(&ANSWERED, &|value| name_of(value));
         let votes = VOTES.iter().find_map(|key| of_key(key)?.as_i64());
         Some(Comment {
+            opening: false,
             author,
             published,
             text,

@@ -63,8 +63,8 @@ pub struct FoundComments {
     pub comments: Vec<FoundComment>,
     /// First post of a thread, when it is a record like those that answer it.
     pub opening: Option<FoundComment>,
-    /// The page is a thread: what is said is its text, not an appendix to one.
-    pub thread: bool,
+    /// By URL, names and place they look like the posts of a thread.
+    pub looks_like_thread: bool,
 }
 
 /// The comments of a page. `marked` are the elements whose names speak of comments, in document order; extraction

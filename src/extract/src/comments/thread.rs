@@ -1,5 +1,6 @@
-//! Decides whether comment blocks are comments under a text or the posts of a thread, by the URL, the names of the records,
-//! and whether a text precedes them. In a thread the first post is separated if it is a record like its replies.
+//! Judges whether comment blocks look like comments under a text or like the posts of a thread, by the URL, the names of the
+//! records, and whether a text precedes them; [`crate::body::thread::is_thread`] decides. The first post of a thread is separated if it is a
+//! record like its replies.
 
 use std::collections::HashSet;
 use std::sync::LazyLock;
@@ -54,7 +55,7 @@ pub(super) fn arrange_threads(page: &Page, blocks: Vec<CommentBlock>) -> FoundCo
     FoundComments {
         comments,
         opening,
-        thread,
+        looks_like_thread: thread,
     }
 }
 

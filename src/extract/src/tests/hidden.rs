@@ -100,6 +100,7 @@ fn noscript_posts_are_comments() {
     };
     let found = extract(&Page::parse(html.as_bytes(), hints), &Context::default());
     assert_eq!(found.method, "noscript");
-    assert_eq!(found.comments.len(), 3, "{found:?}");
-    assert_eq!(found.comments[0].author.as_deref(), Some("站长2"));
+    assert_eq!(found.comments.len(), 4, "{found:?}");
+    assert!(found.comments[0].opening, "{found:?}");
+    assert_eq!(found.comments[1].author.as_deref(), Some("站长2"));
 }

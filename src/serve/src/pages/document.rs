@@ -321,8 +321,11 @@ impl Body {
             share(&mut own, &mut posts, before).show(image);
         }
         let inside = posts.iter().filter(|post| !post.paragraphs.is_empty());
-        let is_thread = inside.count() * 2 > document.comments.len();
+        let replies = document.comments.iter().filter(|post| !post.opening);
+        let is_thread = inside.count() * 2 > replies.count();
         let comments = document.comments.iter().zip(comments).zip(posts);
+        // The post that opens a thread stands above its replies, as the text.
+        let comments = comments.filter(|((comment, _), _)| !comment.opening);
         let view = |((comment, text), mut post): ((&extract::Comment, &Marked), Share)| {
             if post.paragraphs.is_empty() {
                 post.paragraphs.push(Html::marked(text));
@@ -415,7 +418,11 @@ const SHARE_IN_TEXT: f32 = 0.5;
 /// For each paragraph the comment that it belongs to. Posts and paragraphs are both in the order of the page.
 pub(crate) fn owners(paragraphs: &[&str], comments: &[Comment]) -> Vec<Option<usize>> {
     let mut posts: HashMap<&str, Vec<usize>> = HashMap::new();
-    for (at, comment) in comments.iter().enumerate() {
+    let replies = comments
+        .iter()
+        .enumerate()
+        .filter(|(_, post)| !post.opening);
+    for (at, comment) in replies {
         for line in lines(&comment.text) {
             let known = posts.entry(line).or_default();
             if known.last() != Some(&at) {
@@ -554,6 +561,13 @@ mod tests {
         let posts = comments(&["顶", "先看流程图\n\n再去巡检", "顶"]);
         let owners = owners(&text, &posts);
         assert_eq!(owners, [None, Some(0), Some(1), Some(1), Some(2)]);
+    }
+
+    #[test]
+    fn opening_post_owns_no_paragraph() {
+        let mut posts = comments(&["开头", "顶"]);
+        posts[0].opening = true;
+        assert_eq!(owners(&["开头", "顶"], &posts), [None, Some(1)]);
     }
 
     #[test]
