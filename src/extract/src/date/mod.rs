@@ -52,6 +52,8 @@ pub(crate) enum DateOrigin {
     Meta,
     /// `itemprop=datePublished`, `time pubdate`.
     Declared,
+    /// When the first post of a thread was written; what stands above the posts may be the time of the last one.
+    Opening,
     /// Text near the headline that is called the publication.
     Labelled,
     /// `<time datetime>` near the headline.
@@ -68,8 +70,6 @@ pub(crate) enum DateOrigin {
     About,
     /// `<time datetime>` elsewhere.
     OtherTime,
-    /// When the first post of a thread was written.
-    Opening,
     /// Month and day without a year, or a time relative to now, near the headline.
     Vague,
     /// The last lines of the text.

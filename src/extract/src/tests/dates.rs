@@ -476,3 +476,50 @@ fn arabic_digits_beside_the_headline() {
         assert_eq!(beside_headline(html, "ar").as_deref(), Some(want), "{html}");
     }
 }
+
+#[test]
+fn thread_dated_by_first_post() {
+    let post = |user: &str, time: &str, text: &str| {
+        format!(
+            "<div class=post><a class=username href=/user/{user}>{user}</a> <span class=posttime>{time}</span>\
+             <div class=post-content><p>{text}</p></div><a href=/reply>回复</a></div>"
+        )
+    };
+    let posts = [
+        post(
+            "laojingjia",
+            "2019-09-01 10:00",
+            "请问各位，四千八百米的井下套管，压力曲线一般怎么看？",
+        ),
+        post(
+            "xiaoliu",
+            "2019-09-02 11:30",
+            "先看入口压力，再看排量，两条曲线对起来就清楚了。",
+        ),
+        post(
+            "anna",
+            "2019-09-03 08:15",
+            "我们井队上个月刚下过，慢一点，每根都要灌浆。",
+        ),
+    ];
+    let html = format!(
+        "<title>怎么下套管 - 石油论坛</title><h1>怎么下套管</h1>\
+         <p>最后回复 <time datetime=2019-09-03T08:15:00+08:00>2019-09-03</time></p>{}",
+        posts.concat()
+    );
+    let hints = Hints {
+        url: taojin_uri::CrawlUri::parse("https://bbs.oil.example/forum/thread-12.html").ok(),
+        ..Hints::default()
+    };
+    let page = Page::parse(html.as_bytes(), hints);
+    let context = Context {
+        now_ms: CLOCK.now_ms,
+        ..Context::default()
+    };
+    let document = extract(&page, &context);
+    assert_eq!(document.method, "posts");
+    let published = document.published.unwrap_or_default();
+    assert!(published.starts_with("2019-09-01T10:00"), "{published}");
+    let openings: Vec<bool> = document.comments.iter().map(|c| c.opening).collect();
+    assert_eq!(openings, [true, false, false]);
+}
