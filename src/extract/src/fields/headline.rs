@@ -8,11 +8,12 @@ use super::likeness::{Forms, normal_form, width};
 use super::title;
 use super::title::Evidence;
 use super::title_candidate::{Compared, TitleCandidate, TitleOrigin};
+use super::title_extent::Topic;
 use super::title_parts::Title;
 use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
-use crate::lines::render::render_element;
-use crate::page::{Attr, NodeId, Page, Tag};
+use crate::lines::render::{render_element, render_node};
+use crate::page::{NodeId, Page, Tag};
 
 /// Most headings checked.
 const MAX_HEADINGS: usize = 120;
@@ -36,6 +37,7 @@ pub(crate) struct Headline {
 #[derive(Debug)]
 pub(crate) struct Heading {
     origin: TitleOrigin,
+    node: NodeId,
     /// Its first line.
     line: usize,
     text: String,
@@ -67,21 +69,77 @@ fn read_heading(page: &Page, outline: &Outline, forms: &Forms, id: NodeId) -> Op
     if range.is_empty() || range.len() > MOST_LINES {
         return None;
     }
-    let itemprop = page
-        .attr(id, Attr::Itemprop)
-        .is_some_and(|p| p.eq_ignore_ascii_case("headline"));
-    let origin = match page.node(id).tag {
-        Tag::H1 => TitleOrigin::H1,
-        _ if itemprop => TitleOrigin::Itemprop,
-        _ => TitleOrigin::Heading,
+    let origin = if page.node(id).tag == Tag::H1 {
+        TitleOrigin::H1
+    } else {
+        TitleOrigin::Heading
     };
     let text = render_element(page, id);
     Some(Heading {
         origin,
+        node: id,
         line: range.start,
         compared: Compared::new(&text, forms),
         text,
     })
+}
+
+/// The text of a heading without labels before and counters behind a part of `<title>`, which does not have them; `letters`
+/// are those of `<title>`.
+fn strip_labels(page: &Page, id: NodeId, forms: &Forms, letters: &[char]) -> Option<String> {
+    /// Most texts of a heading that are checked.
+    const TEXTS: usize = 8;
+    /// Narrowest headline behind a label.
+    const LEAST: usize = 12;
+    let texts = (id..page.node(id).end).filter(|id| page.node(*id).tag == Tag::TEXT);
+    let texts = texts.filter(|id| !page.text(*id).trim().is_empty());
+    let texts: Vec<NodeId> = texts.take(TEXTS + 1).collect();
+    let [first, others @ .., last] = &texts[..] else {
+        return None;
+    };
+    let cuts = || others.iter().chain([last]);
+    let end = *last + 1;
+    let render = |from: NodeId, end: NodeId| {
+        let mut out = String::new();
+        render_node(page, from, end, &mut out);
+        out
+    };
+    let whole = letters_of(&normal_form(&render(*first, end)));
+    if texts.len() > TEXTS || letters.windows(whole.len().max(1)).any(|w| w == whole) {
+        return None;
+    }
+    let is_part = |text: &String| forms.contain(&normal_form(text));
+    let behind = cuts().map(|cut| render(*cut, end)).find(is_part);
+    behind
+        .filter(|text| width(text.chars()) >= LEAST)
+        .or_else(|| {
+            let cuts = cuts().rev().filter(|cut| is_counter(&render(**cut, end)));
+            cuts.map(|cut| render(*first, *cut)).find(is_part)
+        })
+}
+
+/// True for a number with its label, and for brackets.
+fn is_counter(text: &str) -> bool {
+    /// Longest such text, in bytes.
+    const MAX_BYTES: usize = 40;
+    let ends = |c: char| c.is_ascii_digit() || c == ')';
+    text.starts_with(['(', '（', '[']) || text.len() < MAX_BYTES && text.ends_with(ends)
+}
+
+fn letters_of(form: &[char]) -> Vec<char> {
+    let letters = form.iter().copied().filter(|c| c.is_alphanumeric());
+    letters.collect()
+}
+
+/// What the page is about, by its structured data: one of several things is none.
+fn find_topic<'a>(head: &'a Head<'_>) -> Topic<'a> {
+    const FILMS: [&str; 4] = ["movie", "tv_show", "video.movie", "video.tv_show"];
+    let name = match &head.json.things[..] {
+        [thing] => Some(thing.as_str()),
+        _ => None,
+    };
+    let is_film = head.og_type.is_some_and(|kind| FILMS.contains(&kind));
+    Topic { name, is_film }
 }
 
 /// The line that is most like a part of `<title>`, before the text is known.
@@ -114,12 +172,23 @@ pub(crate) fn find_headline(
 ) -> Headline {
     let anchor = lines.first().copied().unwrap_or(0);
     let mut candidates = Vec::new();
+    let letters = letters_of(&title.form);
     for heading in headings {
+        let stripped = Some(heading.node)
+            .filter(|node| page.node(*node).tag.is_heading())
+            .and_then(|node| strip_labels(page, node, &title.forms, &letters));
+        let (text, compared) = match stripped {
+            Some(text) => (Cow::Owned(text), None),
+            None => (
+                Cow::Borrowed(heading.text.as_str()),
+                Some(Cow::Borrowed(&heading.compared)),
+            ),
+        };
         candidates.push(TitleCandidate {
             distance: heading.line.abs_diff(anchor) as u32,
             above: heading.line <= anchor,
-            compared: Some(Cow::Borrowed(&heading.compared)),
-            ..TitleCandidate::new(heading.origin, heading.text.as_str())
+            compared,
+            ..TitleCandidate::new(heading.origin, text)
         });
     }
     let json = head.json.headline.as_deref();
@@ -137,6 +206,7 @@ pub(crate) fn find_headline(
         site_name: head.site_name,
         host: page.url.as_ref().map(|u| u.host()),
         candidates,
+        topic: find_topic(head),
     };
     let (text, candidates) = title::choose(evidence);
     let form = Forms::new(text.as_deref().into_iter());

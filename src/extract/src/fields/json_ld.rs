@@ -12,6 +12,8 @@ const MAX_BYTES: usize = 1 << 20;
 
 /// Most types kept.
 const MAX_TYPES: usize = 24;
+/// More than one thing has no name that is the page's.
+const MAX_THINGS: usize = 2;
 
 /// What the scripts say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -32,6 +34,8 @@ pub(crate) struct JsonLd {
     pub types: Vec<String>,
     /// Whether the values came from a type that is an article.
     pub article: bool,
+    /// Names of the things that the page is about, at most [`MAX_THINGS`].
+    pub things: Vec<String>,
 }
 
 /// Types of structured data in attributes that are kept: those of pages that are talk.
@@ -100,6 +104,9 @@ fn walk_json(value: &Value, depth: u32, into: &mut JsonLd) {
             let article = is_article(object.get("@type"));
             let page = is_page(object.get("@type"));
             let thing = is_thing(object.get("@type"));
+            if thing || list_types(object.get("@type")).any(|t| t == "Recipe") {
+                add_name(object, &mut into.things);
+            }
             if article || page || thing || object.get("datePublished").is_some() {
                 take(object, article, into);
             }
@@ -118,6 +125,17 @@ fn walk_json(value: &Value, depth: u32, into: &mut JsonLd) {
         }
         _ => {}
     }
+}
+
+/// Adds the name of a thing, once.
+fn add_name(object: &Map<String, Value>, things: &mut Vec<String>) {
+    let name = object.get("name").and_then(Value::as_str);
+    // Templates escape their JSON as if it were HTML.
+    let name = name.map(|name| htmlize::unescape(name).trim().to_owned());
+    let is_new = |name: &String| !name.is_empty() && !things.contains(name);
+    let has_room = things.len() < MAX_THINGS;
+    let name = name.filter(|name| has_room && is_new(name));
+    things.extend(name);
 }
 
 fn list_types(value: Option<&Value>) -> impl Iterator<Item = &str> {
@@ -188,6 +206,7 @@ fn take(object: &Map<String, Value>, article: bool, into: &mut JsonLd) {
         *into = JsonLd {
             article: true,
             types: std::mem::take(&mut into.types),
+            things: std::mem::take(&mut into.things),
             ..JsonLd::default()
         };
     }

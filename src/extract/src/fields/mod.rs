@@ -19,5 +19,6 @@ pub(crate) mod record_groups;
 pub(crate) mod script_links;
 pub(crate) mod title;
 pub(crate) mod title_candidate;
+pub(crate) mod title_extent;
 pub(crate) mod title_parts;
 pub(crate) mod title_region;

@@ -5,6 +5,7 @@
 
 use super::likeness::{normal_form, width};
 use super::title_candidate::{ACCEPT, MAX_CHARS, MIN_CHARS, Site, TitleCandidate, TitleOrigin};
+use super::title_extent::{TitleExtent, Topic};
 use super::title_parts::{Title, TitleParts, without_bracket};
 use crate::page::measure::is_cjk;
 
@@ -19,25 +20,56 @@ pub(crate) struct Evidence<'a> {
     pub site_name: Option<&'a str>,
     /// Host of the page, where it is known.
     pub host: Option<&'a str>,
+    /// What the page is about.
+    pub topic: Topic<'a>,
     /// Candidates without scores, in document order within an origin.
     pub candidates: Vec<TitleCandidate<'a>>,
 }
 
 /// The headline and the candidates it was chosen from, best first.
 pub(crate) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<TitleCandidate<'_>>) {
-    let Title { parts, form, forms } = evidence.title;
+    let (title, topic) = (evidence.title, evidence.topic);
     let site = Site::new(evidence.site_name, evidence.host);
     let mut candidates = evidence.candidates;
+    for candidate in &mut candidates {
+        candidate.compare(&site, &title.forms);
+    }
+    let all = candidates.clone();
+    let mut ranked = rank(candidates, title, &site);
+    let extent = TitleExtent {
+        candidates: &all,
+        title,
+        topic,
+        site: &site,
+    };
+    let within = ranked
+        .first()
+        .and_then(|best| Some((best.origin, extent.find(best)?)));
+    if let Some((origin, text)) = within {
+        ranked.insert(0, TitleCandidate::new(origin, text));
+    }
+    let text = ranked.first().map(|best| best.text.clone().into_owned());
+    (text, ranked)
+}
+
+/// The candidates that were accepted, best first; if none was, the best of the others and then all.
+fn rank<'a>(
+    mut candidates: Vec<TitleCandidate<'a>>,
+    title: &Title,
+    site: &Site,
+) -> Vec<TitleCandidate<'a>> {
+    let Title { parts, form, forms } = title;
     let last = parts.parts.last().filter(|_| parts.parts.len() > 1);
     let last = last.map(|part| normal_form(part));
+    // Behind site and section, what is longer than both is the headline.
+    let last = last.filter(|last| parts.parts.len() < 3 || 2 * last.len() < form.len());
     for candidate in &mut candidates {
-        candidate.compare(&site, forms);
-        candidate.score = score(candidate, last.as_deref(), &site);
+        candidate.score = score(candidate, last.as_deref(), site);
         candidate.exact = forms.contain(candidate.form());
     }
-    let lone = find_lone_heading(&candidates, parts, &site);
-    let agreed = find_agreed_heading(&candidates, &site);
-    let longer = find_longer_heading(&candidates, parts, &site);
+    let lone = find_lone_heading(&candidates, parts, site);
+    let agreed = find_agreed_heading(&candidates, site);
+    let longer = find_longer_heading(&candidates, parts, site);
     let untitled = parts.whole.is_empty();
     let is_accepted = |i: usize, c: &TitleCandidate<'_>| {
         let says_so = |agreed: &Vec<char>| {
@@ -57,23 +89,22 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<TitleCandid
         }
     }
     drop_copies(&mut accepted, parts);
-    let ranked = choose_by_votes(accepted, form);
-    if let Some(best) = ranked.first() {
-        return (Some(best.text.clone().into_owned()), ranked);
+    let ranked = choose_by_votes(accepted, form, site);
+    if !ranked.is_empty() {
+        return ranked;
     }
-    let fallback = find_near_heading(&candidates, parts, &site)
+    let fallback = find_near_heading(&candidates, parts, site)
         .map(|text| (text, TitleOrigin::Heading))
-        .or_else(|| find_title_part(parts, &site).map(|text| (text, TitleOrigin::Part)))
+        .or_else(|| find_title_part(parts, site).map(|text| (text, TitleOrigin::Part)))
         .or_else(|| {
             candidates
                 .first()
                 .map(|c| (c.text.clone().into_owned(), TitleOrigin::Fallback))
         });
-    let Some((text, origin)) = fallback else {
-        return (None, candidates);
-    };
-    candidates.insert(0, TitleCandidate::new(origin, text.clone()));
-    (Some(text), candidates)
+    if let Some((text, origin)) = fallback {
+        candidates.insert(0, TitleCandidate::new(origin, text));
+    }
+    candidates
 }
 
 /// Likeness of a candidate to the best part of `<title>`, less for what looks like the site's name; `last` is the normal
@@ -135,11 +166,13 @@ fn is_site(last: &[char], form: &[char]) -> bool {
 fn choose_by_votes<'a>(
     mut accepted: Vec<TitleCandidate<'a>>,
     whole: &[char],
+    site: &Site,
 ) -> Vec<TitleCandidate<'a>> {
     accepted.sort_by(|a, b| {
         let rank = |c: &TitleCandidate<'_>| (c.origin, c.distance);
         rank(a).cmp(&rank(b)).then(b.score.total_cmp(&a.score))
     });
+    put_longest_heading_first(&mut accepted, site);
     let forms: Vec<Vec<char>> = accepted.iter().map(TitleCandidate::letters).collect();
     let mut first_of_origin: Vec<usize> = Vec::new();
     for (i, candidate) in accepted.iter().enumerate() {
@@ -181,13 +214,30 @@ fn choose_by_votes<'a>(
     accepted
 }
 
-/// A form with white space skipped and every run of dashes as one.
+/// Puts the longest of the `h1` that are parts of `<title>` first, if the first of them is such a part: shorter ones are
+/// the section's.
+fn put_longest_heading_first(accepted: &mut [TitleCandidate<'_>], site: &Site) {
+    let is_part = |c: &TitleCandidate<'_>| {
+        c.origin == TitleOrigin::H1 && c.exact && c.clean && !site.named_by(&c.text)
+    };
+    let length = |i: &usize| accepted[*i].form().len();
+    let parts = (0..accepted.len()).filter(|i| is_part(&accepted[*i]));
+    let longest = parts.reduce(|best, i| if length(&i) > length(&best) { i } else { best });
+    if let Some(longest) = longest.filter(|_| accepted.first().is_some_and(is_part)) {
+        accepted[..=longest].rotate_right(1);
+    }
+}
+
+/// A form with every run of dashes as one, without the white space around it.
 fn signs_of(form: &[char]) -> Vec<char> {
     let dash = |c: char| matches!(c, '-' | '–' | '—' | '‒' | '―');
     let mut out: Vec<char> = Vec::new();
-    for c in form.iter().copied().filter(|c| !c.is_whitespace()) {
+    for c in form.iter().copied() {
         let c = if dash(c) { '-' } else { c };
-        if c != '-' || out.last() != Some(&'-') {
+        if c == '-' {
+            out.pop_if(|last| *last == ' ');
+        }
+        if !(matches!(c, ' ' | '-') && out.last() == Some(&'-')) {
             out.push(c);
         }
     }
@@ -201,7 +251,7 @@ fn weight(candidate: &TitleCandidate<'_>) -> f64 {
         TitleOrigin::H1 => 1.2,
         // Set by hand rather than copied from `<title>` with the site's name.
         TitleOrigin::Meta if candidate.clean && candidate.exact => 1.25,
-        TitleOrigin::Itemprop | TitleOrigin::Meta => 1.0,
+        TitleOrigin::Meta => 1.0,
         TitleOrigin::Heading | TitleOrigin::Line | TitleOrigin::Part | TitleOrigin::Fallback => 0.3,
     }
 }

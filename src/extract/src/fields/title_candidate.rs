@@ -22,8 +22,6 @@ const PERMALINKS: [char; 5] = ['#', '¶', '§', '🔗', '\u{fe0f}'];
 pub(crate) enum TitleOrigin {
     /// `h1`.
     H1,
-    /// `itemprop=headline`.
-    Itemprop,
     /// JSON-LD `headline`.
     JsonLd,
     /// `og:title` and its kin.
@@ -118,7 +116,7 @@ impl<'a> TitleCandidate<'a> {
     pub(super) fn compare(&mut self, site: &Site, forms: &Forms) {
         let text = strip_permalink(&self.text);
         self.clean = TitleParts::is_single(text);
-        let text = site.without_suffix(text, self.clean);
+        let text = site.without_site(text, self.clean);
         if self.compared.is_none() || text != self.text {
             self.compared = Some(Cow::Owned(Compared::new(&text, forms)));
         }
@@ -162,6 +160,16 @@ impl Site {
         self.name.as_deref() == Some(form)
     }
 
+    /// True if a part of a title is nothing but the site's name, or a host name.
+    pub(super) fn is_called(&self, part: &str) -> bool {
+        self.is(&normal_form(part))
+            || is_host_name(part)
+            || self
+                .host
+                .as_ref()
+                .is_some_and(|host| *host == letters(part))
+    }
+
     /// True if a part of a title names the site.
     pub(crate) fn named_by(&self, part: &str) -> bool {
         let form = normal_form(part);
@@ -176,18 +184,28 @@ impl Site {
             .is_some_and(|n| likeness_from(n, &form, usize::MAX, ACCEPT).is_some())
     }
 
-    /// The text without the site's name behind a joint; `single` if it has none.
-    fn without_suffix<'t>(&self, text: &'t str, single: bool) -> Cow<'t, str> {
+    /// The text without the site's name before or behind a joint; `single` if it has none.
+    fn without_site<'t>(&self, text: &'t str, single: bool) -> Cow<'t, str> {
         let text = text.trim().trim_matches(['\u{200b}', '\u{feff}']).trim();
         if single {
             return text.into();
         }
         let TitleParts {
-            mut heads, parts, ..
+            mut heads,
+            parts,
+            tails,
+            ..
         } = TitleParts::split(text);
         let Some(last) = parts.last().filter(|_| parts.len() > 1) else {
             return text.into();
         };
+        if let Some(behind) = parts
+            .first()
+            .filter(|first| self.is_called(first))
+            .and_then(|_| tails.first())
+        {
+            return behind.clone().into();
+        }
         let long = heads.get(1).is_some_and(|h| h.chars().count() > MIN_CHARS);
         if long && self.named_by(last) {
             heads.swap_remove(1).into()
@@ -195,6 +213,12 @@ impl Site {
             text.into()
         }
     }
+}
+
+/// True for the name of a host: `Forbes.com`.
+pub(super) fn is_host_name(text: &str) -> bool {
+    let is_word = text.contains('.') && !text.contains(char::is_whitespace);
+    is_word && taojin_uri::registrable_domain(text).is_some()
 }
 
 fn letters(text: &str) -> String {

@@ -7,6 +7,7 @@ use unicode_normalization::char::{canonical_combining_class, decompose_canonical
 use crate::fields::likeness::{Forms, find_common_substring, likeness_from, normal_form, plain};
 use crate::fields::title::{Evidence, choose};
 use crate::fields::title_candidate::{TitleCandidate, TitleOrigin};
+use crate::fields::title_extent::Topic;
 use crate::fields::title_parts::{Title, TitleParts};
 
 const TITLE: &str = "世界石油大会在京召开-中国石油新闻中心";
@@ -28,6 +29,7 @@ fn chosen(
         title: &Title::parse(title),
         site_name,
         host: Some("www.oilnews.example"),
+        topic: Topic::default(),
         candidates,
     })
     .0
@@ -285,4 +287,136 @@ fn title_of_the_thing_that_structured_data_names() {
         let found = super::hidden::document(&html(kind)).title;
         assert_eq!(found.as_deref(), Some("地心之钻"), "{kind}");
     }
+}
+
+/// The title of a page with this head and these elements before a text.
+fn title_of(head: &str, body: &str) -> String {
+    let html = format!(
+        "{head}{body}<p>记者从现场了解到，经过一百二十天的施工，改造工程日前通过验收，现场设备运行平稳。</p>\
+         <p>项目负责人介绍，今年更换阀门七台，检修人员由三班增加到四班，夜间值守改为屏幕巡检。</p>"
+    );
+    super::hidden::document(&html).title.unwrap_or_default()
+}
+
+#[test]
+fn title_within_what_is_around_it() {
+    let rows = [
+        (
+            "year of a film",
+            "<title>地心之钻 (1998) - 片库</title><meta property=og:type content=video.movie>",
+            "<h1>地心之钻 (1998)</h1>",
+            "地心之钻",
+        ),
+        (
+            "year of a report",
+            "<title>地心之钻 (1998) - 片库</title><meta property=og:type content=article>",
+            "<h1>地心之钻 (1998)</h1>",
+            "地心之钻 (1998)",
+        ),
+        (
+            "praise of a recipe",
+            "<title>The Easiest Well Pancakes</title><script type=application/ld+json>\
+             {\"@type\":\"Recipe\",\"name\":\"Well Pancakes\"}</script>",
+            "<h1>The Easiest Well Pancakes</h1>",
+            "Well Pancakes",
+        ),
+        (
+            "two things have no name of the page",
+            "<title>The Easiest Well Pancakes</title><script type=application/ld+json>\
+             [{\"@type\":\"Recipe\",\"name\":\"Well Pancakes\"},{\"@type\":\"Recipe\",\"name\":\"Oil Soup\"}]</script>",
+            "<h1>The Easiest Well Pancakes</h1>",
+            "The Easiest Well Pancakes",
+        ),
+        (
+            "kicker that the head leaves out",
+            "<title>Vorwurf am Bohrturm: Neue Quelle liefert Öl - Ölblatt</title>\
+             <meta property=og:title content='Neue Quelle liefert Öl'>",
+            "<h1>Vorwurf am Bohrturm: Neue Quelle liefert Öl</h1>",
+            "Neue Quelle liefert Öl",
+        ),
+        (
+            "host before a colon",
+            "<title>Oilnews.com: North well comes on stream</title>",
+            "",
+            "North well comes on stream",
+        ),
+        (
+            "name and offers",
+            "<title>Power Drills: Battery, Cordless and Kits</title>",
+            "<h1>Power Drills</h1>",
+            "Power Drills",
+        ),
+        (
+            "job of a listing",
+            "<title>Find Jobs - Senior Drilling Engineer Jobs in Reno, Nevada - Oil Inc.</title>",
+            "<h2>Senior Drilling Engineer</h2>",
+            "Senior Drilling Engineer",
+        ),
+        (
+            "section that the title names alone",
+            "<title>各馆讯息</title><meta property=og:title content='各馆讯息 - 城市蜕变联展开幕'>\
+             <meta name=twitter:title content='各馆讯息'>",
+            "<h2>城市蜕变联展开幕</h2>",
+            "城市蜕变联展开幕",
+        ),
+        (
+            "section and name as headings",
+            "<title>College Search - Akron Drilling Institute - At a Glance</title>",
+            "<h1>Akron Drilling Institute</h1><p>Main address</p><h1>College Search</h1>",
+            "Akron Drilling Institute",
+        ),
+        (
+            "label in the heading",
+            "<title>储气库扩建工程提前投产_油气日报</title>",
+            "<h1><i>赞助：</i>储气库扩建工程提前投产</h1>",
+            "储气库扩建工程提前投产",
+        ),
+        (
+            "counter in the heading",
+            "<title>储气库扩建工程提前投产 - 油气日报</title>",
+            "<h1>储气库扩建工程提前投产<span>评论：</span><a href=#c>12</a></h1>",
+            "储气库扩建工程提前投产",
+        ),
+        (
+            "words of a heading in elements",
+            "<title>Well pudding with rice | Oil Kitchen</title><meta property=og:title content='Well pudding with rice'>",
+            "<h1><span>Well pudding</span><span>with rice</span></h1>",
+            "Well pudding with rice",
+        ),
+    ];
+    for (case, head, body, wanted) in rows {
+        assert_eq!(title_of(head, body), wanted, "{case}");
+    }
+}
+
+#[test]
+fn title_name_right_above_the_text() {
+    let name = |distance| TitleCandidate {
+        above: true,
+        distance,
+        ..candidate(TitleOrigin::Heading, "Kincaid Grill")
+    };
+    let title = "Kincaid Grill Review | Anchorage";
+    for (distance, wanted) in [(1, "Kincaid Grill"), (9, "Kincaid Grill Review")] {
+        let review = candidate(TitleOrigin::H1, "Kincaid Grill Review");
+        let found = chosen(title, None, vec![review, name(distance)]);
+        assert_eq!(found.as_deref(), Some(wanted), "{distance} lines above");
+    }
+}
+
+#[test]
+fn title_headline_last_of_three() {
+    let candidates = vec![
+        candidate(TitleOrigin::H1, "油气网"),
+        candidate(TitleOrigin::H1, "洋设备关税下调逆市涨价 国产设备按兵不动"),
+    ];
+    let found = chosen(
+        "油气网--油气财富--洋设备关税下调逆市涨价 国产设备按兵不动",
+        None,
+        candidates,
+    );
+    assert_eq!(
+        found.as_deref(),
+        Some("洋设备关税下调逆市涨价 国产设备按兵不动")
+    );
 }
