@@ -66,8 +66,6 @@ pub(crate) enum DateOrigin {
     Script,
     /// A meta element that may as well mean the last change or the day of an event: `date`, `DC.date`.
     WeakMeta,
-    /// An element elsewhere that calls itself date or source.
-    About,
     /// `<time datetime>` elsewhere.
     OtherTime,
     /// Month and day without a year, or a time relative to now, near the headline.
@@ -95,7 +93,6 @@ impl DateOrigin {
             Self::Modified => DateSource::Modified,
             Self::Labelled
             | Self::Near
-            | Self::About
             | Self::Opening
             | Self::Vague
             | Self::Signature
@@ -403,7 +400,6 @@ fn origin_of(
         (Label::Modified, _) => None,
         (Label::Published, DateForm::Full) if close || about => Some(DateOrigin::Labelled),
         (_, DateForm::Full) if close => Some(DateOrigin::Near),
-        (_, DateForm::Full) if about => Some(DateOrigin::About),
         (_, DateForm::NoYear | DateForm::Relative) if close => Some(DateOrigin::Vague),
         (_, DateForm::Full) if signature => Some(DateOrigin::Signature),
         _ => None,

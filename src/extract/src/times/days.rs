@@ -8,7 +8,7 @@ use super::cursor::{Cursor, is_letter};
 use super::forms::{
     TimeParts, ago_in_english, ago_in_han, day_and_hour, day_before_month, day_by_name, day_in_han,
     day_in_numbers, day_of_month, day_of_short_year, day_of_year, eight_digits, just_now,
-    just_now_in_han, month_before_day, two_numbers,
+    just_now_in_han, month_before_day, two_numbers, year_before_month,
 };
 
 /// A day in a text.
@@ -120,7 +120,7 @@ fn of_number(text: &str, number: &Range<usize>) -> &'static [FormReader] {
             ago_in_english,
         ],
         3 => &[day_of_short_year, ago_in_han, ago_in_english],
-        4 => &[day_of_year, day_of_short_year],
+        4 => &[day_of_year, year_before_month, day_of_short_year],
         8 => &[eight_digits, day_of_short_year],
         0 => &[],
         _ => &[day_of_short_year],

@@ -386,6 +386,21 @@ pub(crate) fn day_before_month(place: Cursor<'_>) -> ReadTime<'_> {
     Some((end, TimeParts::Other))
 }
 
+/// 2019 Oct 2, as catalogues and citations state it.
+pub(crate) fn year_before_month(place: Cursor<'_>) -> ReadTime<'_> {
+    let year = place.bound()?.year()?;
+    let month = year.some_blanks()?;
+    let month_end = month.letters(3, MONTH_LETTERS)?;
+    let day = month_end.maybe_one(&["."]).some_blanks()?;
+    let end = day.digits(1, 2)?;
+    let parts = TimeParts::NamedMonth {
+        year: year.since(place),
+        month: month_end.since(month),
+        day: end.since(day),
+    };
+    Some((end, parts))
+}
+
 /// Oct 2, March 2019, and nothing else in the text.
 pub(crate) fn month_alone(place: Cursor<'_>) -> ReadTime<'_> {
     let month = place.start()?.one(&MONTHS)?.latin(0, 6)?;
