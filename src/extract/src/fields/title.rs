@@ -36,12 +36,7 @@ pub(crate) fn choose(evidence: Evidence<'_>) -> (Option<String>, Vec<TitleCandid
     }
     let all = candidates.clone();
     let mut ranked = rank(candidates, title, &site);
-    let extent = TitleExtent {
-        candidates: &all,
-        title,
-        topic,
-        site: &site,
-    };
+    let extent = TitleExtent::new(&all, title, topic, &site);
     let within = ranked
         .first()
         .and_then(|best| Some((best.origin, extent.find(best)?)));

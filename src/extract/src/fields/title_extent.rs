@@ -20,16 +20,31 @@ pub(crate) struct Topic<'a> {
 /// What a page says of its headline besides the text that was chosen.
 pub(super) struct TitleExtent<'a, 'c> {
     /// All candidates, compared.
-    pub candidates: &'a [TitleCandidate<'c>],
+    candidates: &'a [TitleCandidate<'c>],
     /// `<title>`.
-    pub title: &'a Title,
+    title: &'a Title,
     /// What the page is about.
-    pub topic: Topic<'a>,
+    topic: Topic<'a>,
     /// The site's name.
-    pub site: &'a Site,
+    site: &'a Site,
 }
 
-impl TitleExtent<'_, '_> {
+impl<'a, 'c> TitleExtent<'a, 'c> {
+    /// Of a page with these candidates, which are compared.
+    pub(super) fn new(
+        candidates: &'a [TitleCandidate<'c>],
+        title: &'a Title,
+        topic: Topic<'a>,
+        site: &'a Site,
+    ) -> Self {
+        Self {
+            candidates,
+            title,
+            topic,
+            site,
+        }
+    }
+
     /// Returns the headline within `chosen`, or next to it, if the page shows that `chosen` is not just that.
     pub(super) fn find(&self, chosen: &TitleCandidate<'_>) -> Option<String> {
         let form = normal_form(&chosen.text);
