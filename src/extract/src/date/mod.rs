@@ -232,7 +232,19 @@ impl Sources<'_> {
         } = self;
         all.extend(self.in_lines(false));
         let opening = self.opening.and_then(|time| parse_value(time, clock));
-        all.extend(make_candidate(DateOrigin::Opening, opening));
+        // An earlier time near the headline is that of the thread: the post was edited, or it opens a later page.
+        let began = opening.filter(|opening| {
+            let near = |c: &&DateCandidate| {
+                matches!(
+                    c.origin,
+                    DateOrigin::Labelled | DateOrigin::Time | DateOrigin::Near
+                )
+            };
+            all.iter()
+                .filter(near)
+                .all(|c| c.stamp.date >= opening.date)
+        });
+        all.extend(make_candidate(DateOrigin::Opening, began));
         let tell_none =
             |all: &[DateCandidate]| all.iter().all(|c| c.origin == DateOrigin::Modified);
         if tell_none(all) {

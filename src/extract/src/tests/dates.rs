@@ -504,24 +504,38 @@ fn thread_dated_by_first_post() {
             "我们井队上个月刚下过，慢一点，每根都要灌浆。",
         ),
     ];
-    let html = format!(
-        "<title>怎么下套管 - 石油论坛</title><h1>怎么下套管</h1>\
-         <p>最后回复 <time datetime=2019-09-03T08:15:00+08:00>2019-09-03</time></p>{}",
-        posts.concat()
-    );
-    let hints = Hints {
-        url: taojin_uri::CrawlUri::parse("https://bbs.oil.example/forum/thread-12.html").ok(),
-        ..Hints::default()
+    let read = |above: &str| {
+        let html = format!(
+            "<title>怎么下套管 - 石油论坛</title><h1>怎么下套管</h1><p>{above}</p>{}",
+            posts.concat()
+        );
+        let hints = Hints {
+            url: taojin_uri::CrawlUri::parse("https://bbs.oil.example/forum/thread-12.html").ok(),
+            ..Hints::default()
+        };
+        let context = Context {
+            now_ms: CLOCK.now_ms,
+            ..Context::default()
+        };
+        extract(&Page::parse(html.as_bytes(), hints), &context)
     };
-    let page = Page::parse(html.as_bytes(), hints);
-    let context = Context {
-        now_ms: CLOCK.now_ms,
-        ..Context::default()
-    };
-    let document = extract(&page, &context);
-    assert_eq!(document.method, "posts");
-    let published = document.published.unwrap_or_default();
-    assert!(published.starts_with("2019-09-01T10:00"), "{published}");
-    let openings: Vec<bool> = document.comments.iter().map(|c| c.opening).collect();
-    assert_eq!(openings, [true, false, false]);
+    for (above, day, case) in [
+        (
+            "最后回复 <time datetime=2019-09-03T08:15:00+08:00>2019-09-03</time>",
+            "2019-09-01T10:00",
+            "the last reply above",
+        ),
+        (
+            "<time datetime=2019-08-20T09:00:00+08:00>2019-08-20</time>",
+            "2019-08-20T09:00",
+            "the start of the thread above a post that was edited, or a later page",
+        ),
+    ] {
+        let document = read(above);
+        assert_eq!(document.method, "posts", "{case}");
+        let published = document.published.unwrap_or_default();
+        assert!(published.starts_with(day), "{case}: {published}");
+        let openings: Vec<bool> = document.comments.iter().map(|c| c.opening).collect();
+        assert_eq!(openings, [true, false, false], "{case}");
+    }
 }
