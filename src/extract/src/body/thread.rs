@@ -21,10 +21,11 @@ const LEFT: f32 = 0.25;
 /// of one whose records look like comments.
 const POSTS: f32 = 0.2;
 const COMMENTS: f32 = 0.5;
-/// Share of the chosen text outside the records from which an article stands there, and its fewest tokens: what looks like
-/// comments is comments. On a page that is a talk by its type, a shorter text is what the posts talk about.
+/// Share of the chosen text outside the records from which an article stands there: what looks like comments is comments.
+/// On a page that is a talk by its type, a text of fewer tokens is what the posts talk about, if they hold so many times as many.
 const ARTICLE: f32 = 0.75;
 const ARTICLE_TOKENS: u32 = 300;
+const MUCH_TALK: u32 = 3;
 
 /// Fewer comments than this do not outweigh the text: they are parts of it that look like comments. The second number is
 /// the share of the chosen text that must be left then.
@@ -131,7 +132,9 @@ pub(crate) fn is_thread(
         .collect();
     let tokens = outline.tokens_of(&outside);
     let share = tokens as f32 / outline.tokens_of(chosen).max(1) as f32;
-    types.0[TALK] >= COMMENTS && (share < ARTICLE || tokens < ARTICLE_TOKENS)
+    let is_talked_of =
+        tokens < ARTICLE_TOKENS && outline.tokens_of(&posts.lines) > MUCH_TALK * tokens;
+    types.0[TALK] >= COMMENTS && (share < ARTICLE || is_talked_of)
 }
 
 /// Takes comments out of the lines of the text, where enough of it is left.
@@ -362,17 +365,27 @@ mod tests {
             (false, 0.9, &[1, 2], true, "comments that are the text"),
             (
                 false,
-                0.9,
+                0.99,
                 &[0],
-                true,
-                "what a talk is about, and what is said of it",
+                false,
+                "a few comments under a short text",
             ),
         ] {
             let example = Example::new(&html, false, looks_like_thread);
             assert_eq!(example.is_thread(talk, chosen), expected, "{case}");
         }
-        let article = Example::new(&long, false, false);
-        assert!(!article.is_thread(0.99, &[0]), "comments under an article");
+        let comments = "<div>希望多一些这样的报道，让大家了解情况。</div>".repeat(40);
+        for (text, expected, case) in [
+            (STORY.to_owned(), true, "what a talk is about"),
+            (
+                STORY.replace("，", &"，注气能力提高三成".repeat(40)),
+                false,
+                "an article with comments",
+            ),
+        ] {
+            let example = Example::new(&format!("{text}{comments}"), false, false);
+            assert_eq!(example.is_thread(0.99, &[0]), expected, "{case}");
+        }
         let without = Example::new(STORY, false, true);
         assert!(!without.is_thread(1.0, &[0]), "no posts");
     }
