@@ -53,7 +53,7 @@ pub(crate) fn rule_out_notices(
     odds: &mut [f32],
 ) {
     let lines = &view.outline.lines;
-    let mut notices = view.notices.clone();
+    let mut notices = view.notices().to_vec();
     if let Some(guide) = guide {
         let likely = (0..lines.len()).filter(|i| odds[*i] > FLOOR);
         notices.extend(likely.filter(|i| is_repeated_notice(page, &lines[*i], guide)));
@@ -117,14 +117,17 @@ pub(crate) fn drop_notes(
     }
 }
 
+/// Lines of so many bytes are prose in scripts whose sentences have no marks.
+const LONG_BYTES: usize = 300;
+
 /// What identifies the notes among the lines kept.
 struct Notes<'a> {
     page: &'a Page,
     outline: &'a Outline,
     /// Other pages are made of boxes.
     one_text: bool,
-    /// The page is a thread rather than anything else.
-    of_posts: bool,
+    /// The headline may stand in the text again: in posts, and among facts without prose.
+    says_headline: bool,
     /// Of each line kept what it says that is not text.
     phrases: Vec<Option<Phrase>>,
     /// Of the first lines kept whether they give the day or the writer.
@@ -158,7 +161,7 @@ impl<'a> Notes<'a> {
             page,
             outline,
             one_text,
-            of_posts: body.is_thread,
+            says_headline: body.is_thread,
             phrases: lines.iter().map(|i| body.phrases[*i]).collect(),
             bylines: lines.iter().take(HEAD_LINES).map(byline).collect(),
             inserted: if one_text {
@@ -177,6 +180,9 @@ impl<'a> Notes<'a> {
         notes.first = first.map_or(usize::MAX, |n| lines[n]);
         notes.last = last.map_or(0, |n| lines[n]);
         notes.title = headline.line.filter(|t| *t <= notes.first);
+        let is_long = |i: &usize| outline.text(page, &outline.lines[*i]).len() >= LONG_BYTES;
+        let is_prose = notes.first <= notes.last || lines.iter().any(is_long);
+        notes.says_headline |= !is_prose;
         notes
     }
 
@@ -206,8 +212,7 @@ impl<'a> Notes<'a> {
         let text = self.outline.text(self.page, line);
         let (above, below) = (i < self.first, i > self.last);
         let outside = above || below || n < HEAD_LINES;
-        // A post may say its headline again, and facts without prose are lines like it.
-        let headed = !self.of_posts && self.first <= self.last && i <= self.first;
+        let headed = !self.says_headline && i <= self.first;
         let again = |headline: &Vec<char>| headed && is_repeated(headline, text);
         let before_text = self.is_byline(n) || self.title.is_some_and(|t| i < t);
         if self.headline.as_ref().is_some_and(again)

@@ -40,7 +40,7 @@ pub(crate) struct View<'a> {
     /// What each line says that is not text.
     pub phrases: Vec<Option<Phrase>>,
     /// Lines that are notices of the site by their words.
-    pub notices: Vec<usize>,
+    notices: Vec<usize>,
     /// Whether each line ends as a sentence does.
     pub ends: Vec<bool>,
     /// Line of the headline.
@@ -112,6 +112,11 @@ impl<'a> View<'a> {
                     .collect()
             }),
         }
+    }
+
+    /// Lines that are notices of the site by their words, in order.
+    pub(crate) fn notices(&self) -> &[usize] {
+        &self.notices
     }
 
     /// Features of line `i`.

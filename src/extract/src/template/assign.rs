@@ -203,7 +203,7 @@ impl<'a> Guide<'a> {
 
     /// Whether several pages of the site say a line, given by its [`text_hash`](super::text_hash).
     pub fn is_notice(&self, text: u64) -> bool {
-        self.template.notices.contains(text)
+        self.template.is_notice(text)
     }
 
     /// Log-odds against a line that is part of the template.

@@ -55,7 +55,7 @@ pub struct Template {
     pub container: Option<(u64, f32)>,
     /// Hashes of the lines that several pages of the site say, of this layout or another: notices, not texts.
     #[serde(default)]
-    pub notices: KeySet,
+    notices: KeySet,
     /// Fields that a person gave to places.
     pub labels: BTreeMap<u64, Field>,
     /// Names of nodes by hash.
@@ -67,6 +67,11 @@ impl Template {
     pub fn region(&self, key: u64) -> Option<&Region> {
         let at = self.regions.binary_search_by_key(&key, |r| r.key).ok()?;
         self.regions.get(at)
+    }
+
+    /// Whether several pages of the site say a line with this hash.
+    pub(crate) fn is_notice(&self, text: u64) -> bool {
+        self.notices.contains(text)
     }
 
     /// The name of a node, `…` if it is not known.
