@@ -44,18 +44,26 @@ fn find_copies(page: &Page, lines: &Lines, dropped: &mut [bool]) {
     let Lines { lines, texts, .. } = lines;
     let is_long = |line: &Line| line.all.tokens >= LEAST_TOKENS;
     let hash = |line: &Line| xxh3_64(line.text(page, texts).as_bytes());
+    // Of each line; `None` of a short one.
+    let hashes: Vec<Option<u64>> = lines
+        .iter()
+        .map(|line| is_long(line).then(|| hash(line)))
+        .collect();
     let mut counts: HashMap<u64, u32, RandomState> = HashMap::default();
-    for line in lines.iter().filter(|line| is_long(line)) {
-        *counts.entry(hash(line)).or_default() += 1;
+    for hash in hashes.iter().flatten() {
+        *counts.entry(*hash).or_default() += 1;
     }
     if counts.values().all(|count| *count == 1) {
         return;
     }
-    let is_repeated = |line: &&Line| is_long(line) && counts[&hash(line)] > 1;
+    let both = lines.iter().zip(&hashes);
+    let repeated = both.filter(|(_, hash)| hash.is_some_and(|hash| counts[&hash] > 1));
     let mut elements: Vec<NodeId> = Vec::new();
-    for line in lines.iter().filter(is_repeated).take(MAX_REPEATED) {
-        let named = find_copy_element(page, line);
-        elements.extend(named.filter(|element| !elements.contains(element)));
+    // Whether an element is named as a copy: the same ones are around most lines.
+    let mut named: HashMap<NodeId, bool, RandomState> = HashMap::default();
+    for (line, _) in repeated.take(MAX_REPEATED) {
+        let element = find_copy_element(page, line, &mut named);
+        elements.extend(element.filter(|element| !elements.contains(element)));
         if elements.len() >= MAX_ELEMENTS {
             break;
         }
@@ -64,21 +72,21 @@ fn find_copies(page: &Page, lines: &Lines, dropped: &mut [bool]) {
         let start = lines.partition_point(|line| line.first < element);
         let end = lines.partition_point(|line| line.first < page.node(element).end);
         // An element in it may be dropped already.
-        let inside: Vec<&Line> = (start..end)
-            .filter(|at| !dropped[*at] && is_long(&lines[*at]))
-            .map(|at| &lines[at])
+        let inside: Vec<(u32, u64)> = (start..end)
+            .filter(|at| !dropped[*at])
+            .filter_map(|at| Some((lines[at].all.tokens, hashes[at]?)))
             .collect();
-        for line in &inside {
-            counts.entry(hash(line)).and_modify(|count| *count -= 1);
+        for (_, hash) in &inside {
+            counts.entry(*hash).and_modify(|count| *count -= 1);
         }
-        let tokens: u32 = inside.iter().map(|line| line.all.tokens).sum();
-        let is_outside = |line: &&&Line| counts[&hash(line)] > 0;
-        let outside = inside.iter().filter(is_outside).map(|line| line.all.tokens);
-        if outside.sum::<u32>() * 100 >= tokens * LEAST_SHARE {
+        let tokens: u32 = inside.iter().map(|(tokens, _)| tokens).sum();
+        let outside = inside.iter().filter(|(_, hash)| counts[hash] > 0);
+        let outside: u32 = outside.map(|(tokens, _)| tokens).sum();
+        if outside * 100 >= tokens * LEAST_SHARE {
             dropped[start..end].fill(true);
         } else {
-            for line in &inside {
-                counts.entry(hash(line)).and_modify(|count| *count += 1);
+            for (_, hash) in &inside {
+                counts.entry(*hash).and_modify(|count| *count += 1);
             }
         }
     }
@@ -111,24 +119,31 @@ fn find_select_lists(page: &Page, lines: &[Line], dropped: &mut [bool]) {
     }
 }
 
-/// The nearest element around a line that is named as a copy.
-fn find_copy_element(page: &Page, line: &Line) -> Option<NodeId> {
+/// The nearest element around a line that is named as a copy; `known` has what was looked at already.
+fn find_copy_element(
+    page: &Page,
+    line: &Line,
+    known: &mut HashMap<NodeId, bool, RandomState>,
+) -> Option<NodeId> {
     let around = [line.block].into_iter().chain(page.ancestors(line.block));
-    let around = around
+    let mut around = around
         .take(MAX_UP)
-        .take_while(|id| page.node(*id).tag != Tag::BODY);
+        .take_while(|id| page.node(*id).tag != Tag::BODY && *id != 0);
+    around.find(|id| {
+        *known
+            .entry(*id)
+            .or_insert_with(|| is_named_as_copy(page, *id))
+    })
+}
+
+fn is_named_as_copy(page: &Page, id: NodeId) -> bool {
     let is_copy = |value: &str| {
         let end = value.floor_char_boundary(MAX_NAME_BYTES);
         let value = value.get(..end).unwrap_or_default().to_ascii_lowercase();
         COPY_NAMES.iter().any(|name| value.contains(name))
     };
-    let mut around = around.filter(|id| *id != 0);
-    around.find(|id| {
-        let names = [Attr::Class, Attr::Id];
-        names
-            .iter()
-            .any(|name| page.attr(*id, *name).is_some_and(is_copy))
-    })
+    let names = [Attr::Class, Attr::Id].into_iter();
+    names.filter_map(|name| page.attr(id, name)).any(is_copy)
 }
 
 /// The texts of the options of all selects, those without a letter left out.
