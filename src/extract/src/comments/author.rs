@@ -39,8 +39,14 @@ pub(super) fn find_authors(
     let mut own: Vec<Vec<(usize, f32)>> = Vec::with_capacity(records.len());
     for (at, record) in records.iter().enumerate() {
         let mut mine = Vec::new();
+        let mut before = 0;
         for (index, piece) in record.pieces.iter().enumerate() {
-            let support = support(page, record, &roles[at], index, times[at], &mut known);
+            let role = roles[at][index];
+            let support = support(page, record, role, (index, before), times[at], &mut known);
+            // A time that is first does not push the name behind it away, nor do buttons and counts of votes.
+            let is_beside =
+                matches!(role, Role::Tool | Role::Count) || index == 0 && role == Role::Time;
+            before += usize::from(!is_beside);
             if support <= 0.0 {
                 continue;
             }
@@ -138,17 +144,18 @@ fn find_called(page: &Page, record: &Record, piece: &RecordPiece) -> f32 {
     sum
 }
 
-/// How much speaks for a piece being the writer's name; 0 when it cannot be.
+/// How much speaks for a piece being the writer's name; 0 when it cannot be. `before` are the pieces before it, at
+/// `index`, that push a name away.
 fn support(
     page: &Page,
     record: &Record,
-    roles: &[Role],
-    index: usize,
+    role: Role,
+    (index, before): (usize, usize),
     time: Option<usize>,
     known: &mut HashMap<Key, f32>,
 ) -> f32 {
     let piece = &record.pieces[index];
-    if roles[index] == Role::Time {
+    if role == Role::Time {
         // `张三 发表于 2019-1-1`: name and time in one text.
         let name = clean_name(&piece.text, true);
         return if Some(index) == time && is_name(&name) && !words::is_tool(&name) {
@@ -157,7 +164,7 @@ fn support(
             0.0
         };
     }
-    if !matches!(roles[index], Role::Text | Role::Label | Role::Count) || !is_name(&piece.text) {
+    if !matches!(role, Role::Text | Role::Label | Role::Count) || !is_name(&piece.text) {
         return 0.0;
     }
     let mut sum = *known
@@ -173,8 +180,6 @@ fn support(
             0.2
         };
     }
-    // A time that is first does not push the name behind it away.
-    let before = index - usize::from(index > 0 && roles[0] == Role::Time);
     sum += if before == 0 {
         1.0
     } else if before < 3 {
@@ -188,7 +193,7 @@ fn support(
         0.0
     };
     // One who answers everybody is said in all records; with a picture it is a person all the same.
-    if roles[index] == Role::Text || has_picture(page, piece) {
+    if role == Role::Text || has_picture(page, piece) {
         sum
     } else {
         sum * 0.5

@@ -66,6 +66,39 @@ fn author_label_any_case() {
 }
 
 #[test]
+fn author_behind_votes() {
+    let comment = |votes: &str, name: &str, text: &str| {
+        format!(
+            "<div class=opinia><div>Rated: <em>{votes}</em> <i>[8]</i></div>\
+             <div>~<span>{name}</span> <span>[2024-05-07 10:00]</span></div><p>{text}</p><a>Reply</a></div>"
+        )
+    };
+    let html = [
+        comment(
+            "+8",
+            "anna",
+            "This trial of the new pump went very well indeed.",
+        ),
+        comment(
+            "-1",
+            "ben",
+            "I would like to see the same done at our well.",
+        ),
+        comment(
+            "+3",
+            "cai",
+            "The report says little about what it did cost.",
+        ),
+    ];
+    let comments = found(&html.concat()).comments;
+    let names: Vec<_> = comments
+        .iter()
+        .filter_map(|c| c.author.as_deref())
+        .collect();
+    assert_eq!(names, ["anna", "ben", "cai"]);
+}
+
+#[test]
 fn time_found_or_not() {
     for text in concat!(
         "2026-11-18 10:02~2019年10月23日 09:05~10月23日17:26~昨天 12:05~刚刚~3小时前~半年前~",
