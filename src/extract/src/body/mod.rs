@@ -82,6 +82,28 @@ fn may_be_list(judged: &Judged) -> bool {
     judged.shape.links >= HUB_LINKS && signs.declared <= 0 && signs.address <= 0
 }
 
+/// The lines to keep by their odds, and the F1 to be expected of them. Comments are likely lines too: where they win
+/// over the article above them, it is selected without them.
+fn select_text(search: &LineContext<'_>, judgement: &Judgement) -> (Vec<usize>, f32) {
+    let outline = search.outline;
+    let select_by = |odds: &[f32]| select(&count_tokens(&outline.lines, odds), odds);
+    let chosen = select_by(&judgement.odds);
+    let types = &judgement.types;
+    let Some(is_open) = thread::prefer_article(outline, search.posts, types, &chosen.0) else {
+        return chosen;
+    };
+    let odds = judgement.odds.iter().zip(is_open);
+    let odds: Vec<f32> = odds
+        .map(|(odds, open)| if open { *odds } else { f32::MIN })
+        .collect();
+    let article = select_by(&odds);
+    if outline.tokens_of(&article.0) >= thread::TEXT_TOKENS {
+        article
+    } else {
+        chosen
+    }
+}
+
 /// The main text of a page.
 pub(super) fn extract_main_text(
     search: &LineContext<'_>,
@@ -114,8 +136,7 @@ pub(super) fn extract_main_text(
     let (mut lines, expected, decided_by) = match &guide {
         Some(guide) => guided::choose(search.page, outline, &judgement.odds, guide),
         None => {
-            let tokens = count_tokens(&outline.lines, &judgement.odds);
-            let (lines, expected) = select(&tokens, &judgement.odds);
+            let (lines, expected) = select_text(search, &judgement);
             (lines, expected, DecidedBy::Model)
         }
     };

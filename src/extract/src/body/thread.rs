@@ -33,7 +33,7 @@ const FEW: usize = 3;
 const MOST_LEFT: f32 = 0.5;
 
 /// Tokens that are a text, however long the comments below it.
-const TEXT_TOKENS: u32 = 60;
+pub(super) const TEXT_TOKENS: u32 = 60;
 
 /// Most tokens of a post that is only the card of who wrote the next.
 const CARD_TOKENS: u32 = 8;
@@ -51,6 +51,8 @@ pub(crate) struct Posts {
     pub found: FoundComments,
     /// The lines of their texts, in order.
     pub lines: Vec<usize>,
+    /// The lines of their names and times, in order.
+    heads: Vec<usize>,
     /// For each line of the page whether it is in the record of one.
     inside: Vec<bool>,
 }
@@ -71,7 +73,8 @@ impl Posts {
             return Self::default();
         }
         Self {
-            lines: find_post_lines(outline, &found),
+            lines: find_post_lines(outline, &found, |post| &post.nodes),
+            heads: find_post_lines(outline, &found, |post| &post.heads),
             inside: find_record_lines(outline, &found),
             found,
         }
@@ -137,17 +140,48 @@ pub(crate) fn is_thread(
     types.0[TALK] >= COMMENTS && (share < ARTICLE || is_talked_of)
 }
 
+/// The lines of the text without those of comments.
+fn drop_comments(outline: &Outline, posts: &Posts, lines: &[usize]) -> Vec<usize> {
+    let mut rest = lines.to_vec();
+    // A record may hold more than the comment; of that only name, time and what is too short for a paragraph go too.
+    rest.retain(|i| {
+        posts.lines.binary_search(i).is_err()
+            && posts.heads.binary_search(i).is_err()
+            && (!posts.inside[*i] || outline.lines[*i].all.tokens > BESIDE_TOKENS)
+    });
+    rest
+}
+
+/// Where the lines chosen are only comments on a page that is no thread: for each line of the page whether it may be
+/// chosen when the comments may not. `None` where enough else is chosen.
+pub(crate) fn prefer_article(
+    outline: &Outline,
+    posts: &Posts,
+    types: &PageType,
+    chosen: &[usize],
+) -> Option<Vec<bool>> {
+    let is_few = posts.found.comments.len() < FEW;
+    if posts.lines.is_empty() || is_few || is_thread(outline, posts, types, chosen) {
+        return None;
+    }
+    let rest = drop_comments(outline, posts, chosen);
+    if outline.tokens_of(&rest) >= TEXT_TOKENS {
+        return None;
+    }
+    let all: Vec<usize> = (0..outline.lines.len()).collect();
+    let mut open = vec![false; all.len()];
+    for line in drop_comments(outline, posts, &all) {
+        open[line] = true;
+    }
+    Some(open)
+}
+
 /// Takes comments out of the lines of the text, where enough of it is left.
 pub(crate) fn leave_out_comments(outline: &Outline, posts: &Posts, lines: &mut Vec<usize>) {
     if posts.lines.is_empty() {
         return;
     }
-    let mut rest = lines.clone();
-    // A record may hold more than the comment; of that only what is too short for a paragraph goes with it.
-    rest.retain(|i| {
-        posts.lines.binary_search(i).is_err()
-            && (!posts.inside[*i] || outline.lines[*i].all.tokens > BESIDE_TOKENS)
-    });
+    let rest = drop_comments(outline, posts, lines);
     let tokens = outline.tokens_of(&rest);
     let left = tokens as f32 / outline.tokens_of(lines).max(1) as f32;
     let is_few = posts.found.comments.len() < FEW && left < MOST_LEFT;
@@ -252,10 +286,14 @@ fn find_record_lines(outline: &Outline, found: &FoundComments) -> Vec<bool> {
     out
 }
 
-/// The lines of the posts' texts.
-fn find_post_lines(outline: &Outline, found: &FoundComments) -> Vec<usize> {
+/// The lines of some nodes of the posts.
+fn find_post_lines(
+    outline: &Outline,
+    found: &FoundComments,
+    nodes_of: impl Fn(&FoundComment) -> &[NodeId],
+) -> Vec<usize> {
     let posts = found.opening.iter().chain(&found.comments);
-    let mut nodes: Vec<NodeId> = posts.flat_map(|p| p.nodes.iter().copied()).collect();
+    let mut nodes: Vec<NodeId> = posts.flat_map(|p| nodes_of(p).iter().copied()).collect();
     nodes.sort_unstable();
     let mut next = nodes.iter().copied().peekable();
     let mut out = Vec::new();
@@ -415,6 +453,52 @@ mod tests {
             let mut lines: Vec<usize> = (0..example.outline.lines.len()).collect();
             leave_out_comments(&example.outline, &posts, &mut lines);
             assert_eq!(lines.len(), expected, "{case}");
+        }
+    }
+
+    /// An article of three paragraphs with four comments below it, each with a long line of title, time and name.
+    fn story_with_comments() -> Example {
+        let head = "<h4># re: 储气库扩建工程日前通过验收 2024-05-07 10:00 张三</h4>";
+        let html = STORY.repeat(3) + &format!("{head}<div>写得好，希望多一些。</div>").repeat(4);
+        let mut example = Example::new(&html, false, false);
+        let lines = &example.outline.lines;
+        let comment = |at: usize| FoundComment {
+            range: lines[at].block..lines[at + 1].end,
+            nodes: vec![lines[at + 1].first],
+            heads: vec![lines[at].first],
+            ..FoundComment::default()
+        };
+        let found = FoundComments {
+            comments: (3..11).step_by(2).map(comment).collect(),
+            ..FoundComments::default()
+        };
+        example.posts = Posts::new(&example.outline, found);
+        example
+    }
+
+    #[test]
+    fn leave_out_comments_long_heads() {
+        let example = story_with_comments();
+        let mut lines: Vec<usize> = (0..11).collect();
+        leave_out_comments(&example.outline, &example.posts, &mut lines);
+        assert_eq!(lines, [0, 1, 2]);
+    }
+
+    #[test]
+    fn prefer_article_over_comments() {
+        let example = story_with_comments();
+        let comments: Vec<usize> = (3..11).collect();
+        let all: Vec<usize> = (0..11).collect();
+        let article = Some((0..11).map(|line| line < 3).collect());
+        for (talk, chosen, expected, case) in [
+            (0.1, &comments, article, "comments won over the article"),
+            (0.1, &all, None, "the article is chosen too"),
+            (0.9, &comments, None, "a thread"),
+        ] {
+            let mut types = PageType([0.0; TYPES]);
+            types.0[TALK] = talk;
+            let open = prefer_article(&example.outline, &example.posts, &types, chosen);
+            assert_eq!(open, expected, "{case}");
         }
     }
 

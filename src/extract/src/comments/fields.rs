@@ -31,6 +31,8 @@ pub(super) struct RecordFields {
     pub text: String,
     /// Text nodes of the text.
     pub nodes: Vec<NodeId>,
+    /// Text nodes of the name and the time.
+    pub heads: Vec<NodeId>,
     pub reply_to: Option<String>,
     pub votes: Option<i64>,
     /// The record has buttons of comments: answer, quote, report, vote.
@@ -90,6 +92,10 @@ pub(super) fn read_fields(page: &Page, records: &[Record], signs: &[NodeId]) -> 
                 out.usual[2],
             ];
             out.time = times[at].map(|t| records[at].pieces[t].node);
+            let heads = times[at].into_iter().chain(author.map(|a| a.piece));
+            out.heads = heads
+                .map(|at_piece| records[at].pieces[at_piece].node)
+                .collect();
             out.author = author.map(|a| a.name.clone());
             out.named = author.is_some_and(|a| a.named);
             out.answers = records[at]

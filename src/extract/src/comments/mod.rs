@@ -42,6 +42,8 @@ pub struct FoundComment {
     pub range: Range<NodeId>,
     /// The text nodes of its text.
     pub nodes: Vec<NodeId>,
+    /// The text nodes of name and time.
+    pub heads: Vec<NodeId>,
     /// Who wrote it, as printed.
     pub author: Option<String>,
     /// When: the machine's form where the page has one, else as printed.
@@ -146,6 +148,7 @@ fn make_comment(page: &Page, record: Record, fields: RecordFields) -> FoundComme
     FoundComment {
         range: record.range,
         nodes: fields.nodes,
+        heads: fields.heads,
         author: fields.author,
         time: fields.time.and_then(|sign| signs::print_time(page, sign)),
         text,
