@@ -51,8 +51,8 @@ pub(crate) struct Posts {
     pub found: FoundComments,
     /// The lines of their texts, in order.
     pub lines: Vec<usize>,
-    /// The lines of their names and times, in order.
-    heads: Vec<usize>,
+    /// The lines of their names and times and of comments that are printed again, in order.
+    beside: Vec<usize>,
     /// For each line of the page whether it is in the record of one.
     inside: Vec<bool>,
 }
@@ -72,9 +72,12 @@ impl Posts {
         if found.comments.is_empty() {
             return Self::default();
         }
+        let posts = || found.opening.iter().chain(&found.comments);
+        let heads = posts().chain(&found.repeated).flat_map(|p| &p.heads);
+        let again = found.repeated.iter().flat_map(|post| &post.nodes);
         Self {
-            lines: find_post_lines(outline, &found, |post| &post.nodes),
-            heads: find_post_lines(outline, &found, |post| &post.heads),
+            lines: find_lines(outline, posts().flat_map(|post| &post.nodes)),
+            beside: find_lines(outline, heads.chain(again)),
             inside: find_record_lines(outline, &found),
             found,
         }
@@ -146,7 +149,7 @@ fn drop_comments(outline: &Outline, posts: &Posts, lines: &[usize]) -> Vec<usize
     // A record may hold more than the comment; of that only name, time and what is too short for a paragraph go too.
     rest.retain(|i| {
         posts.lines.binary_search(i).is_err()
-            && posts.heads.binary_search(i).is_err()
+            && posts.beside.binary_search(i).is_err()
             && (!posts.inside[*i] || outline.lines[*i].all.tokens > BESIDE_TOKENS)
     });
     rest
@@ -286,14 +289,9 @@ fn find_record_lines(outline: &Outline, found: &FoundComments) -> Vec<bool> {
     out
 }
 
-/// The lines of some nodes of the posts.
-fn find_post_lines(
-    outline: &Outline,
-    found: &FoundComments,
-    nodes_of: impl Fn(&FoundComment) -> &[NodeId],
-) -> Vec<usize> {
-    let posts = found.opening.iter().chain(&found.comments);
-    let mut nodes: Vec<NodeId> = posts.flat_map(|p| nodes_of(p).iter().copied()).collect();
+/// The lines that some nodes are in.
+fn find_lines<'n>(outline: &Outline, nodes: impl Iterator<Item = &'n NodeId>) -> Vec<usize> {
+    let mut nodes: Vec<NodeId> = nodes.copied().collect();
     nodes.sort_unstable();
     let mut next = nodes.iter().copied().peekable();
     let mut out = Vec::new();
@@ -354,6 +352,7 @@ mod tests {
                 opening: has_opening.then(|| post(0)),
                 comments: (1..outline.lines.len()).map(post).collect(),
                 looks_like_thread,
+                ..FoundComments::default()
             };
             let posts = Posts::new(&outline, found);
             Self {
@@ -481,6 +480,17 @@ mod tests {
         let example = story_with_comments();
         let mut lines: Vec<usize> = (0..11).collect();
         leave_out_comments(&example.outline, &example.posts, &mut lines);
+        assert_eq!(lines, [0, 1, 2]);
+    }
+
+    #[test]
+    fn leave_out_comments_printed_again() {
+        let mut example = story_with_comments();
+        let mut found = std::mem::take(&mut example.posts.found);
+        found.repeated = found.comments.split_off(3);
+        let posts = Posts::new(&example.outline, found);
+        let mut lines: Vec<usize> = (0..11).collect();
+        leave_out_comments(&example.outline, &posts, &mut lines);
         assert_eq!(lines, [0, 1, 2]);
     }
 

@@ -63,6 +63,8 @@ pub struct FoundComment {
 pub struct FoundComments {
     /// In page order, without the first post of a thread.
     pub comments: Vec<FoundComment>,
+    /// Those of them that the page prints again: hot comments among all, answers in a hidden copy.
+    pub repeated: Vec<FoundComment>,
     /// First post of a thread, when it is a record like those that answer it.
     pub opening: Option<FoundComment>,
     /// By URL, names and place they look like the posts of a thread.

@@ -50,10 +50,11 @@ pub(super) fn arrange_threads(page: &Page, blocks: Vec<CommentBlock>) -> FoundCo
         .then(|| comments.iter().position(|c| c.range.start == first))
         .flatten()
         .map(|at| comments.remove(at));
-    drop_repeated(&mut comments);
+    let repeated = take_repeated(&mut comments);
     nest_comments(page, &mut comments);
     FoundComments {
         comments,
+        repeated,
         opening,
         looks_like_thread: thread,
     }
@@ -67,10 +68,12 @@ fn has_headline(page: &Page, comment: &FoundComment) -> bool {
         .any(|id| page.node(id).tag == Tag::H1 && !page.inline_text(id).is_empty())
 }
 
-/// Hot comments are printed again among all: the first one stays.
-fn drop_repeated(comments: &mut Vec<FoundComment>) {
+/// Takes out the comments that are printed again: hot comments among all. The first one stays.
+fn take_repeated(comments: &mut Vec<FoundComment>) -> Vec<FoundComment> {
     let mut seen = HashSet::new();
-    comments.retain(|c| seen.insert((c.author.clone(), c.time.clone(), c.text.clone())));
+    let is_repeated =
+        |c: &mut FoundComment| !seen.insert((c.author.clone(), c.time.clone(), c.text.clone()));
+    comments.extract_if(.., is_repeated).collect()
 }
 
 /// Sets for each comment the one that it answers by its place: the one inside whose record it is, or the first of the
