@@ -11,7 +11,7 @@ pub(crate) mod table;
 use std::ops::Range;
 
 use crate::page::measure::Measure;
-use crate::page::{Hidden, NodeId, Page, PathId, Tag, TextCounts, is_link, is_skipped};
+use crate::page::{Attr, Hidden, NodeId, Page, PathId, Tag, TextCounts, is_link, is_skipped};
 use hints::{MarkReader, Marks};
 use render::render_line;
 
@@ -89,7 +89,10 @@ impl Lines {
                 if !walk.text(at) {
                     break;
                 }
-            } else if is_skipped(node.tag) || (!hidden_too && walk.hidden.has(at)) {
+            } else if is_skipped(node.tag)
+                || (!hidden_too && walk.hidden.has(at))
+                || walk.is_counter(at)
+            {
                 at = node.end;
                 continue;
             } else {
@@ -180,6 +183,20 @@ impl<'a> Walk<'a> {
 
     fn top(&self) -> OpenBlock {
         *self.open.last().expect("the first entry never ends")
+    }
+
+    /// A number in an inline element that is called a count of comments: it may be glued to the text of its line.
+    fn is_counter(&mut self, at: NodeId) -> bool {
+        let node = self.page.node(at);
+        if node.end != at + 2 || node.tag.is_block() || self.page.node(at + 1).tag != Tag::TEXT {
+            return false;
+        }
+        let number = self.page.text(at + 1).trim();
+        let is_number = !number.is_empty() && number.bytes().all(|b| b.is_ascii_digit());
+        let is_count = |class: &str| class.contains("count") || class.contains("num");
+        is_number
+            && self.page.attr(at, Attr::Class).is_some_and(is_count)
+            && self.reader.marks(at).any(Marks::COMMENT)
     }
 
     /// Closes what ends before node `at`. Leaving a block ends the line, though the text after it may share its

@@ -43,6 +43,22 @@ fn signs_stay_in_their_block() {
 }
 
 #[test]
+fn counts_of_comments_beside_text_are_dropped() {
+    for (html, text) in [
+        ("<a class=comments_count>0</a>储气库", "储气库"),
+        (
+            "储气库 <span class='news comment-num'> 12 </span>",
+            "储气库",
+        ),
+        ("<a class=comments_count>共 7 条</a>", "共 7 条"),
+        ("<b class=comment>9</b> 口井", "9 口井"),
+        ("<b class=count>9</b> 口井", "9 口井"),
+    ] {
+        assert_eq!(lines(&format!("<div>{html}</div>")), [text], "{html}");
+    }
+}
+
+#[test]
 fn signs_of_title_and_comments_are_kept() {
     let page = document(&format!(
         "<title>《管道条例》问答</title><h1>《<a href=/x>管道条例</a>》问答</h1><div>{STORY}</div>"
