@@ -252,6 +252,7 @@ pub(super) fn is_person(href: &str) -> bool {
 
 /// Short, without the signs of a sentence.
 fn is_name(text: &str) -> bool {
+    let text = words::strip_comment_label(text).unwrap_or(text);
     text.len() <= MAX_NAME
         && text.chars().any(char::is_alphanumeric)
         && !text.ends_with(['。', '！', '？', '!', '?', ';', '；'])
@@ -289,6 +290,9 @@ static WORDS: LazyLock<[Vec<String>; 2]> =
     LazyLock::new(|| ["comment.name.before", "comment.name.after"].map(cues::words));
 
 fn strip_label(text: &str) -> &str {
+    if let Some(name) = words::strip_comment_label(text) {
+        return name;
+    }
     WORDS[0].iter().fold(text, |rest, label| {
         let (head, after) = rest.split_at_checked(label.len()).unwrap_or_default();
         if !head.eq_ignore_ascii_case(label) {

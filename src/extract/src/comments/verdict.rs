@@ -87,7 +87,8 @@ fn collect_signs(
         posts: elements_around(page, first.range.start)
             .take(3)
             .any(|id| record::is_called(page, id, words::POST)),
-        heading: has_heading(page, first.range.start),
+        heading: has_heading(page, first.range.start)
+            || share(&|(record, _)| is_labelled(page, &record.range)) >= LABELLED,
         times: share(&|(_, f)| f.time.is_some()),
         authors: share(&|(_, f)| f.author.is_some()),
         named: share(&|(_, f)| f.named),
@@ -271,6 +272,10 @@ pub(super) fn may_speak(
         || nodes
             .any(|id| page.node(id).tag == Tag::TEXT && words::is_answer_tool(page.text(id).trim()))
         || has_heading(page, first.start)
+        || records
+            .iter()
+            .take(PROBED)
+            .any(|record| is_labelled(page, record))
         || unnamed
             && records.len() >= TALK_RECORDS
             && records
@@ -324,6 +329,19 @@ fn has_heading(page: &Page, start: NodeId) -> bool {
         .filter(|id| !page.text(*id).trim().is_empty())
         .take(HEADING_TEXTS)
         .any(|id| words::is_heading(page.text(id).trim()))
+}
+
+/// Share of records with a label of their own from which the labels are their heading.
+const LABELLED: f32 = 0.7;
+
+/// The first text of a record says that it is a comment and whose: `Our reader's comment: Anna`.
+fn is_labelled(page: &Page, record: &Range<NodeId>) -> bool {
+    let mut texts = record
+        .clone()
+        .filter(|id| page.node(*id).tag == Tag::TEXT)
+        .map(|id| page.text(id).trim());
+    let first = texts.find(|text| !text.is_empty());
+    first.is_some_and(|text| words::strip_comment_label(text).is_some())
 }
 
 fn has_headline(page: &Page, record: &Record) -> bool {

@@ -226,6 +226,13 @@ pub(super) fn is_heading(text: &str) -> bool {
         && HEADING.is_match(text)
 }
 
+/// What is behind the label of a comment that names its writer: `Our reader's comment: Anna`.
+pub(super) fn strip_comment_label(text: &str) -> Option<&str> {
+    let (label, rest) = text.split_once([':', '：'])?;
+    let is_label = label.len() <= MAX_BYTES && has_heading_start(label) && WORDS.stand_in(label);
+    Some(rest.trim()).filter(|rest| is_label && !rest.is_empty())
+}
+
 /// A text begins with such a word. Spares most texts the look for the words.
 pub(super) fn has_heading_start(text: &str) -> bool {
     let outer = |c: char| !c.is_alphabetic();

@@ -99,6 +99,37 @@ fn author_behind_votes() {
 }
 
 #[test]
+fn comments_by_their_labels() {
+    let comment = |name: &str, hour: u32, text: &str| {
+        format!(
+            "<table><tr><td><b>Comments of our reader: {name}</b></td></tr><tr><td>{text}</td></tr>\
+             <tr><td>{hour}:02 17-January-2024</td></tr></table>"
+        )
+    };
+    let article = "<p>The second well of the field has been in test for a week now.</p>".repeat(3);
+    let html = [
+        article,
+        comment(
+            "Anna",
+            10,
+            "This trial of the new pump went very well indeed.",
+        ),
+        comment(
+            "Ben of Hull",
+            11,
+            "I would like to see the same done at our well.",
+        ),
+        comment("Cai", 12, "The report says little about what it did cost."),
+    ];
+    let comments = found(&html.concat()).comments;
+    let names: Vec<_> = comments
+        .iter()
+        .filter_map(|c| c.author.as_deref())
+        .collect();
+    assert_eq!(names, ["Anna", "Ben of Hull", "Cai"]);
+}
+
+#[test]
 fn time_found_or_not() {
     for text in concat!(
         "2026-11-18 10:02~2019年10月23日 09:05~10月23日17:26~昨天 12:05~刚刚~3小时前~半年前~",
