@@ -482,7 +482,35 @@ mod tests {
                 false,
             ),
             (
+                "Ces pages sont réservées aux abonné(e)s, merci de vous connecter.",
+                false,
+            ),
+            (
+                "Your comments are subject to moderation by our staff and appear here the next day.",
+                false,
+            ),
+            (
+                "Редакция портала не несёт ответственности за сказанное читателями, их письма мы не правим.",
+                false,
+            ),
+            (
+                "Byłeś świadkiem lub uczestnikiem wypadku na moście? Zadzwoń do nas, czekamy na zdjęcia.",
+                false,
+            ),
+            (
+                "来这里是为了互相帮助。请勿发布广告和与题目无关的回答，谢谢大家的配合。",
+                false,
+            ),
+            (
+                "Hold the arrow keys to advance by ten seconds, or press the letter m to mute the clip.",
+                false,
+            ),
+            (
                 "The mayor has been a subscriber of the local paper since his youth, he says.",
+                true,
+            ),
+            (
+                "All that is said in the council is subject to moderation by its chair, whose comments are short.",
                 true,
             ),
         ] {
