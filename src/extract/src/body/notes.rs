@@ -5,13 +5,15 @@
 //! element that is named as the text: comments below an article, other articles, consent to cookies.
 
 use std::collections::HashSet;
+use std::sync::LazyLock;
 
 use foldhash::fast::RandomState;
 
 use super::judgement::FLOOR;
 use super::{Body, DecidedBy};
 use crate::classify::features::{View, link_share};
-use crate::cues::phrases::Phrase;
+use crate::cues::compile_begun;
+use crate::cues::phrases::{Phrase, strip_signs};
 use crate::date::stamp::Clock;
 use crate::date::text::{DateForm, FoundDate, find_dates};
 use crate::fields::author::find_author;
@@ -21,6 +23,7 @@ use crate::hash_line;
 use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
+use crate::literals::Beginnings;
 use crate::page::measure::ends_sentence;
 use crate::page::{Kind, NodeId, Page, PathId};
 use crate::template::Guide;
@@ -218,6 +221,7 @@ impl<'a> Notes<'a> {
         if self.headline.as_ref().is_some_and(again)
             || line.marks.any(self.inserted)
             || (below && is_cookie_notice(text))
+            || (self.one_text && is_teaser(line, text))
             || (self.first <= self.last && outside && self.in_card(line))
             || (above && before_text)
         {
@@ -273,6 +277,23 @@ fn find_insertions(outline: &Outline, lines: &[usize]) -> Marks {
         .into_iter()
         .filter(|(marks, most)| tokens(&|l| l.marks.any(*marks)) <= most * whole)
         .fold(Marks::default(), |all, (marks, _)| all.with(marks))
+}
+
+/// True for a line in an article that is a link to another text: its element is named so, or a label like `Read:` is before
+/// it. Other links alone on their lines are mostly of the text.
+fn is_teaser(line: &Line, text: &str) -> bool {
+    /// A line with a smaller share in the link is a sentence.
+    const LINKED: f32 = 0.5;
+    static LABELS: LazyLock<Beginnings> = LazyLock::new(|| compile_begun(&["teaser.label"]));
+    if link_share(line) <= LINKED {
+        return false;
+    }
+    let first = strip_signs(text);
+    let is_label = |len: usize| {
+        let behind = first.get(len..).unwrap_or_default().trim_start();
+        behind.starts_with([':', '：'])
+    };
+    line.marks.any(Marks::RELATED) || LABELS.of_text(first).any(|(_, len)| is_label(len))
 }
 
 /// True for a banner that says what the site uses cookies for.
@@ -521,6 +542,48 @@ mod tests {
                 story(3)
             ));
             assert_eq!(text.contains(notice), is_text, "{notice}");
+        }
+    }
+
+    #[test]
+    fn teaser_inside_article() {
+        let story: String = (1..=3)
+            .map(|i| format!("<p>The ferry to the island was cancelled on day {i}, and the post has come by plane since.</p>"))
+            .collect();
+        for (teaser, is_text) in [
+            (
+                "<p>Also: <a href=/2>Islanders ask for a tunnel to the coast</a></p>",
+                false,
+            ),
+            (
+                "<p><a href=/2>Photos: Islanders wait for a tunnel to the coast</a></p>",
+                false,
+            ),
+            (
+                "<p>Baca: <a href=/2>Islanders ask for a tunnel to the coast</a></p>",
+                false,
+            ),
+            (
+                "<p class=related-story><a href=/2>Islanders wait for a tunnel to the coast</a></p>",
+                false,
+            ),
+            (
+                "<p><a href=/2>Islanders wait for a tunnel to the coast</a></p>",
+                true,
+            ),
+            (
+                "<p>Read: Islanders wait for a tunnel, as the <a href=/2>paper</a> says.</p>",
+                true,
+            ),
+            (
+                "<p>Website: <a href=http://tunnel.example>Islanders for a tunnel to the coast</a></p>",
+                true,
+            ),
+        ] {
+            let text = text_of(&format!(
+                "<title>The ferry</title><h1>The ferry</h1><article>{story}{teaser}{story}</article>"
+            ));
+            assert_eq!(text.contains("Islanders"), is_text, "{teaser}: {text}");
         }
     }
 

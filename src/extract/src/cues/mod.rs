@@ -16,6 +16,7 @@
 //! | `KIND.pattern` | regular expressions, one on a line, of other such lines |
 //! | `KIND.pattern.begins`, `KIND.pattern.has` | a line that a pattern matches begins with one of these or has one of those |
 //! | `notice.anywhere` | are only in a notice of the site, which is no text wherever it stands |
+//! | `teaser.label` | before a colon and a link to another text |
 //! | `published.label`, `source.beside_date`, `crumbs.home` | parts of the patterns in [`phrases`] |
 //! | `line.shop`, `line.talk`, `line.reading`, `line.call`, `line.time` | counted to estimate the type of a page |
 //! | `title.talk`, `title.reference`, `title.shop`, `title.how` | the same, in the title; the last at its beginning |
