@@ -140,6 +140,8 @@ struct Notes<'a> {
     /// The first and the last line of prose.
     first: usize,
     last: usize,
+    /// The first line below the prose that names files of the text, kept or not: links below it may name more.
+    attachments: usize,
     /// Line of the headline, if it is above the prose.
     title: Option<usize>,
     /// Normal form of the headline.
@@ -174,6 +176,7 @@ impl<'a> Notes<'a> {
             },
             first: usize::MAX,
             last: 0,
+            attachments: usize::MAX,
             title: None,
             headline: headline.text.as_deref().map(normal_form),
         };
@@ -182,6 +185,9 @@ impl<'a> Notes<'a> {
         let first = prose.find(|n| !notes.is_byline(*n));
         notes.first = first.map_or(usize::MAX, |n| lines[n]);
         notes.last = last.map_or(0, |n| lines[n]);
+        let mut below = notes.last..body.phrases.len();
+        let attachments = below.find(|i| body.phrases[*i] == Some(Phrase::Attachment));
+        notes.attachments = attachments.unwrap_or(usize::MAX);
         notes.title = headline.line.filter(|t| *t <= notes.first);
         let is_long = |i: &usize| outline.text(page, &outline.lines[*i]).len() >= LONG_BYTES;
         let is_prose = notes.first <= notes.last || lines.iter().any(is_long);
@@ -206,6 +212,15 @@ impl<'a> Notes<'a> {
         self.one_text && line.marks.any(Marks::AUTHOR)
     }
 
+    /// True for a line of an article with prose that is links and nothing else, unless it is a whole sentence.
+    fn is_bare_link(&self, line: &Line, text: &str) -> bool {
+        /// Fewest tokens of a sentence that is more than a headline.
+        const SENTENCE: u32 = 12;
+        let is_sentence = line.all.tokens >= SENTENCE && ends_sentence(text);
+        let is_bare = line.links > 0 && line.plain_tokens() == 0;
+        self.one_text && self.first <= self.last && is_bare && !is_sentence
+    }
+
     /// True if line `i`, the `n`th of those kept, is a note; `closes` if it is right below a signature.
     fn hold(&self, i: usize, n: usize, closes: bool) -> bool {
         let line = &self.outline.lines[i];
@@ -222,6 +237,7 @@ impl<'a> Notes<'a> {
             || line.marks.any(self.inserted)
             || (below && is_cookie_notice(text))
             || (self.one_text && is_teaser(line, text))
+            || (below && i < self.attachments && self.is_bare_link(line, text))
             || (self.first <= self.last && outside && self.in_card(line))
             || (above && before_text)
         {
@@ -584,6 +600,36 @@ mod tests {
                 "<title>The ferry</title><h1>The ferry</h1><article>{story}{teaser}{story}</article>"
             ));
             assert_eq!(text.contains("Islanders"), is_text, "{teaser}: {text}");
+        }
+    }
+
+    #[test]
+    fn links_below_article() {
+        let story: String = (1..=5)
+            .map(|i| format!("<p>The ferry to the island was cancelled on day {i}, and the post has come by plane since.</p>"))
+            .collect();
+        for (below, is_text) in [
+            (
+                "<p><a href=/3>Islanders ask for a tunnel to the coast</a></p>",
+                false,
+            ),
+            (
+                "<p><b><a href=/3>Islanders have a newspaper</a> <a href=/4>and a radio</a></b></p>",
+                false,
+            ),
+            (
+                "<p>附件：</p><p><a href=/a.doc>1. 航班时刻表.doc</a></p><p><a href=/b.doc>2. Islanders名单.doc</a></p>",
+                true,
+            ),
+            (
+                "<p><a href=/3>Islanders who have to go to the coast take a boat of their own, or wait.</a></p>",
+                true,
+            ),
+        ] {
+            let text = text_of(&format!(
+                "<title>The ferry</title><h1>The ferry</h1><article itemprop=articleBody>{story}{below}</article>"
+            ));
+            assert_eq!(text.contains("Islanders"), is_text, "{below}: {text}");
         }
     }
 
