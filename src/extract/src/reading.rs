@@ -198,7 +198,10 @@ impl<'a> Reading<'a> {
 
     /// The comments and posts for the document; later there are none.
     pub(crate) fn take_comments(&mut self, page: &Page) -> Vec<Comment> {
-        let thread_body = self.body.is_thread.then_some(self.body.lines.as_slice());
+        let said = self.body.lines.iter().copied();
+        let below_headline: Vec<usize> =
+            said.filter(|at| self.headline.line != Some(*at)).collect();
+        let thread_body = self.body.is_thread.then_some(below_headline.as_slice());
         let posts = std::mem::take(&mut self.posts);
         posts.into_comments(page, &self.outline, thread_body, &self.clock)
     }

@@ -1,4 +1,4 @@
-//! Adds lines that belong to the kept ones though they do not read like text: other rows of a table, attachments named
+//! Adds lines that belong to the kept ones though they do not read like text: tables, the rest of a block, attachments named
 //! right below, and whole parts among the paragraphs or right below the last, such as lists of facts. Never removes a line.
 
 use std::collections::HashMap;
@@ -9,26 +9,39 @@ use foldhash::fast::RandomState;
 use super::judgement::mean_odds;
 use crate::classify::features::View;
 use crate::cues::phrases::Phrase;
+use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
 use crate::lines::table::Tables;
-use crate::page::{NodeId, Page, Tag};
+use crate::page::address::format_of_name;
+use crate::page::{NodeId, Page, PathId, Tag};
 
 /// Longest cell of a data table, in tokens; longer ones are paragraphs of a layout.
 const CELL_TOKENS: u32 = 40;
 /// Most cells of a table that is completed.
 const TABLE_LINES: usize = 400;
+/// Odds below which a line is none, whatever is beside it in its block: notices are ruled out so.
+const LEAST_BLOCK_ODDS: f32 = -4.5;
 /// Most attachments below a text.
 const ATTACHMENTS: usize = 20;
 
-/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, attachments named
-/// right below; then whole parts that are among paragraphs.
+/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, tables of data among paragraphs,
+/// the rest of a block, attachments named right below; then whole parts that are among paragraphs.
 pub(super) fn add_related(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
     let outline = view.outline;
     let mut more = find_other_rows(page, outline, lines);
+    more.extend(find_data_tables(page, outline, lines));
+    more.extend(find_block_lines(view, odds, lines));
+    more.extend(find_headings(page, outline, lines));
     if let Some(last) = lines.last().copied() {
         let below = (last + 1..outline.lines.len()).take(ATTACHMENTS);
-        more.extend(below.take_while(|i| view.phrases[*i] == Some(Phrase::Attachment)));
+        let names_file = |i: usize| {
+            format_of_name(outline.text(page, &outline.lines[i])).is_some()
+                && outline.lines[i].links > 0
+        };
+        more.extend(
+            below.take_while(|i| view.phrases[*i] == Some(Phrase::Attachment) || names_file(*i)),
+        );
     }
     lines.extend(more);
     lines.sort_unstable();
@@ -69,6 +82,86 @@ fn find_other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize
         }
     }
     more
+}
+
+/// Lines of the tables of data among the kept paragraphs or right below the last, whether a cell is kept or not.
+fn find_data_tables(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
+    let prose = |i: &&usize| is_prose(&outline.lines[**i]);
+    let first = lines.iter().find(prose).copied();
+    let (Some(first), Some(last)) = (first, lines.iter().rfind(prose).copied()) else {
+        return Vec::new();
+    };
+    let mut more: Vec<usize> = Vec::new();
+    let mut tables = Tables::new(page, outline);
+    // A page without a doctype has a table inside the paragraph before it that was not ended.
+    let block = outline.lines[last].block;
+    let homes = [block, page.node(block).parent];
+    let mut next = first + 1;
+    while next <= (last + 1).min(outline.lines.len().saturating_sub(1)) {
+        let line = &outline.lines[next];
+        next += 1;
+        if !line.marks.any(Marks::TABLE) || line.marks.any(MARKED) {
+            continue;
+        }
+        let mut around = page.ancestors(line.first).take(6);
+        let Some(table) = around.find(|a| page.node(*a).tag == Tag::TABLE) else {
+            continue;
+        };
+        let range = outline.range(page, table);
+        next = next.max(range.end);
+        let sum = outline.sum(range.clone());
+        let among = range.end <= last || homes.contains(&page.node(table).parent);
+        if range.start > first
+            && among
+            && range.len() <= TABLE_LINES
+            && sum.linked * 3 < sum.tokens
+            && tables.holds_data(table)
+        {
+            more.extend(range);
+        }
+    }
+    more
+}
+
+/// Lines of the blocks of which a line is kept: what `<br>` parts is text as one or not at all, but for links, notices and
+/// paragraphs.
+fn find_block_lines(view: &View<'_>, odds: &[f32], lines: &[usize]) -> Vec<usize> {
+    let mut more = Vec::new();
+    for i in lines {
+        let block = view.outline.lines[*i].block;
+        let is_beside = |at: &usize| {
+            let line = &view.outline.lines[*at];
+            line.block == block
+                && line.links == 0
+                && line.all.tokens <= CELL_TOKENS
+                && odds[*at] > LEAST_BLOCK_ODDS
+                && view.phrases[*at].is_none()
+        };
+        more.extend((i + 1..odds.len()).take_while(is_beside));
+        more.extend((0..*i).rev().take_while(is_beside));
+    }
+    more
+}
+
+/// Headings among the kept lines whose tag path is that of a kept one: the parts of a text have headings alike.
+fn find_headings(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
+    let (Some(first), Some(last)) = (lines.first(), lines.last()) else {
+        return Vec::new();
+    };
+    let is_heading = |line: &Line| {
+        let tag = page.node(line.block).tag;
+        tag.is_heading() && tag != Tag::H1 && line.links == 0 && !line.marks.any(MARKED)
+    };
+    let kept = lines.iter().map(|at| &outline.lines[*at]);
+    let paths: Vec<PathId> = kept
+        .filter(|line| is_heading(line))
+        .map(|line| line.path)
+        .collect();
+    let is_like = |at: &usize| {
+        let line = &outline.lines[*at];
+        is_heading(line) && paths.contains(&line.path)
+    };
+    (*first..*last).filter(is_like).collect()
 }
 
 /// Those of the kept lines that are in a range.

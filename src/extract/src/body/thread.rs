@@ -385,10 +385,6 @@ mod tests {
     #[test]
     fn thread_by_type_and_chosen_text() {
         let html = format!("{STORY}<div>写得好</div><div>同意楼上</div>");
-        let long = html.replace(
-            STORY,
-            &format!("<p>{}</p>", "注气能力比去年提高三成。".repeat(40)),
-        );
         for (looks_like_thread, talk, chosen, expected, case) in [
             (true, 0.02, &[0, 1, 2][..], false, "posts under an article"),
             (true, 0.3, &[0], true, "posts on a page that may be talk"),
