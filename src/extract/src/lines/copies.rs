@@ -21,7 +21,9 @@ const MAX_ELEMENTS: usize = 32;
 /// Percent of the tokens of a copy that are also outside of it.
 const LEAST_SHARE: u32 = 80;
 /// Parts of classes and ids of elements that are not shown as they are.
-const COPY_NAMES: [&str; 5] = ["print", "mail", "hide", "hidden", "mobile"];
+const COPY_NAMES: [&str; 7] = [
+    "print", "mail", "hide", "hidden", "mobile", "desktop", "-none",
+];
 
 /// Least options of a select, and least texts of the list that repeats them.
 const LEAST_OPTIONS: usize = 4;
