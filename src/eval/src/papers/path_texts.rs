@@ -101,8 +101,8 @@ pub(super) mod tests {
     pub(in crate::papers) fn worked_page() -> Page {
         let text = |chars: usize, marks: usize| "字".repeat(chars - marks) + &"，".repeat(marks);
         let html = format!(
-            "<html><body><div><ul><li><a>{a}</a></li><li><a>{a}</a></li></ul><h1>{h1}</h1><p>{p1}</p>\
-             <p>{p2}<a>{link}</a>{p3}</p><p>{p4}</p><div><p>{f1}</p><p>{f2}</p></div></div>",
+            "<html><body><div><ul><li><a href=/1>{a}</a></li><li><a href=/2>{a}</a></li></ul><h1>{h1}</h1><p>{p1}</p>\
+             <p>{p2}<a href=/3>{link}</a>{p3}</p><p>{p4}</p><div><p>{f1}</p><p>{f2}</p></div></div>",
             a = text(2, 0),
             h1 = text(12, 0),
             p1 = text(80, 6),

@@ -206,7 +206,8 @@ mod tests {
     use super::super::path_texts::tests::worked_page;
     use super::*;
 
-    const MENU: &str = "<ul><li><a>要闻</a><li><a>炼化</a><li><a>勘探开发</a></ul>";
+    const MENU: &str =
+        "<ul><li><a href=/1>要闻</a><li><a href=/2>炼化</a><li><a href=/3>勘探开发</a></ul>";
     const FOOT: &str = "<div><span>某某公司版权所有，未经许可，不得转载。</span><span>联系我们：本市某路，一号。</span></div>";
 
     fn text(pass: SecondPass, html: &str) -> String {

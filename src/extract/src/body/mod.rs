@@ -14,6 +14,8 @@ pub(crate) mod thread;
 use super::{Config, Method};
 use crate::classify::features::View;
 use crate::cues::phrases::Phrase;
+use crate::lines::hints::Marks;
+use crate::lines::outline::Outline;
 use crate::page::{HUB_LINKS, Judged, Kind};
 use crate::template::Guide;
 use complete::add_related;
@@ -104,6 +106,12 @@ fn select_text(search: &LineContext<'_>, judgement: &Judgement) -> (Vec<usize>, 
     }
 }
 
+/// Whether all lines are in the foot of the page and most of the page is elsewhere.
+fn is_in_footer(outline: &Outline, lines: &[usize]) -> bool {
+    let in_footer = |i: &usize| outline.lines[*i].marks.any(Marks::FOOTER);
+    lines.iter().all(in_footer) && 2 * outline.tokens_of(lines) < outline.total().tokens
+}
+
 /// The main text of a page.
 pub(super) fn extract_main_text(
     search: &LineContext<'_>,
@@ -144,6 +152,10 @@ pub(super) fn extract_main_text(
     let [article, _, reference, ..] = judgement.types.0;
     if article + reference > ONE_TEXT {
         notes::drop_foreign(search.page, &view, &mut lines);
+    }
+    // The foot of a list, which has nothing else that reads like text.
+    if is_in_footer(outline, &lines) {
+        lines.clear();
     }
     let kept = lines.iter().fold((0u32, 0u32, 0u32), |sum, i| {
         let line = &outline.lines[*i];

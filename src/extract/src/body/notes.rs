@@ -40,6 +40,8 @@ const BYLINE_TOKENS: u32 = 24;
 const COPY_TOKENS: u32 = 12;
 /// Fewer tokens than this are no text.
 const LEAST_TOKENS: u32 = 4;
+/// The same of a page without a headline, which may be a robots.txt or the answer of a program.
+const LEAST_NAMELESS: u32 = 15;
 
 /// Log-odds of a line that is a notice of the site.
 const NOTICE: f32 = -8.0;
@@ -115,7 +117,11 @@ pub(crate) fn drop_notes(
         drop_copies(page, outline, lines);
     }
     let tokens = outline.tokens_of(lines);
-    if tokens < LEAST_TOKENS {
+    let least = match headline.text {
+        Some(_) => LEAST_TOKENS,
+        None => LEAST_NAMELESS,
+    };
+    if tokens < least {
         lines.clear();
     }
 }
@@ -600,6 +606,33 @@ mod tests {
                 "<title>The ferry</title><h1>The ferry</h1><article>{story}{teaser}{story}</article>"
             ));
             assert_eq!(text.contains("Islanders"), is_text, "{teaser}: {text}");
+        }
+    }
+
+    #[test]
+    fn foot_of_a_list_and_lines_without_headline_are_no_text() {
+        let threads: String = (1..=4)
+            .map(|i| {
+                format!(
+                    "<tr><th class=common><a href=/thread-{i}.html class=xst>第{i}口井固井后环空带压，大家都怎么处理\
+                     </a></th><td class=by><cite>油城子弟</cite> <em>2026-11-0{i}</em></td><td class=num>3</td></tr>"
+                )
+            })
+            .collect();
+        let list = format!(
+            "<title>钻采现场 - 石化论坛</title><body id=nv_forum><div id=hd><h2><a href=/forum.php>石化论坛</a></h2></div>\
+             <div id=wp><div id=pt><a href=/forum.php>论坛</a> › 钻采现场</div><table id=threadlisttableid>{threads}\
+             </table></div><div id=ft><p><strong>石化论坛</strong> 石油化工人自己的技术社区，发言请遵守保密规定，\
+             不得上传图纸、配方和未公开的生产数据</p><p>GMT+8, 页面执行 0.0217 秒</p></div>"
+        );
+        for (html, case) in [
+            (list.as_str(), "a board of a forum"),
+            (
+                "User-agent: *\nDisallow:\nSitemap: http://oil.example/sitemap-news.xml",
+                "a robots.txt under another name",
+            ),
+        ] {
+            assert_eq!(text_of(html), "", "{case}");
         }
     }
 

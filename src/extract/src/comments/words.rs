@@ -228,8 +228,11 @@ pub(super) fn is_heading(text: &str) -> bool {
 
 /// What is behind the label of a comment that names its writer: `Our reader's comment: Anna`.
 pub(super) fn strip_comment_label(text: &str) -> Option<&str> {
-    let (label, rest) = text.split_once([':', '：'])?;
-    let is_label = label.len() <= MAX_BYTES && has_heading_start(label) && WORDS.stand_in(label);
+    let head = text.get(..text.floor_char_boundary(MAX_BYTES))?;
+    let (label, _) = head.split_once([':', '：'])?;
+    let (_, rest) = text.split_at_checked(label.len())?;
+    let rest = rest.trim_start_matches([':', '：']);
+    let is_label = has_heading_start(label) && WORDS.stand_in(label);
     Some(rest.trim()).filter(|rest| is_label && !rest.is_empty())
 }
 

@@ -2,7 +2,9 @@
 //! shows instead of a `<select>`. Reads no line of a page that repeats none.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
 
+use aho_corasick::AhoCorasick;
 use foldhash::fast::RandomState;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -139,10 +141,15 @@ fn find_copy_element(
 }
 
 fn is_named_as_copy(page: &Page, id: NodeId) -> bool {
+    static NAMES: LazyLock<AhoCorasick> = LazyLock::new(|| {
+        let names = AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build(COPY_NAMES);
+        names.expect("a few short words")
+    });
     let is_copy = |value: &str| {
         let end = value.floor_char_boundary(MAX_NAME_BYTES);
-        let value = value.get(..end).unwrap_or_default().to_ascii_lowercase();
-        COPY_NAMES.iter().any(|name| value.contains(name))
+        NAMES.is_match(value.get(..end).unwrap_or_default())
     };
     let names = [Attr::Class, Attr::Id].into_iter();
     names.filter_map(|name| page.attr(id, name)).any(is_copy)
