@@ -26,10 +26,10 @@ const ON_MOST: f32 = 0.8;
 const MAX_ABOVE: u32 = 64;
 /// Tokens of a line that is rarely the same by chance.
 const LONG_LINE: u32 = 20;
-/// A line is a notice of the site if it is on so many pages at least, and on this share of them. News that goes on for
-/// days repeats a paragraph of what was before on some pages, but not on every twentieth.
+/// A line is a notice of the site if it is on so many pages at least, and on this share of them. The orders of an office and the
+/// questions of an interview are the same on up to half of the pages, but for their numbers, and they are text.
 const NOTICE_PAGES: u32 = 3;
-const NOTICE_SHARE: f32 = 0.05;
+const NOTICE_SHARE: f32 = 0.8;
 /// Fewest and most tokens of a notice: a shorter line is the same by chance, of a longer one somebody quotes.
 const NOTICE_TOKENS: std::ops::RangeInclusive<u32> = 6..=150;
 

@@ -291,12 +291,12 @@ fn notices_of_other_layouts() {
     const TOWNS: [&str; 10] = [
         "东山", "西江", "南坪", "北沟", "柳林", "石桥", "河口", "青田", "白塔", "黄岭",
     ];
-    let page = |layout: &str, n: usize, notice: &str| {
+    let page = |layout: &str, n: usize, among: &str, below: &str| {
         let (town, next) = (TOWNS[n], TOWNS[(n + 3) % 10]);
         page(&format!(
             "<title>{town}水库的闸门</title><h1>{town}水库的闸门</h1><div class={layout}>\
-             <p>{town}水库的闸门昨日完成检修，{next}一带的村庄已经收到{town}通知。</p><p>{notice}</p>\
-             <p>{next}的值班人员说，{town}的检修用了很多天。</p></div>"
+             <p>{town}水库的闸门昨日完成检修，{next}一带的村庄已经收到{town}通知。</p><p>{among}</p>\
+             <p>{next}的值班人员说，{town}的检修用了很多天。</p></div><div>{below}</div>"
         ))
     };
     let context = crate::Context::default();
@@ -306,14 +306,17 @@ fn notices_of_other_layouts() {
         let (_, lines) = crate::observe(&page, &keys, &context, &config);
         Observation::new(&page, &keys, lines)
     };
-    // Three pages of one layout without the notice, three of another that say it in as many places.
-    let mut seen: Vec<_> = (1..=4).map(|n| observe(page("a", n, "无"))).collect();
-    let said = (5..=7).map(|n| observe(page(&format!("b{n}"), n, NOTICE)));
+    // Pages of one layout say the notice at their foot, those of others elsewhere, with an order that is on less than half.
+    const ORDER: &str = "各有关单位要认真贯彻执行本通知，按时报送检修情况。";
+    let mut seen: Vec<_> = (1..=4)
+        .map(|n| observe(page("a", n, "无", NOTICE)))
+        .collect();
+    let said = (5..=7).map(|n| observe(page(&format!("b{n}"), n, NOTICE, ORDER)));
     seen.extend(said);
     let learned = learn(&seen, &Config::default());
     let template = &learned.templates[0];
     let text = |n: usize, notice: &str| {
-        let page = page("a", n, notice);
+        let page = page("a", n, notice, "");
         let keys = Keys::new(&page);
         let guide = Guide::new(template, &keys, &page);
         crate::extract_guided(&page, &context, &config, Some(&guide)).text
@@ -326,6 +329,7 @@ fn notices_of_other_layouts() {
     // What no other page says stays.
     let own = "这座水库的新闸门由村民自己出资修建，花了两年时间。";
     assert!(text(9, own).contains(own));
+    assert!(text(9, ORDER).contains(ORDER));
 }
 
 #[test]
