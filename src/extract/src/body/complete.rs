@@ -127,7 +127,12 @@ fn find_data_tables(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usiz
 /// paragraphs.
 fn find_block_lines(view: &View<'_>, odds: &[f32], lines: &[usize]) -> Vec<usize> {
     let mut more = Vec::new();
+    // The first line that was not looked at: in a block of many lines none is read again for each.
+    let mut next = 0;
     for i in lines {
+        if *i < next {
+            continue;
+        }
         let block = view.outline.lines[*i].block;
         let is_beside = |at: &usize| {
             let line = &view.outline.lines[*at];
@@ -137,8 +142,10 @@ fn find_block_lines(view: &View<'_>, odds: &[f32], lines: &[usize]) -> Vec<usize
                 && odds[*at] > LEAST_BLOCK_ODDS
                 && view.phrases[*at].is_none()
         };
-        more.extend((i + 1..odds.len()).take_while(is_beside));
-        more.extend((0..*i).rev().take_while(is_beside));
+        more.extend((next..*i).rev().take_while(is_beside));
+        let below = (i + 1..odds.len()).take_while(is_beside).count();
+        next = i + 1 + below;
+        more.extend(i + 1..next);
     }
     more
 }
@@ -153,13 +160,15 @@ fn find_headings(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> 
         tag.is_heading() && tag != Tag::H1 && line.links == 0 && !line.marks.any(MARKED)
     };
     let kept = lines.iter().map(|at| &outline.lines[*at]);
-    let paths: Vec<PathId> = kept
+    let mut paths: Vec<PathId> = kept
         .filter(|line| is_heading(line))
         .map(|line| line.path)
         .collect();
+    paths.sort_unstable();
+    paths.dedup();
     let is_like = |at: &usize| {
         let line = &outline.lines[*at];
-        is_heading(line) && paths.contains(&line.path)
+        is_heading(line) && paths.binary_search(&line.path).is_ok()
     };
     (*first..*last).filter(is_like).collect()
 }
