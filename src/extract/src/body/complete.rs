@@ -18,6 +18,8 @@ use crate::page::{NodeId, Page, PathId, Tag};
 
 /// Longest cell of a data table, in tokens; longer ones are paragraphs of a layout.
 const CELL_TOKENS: u32 = 40;
+/// Elements around a text that are searched for its table.
+const TABLE_LEVELS: usize = 6;
 /// Most cells of a table that is completed.
 const TABLE_LINES: usize = 400;
 /// Odds below which a line is none, whatever is beside it in its block: notices are ruled out so.
@@ -29,8 +31,9 @@ const ATTACHMENTS: usize = 20;
 /// the rest of a block, attachments named right below; then whole parts that are among paragraphs.
 pub(super) fn add_related(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
     let outline = view.outline;
-    let mut more = find_other_rows(page, outline, lines);
-    more.extend(find_data_tables(page, outline, lines));
+    let mut tables = Tables::new(page, outline);
+    let mut more = find_other_rows(page, outline, lines, &mut tables);
+    more.extend(find_data_tables(page, outline, lines, &mut tables));
     more.extend(find_block_lines(view, odds, lines));
     more.extend(find_headings(page, outline, lines));
     if let Some(last) = lines.last().copied() {
@@ -51,23 +54,21 @@ pub(super) fn add_related(page: &Page, view: &View<'_>, odds: &[f32], lines: &mu
 }
 
 /// Lines of the tables that hold a kept cell between kept paragraphs, and of those with data of which most is kept.
-fn find_other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
+fn find_other_rows(
+    page: &Page,
+    outline: &Outline,
+    lines: &[usize],
+    tables: &mut Tables<'_>,
+) -> Vec<usize> {
     let prose = |i: &&usize| is_prose(&outline.lines[**i]);
     let first = lines.iter().find(prose).copied().unwrap_or(usize::MAX);
     let last = lines.iter().rfind(prose).copied().unwrap_or(0);
     let mut more: Vec<usize> = Vec::new();
     let mut last_table = None;
-    let mut tables = Tables::new(page, outline);
     for i in lines {
         let line = &outline.lines[*i];
         let inside = line.marks.any(Marks::TABLE) && line.all.tokens <= CELL_TOKENS;
-        let table = inside
-            .then(|| {
-                page.ancestors(line.first)
-                    .take(6)
-                    .find(|a| page.node(*a).tag == Tag::TABLE)
-            })
-            .flatten();
+        let table = inside.then(|| find_table(page, line)).flatten();
         if let Some(table) = table.filter(|t| last_table != Some(*t)) {
             last_table = Some(table);
             let range = outline.range(page, table);
@@ -84,15 +85,25 @@ fn find_other_rows(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize
     more
 }
 
+/// The table around a line.
+fn find_table(page: &Page, line: &Line) -> Option<NodeId> {
+    let mut around = page.ancestors(line.first).take(TABLE_LEVELS);
+    around.find(|a| page.node(*a).tag == Tag::TABLE)
+}
+
 /// Lines of the tables of data among the kept paragraphs or right below the last, whether a cell is kept or not.
-fn find_data_tables(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
+fn find_data_tables(
+    page: &Page,
+    outline: &Outline,
+    lines: &[usize],
+    tables: &mut Tables<'_>,
+) -> Vec<usize> {
     let prose = |i: &&usize| is_prose(&outline.lines[**i]);
     let first = lines.iter().find(prose).copied();
     let (Some(first), Some(last)) = (first, lines.iter().rfind(prose).copied()) else {
         return Vec::new();
     };
     let mut more: Vec<usize> = Vec::new();
-    let mut tables = Tables::new(page, outline);
     // A page without a doctype has a table inside the paragraph before it that was not ended.
     let block = outline.lines[last].block;
     let homes = [block, page.node(block).parent];
@@ -103,8 +114,7 @@ fn find_data_tables(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usiz
         if !line.marks.any(Marks::TABLE) || line.marks.any(MARKED) {
             continue;
         }
-        let mut around = page.ancestors(line.first).take(6);
-        let Some(table) = around.find(|a| page.node(*a).tag == Tag::TABLE) else {
+        let Some(table) = find_table(page, line) else {
             continue;
         };
         let range = outline.range(page, table);
