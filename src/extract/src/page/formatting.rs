@@ -4,7 +4,7 @@
 //! before others only here; the work is bounded.
 
 use super::open::{Entry, OpenElement, Shift};
-use super::tree::Tree;
+use super::tree::{Tree, readable_inside};
 use super::{NodeId, Span, Tag, leads};
 
 /// A page needs few; past this the oldest is forgotten, so that hostile pages stay linear.
@@ -207,6 +207,15 @@ impl Tree {
         for open in &mut stack {
             self.open[open.tag.0 as usize] += 1;
             open.path = self.nodes[open.node as usize].path;
+        }
+        // Whether their texts are read follows what is around them now.
+        for i in at..stack.len() {
+            let OpenElement { node, tag, .. } = stack[i];
+            let parent = self.nodes[node as usize].parent;
+            let outer = stack[..i].iter().rfind(|open| open.node == parent).copied();
+            if outer.is_some() {
+                stack[i].readable = readable_inside(tag, self.hiding.is_hiding(node), outer);
+            }
         }
         self.stack = stack;
         self.relist(formatting.node, &kept, shift, inner);

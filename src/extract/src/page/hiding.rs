@@ -9,7 +9,7 @@ use aho_corasick::{AhoCorasick, MatchKind};
 use foldhash::fast::RandomState;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::{Attr, Attribute, NodeId, Span, Tag};
+use super::{Attr, Attribute, Node, NodeId, Span, Tag};
 use crate::literals::Literals;
 
 /// Most bytes of the style sheets of a page that are read.
@@ -147,6 +147,35 @@ impl PageHiding {
     /// Whether the element that was noted last is this one.
     pub(super) fn hides_last(&self, element: NodeId) -> bool {
         self.elements.last() == Some(&element)
+    }
+
+    /// Whether this element was noted.
+    pub(super) fn is_hiding(&self, element: NodeId) -> bool {
+        self.elements.binary_search(&element).is_ok()
+    }
+
+    /// Whether an element around hides each node from `first` on, the last nodes of a page.
+    pub(super) fn find_hidden(&self, nodes: &[Node], first: NodeId) -> Vec<bool> {
+        let is_around = |mut above: NodeId| {
+            while above != 0 && !self.is_hiding(above) {
+                above = nodes[above as usize].parent;
+            }
+            self.is_hiding(above)
+        };
+        let mut known = None;
+        let mut hidden: Vec<bool> = Vec::with_capacity(nodes.len() - first as usize);
+        for node in &nodes[first as usize..] {
+            let is_hidden = match (node.parent.checked_sub(first), known) {
+                (Some(at), _) => hidden[at as usize] || self.is_hiding(node.parent),
+                (None, Some((parent, is_hidden))) if parent == node.parent => is_hidden,
+                (None, _) => is_around(node.parent),
+            };
+            if node.parent < first {
+                known = Some((node.parent, is_hidden));
+            }
+            hidden.push(is_hidden);
+        }
+        hidden
     }
 
     /// Forgets the elements from this one on: they are noted anew.

@@ -91,6 +91,21 @@ mod tests {
         assert_eq!(texts, ["one", "two", "three", "four"]);
     }
 
+    #[test]
+    fn counts_texts_moved_out_of_hidden() {
+        for html in [
+            "<b style='display:none'><b></b><div></b>现场平稳。",
+            "<i style='display:none'><b><b><b><b><div>现场平稳。</i></b></b>运行。",
+        ] {
+            let page = of(html);
+            assert_eq!(page.path_counts(), counted_again(&page), "{html}");
+            let is_hidden = |node| page.ancestors(node).any(|above| page.is_hidden(above));
+            for text in page.texts() {
+                assert_eq!(text.is_hidden, is_hidden(text.node), "{html}");
+            }
+        }
+    }
+
     proptest! {
         #[test]
         fn counts_as_page_walk(

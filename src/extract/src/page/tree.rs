@@ -232,7 +232,7 @@ impl Tree {
             Tag::TEMPLATE => InsertionContext::Template,
             _ => outer,
         };
-        let readable = self.readable(node, tag, parent);
+        let readable = readable_inside(tag, self.hiding.hides_last(node), parent);
         self.push_open(OpenElement {
             readable,
             tag,
@@ -297,18 +297,6 @@ impl Tree {
             })
     }
 
-    /// Whether the texts in a new element are read; `outer` is the element around it.
-    pub(super) fn readable(&self, node: NodeId, tag: Tag, outer: Option<OpenElement>) -> Readable {
-        let outer = outer.map_or(Readable::Shown, |open| open.readable);
-        if is_skipped(tag) {
-            Readable::Never
-        } else if self.hiding.hides_last(node) {
-            outer.max(Readable::Hidden)
-        } else {
-            outer
-        }
-    }
-
     /// Notes that the element that was appended last hides what is in it, if it does.
     pub(super) fn note_if_hidden(&mut self, node: NodeId) {
         let Node { tag, span, .. } = self.nodes[node as usize];
@@ -364,20 +352,28 @@ impl Tree {
         });
     }
 
-    /// Nodes were moved: those that were counted have other numbers, and may have other paths.
+    /// Nodes were moved: those that were counted have other numbers, may have other paths, and may be shown now, since what
+    /// hid them is no longer around them.
     pub(super) fn recount_moved(&mut self, shift: Shift) {
+        self.hiding.forget_from(shift.block);
+        for node in shift.block..self.nodes.len() as NodeId {
+            self.note_if_hidden(node);
+        }
+        let hidden = self.hiding.find_hidden(&self.nodes, shift.block);
         let from = self.texts.partition_point(|text| text.node < shift.block);
         for text in self.texts.iter_mut().skip(from) {
             text.node = shift.apply(text.node);
             let path = self.nodes[text.node as usize].path;
-            if path != text.path && !text.is_hidden {
-                self.paths.move_count(text.path, path, &text.measure);
+            let was_hidden = text.is_hidden;
+            text.is_hidden = hidden[(text.node - shift.block) as usize];
+            match (was_hidden, text.is_hidden) {
+                (false, false) if path != text.path => {
+                    self.paths.move_count(text.path, path, &text.measure);
+                }
+                (true, false) => self.paths.count(path, &text.measure),
+                _ => {}
             }
             text.path = path;
-        }
-        self.hiding.forget_from(shift.block);
-        for node in shift.block..self.nodes.len() as NodeId {
-            self.note_if_hidden(node);
         }
     }
 
@@ -616,6 +612,18 @@ pub(super) fn doctype_asks_for_quirks(rest: &[u8]) -> bool {
         return starts(QUIRKY_PREFIXES) || (system.is_none() && starts(QUIRKY_WITHOUT_SYSTEM));
     }
     false
+}
+
+/// Whether the texts in an element are read; `outer` is the element around it.
+pub(super) fn readable_inside(tag: Tag, hides: bool, outer: Option<OpenElement>) -> Readable {
+    let outer = outer.map_or(Readable::Shown, |open| open.readable);
+    if is_skipped(tag) {
+        Readable::Never
+    } else if hides {
+        outer.max(Readable::Hidden)
+    } else {
+        outer
+    }
 }
 
 #[cfg(test)]
