@@ -192,18 +192,7 @@ fn support(
     } else {
         0.0
     };
-    // One who answers everybody is said in all records; with a picture it is a person all the same.
-    if role == Role::Text || has_picture(page, piece) {
-        sum
-    } else {
-        sum * 0.5
-    }
-}
-
-/// The link around a name holds a picture too.
-fn has_picture(page: &Page, piece: &RecordPiece) -> bool {
-    let link = page.node(piece.node).parent;
-    page.node(link).tag == Tag::A && (link..piece.node).any(|id| page.node(id).tag == Tag::IMG)
+    if role == Role::Text { sum } else { sum * 0.5 }
 }
 
 fn is_in_tag(page: &Page, record: &Record, piece: &RecordPiece, tags: &[Tag]) -> bool {

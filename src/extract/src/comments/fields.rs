@@ -495,8 +495,6 @@ pub(super) fn mark_heads(
 
 /// Share of an element's text that a child must have for the text to be sought there.
 const DESCEND: f32 = 0.7;
-/// The same for an inline element: next to it may be the rest of its line.
-const DESCEND_INLINE: f32 = 0.9;
 /// Most that one text adds to the weight of its place, in bytes: one long post does not decide for all.
 const WEIGHT_BYTES: usize = 400;
 
@@ -557,12 +555,7 @@ pub(super) fn find_content_slot(page: &Page, records: &[Record], roles: &[Vec<Ro
         };
         let called = page.attr(node, crate::page::Attr::Class).is_some();
         let enters = called || !is_run_of_text(page.node(node).tag);
-        let share = if page.node(node).tag.is_inline() {
-            DESCEND_INLINE
-        } else {
-            DESCEND
-        };
-        if !enters || weight < share * total || records * 3 < with_text * 2 {
+        if !enters || weight < DESCEND * total || records * 3 < with_text * 2 {
             break;
         }
         at = slot;

@@ -13,11 +13,6 @@ use crate::page::{NodeId, Page, Tag};
 
 /// Characters from which a longer record is no better: a name, a time and a few words.
 const ENOUGH: u32 = 30;
-/// A record that holds most of the others is the list and not one of them when it has this many times the text of its
-/// median record.
-const LIST_FACTOR: u32 = 4;
-/// Text that such a list has at least.
-const LIST_TEXT: u32 = 120;
 /// Records of one proposal whose names are compared.
 const MAX_COMPARED: usize = 10;
 /// Nodes of a record whose names are compared, and levels of them.
@@ -145,7 +140,6 @@ fn weigh(
         }
         open.push(at);
     }
-    let lists = find_lists(ranges, &own);
     let mut out = RecordProposal {
         records: Vec::new(),
         value: 0,
@@ -154,7 +148,7 @@ fn weigh(
     let mut sum = 0u32;
     for (at, (text, times)) in own.into_iter().enumerate() {
         let called = times == 0 && marked.binary_search(&nodes[at]).is_ok();
-        if text == 0 || (times == 0 && !called) || lists.contains(&at) {
+        if text == 0 || (times == 0 && !called) {
             continue;
         }
         let worth = text.min(ENOUGH);
@@ -187,22 +181,6 @@ fn coverage(sums: &Sums, records: &[Range<NodeId>], own: u32) -> f32 {
         end = end.max(record.end);
     }
     own as f32 / (own + gaps).max(1) as f32
-}
-
-/// Indices of ranges that hold most of the others and much more text.
-fn find_lists(ranges: &[Range<NodeId>], own: &[(u32, u32)]) -> Vec<usize> {
-    let mut sizes: Vec<u32> = own.iter().map(|o| o.0).collect();
-    sizes.sort_unstable();
-    let median = sizes.get(sizes.len() / 2).copied().unwrap_or(0);
-    let limit = (median * LIST_FACTOR).max(LIST_TEXT);
-    (0..ranges.len())
-        .filter(|at| own[*at].0 > limit)
-        .filter(|at| {
-            let end = ranges[*at].end;
-            let inside = ranges.partition_point(|r| r.start < end) - at - 1;
-            inside * 2 > ranges.len() - 1
-        })
-        .collect()
 }
 
 /// The elements with the siblings that follow each up to the next of the kind; `None` when they are not siblings

@@ -48,8 +48,6 @@ pub(super) struct CommentSigns {
     pub variety: f32,
     /// Share of different names among the names.
     pub voices: f32,
-    /// Share of texts that break off: teasers of something else.
-    pub teasers: f32,
     /// Share with a headline that is a link.
     pub headlines: f32,
 }
@@ -96,7 +94,6 @@ fn collect_signs(
         linked: linked as f32 / bytes.max(1) as f32,
         variety: texts.len() as f32 / count,
         voices: voices.len() as f32 / names.len().max(1) as f32,
-        teasers: share(&|(_, f)| f.text.ends_with("...") || f.text.ends_with('…')),
         headlines: share(&|(record, _)| has_headline(page, record)),
     }
 }
@@ -212,20 +209,14 @@ fn is_comments(signs: &CommentSigns, forum: bool, unnamed: bool) -> bool {
         || (signs.posts && signs.named > 0.6 && forum)
         || (unnamed && is_talk(signs, forum));
     let someone = signs.authors >= 0.5 || (signs.called && signs.times > 0.5 && signs.tools > 0.3);
-    let one_voice =
-        signs.records >= 4 && signs.voices * (signs.records as f32) < 1.5 && !signs.called;
     let enough = if signs.records < 2 {
         ENOUGH_ALONE
     } else {
         ENOUGH
     };
-    let teasers = signs.records > 2 && signs.teasers > 0.6;
     signs.records > 0
-        && !teasers
         && speaks
         && someone
-        && !one_voice
-        && signs.variety > 0.3
         && sum_evidence(signs, forum) + if unnamed && forum { FORUM } else { 0.0 } >= enough
 }
 
