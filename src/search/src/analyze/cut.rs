@@ -187,6 +187,22 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
             c => class(c),
         };
         let end = start + c.len_utf8();
+        let word = Word {
+            start,
+            end,
+            place,
+            part: false,
+        };
+        // Most of a Chinese text: an ideograph right behind another one, where no run and no mark waits.
+        if class == Class::Cjk
+            && !is_after_blank
+            && let Some((pair, Class::Cjk)) = held
+        {
+            out.push(Word { end, ..pair });
+            held = Some((word, Class::Cjk));
+            place += 1;
+            continue;
+        }
         // Behind a blank an ideograph makes no pair.
         let is_parted = std::mem::take(&mut is_after_blank) && class == before;
         if let Some(held) = held.take() {
@@ -195,12 +211,6 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
         if is_parted && let Some(run) = run.take() {
             push_run(text, run, out);
         }
-        let word = Word {
-            start,
-            end,
-            place,
-            part: false,
-        };
         if class == Class::Run {
             out.extend(mark.take());
             run.get_or_insert(word).end = end;
@@ -459,6 +469,11 @@ fn with_codes(text: &str, words: &[Word]) -> Vec<Word> {
     let mut out: Vec<Word> = Vec::with_capacity(words.len());
     let mut at = 0;
     while let Some(first) = words.get(at) {
+        if is_surely_alone(first.slice_of(text)) {
+            out.push(*first);
+            at += 1;
+            continue;
+        }
         let mut last = at;
         while is_joined(text, words.get(last), words.get(last + 1)) {
             last += 1;
@@ -480,6 +495,12 @@ fn with_codes(text: &str, words: &[Word]) -> Vec<Word> {
         at = last + 1;
     }
     out
+}
+
+/// Whether a word is ideographs at both ends, as most words are: then no mark joins it to another one.
+fn is_surely_alone(word: &str) -> bool {
+    let mut chars = word.chars();
+    chars.next().is_some_and(is_cjk) && chars.next_back().is_none_or(is_cjk)
 }
 
 fn ends_with_digit(text: &str) -> bool {

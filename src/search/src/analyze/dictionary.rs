@@ -135,7 +135,7 @@ impl Dictionary {
         }
         for word in words {
             let word = word.slice_of(text);
-            if word.len() <= cut::MAX_GRAM_BYTES && is_index_word(word) && seen.insert(word) {
+            if word.len() <= cut::MAX_GRAM_BYTES && seen.insert(word) && is_index_word(word) {
                 out.push_str(word);
                 out.push_str(cut::gram_fill(word));
                 out.push(' ');

@@ -44,6 +44,11 @@ pub(super) fn omissions(text: &str, of_document: bool) -> Vec<Omission> {
     let mut at = 0;
     while let Some(c) = char_at(text, at) {
         let next = at + c.len_utf8();
+        // Most of a Chinese text, and none of what follows.
+        if is_ideograph(c) {
+            (before, at) = (c, next);
+            continue;
+        }
         if digit(c).is_some() {
             let end = number(text, at, before, &mut out);
             before = text.get(at..end).and_then(last_char).unwrap_or(c);
