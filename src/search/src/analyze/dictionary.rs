@@ -22,15 +22,18 @@ const TERM_TAG: &str = "nz";
 /// discovery of terms) goes on to cut much more, and each cut is faster then.
 const CUT_UNLOADED: usize = 4 << 10;
 
-/// jieba with the general dictionary in normal form. Loading it takes a tenth of a second and 30 MB, so that a search
-/// from the command line does without it.
-static LOADED: LazyLock<Arc<Jieba>> = LazyLock::new(|| {
+/// jieba with the general dictionary alone, for all that have no words beside it.
+static GENERAL_LOADED: LazyLock<Arc<Jieba>> = LazyLock::new(|| Arc::new(load_general()));
+
+/// Loads jieba with the general dictionary in normal form. That takes a tenth of a second and 30 MB, so that a search from the
+/// command line does without it.
+fn load_general() -> Jieba {
     let mut jieba = Jieba::new();
     for normal in normal_variants() {
         jieba.add_word(&normal, None, None);
     }
-    Arc::new(jieba)
-});
+    jieba
+}
 
 /// The general dictionary and the terms of the lexicons.
 pub struct Dictionary {
@@ -161,11 +164,15 @@ impl Dictionary {
 
     fn loaded(&self) -> &Jieba {
         self.loaded.get_or_init(|| {
-            let mut jieba = Arc::clone(&LOADED);
-            for (text, tag) in self.added.iter().zip(&self.tags) {
-                Arc::make_mut(&mut jieba).add_word(text, None, Some(tag));
+            if self.added.is_empty() {
+                return Arc::clone(&GENERAL_LOADED);
             }
-            jieba
+            // Loaded anew, since a copy of a shared one would keep both in memory.
+            let mut jieba = load_general();
+            for (text, tag) in self.added.iter().zip(&self.tags) {
+                jieba.add_word(text, None, Some(tag));
+            }
+            Arc::new(jieba)
         })
     }
 
