@@ -44,14 +44,12 @@ struct StoredBody {
 impl EncodedDocument {
     /// Encodes a document. Its links are not kept: take them out before, so that they cost nothing.
     pub fn new(document: &Document) -> Self {
-        let json =
-            serde_json::to_vec(document).expect("a document of strings and numbers serializes");
         Self {
             content: content(document),
             wording: wording(&document.text),
             url: document.url.clone(),
             site: document.site.clone().unwrap_or_default(),
-            json,
+            json: to_json(document),
         }
     }
 
@@ -85,18 +83,41 @@ impl EncodedDocument {
             url,
             addresses,
         };
-        let mut json = serde_json::to_vec(&beside).expect("strings and a number serialize");
-        // The object continues with the document, which is not encoded again.
-        json.pop();
-        json.extend_from_slice(br#","document":"#);
-        json.extend_from_slice(&self.json);
-        json.push(b'}');
         NewDocument {
             url: url.unwrap_or(&self.url).to_owned(),
             site: self.site.clone(),
-            body: json,
+            body: join_body(&beside, &self.json),
         }
     }
+}
+
+/// What the log takes of a document that comes from elsewhere than a visit, so that nobody asks for its digests.
+/// `fetched_ms`: Unix milliseconds.
+pub fn encode(document: &Document, fetched_ms: i64) -> NewDocument {
+    let beside = BodyHeader {
+        fetched_ms,
+        url: None,
+        addresses: &[],
+    };
+    NewDocument {
+        url: document.url.clone(),
+        site: document.site.clone().unwrap_or_default(),
+        body: join_body(&beside, &to_json(document)),
+    }
+}
+
+fn to_json(document: &Document) -> Vec<u8> {
+    serde_json::to_vec(document).expect("a document of strings and numbers serializes")
+}
+
+/// The body: the object of the header continues with the document, which is not encoded again.
+fn join_body(header: &BodyHeader, document: &[u8]) -> Vec<u8> {
+    let mut json = serde_json::to_vec(header).expect("strings and a number serialize");
+    json.pop();
+    json.extend_from_slice(br#","document":"#);
+    json.extend_from_slice(document);
+    json.push(b'}');
+    json
 }
 
 /// The document of a body of the log, and when it was fetched, Unix milliseconds. An error says that it is damaged.

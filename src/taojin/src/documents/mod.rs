@@ -10,22 +10,16 @@ mod log;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
-pub use encoded::EncodedDocument;
+pub use encoded::{EncodedDocument, encode};
 pub(crate) use encoded::{unpack, wording};
 pub(crate) use index_at::{IndexAt, RemoteAt, http_client};
 pub use log::StoreLog;
 
 use crate::config::{INDEX_DIR, LoadedConfig};
-use taojin_crawl::store::{self, DocumentRow, NewDocument, StoreError, StorePlace};
-use taojin_extract::Document;
+use taojin_crawl::store::{self, DocumentRow, StoreError, StorePlace};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::remote::RemoteIndex;
 use taojin_search::index::{self, DocumentSource, IndexError, Reader, SourceError, StoredDocument};
-
-/// A document that comes from elsewhere than a visit, as the log takes it. `fetched_ms`: Unix milliseconds.
-pub fn encode(document: &Document, fetched_ms: i64) -> NewDocument {
-    EncodedDocument::new(document).row(fetched_ms, None, &[])
-}
 
 /// The document of a row; `None` if the row says that it is gone. An error names a row that cannot be read.
 pub fn decode(reader: &store::Reader, row: &DocumentRow) -> anyhow::Result<Option<StoredDocument>> {
