@@ -45,6 +45,9 @@ const FORK_WAITS: u32 = 150;
 /// Page cache of a connection in KiB: enough for the inner pages of 10 million URLs, small against the index.
 const CACHE_KIB: i64 = 32 * 1024;
 
+/// The same of a connection that only reads: it follows the log or reads documents, each page once.
+const READER_CACHE_KIB: i64 = 4 * 1024;
+
 /// Pages in the WAL before they move into the database: rarer than SQLite's 1,000, since a commit of 256 pages
 /// dirties several hundred, and the fsync of a checkpoint is the dearest thing that a commit can meet.
 const CHECKPOINT_PAGES: i64 = 8_000;
@@ -366,14 +369,20 @@ impl Store {
 
 fn connect_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<rusqlite::Connection> {
     let flags = flags | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let conn = if is_at_rest(path) && flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY) {
+    let is_reader = flags.contains(OpenFlags::SQLITE_OPEN_READ_ONLY);
+    let conn = if is_reader && is_at_rest(path) {
         open_at_rest(path, flags)?
     } else {
         rusqlite::Connection::open_with_flags(path, flags)?
     };
     conn.busy_timeout(BUSY)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
-    conn.pragma_update(None, "cache_size", -CACHE_KIB)?;
+    let cache_kib = if is_reader {
+        READER_CACHE_KIB
+    } else {
+        CACHE_KIB
+    };
+    conn.pragma_update(None, "cache_size", -cache_kib)?;
     Ok(conn)
 }
 
