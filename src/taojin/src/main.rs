@@ -3,6 +3,12 @@
 
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
+
+/// Documents are made in one thread and end in another, which is what glibc's allocator is slow at.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
 fn main() -> ExitCode {
     match taojin_attachments::contained::run_child(std::env::args_os()) {
         Some(code) => code,
