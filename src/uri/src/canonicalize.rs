@@ -77,11 +77,14 @@ impl CrawlUri {
 
     /// A URL that is canonical as it is.
     fn plain(text: &str) -> Option<Self> {
-        let (host, ends) = address(text)?;
-        if ends.path == host {
-            return Self::with([text, "/"].concat(), [host, host, host + 1]);
+        let (host, authority, ends) = address(text)?;
+        if ends.path == authority {
+            return Self::with([text, "/"].concat(), [host, authority, authority + 1]);
         }
-        Self::with(text.get(..ends.all)?.to_owned(), [host, host, ends.path])
+        Self::with(
+            text.get(..ends.all)?.to_owned(),
+            [host, authority, ends.path],
+        )
     }
 
     /// What a reference means that is canonical as it is: a path of this host, a page next to this one, another host.
@@ -365,27 +368,30 @@ pub(super) struct Ends {
     pub(super) all: usize,
 }
 
-/// End of the host of a whole URL, and the ends of what follows, which may be nothing.
-pub(super) fn address(text: &str) -> Option<(usize, Ends)> {
+/// Ends of the host and the authority of a whole URL, and of what follows, which may be nothing.
+pub(super) fn address(text: &str) -> Option<(usize, usize, Ends)> {
     let rest = text.strip_prefix("http")?;
-    let rest = rest.strip_prefix('s').unwrap_or(rest);
+    let (rest, own_port) = match rest.strip_prefix('s') {
+        Some(rest) => (rest, 443),
+        None => (rest, 80),
+    };
     let rest = rest.strip_prefix("://")?;
-    let host = text.len() - rest.len() + host_end(rest.as_bytes())?;
-    let Ends { path, all } = match text.get(host..)? {
+    let start = text.len() - rest.len();
+    let host = host_end(rest.as_bytes())?;
+    let authority = start + host + port_len(rest.as_bytes().get(host..)?, own_port)?;
+    let Ends { path, all } = match text.get(authority..)? {
         "" => Ends { path: 0, all: 0 },
         rest => path_and_query(rest)?,
     };
-    Some((
-        host,
-        Ends {
-            path: host + path,
-            all: host + all,
-        },
-    ))
+    let ends = Ends {
+        path: authority + path,
+        all: authority + all,
+    };
+    Some((start + host, authority, ends))
 }
 
-/// End of a host, at a slash or the end: small letters, digits and single hyphens, and a last label of letters only, so
-/// that neither numbers nor Punycode are to be read.
+/// End of a host, at a slash, a colon or the end: small letters, digits and single hyphens, and a last label of letters only, so
+/// that Punycode is not to be read and numbers are only where they are four.
 fn host_end(text: &[u8]) -> Option<usize> {
     let mut before = b'.';
     let mut only_letters = true;
@@ -396,12 +402,39 @@ fn host_end(text: &[u8]) -> Option<usize> {
             b'0'..=b'9' => only_letters = false,
             b'-' if !joins => only_letters = false,
             b'.' if !joins => only_letters = true,
-            b'/' if !joins && only_letters => return Some(at),
+            b'/' | b':' if !joins => {
+                let is_plain = only_letters || is_ipv4(text.get(..at)?);
+                return is_plain.then_some(at);
+            }
             _ => return None,
         }
         before = *byte;
     }
     None
+}
+
+/// Whether a host is an IPv4 address as it is written in canonical form.
+fn is_ipv4(host: &[u8]) -> bool {
+    let parts = || host.split(|b| *b == b'.');
+    parts().count() == 4 && parts().all(|part| number(part).is_some_and(|n| n <= 255))
+}
+
+/// Length of the port that begins here with its colon, or 0 if none does. One that need not be written is not canonical.
+fn port_len(text: &[u8], own_port: u32) -> Option<usize> {
+    let Some(rest) = text.strip_prefix(b":") else {
+        return Some(0);
+    };
+    let digits = rest.iter().take_while(|b| b.is_ascii_digit()).count();
+    let port = number(rest.get(..digits)?)?;
+    let is_end = matches!(rest.get(digits), None | Some(b'/'));
+    (is_end && port != own_port && port <= u32::from(u16::MAX)).then_some(1 + digits)
+}
+
+/// A number of at most five digits that does not begin with a needless 0.
+fn number(digits: &[u8]) -> Option<u32> {
+    let is_plain = matches!(digits.len(), 1..=5) && (digits.len() == 1 || digits[0] != b'0');
+    let add = |sum: u32, b: &u8| b.is_ascii_digit().then(|| sum * 10 + u32::from(b - b'0'));
+    is_plain.then(|| digits.iter().try_fold(0, add)).flatten()
 }
 
 /// Ends of a path, or a part of one that begins with a segment, and its query.
