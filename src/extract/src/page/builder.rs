@@ -7,14 +7,11 @@
 //! tags, stray ones too, and texts are therefore read where they are (`markup`), and the structure is
 //! built by our own rules (`tree`).
 
-use std::borrow::Cow;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use lol_html::html_content::Comment;
-use lol_html::send::{
-    DocumentContentHandlers, Element, ElementContentHandlers, HtmlRewriter, Settings,
-};
+use lol_html::send::{DocumentContentHandlers, HtmlRewriter, Settings};
 use lol_html::{MemorySettings, OutputSink};
 use taojin_uri::CrawlUri;
 
@@ -22,6 +19,7 @@ use super::Page;
 use super::config::Config;
 use super::decode::Decoder;
 use super::markup::find_tag;
+use super::naming::read_naming_tags;
 use super::records::RecordReader;
 use super::tree::{Swallowed, Tree};
 
@@ -44,9 +42,8 @@ pub struct Hints {
 /// Where the tokenizer's output goes. It hands the tree back when it is dropped, which is the only way lol_html
 /// gives a sink back.
 struct Sink {
-    /// Set by a handler when the next piece is one that it was registered for: a comment, or a tag that names a URL.
+    /// Set by a handler when the next piece is a comment.
     announced: Arc<AtomicBool>,
-    links_only: bool,
     passed: Arc<AtomicUsize>,
     tree: Tree,
     finished: Arc<Mutex<Option<Tree>>>,
@@ -59,10 +56,10 @@ impl OutputSink for Sink {
         self.passed.store(passed, Ordering::Relaxed);
         let announced = self.announced.load(Ordering::Relaxed);
         self.announced.store(false, Ordering::Relaxed);
-        match (self.links_only, announced) {
-            (false, false) => self.tree.markup(chunk),
-            (true, true) => self.tree.tag(chunk),
-            _ => self.tree.finish_text(),
+        if announced {
+            self.tree.finish_text();
+        } else {
+            self.tree.markup(chunk);
         }
     }
 }
@@ -82,7 +79,15 @@ pub struct Builder {
     pending: Vec<u8>,
     fed_bytes: usize,
     records: RecordReader,
-    parser: Parser,
+    reader: Reader,
+}
+
+/// What reads the text of a page.
+enum Reader {
+    /// As it comes, all of it.
+    Page(Box<Parser>),
+    /// At its end, only what names URLs: the text so far.
+    Naming(String),
 }
 
 /// The tokenizer with its sink.
@@ -90,7 +95,6 @@ pub(super) struct Parser {
     /// `None` after an error, which it does not survive.
     rewriter: Option<HtmlRewriter<'static, Sink>>,
     limits: Config,
-    links_only: bool,
     /// Bytes that came through the tokenizer, counted by the sink.
     passed: Arc<AtomicUsize>,
     written: usize,
@@ -105,14 +109,13 @@ pub(super) struct Parser {
 }
 
 impl Parser {
-    pub(super) fn new(limits: &Config, links_only: bool) -> Self {
+    pub(super) fn new(limits: &Config) -> Self {
         let passed = Arc::new(AtomicUsize::new(0));
         let finished = Arc::new(Mutex::new(None));
         let tree = Tree::new(limits.clone());
         Self {
-            rewriter: Some(make_tokenizer(tree, limits, links_only, &passed, &finished)),
+            rewriter: Some(make_tokenizer(tree, limits, &passed, &finished)),
             limits: limits.clone(),
-            links_only,
             passed,
             written: 0,
             stuck: Vec::new(),
@@ -179,13 +182,7 @@ impl Parser {
         tree.truncated.get_or_insert("tag");
         self.passed.store(0, Ordering::Relaxed);
         self.written = at;
-        let next = make_tokenizer(
-            tree,
-            &self.limits,
-            self.links_only,
-            &self.passed,
-            &self.finished,
-        );
+        let next = make_tokenizer(tree, &self.limits, &self.passed, &self.finished);
         let (before, tag) = held.split_at(at);
         self.failed |= self.rewriter.insert(next).write(before).is_err();
         let mut skip = Skip::default();
@@ -225,59 +222,49 @@ impl Parser {
     /// XML, and all other tags of the name that close themselves are meant so too.
     fn read_swallowed(&mut self, tree: Tree, swallowed: &Swallowed) -> Tree {
         let bytes = close_tags(&swallowed.bytes, swallowed.tag.name());
-        let mut rewriter = make_tokenizer(
-            tree,
-            &self.limits,
-            self.links_only,
-            &self.passed,
-            &self.finished,
-        );
+        let mut rewriter = make_tokenizer(tree, &self.limits, &self.passed, &self.finished);
         let written = rewriter.write(&bytes);
         self.failed |= written.and_then(|()| rewriter.end()).is_err();
         self.tree()
     }
 }
 
-/// A tokenizer that hands everything on to `tree`, or only what names URLs.
+/// A tokenizer that hands everything on to `tree`.
 fn make_tokenizer(
     tree: Tree,
     limits: &Config,
-    links_only: bool,
     passed: &Arc<AtomicUsize>,
     finished: &Arc<Mutex<Option<Tree>>>,
 ) -> HtmlRewriter<'static, Sink> {
     let announced = Arc::new(AtomicBool::new(false));
     let sink = Sink {
         announced: Arc::clone(&announced),
-        links_only,
         passed: Arc::clone(passed),
         tree,
         finished: Arc::clone(finished),
     };
-    let settings = if links_only {
-        announce_naming(&announced)
-    } else {
-        announce_comments(announced)
-    };
     let memory = MemorySettings::new()
         .with_max_allowed_memory_usage(limits.max_decoded_bytes + TOKENIZER_BYTES_EXTRA);
-    let settings = settings.with_strict(false).with_memory_settings(memory);
+    let settings = announce_comments(announced)
+        .with_strict(false)
+        .with_memory_settings(memory);
     HtmlRewriter::new(settings, sink)
 }
 
 impl Builder {
     /// A builder for one page.
     pub fn new(hints: Hints) -> Self {
-        Self::with(hints, false)
+        let parser = Parser::new(&hints.limits);
+        Self::with(hints, Reader::Page(Box::new(parser)))
     }
 
     /// A builder for one page of which only what names URLs is wanted: `<a>`, `<link>`, `<meta>`, frames. The page
     /// has no other element and no text then, and takes a fraction of the time.
     pub fn for_links(hints: Hints) -> Self {
-        Self::with(hints, true)
+        Self::with(hints, Reader::Naming(String::new()))
     }
 
-    fn with(hints: Hints, links_only: bool) -> Self {
+    fn with(hints: Hints, reader: Reader) -> Self {
         let tld = hints
             .url
             .as_ref()
@@ -288,7 +275,7 @@ impl Builder {
             pending: Vec::new(),
             fed_bytes: 0,
             records: RecordReader::default(),
-            parser: Parser::new(&hints.limits, links_only),
+            reader,
             hints,
         }
     }
@@ -327,7 +314,14 @@ impl Builder {
         let rest = std::mem::take(&mut self.pending);
         self.decode(&rest, true);
         let (charset, charset_source) = self.decoder.charset();
-        let mut tree = self.parser.finish();
+        let mut tree = match self.reader {
+            Reader::Page(parser) => parser.finish(),
+            Reader::Naming(text) => {
+                let mut tree = Tree::new(self.hints.limits.clone());
+                read_naming_tags(text.as_bytes(), &mut tree);
+                tree
+            }
+        };
         if self.fed_bytes > self.hints.limits.max_decoded_bytes {
             tree.truncated.get_or_insert("bytes");
         }
@@ -335,16 +329,16 @@ impl Builder {
     }
 
     fn decode(&mut self, block: &[u8], last: bool) {
-        let (parser, records) = (&mut self.parser, &mut self.records);
-        self.decoder
-            .decode(block, last, &mut |text| parser.write(&records.unwrap(text)));
+        let (reader, records) = (&mut self.reader, &mut self.records);
+        self.decoder.decode(block, last, &mut |text| {
+            let text = records.unwrap(text);
+            match reader {
+                Reader::Page(parser) => parser.write(&text),
+                Reader::Naming(whole) => whole.push_str(&text),
+            }
+        });
     }
 }
-
-/// What names URLs.
-const NAMING: [&str; 10] = [
-    "a", "area", "base", "embed", "frame", "iframe", "link", "meta", "object", "option",
-];
 
 /// Says of each comment that it is one; all the rest is tags and texts. Were it to say so of texts, the tokenizer would
 /// decode each of them, which takes longer than all else that it does.
@@ -354,22 +348,6 @@ fn announce_comments(announced: Arc<AtomicBool>) -> Settings<'static, 'static> {
         Ok(())
     });
     Settings::new_send().append_document_content_handler(handlers)
-}
-
-/// Says of each tag that may name a URL that it does; all the rest is skipped. The tokenizer need not look into
-/// what no handler asks for.
-fn announce_naming(announced: &Arc<AtomicBool>) -> Settings<'static, 'static> {
-    let mut settings = Settings::new_send();
-    for name in NAMING {
-        let announced = Arc::clone(announced);
-        let handler = ElementContentHandlers::default().element(move |_: &mut Element<'_, '_>| {
-            announced.store(true, Ordering::Relaxed);
-            Ok(())
-        });
-        let selector = name.parse().expect("a name of an element is a selector");
-        settings = settings.append_element_content_handler((Cow::Owned(selector), handler));
-    }
-    settings
 }
 
 /// A tag that the tokenizer fails at, which has no room for so many attributes, is at least so long.

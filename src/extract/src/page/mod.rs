@@ -14,6 +14,7 @@ mod kind;
 mod links;
 mod markup;
 pub(crate) mod measure;
+mod naming;
 mod open;
 pub(crate) mod quoted;
 mod records;

@@ -128,7 +128,7 @@ proptest! {
 
 /// Nodes and arena of a page whose text is written in pieces of so many bytes.
 fn parsed(html: &str, size: usize) -> String {
-    let mut parser = Parser::new(&Config::default(), false);
+    let mut parser = Parser::new(&Config::default());
     let mut rest = html;
     while !rest.is_empty() {
         let mut end = size.min(rest.len());

@@ -250,3 +250,37 @@ fn links_only_builder() {
     };
     assert!(page.nodes().len() < 25, "only what names addresses is kept");
 }
+
+#[test]
+fn links_only_as_whole_page() {
+    let (one, two) = ("<a href=/1>1</a>", "<a href='/2'>2</a>");
+    for between in [
+        "<!-->",
+        "<!--->",
+        "<!-- <a href=/no> --!>",
+        "<!-- > <a href=/no> -- > --->",
+        "<!--!> <a href=/no> -->",
+        "<!-- <a href=/no>",
+        "<!doctype html><!x <a href=/no>",
+        "<?php echo '<a href=/no>",
+        "</ <a href=/no>",
+        "</><3 < <",
+        "<div title='<a href=/no>' a=\"'>\">",
+        "<div title='<a href=/no>",
+        "<SCRIPT>'<a href=/no></scrip><!-- <script> </script> --></Script >",
+        "<title><a href=/no></title><style><a href=/no></style/>",
+        "<noscript><a href=/no></noscript><xmp><a href=/no></xmp>",
+        "<script src=x />'<a href=/no>'</script>",
+        "<iframe src=/frame><a href=/no></iframe>",
+        "<svg><title/><script/><style><a href=/in></a></style></svg>",
+        "<svg><![CDATA[ <a href=/no> ]]></svg><![CDATA[ <a href=/no> ]]>",
+        "<svg><path><p><style><a href=/no></style>",
+        "<math/><style><a href=/no></style>",
+        "<plaintext>",
+    ] {
+        let html = format!("{one}{between}{two}");
+        let (whole, only) = (Builder::new(hints()), Builder::for_links(hints()));
+        let whole = named(whole, &html, html.len());
+        assert_eq!(named(only, &html, 3), whole, "{between}");
+    }
+}
