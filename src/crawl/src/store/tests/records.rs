@@ -23,6 +23,22 @@ fn record_round_trip() {
     assert_eq!(store.host("b.cn").unwrap().unwrap().next_due_ms, Some(NOW));
 }
 
+#[test]
+fn statement_stays_compiled() {
+    let (_dir, store) = new_store();
+    let file = store.conn.sqlite().expect("SQLite");
+    let sql = "SELECT id FROM url WHERE host_id = ?1 LIMIT ?2";
+    let mut statement = file.prepare(sql).unwrap();
+    for limit in 1..4 {
+        let mut rows = statement.query([1, limit]).unwrap();
+        assert!(rows.next().unwrap().is_none());
+    }
+    assert_eq!(
+        statement.get_status(rusqlite::StatementStatus::RePrepare),
+        0
+    );
+}
+
 pub(super) fn offered(text: &str) -> NewUrl {
     NewUrl {
         class: UrlClass::Attachment,

@@ -38,6 +38,7 @@ const ONLY_FILES: &[&str] = &[
     "takedown_overwrites_files",
     "saved_filter_is_completed",
     "awaiting_fields_seek_by_index",
+    "statement_stays_compiled",
 ];
 
 /// A schema of its own for the store of this directory.
