@@ -38,6 +38,8 @@ const MOST_FORMS: usize = 20_000;
 #[derive(Debug, Default)]
 pub(super) struct TrapDetector {
     forms: HashMap<u64, Form>,
+    /// One of them was a trap at some time: else no address need be brought into its form.
+    has_traps: bool,
     /// Digests of what pages show, with their hosts, and the first pages that did.
     faces: HashMap<u64, Vec<UrlId>>,
     /// A trap was found since the file was written.
@@ -66,8 +68,10 @@ impl TrapDetector {
             let whole = u64::from_le_bytes(*sum) == xxh3_64(packed);
             postcard::from_bytes(packed).ok().filter(|_| whole)
         });
+        let forms: HashMap<u64, Form> = forms.unwrap_or_default();
         TrapDetector {
-            forms: forms.unwrap_or_default(),
+            has_traps: forms.values().any(Form::is_trap),
+            forms,
             ..TrapDetector::default()
         }
     }
@@ -107,6 +111,7 @@ impl TrapDetector {
             // Enough different ones: begin to count again, in case the form turns into a trap later.
             *form = Form::default();
         }
+        self.has_traps |= form.is_trap();
         if form.is_trap() && !form.told {
             form.told = true;
             self.news = true;
@@ -145,7 +150,7 @@ impl TrapDetector {
 
     /// Whether addresses of this form have proved to lead nowhere.
     pub(super) fn is_trap(&self, uri: &CrawlUri) -> bool {
-        !self.forms.is_empty() && self.forms.get(&form_of(uri)).is_some_and(Form::is_trap)
+        self.has_traps && self.forms.get(&form_of(uri)).is_some_and(Form::is_trap)
     }
 }
 

@@ -11,10 +11,11 @@
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashSet, HashSetExt};
 use taojin_uri::CrawlUri;
 
 use super::Frontier;

@@ -18,11 +18,12 @@ mod territory;
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use std::net::IpAddr;
 use std::path::Path;
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashMapExt};
 use serde::{Deserialize, Serialize};
 use taojin_uri::{CrawlUri, QueueHash};
 

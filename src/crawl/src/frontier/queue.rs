@@ -11,8 +11,9 @@
 //! URL. A queue fetches one page at a time and rests for its own delay; what protects the host (`Retry-After`, backing off,
 //! `Crawl-delay`, limits) is the host's, for all of its queues.
 
-use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, VecDeque};
 
+use foldhash::{HashMap, HashMapExt, HashSet, HashSetExt};
 use taojin_uri::{CrawlUri, QueueHash};
 
 use super::leasing::Lease;

@@ -1,8 +1,10 @@
 //! The sites that are crawled at present: their rules, the start of a cycle, and which of their URLs may be leased.
 //! [`Site`]s count what is not in the store yet.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+
+use foldhash::{HashMap, HashMapExt};
 
 use super::Frontier;
 use super::queue::{HUB_RANK, HostQueues, RECHECK_RANK};

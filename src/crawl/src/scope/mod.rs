@@ -10,7 +10,6 @@
 pub(crate) mod tests;
 
 use std::collections::HashSet;
-use std::ops::RangeInclusive;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use chrono::Datelike as _;
@@ -441,6 +440,10 @@ const YEARS_AHEAD: i32 = 10;
 
 /// Times that a segment may stand in a path beyond its first.
 fn repeated_segments(uri: &CrawlUri, allowed: usize) -> bool {
+    // Most paths are too short for it.
+    if path_segments(uri) < allowed.saturating_add(2) {
+        return false;
+    }
     let mut sorted: Vec<&str> = uri.segments().collect();
     sorted.sort_unstable();
     let mut run = 0;
@@ -452,7 +455,8 @@ fn repeated_segments(uri: &CrawlUri, allowed: usize) -> bool {
 
 /// Number of path segments that are not empty.
 fn path_segments(uri: &CrawlUri) -> usize {
-    uri.segments().count()
+    let parts = uri.path().as_bytes().split(|b| *b == b'/');
+    parts.filter(|part| !part.is_empty()).count()
 }
 
 /// A query that carries the same key again and again, or an address inside the address.
@@ -475,18 +479,18 @@ fn growing_query(uri: &CrawlUri, max_parameters: usize) -> bool {
 
 /// A calendar that has left the years that pages are from: `/2087/03/`, `?year=1873`, `?date=2190-01-01`.
 fn calendar(uri: &CrawlUri, now_ms: i64) -> bool {
-    let now = chrono::DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
-    let years = FIRST_YEAR..=now.year() + YEARS_AHEAD;
-    let odd_year = |text: &str| is_odd_year(text, &years);
-    let mut parts = uri.path().split('/').skip(1).peekable();
-    while let Some(part) = parts.next() {
-        let month_follows = parts
-            .peek()
-            .and_then(|p| number(p))
-            .is_some_and(|m| (1..=12).contains(&m));
-        if month_follows && odd_year(part) {
+    let odd_year = |text: &str| is_odd_year(text, now_ms);
+    let is_month = |part: &[u8]| {
+        let month = str::from_utf8(part).ok().and_then(number);
+        month.is_some_and(|m| (1..=12).contains(&m))
+    };
+    let mut year: &[u8] = b"";
+    for part in uri.path().as_bytes().split(|b| *b == b'/') {
+        // A year and a month.
+        if is_month(part) && str::from_utf8(year).is_ok_and(odd_year) {
             return true;
         }
+        year = part;
     }
     let query = uri.query().unwrap_or_default();
     form_urlencoded::parse(query.as_bytes()).any(|(key, value)| {
@@ -494,12 +498,12 @@ fn calendar(uri: &CrawlUri, now_ms: i64) -> bool {
         let named = ["year", "date", "month", "day", "y", "cal", "calendar"]
             .iter()
             .any(|name| key == *name || (name.len() > 3 && key.contains(name)));
-        named && value.split(['-', '/', '.']).next().is_some_and(&odd_year)
+        named && value.split(['-', '/', '.']).next().is_some_and(odd_year)
     })
 }
 
-/// Four digits, or eight as in 20261103, that begin with a year out of range.
-fn is_odd_year(text: &str, years: &RangeInclusive<i32>) -> bool {
+/// Four digits, or eight as in 20261103, that begin with a year that pages are not from.
+fn is_odd_year(text: &str, now_ms: i64) -> bool {
     if !(text.len() == 4 || text.len() == 6 || text.len() == 8) {
         return false;
     }
@@ -508,6 +512,8 @@ fn is_odd_year(text: &str, years: &RangeInclusive<i32>) -> bool {
         .filter(|_| number(text).is_some())
         .and_then(number);
     year.is_some_and(|y| {
+        let now = chrono::DateTime::from_timestamp_millis(now_ms).unwrap_or_default();
+        let years = FIRST_YEAR..=now.year() + YEARS_AHEAD;
         (1000..3000).contains(&y) && !i32::try_from(y).is_ok_and(|y| years.contains(&y))
     })
 }
