@@ -4,10 +4,11 @@
 //! What is no prose (footers, licence words, source lines) is told by the words of `index/boilerplate.txt`; the extraction
 //! has taken off what its place in the page gives away.
 
-use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::LazyLock;
 
+use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
+use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
 use xxhash_rust::xxh3::Xxh3;
 
 use super::Text;
@@ -230,7 +231,10 @@ impl Reading<'_> {
             source: (names_source_before(text), names_source_after(text)),
             person: (is_title(text), follows_person(text)),
             is_name: tag.starts_with("nr"),
-            piece: (LISTS.pieces.0.contains(text), LISTS.pieces.1.contains(text)),
+            piece: (
+                LISTS.words.pieces.0.contains(text),
+                LISTS.words.pieces.1.contains(text),
+            ),
             is_number: tag == "m" && ends_in_numeral(text),
         });
         self.ids.insert(text.into(), id);
@@ -251,11 +255,17 @@ pub(super) fn tag_of<'t>(word: &Tagged<'t>) -> &'t str {
 static LISTS: LazyLock<Lists> =
     LazyLock::new(|| Lists::parse(include_str!("../../../../index/boilerplate.txt")));
 
-/// The groups of the file.
-#[derive(Debug, Default)]
+/// The groups of the file. What is searched for anywhere in a text is one automaton.
+#[derive(Debug)]
 struct Lists {
-    rest: Vec<String>,
-    part: Vec<String>,
+    rest: AhoCorasick,
+    part: AhoCorasick,
+    words: WordLists,
+}
+
+/// The groups whose words are compared whole, or at an end.
+#[derive(Debug, Default)]
+struct WordLists {
     whole: HashSet<String>,
     before: HashSet<String>,
     after: HashSet<String>,
@@ -271,7 +281,8 @@ struct Lists {
 
 impl Lists {
     fn parse(text: &str) -> Self {
-        let mut lists = Self::default();
+        let (mut rest, mut part) = (Vec::new(), Vec::new());
+        let mut lists = WordLists::default();
         let mut group = "";
         for line in text.lines().map(str::trim) {
             if line.starts_with('#') || line.is_empty() {
@@ -284,8 +295,8 @@ impl Lists {
             for word in line.split_whitespace() {
                 let word = normalize(word).into_owned();
                 match group {
-                    "[rest]" => lists.rest.push(word),
-                    "[part]" => lists.part.push(word),
+                    "[rest]" => rest.push(word),
+                    "[part]" => part.push(word),
                     "[whole]" => drop(lists.whole.insert(word)),
                     "[before]" => drop(lists.before.insert(word)),
                     "[after]" => drop(lists.after.insert(word)),
@@ -301,33 +312,45 @@ impl Lists {
                 }
             }
         }
-        lists
+        Self {
+            rest: automaton(&rest),
+            part: automaton(&part),
+            words: lists,
+        }
     }
+}
+
+/// Finds the first of these words in a text. The lists are a few hundred words: a whole table is small and fastest.
+fn automaton(words: &[String]) -> AhoCorasick {
+    let mut builder = AhoCorasick::builder();
+    builder.kind(Some(AhoCorasickKind::DFA));
+    builder.match_kind(MatchKind::LeftmostFirst);
+    builder
+        .build(words)
+        .expect("the lists are part of the program")
 }
 
 /// The sentence up to the first word after which only boilerplate comes (`责任编辑:`).
 pub(super) fn prose(sentence: &str) -> &str {
-    let ends = LISTS
-        .rest
-        .iter()
-        .filter_map(|word| sentence.find(word.as_str()));
-    let end = ends.min().unwrap_or(sentence.len());
-    sentence.get(..end).unwrap_or(sentence)
+    let found = LISTS.rest.find(sentence);
+    found.map_or(sentence, |word| {
+        sentence.get(..word.start()).unwrap_or(sentence)
+    })
 }
 
 /// Whether a candidate (in normal form) is boilerplate whatever surrounds it.
 pub(super) fn is_boilerplate(term: &str) -> bool {
-    LISTS.whole.contains(term) || LISTS.part.iter().any(|part| term.contains(part.as_str()))
+    LISTS.words.whole.contains(term) || LISTS.part.is_match(term)
 }
 
 /// Whether a word right before a name makes it the source of a text (`来源`).
 pub(super) fn names_source_after(word: &str) -> bool {
-    LISTS.before.contains(word)
+    LISTS.words.before.contains(word)
 }
 
 /// Whether a word right after a name makes it the source of a text (`讯`, `记者`).
 pub(super) fn names_source_before(word: &str) -> bool {
-    LISTS.after.contains(word)
+    LISTS.words.after.contains(word)
 }
 
 /// Whether a word of numbers has no measure word of its own (`一个`) and is no place in an order.
@@ -340,12 +363,13 @@ fn ends_in_numeral(word: &str) -> bool {
 /// Whether a word only builds sentences, or says that somebody speaks. Single characters may be parts of terms (`无 线`).
 fn is_function_word(word: &str) -> bool {
     let is_long = word.chars().nth(1).is_some();
-    (is_long && is_stop_word(word)) || LISTS.says.contains(word)
+    (is_long && is_stop_word(word)) || LISTS.words.says.contains(word)
 }
 
 /// Whether a word stands before names of persons (`董事长`, `美国总统`).
 pub(super) fn is_title(word: &str) -> bool {
     LISTS
+        .words
         .titles
         .iter()
         .any(|title| word.ends_with(title.as_str()))
@@ -353,14 +377,15 @@ pub(super) fn is_title(word: &str) -> bool {
 
 /// Whether a word stands after names of persons (`先生`, `表示`, `即位`).
 fn follows_person(word: &str) -> bool {
-    LISTS.says.contains(word)
-        || LISTS.does.contains(word)
-        || LISTS.honorifics.iter().any(|title| word == title)
+    LISTS.words.says.contains(word)
+        || LISTS.words.does.contains(word)
+        || LISTS.words.honorifics.iter().any(|title| word == title)
 }
 
 /// Whether a candidate is how somebody is addressed (`李女士`).
 pub(super) fn is_address(term: &str) -> bool {
     LISTS
+        .words
         .honorifics
         .iter()
         .any(|title| term.ends_with(title.as_str()))
@@ -369,6 +394,7 @@ pub(super) fn is_address(term: &str) -> bool {
 /// Whether a candidate may name a line (`报名电话`).
 pub(super) fn may_be_label(term: &str) -> bool {
     LISTS
+        .words
         .labels
         .iter()
         .any(|label| term.ends_with(label.as_str()))
@@ -379,7 +405,7 @@ pub(super) fn given_name(word: &str) -> Option<&str> {
     let ends = word.char_indices().map(|(at, _)| at).skip(2).take(2);
     let ends = ends.chain([word.len()]);
     let mut cuts = ends.filter_map(|end| word.split_at_checked(end));
-    cuts.find_map(|(surname, given)| LISTS.surnames.contains(surname).then_some(given))
+    cuts.find_map(|(surname, given)| LISTS.words.surnames.contains(surname).then_some(given))
 }
 
 /// Longest sentence in characters: what goes on without an end is a table or data.
