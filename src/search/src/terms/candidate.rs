@@ -12,9 +12,9 @@ use super::Config;
 use super::context::nc_values;
 use super::corpus::{Corpus, Word};
 use super::corpus::{is_address, is_boilerplate};
-use super::count::{Count, count};
+use super::count::{Candidates, Count, count};
 use super::count::{Freedom, freedom};
-use super::hash::{ByHash, Hash};
+use super::hash::Hash;
 use super::names::{Signs, is_name_with_title, is_person, is_transcribed};
 use super::nesting::{Nested, c_values};
 use super::patterns::RatedPattern;
@@ -84,32 +84,23 @@ pub(super) fn measure(
     config: &Config,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<Candidate>> {
-    let counts = count(corpus, config.min_count, go_on)?;
-    let mut kept: Vec<(u64, &Count)> = counts.iter().map(|(hash, count)| (*hash, count)).collect();
-    kept.sort_unstable_by_key(|(_, count)| (count.first, count.words));
-    let texts: Vec<String> = kept
-        .iter()
-        .map(|(_, count)| text_of(corpus, count))
-        .collect();
-    let named = texts.iter().zip(&kept);
+    let candidates = count(corpus, config.min_count, go_on)?;
+    let counts = &candidates.counts;
+    let texts: Vec<String> = counts.iter().map(|count| text_of(corpus, count)).collect();
+    let named = texts.iter().zip(counts);
     let named: Vec<(&str, u32)> = named
-        .map(|(text, (_, count))| (text.as_str(), count.occurrences))
+        .map(|(text, count)| (text.as_str(), count.occurrences))
         .collect();
     let mut nested = c_values(&named, config.nesting);
-    let index_of: ByHash<u32> = (0u32..)
-        .zip(&kept)
-        .map(|(i, (hash, _))| (*hash, i))
-        .collect();
-    let freedom = freedom(corpus, &index_of, go_on)?;
+    let freedom = freedom(corpus, &candidates, go_on)?;
     let values: Vec<f64> = nested.iter().map(|nested| nested.c_value).collect();
-    let values = nc_values(corpus, &index_of, &values, go_on)?;
+    let values = nc_values(corpus, &candidates, &values, go_on)?;
     for (nested, value) in nested.iter_mut().zip(values) {
         nested.nc_value = value;
     }
     let general = General::new(corpus, dictionary);
     let mut out = Vec::new();
-    for (((text, (_, count)), nested), freedom) in texts.iter().zip(&kept).zip(nested).zip(freedom)
-    {
+    for (((text, count), nested), freedom) in texts.iter().zip(counts).zip(nested).zip(freedom) {
         if is_boilerplate(text)
             || is_address(text)
             || is_source(count)
@@ -120,7 +111,7 @@ pub(super) fn measure(
         {
             continue;
         }
-        out.push(general.candidate(text, count, &counts, nested, freedom));
+        out.push(general.candidate(text, count, &candidates, nested, freedom));
     }
     Some(out)
 }
@@ -212,7 +203,7 @@ impl<'a> General<'a> {
         &self,
         text: &str,
         count: &Count,
-        counts: &ByHash<Count>,
+        candidates: &Candidates,
         nested: Nested,
         freedom: Freedom,
     ) -> Candidate {
@@ -227,7 +218,7 @@ impl<'a> General<'a> {
             nested,
             freedom: freedom.left.min(freedom.right),
             free_sides: f64::from(count.free_sides) / 2.0 / occurrences,
-            cohesion: self.cohesion(count, counts),
+            cohesion: self.cohesion(count, candidates),
             contrast: self.contrast(count),
             known: self.known(count),
             words: count.words,
@@ -264,7 +255,7 @@ impl<'a> General<'a> {
     }
 
     /// `min over a = xy of log2(p(a) / (p(x) p(y)))`: how much more often the parts meet than by chance.
-    fn cohesion(&self, count: &Count, counts: &ByHash<Count>) -> Option<f64> {
+    fn cohesion(&self, count: &Count, candidates: &Candidates) -> Option<f64> {
         let words: Vec<&Word> = words_of(self.corpus, count).collect();
         let tokens = self.corpus.tokens.len() as f64;
         let occurrences = f64::from(count.occurrences);
@@ -272,7 +263,7 @@ impl<'a> General<'a> {
             let hash = words
                 .iter()
                 .fold(Hash::EMPTY, |hash, word| hash.join(word.hash));
-            let counted = counts.get(&hash.value).map(|count| count.occurrences);
+            let counted = candidates.occurrences_of(hash);
             let single = match words {
                 [word] => Some(word.count),
                 _ => None,

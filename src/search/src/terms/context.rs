@@ -5,11 +5,10 @@
 //! often `b` stands there and `weight(b) = t(b) / n`: the share of the `n` candidates of highest C-value that `b` stands beside.
 //! The paper leaves the width of the context open: here it is five words on each side, within the sentence.
 
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt as _};
 
 use super::corpus::{Corpus, Token};
-use super::count::{Run, for_each_run};
-use super::hash::ByHash;
+use super::count::Candidates;
 
 /// Share of the C-value, and of the context.
 const SHARES: (f64, f64) = (0.8, 0.2);
@@ -35,10 +34,10 @@ pub fn nc_value(c_value: f64, context: impl IntoIterator<Item = (u32, f64)>) -> 
     SHARES.0 * c_value + SHARES.1 * factor
 }
 
-/// The NC-values of candidates, given as the index of each by its hash and the C-value by index; `None` if `go_on` said no.
+/// The NC-values of candidates with these C-values; `None` if `go_on` said no.
 pub(super) fn nc_values(
     corpus: &Corpus,
-    index_of: &ByHash<u32>,
+    candidates: &Candidates,
     c_values: &[f64],
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<f64>> {
@@ -54,10 +53,10 @@ pub(super) fn nc_values(
     }
     // Term and word, each pair once.
     let mut beside: HashSet<(u32, u32)> = HashSet::new();
-    let is_done = for_each_run(corpus, go_on, |_, run| {
-        let index = index_of.get(&run.hash).copied();
-        if let Some(index) = index.filter(|i| is_top.get(*i as usize).is_some_and(|top| *top)) {
-            beside.extend(context(run).map(|token| (index, token.word)));
+    let is_done = candidates.for_each_place(corpus, go_on, |index, before, after| {
+        if is_top.get(index as usize).is_some_and(|top| *top) {
+            let context = context(corpus, before, after);
+            beside.extend(context.map(|token| (index, token.word)));
         }
     });
     if !is_done {
@@ -75,10 +74,10 @@ pub(super) fn nc_values(
         .map(|terms| context_weight(terms, considered))
         .collect();
     let mut factors = vec![0.0; c_values.len()];
-    let is_done = for_each_run(corpus, go_on, |_, run| {
-        let index = index_of.get(&run.hash).copied();
-        if let Some(factor) = index.and_then(|index| factors.get_mut(index as usize)) {
-            let weights = context(run).filter_map(|token| weights.get(token.word as usize));
+    let is_done = candidates.for_each_place(corpus, go_on, |index, before, after| {
+        if let Some(factor) = factors.get_mut(index as usize) {
+            let context = context(corpus, before, after);
+            let weights = context.filter_map(|token| weights.get(token.word as usize));
             *factor += weights.sum::<f64>();
         }
     });
@@ -88,8 +87,12 @@ pub(super) fn nc_values(
 }
 
 /// The nouns, adjectives and verbs beside an occurrence.
-fn context<'c>(run: &Run<'c>) -> impl Iterator<Item = &'c Token> + use<'c> {
-    let before = run.before.iter().rev().take(WINDOW);
-    let after = run.after.iter().take(WINDOW);
-    before.chain(after).filter(|token| token.is_content)
+fn context<'c>(
+    corpus: &'c Corpus,
+    before: &'c [Token],
+    after: &'c [Token],
+) -> impl Iterator<Item = &'c Token> {
+    let before = before.iter().rev().take(WINDOW);
+    let near = before.chain(after.iter().take(WINDOW));
+    near.filter(|token| corpus.word(**token).is_content)
 }

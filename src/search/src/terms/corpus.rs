@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, AhoCorasickKind, MatchKind};
 use foldhash::{HashMap, HashMapExt as _, HashSet, HashSetExt as _};
-use xxhash_rust::xxh3::Xxh3;
+use xxhash_rust::xxh3::xxh3_64;
 
 use super::Text;
 use super::hash::Hash;
@@ -35,6 +35,10 @@ pub(super) struct Word {
     pub(super) chars: u32,
     /// How often it occurs.
     pub(super) count: u32,
+    /// 0 for what stands in no term.
+    pub(super) class: Class,
+    /// A noun, an adjective or a verb that says what a text is about.
+    pub(super) is_content: bool,
     /// Makes a name before it the source of the text, or one after it.
     pub(super) source: (bool, bool),
     /// Stands right before names of persons, or right after them.
@@ -52,12 +56,8 @@ pub(super) struct Word {
 pub(super) struct Token {
     /// Index of the word.
     pub(super) word: u32,
-    /// 0 for what stands in no term.
-    pub(super) class: Class,
     /// Stands where source lines and footers stand.
     pub(super) edge: bool,
-    /// A noun, an adjective or a verb that says what a text is about.
-    pub(super) is_content: bool,
 }
 
 /// Where a sentence came from.
@@ -67,8 +67,8 @@ pub(super) struct Sentence {
     pub(super) token: u32,
     /// Index of the text.
     pub(super) text: u32,
-    /// Number of the sentence in it; 0 is the title.
-    pub(super) number: u32,
+    /// The bytes of the text that it is; `None` for the title.
+    pub(super) place: Option<(u32, u32)>,
 }
 
 /// The texts.
@@ -108,13 +108,6 @@ impl Corpus {
     }
 }
 
-/// The title and the sentences of a text, with the number under which [`Sentence`] names each.
-pub(super) fn parts(text: &Text) -> impl Iterator<Item = (u32, &str)> {
-    let body = sentences(&text.text).into_iter();
-    let body = body.map(|range| text.text.get(range).unwrap_or_default());
-    (0u32..).zip([text.title.as_str()].into_iter().chain(body))
-}
-
 /// Reads texts until `max_chars` characters; none if `go_on` says no.
 pub(super) fn read(
     texts: &[Text],
@@ -132,6 +125,7 @@ pub(super) fn read(
         },
         ids: HashMap::new(),
         seen: HashSet::new(),
+        letters: Vec::new(),
         dictionary,
     };
     let mut left = max_chars;
@@ -140,14 +134,15 @@ pub(super) fn read(
             return None;
         }
         let chars = text.text.chars().count();
+        reading.sentence(index, None, &text.title, false);
         let mut at = 0;
-        for (number, part) in parts(text) {
+        for range in sentences(&text.text) {
+            let part = text.text.get(range.clone()).unwrap_or_default();
             let here = part.chars().count();
             let (begin, end) = EDGE_CHARS;
-            let edge =
-                number > 0 && chars >= EDGED_CHARS && (at + here <= begin || at + end >= chars);
-            reading.sentence(index, number, part, edge);
-            at += if number > 0 { here } else { 0 };
+            let edge = chars >= EDGED_CHARS && (at + here <= begin || at + end >= chars);
+            reading.sentence(index, Some(range), part, edge);
+            at += here;
         }
         left = left.saturating_sub(chars);
         if left == 0 {
@@ -161,11 +156,14 @@ struct Reading<'d> {
     corpus: Corpus,
     ids: HashMap<Box<str>, u32>,
     seen: HashSet<u64>,
+    /// The sentence without its digits.
+    letters: Vec<u8>,
     dictionary: &'d Dictionary,
 }
 
 impl Reading<'_> {
-    fn sentence(&mut self, text: u32, number: u32, part: &str, edge: bool) {
+    /// Reads a sentence of a text: the bytes of this range, or the title.
+    fn sentence(&mut self, text: u32, range: Option<Range<usize>>, part: &str, edge: bool) {
         let normal = normalize_document(part);
         let normal = prose(normal.trim());
         if normal.is_empty() || !self.is_new(normal) {
@@ -175,66 +173,61 @@ impl Reading<'_> {
         let Ok(token) = u32::try_from(self.corpus.tokens.len()) else {
             return;
         };
+        let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
         self.corpus.sentences.push(Sentence {
             token,
             text,
-            number,
+            place: range.map(|range| (byte(range.start), byte(range.end))),
         });
         for tagged in self.dictionary.tagged(normal) {
             if tagged.text == " " {
                 continue;
             }
-            let tag = tag_of(&tagged);
-            let fits = tagged.text.len() <= MAX_WORD_BYTES
-                && tagged.text.chars().any(char::is_alphabetic)
-                && !is_function_word(tagged.text);
-            let class = if fits {
-                self.corpus.patterns.class_of(tag)
-            } else {
-                0
-            };
-            let word = self.word(tagged.text, tag);
-            self.corpus.tokens.push(Token {
-                word,
-                class,
-                edge,
-                is_content: fits && tag.starts_with(['n', 'a', 'v']),
-            });
+            let word = self.word(&tagged);
+            self.corpus.tokens.push(Token { word, edge });
         }
     }
 
     /// Whether the sentence was not read before: footers and reprints count once. Digits are not looked at.
     fn is_new(&mut self, normal: &str) -> bool {
-        let mut hash = Xxh3::new();
-        let mut chars = 0;
-        for piece in normal.split(|c: char| c.is_ascii_digit()) {
-            hash.update(piece.as_bytes());
-            chars += piece.chars().count();
-        }
-        chars < MIN_ONCE_CHARS || self.seen.insert(hash.digest())
+        self.letters.clear();
+        let letters = normal.bytes().filter(|byte| !byte.is_ascii_digit());
+        self.letters.extend(letters);
+        // Each character has one byte that continues none.
+        let chars = self.letters.iter().filter(|byte| **byte & 0xC0 != 0x80);
+        let chars = chars.take(MIN_ONCE_CHARS).count();
+        chars < MIN_ONCE_CHARS || self.seen.insert(xxh3_64(&self.letters))
     }
 
-    fn word(&mut self, text: &str, tag: &str) -> u32 {
+    /// The index of a word. Its part of speech is that of the dictionary, so that all that is known of it is known of
+    /// all its places.
+    fn word(&mut self, tagged: &Tagged<'_>) -> u32 {
+        let text = tagged.text;
         if let Some(&id) = self.ids.get(text) {
             if let Some(word) = self.corpus.words.get_mut(id as usize) {
                 word.count += 1;
             }
             return id;
         }
+        let tag = tag_of(tagged);
+        let fits = text.len() <= MAX_WORD_BYTES
+            && text.chars().any(char::is_alphabetic)
+            && !is_function_word(text);
+        let class = self.corpus.patterns.class_of(tag);
         // There are fewer words than tokens, which are counted in 32 bits.
         let id = u32::try_from(self.corpus.words.len()).unwrap_or(u32::MAX);
+        let pieces = &LISTS.words.pieces;
         self.corpus.words.push(Word {
             text: text.into(),
             hash: Hash::new(text),
             chars: u32::try_from(text.chars().count()).unwrap_or(u32::MAX),
             count: 1,
+            class: if fits { class } else { 0 },
+            is_content: fits && tag.starts_with(['n', 'a', 'v']),
             source: (names_source_before(text), names_source_after(text)),
             person: (is_title(text), follows_person(text)),
             is_name: tag.starts_with("nr"),
-            piece: (
-                LISTS.words.pieces.0.contains(text),
-                LISTS.words.pieces.1.contains(text),
-            ),
+            piece: (pieces.0.contains(text), pieces.1.contains(text)),
             is_number: tag == "m" && ends_in_numeral(text),
         });
         self.ids.insert(text.into(), id);

@@ -95,7 +95,7 @@ impl Beside {
 }
 
 impl Count {
-    fn occur(&mut self, text: u32, run: &Run<'_>) {
+    fn occur(&mut self, text: u32, run: &Run) {
         self.occurrences += 1;
         self.free_sides += u32::from(run.free.0) + u32::from(run.free.1);
         self.beside.add(run.beside);
@@ -127,26 +127,107 @@ impl Count {
 }
 
 /// An occurrence.
-pub(super) struct Run<'c> {
-    pub(super) hash: u64,
-    pub(super) token: u32,
-    pub(super) words: u8,
-    pub(super) pattern: RatedPattern,
+struct Run {
+    hash: u64,
+    token: u32,
+    words: u8,
+    pattern: RatedPattern,
     /// Whether what stands before and behind it stands in no term.
     free: (bool, bool),
     /// Of this occurrence: each 0 or 1.
     beside: Beside,
     edge: bool,
-    /// The rest of its sentence.
-    pub(super) before: &'c [Token],
-    pub(super) after: &'c [Token],
+}
+
+/// A place of a candidate.
+#[derive(Debug, Clone, Copy)]
+struct Occurrence {
+    candidate: u32,
+    token: u32,
+    words: u8,
+}
+
+/// The runs that are frequent enough, by where they first stand, and their places. What is measured of the places after
+/// they were counted need not look for them again.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    pub(super) counts: Vec<Count>,
+    /// The index of a candidate by the hash of its letters.
+    by_hash: ByHash<u32>,
+    /// In the order of the tokens.
+    occurrences: Vec<Occurrence>,
+}
+
+impl Candidates {
+    /// How often a run of this hash occurs; `None` if that is rare.
+    pub(super) fn occurrences_of(&self, hash: Hash) -> Option<u32> {
+        let count = self.counts.get(*self.by_hash.get(&hash.value)? as usize)?;
+        Some(count.occurrences)
+    }
+
+    /// Calls `each(candidate, before, after)` for each place, with the rest of its sentence; false if `go_on` said no.
+    pub(super) fn for_each_place<'c>(
+        &self,
+        corpus: &'c Corpus,
+        go_on: &mut dyn FnMut() -> bool,
+        mut each: impl FnMut(u32, &'c [Token], &'c [Token]),
+    ) -> bool {
+        let mut places = self.occurrences.iter().peekable();
+        for (number, (_, start, tokens)) in corpus.runs().enumerate() {
+            if number.is_multiple_of(ASK_EVERY) && !go_on() {
+                return false;
+            }
+            let end = start + tokens.len();
+            while let Some(place) = places.next_if(|place| (place.token as usize) < end) {
+                let at = (place.token as usize).saturating_sub(start);
+                let behind = at + usize::from(place.words);
+                let before = tokens.get(..at).unwrap_or_default();
+                each(
+                    place.candidate,
+                    before,
+                    tokens.get(behind..).unwrap_or_default(),
+                );
+            }
+        }
+        true
+    }
+
+    /// Keeps what occurs `min_count` times or more, and puts it into an order that does not depend on that of a hash map.
+    fn sort(&mut self, min_count: u32) {
+        let all = std::mem::take(&mut self.counts);
+        let mut order: Vec<u32> = (0u32..).zip(&all).map(|(index, _)| index).collect();
+        order.retain(|&index| {
+            all.get(index as usize)
+                .is_some_and(|c| c.occurrences >= min_count)
+        });
+        order.sort_unstable_by_key(|&index| all.get(index as usize).map(|c| (c.first, c.words)));
+        let mut moved: Vec<Option<u32>> = vec![None; all.len()];
+        for (to, from) in (0u32..).zip(&order) {
+            if let Some(moved) = moved.get_mut(*from as usize) {
+                *moved = Some(to);
+            }
+        }
+        let new = |old: u32| moved.get(old as usize).copied().flatten();
+        self.by_hash
+            .retain(|_, index| new(*index).map(|to| *index = to).is_some());
+        self.occurrences.retain_mut(|place| {
+            new(place.candidate)
+                .map(|to| place.candidate = to)
+                .is_some()
+        });
+        let mut all: Vec<Option<Count>> = all.into_iter().map(Some).collect();
+        let kept = order
+            .iter()
+            .filter_map(|&index| all.get_mut(index as usize)?.take());
+        self.counts = kept.collect();
+    }
 }
 
 /// Calls `each(text, run)` for all runs of words that fit a pattern; false if `go_on` said no.
-pub(super) fn for_each_run<'c>(
-    corpus: &'c Corpus,
+fn for_each_run(
+    corpus: &Corpus,
     go_on: &mut dyn FnMut() -> bool,
-    mut each: impl FnMut(u32, &Run<'c>),
+    mut each: impl FnMut(u32, &Run),
 ) -> bool {
     for (number, (text, start, tokens)) in corpus.runs().enumerate() {
         if number.is_multiple_of(ASK_EVERY) && !go_on() {
@@ -158,11 +239,11 @@ pub(super) fn for_each_run<'c>(
             for (words, token) in (1u8..).zip(tokens.get(at..).unwrap_or_default()) {
                 let word = corpus.word(*token);
                 chars += word.chars;
-                if token.class == 0 || chars > MAX_CHARS || usize::from(words) > MAX_WORDS {
+                if word.class == 0 || chars > MAX_CHARS || usize::from(words) > MAX_WORDS {
                     break;
                 }
                 hash = hash.join(word.hash);
-                pattern = pattern.with(token.class);
+                pattern = pattern.with(word.class);
                 if chars < MIN_CHARS || !corpus.patterns.fit_length(chars, usize::from(words)) {
                     continue;
                 }
@@ -173,7 +254,8 @@ pub(super) fn for_each_run<'c>(
                     continue;
                 }
                 let after = tokens.get(at + usize::from(words)..).unwrap_or_default();
-                let is_free = |token: Option<&Token>| token.is_none_or(|t| t.class == 0);
+                let is_free =
+                    |token: Option<&Token>| token.is_none_or(|t| corpus.word(*t).class == 0);
                 let beside = |token: Option<&'_ Token>| token.map(|token| corpus.word(*token));
                 let (left, right) = (before.last(), after.first());
                 each(
@@ -186,8 +268,6 @@ pub(super) fn for_each_run<'c>(
                         free: (is_free(left), is_free(right)),
                         beside: Beside::between(beside(left), beside(right)),
                         edge: first.edge,
-                        before,
-                        after,
                     },
                 );
             }
@@ -209,12 +289,12 @@ fn is_comma(word: &Word) -> bool {
     &*word.text == ","
 }
 
-/// All runs that occur `min_count` times or more, by the hash of their letters; none if `go_on` said no.
+/// All runs that occur `min_count` times or more; none if `go_on` said no.
 pub(super) fn count(
     corpus: &Corpus,
     min_count: u32,
     go_on: &mut dyn FnMut() -> bool,
-) -> Option<ByHash<Count>> {
+) -> Option<Candidates> {
     let wanted = corpus.tokens.len().saturating_mul(SKETCH_SHARE);
     let size = wanted.next_power_of_two().clamp(SKETCH.0, SKETCH.1);
     let mut sketch = vec![0u8; size];
@@ -225,18 +305,32 @@ pub(super) fn count(
         }
     });
     let enough = u8::try_from(min_count).unwrap_or(u8::MAX);
-    let mut counts: ByHash<Count> = ByHash::default();
+    let mut found = Candidates::default();
     let done = done
         && for_each_run(corpus, go_on, |text, run| {
             if sketch
                 .get(slot(run.hash))
-                .is_some_and(|counter| *counter >= enough)
+                .is_none_or(|counter| *counter < enough)
             {
-                counts.entry(run.hash).or_default().occur(text, run);
+                return;
             }
+            // There are fewer candidates than tokens times words, which are few enough for 32 bits in memory.
+            let next = u32::try_from(found.counts.len()).unwrap_or(u32::MAX);
+            let candidate = *found.by_hash.entry(run.hash).or_insert(next);
+            if candidate == next {
+                found.counts.push(Count::default());
+            }
+            if let Some(count) = found.counts.get_mut(candidate as usize) {
+                count.occur(text, run);
+            }
+            found.occurrences.push(Occurrence {
+                candidate,
+                token: run.token,
+                words: run.words,
+            });
         });
-    counts.retain(|_, count| count.occurrences >= min_count);
-    done.then_some(counts)
+    found.sort(min_count);
+    done.then_some(found)
 }
 
 /// Occurrences of a candidate that are looked at: as many show the entropy up to the 5 bits that matter.
@@ -249,19 +343,17 @@ pub(super) struct Freedom {
     pub(super) right: f64,
 }
 
-/// The entropies of candidates, given as the index of each by its hash; none if `go_on` said no.
+/// The entropies of candidates; none if `go_on` said no.
 pub(super) fn freedom(
     corpus: &Corpus,
-    index_of: &ByHash<u32>,
+    candidates: &Candidates,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<Freedom>> {
-    let mut seen = vec![0u32; index_of.len()];
-    let mut alone = vec![(0u32, 0u32); index_of.len()];
+    let size = candidates.counts.len();
+    let mut seen = vec![0u32; size];
+    let mut alone = vec![(0u32, 0u32); size];
     let mut beside: HashMap<u64, u32, BuildHasherDefault<AsIs>> = HashMap::default();
-    let done = for_each_run(corpus, go_on, |_, run| {
-        let Some(&index) = index_of.get(&run.hash) else {
-            return;
-        };
+    let done = candidates.for_each_place(corpus, go_on, |index, before, after| {
         let (Some(seen), Some(alone)) =
             (seen.get_mut(index as usize), alone.get_mut(index as usize))
         else {
@@ -271,8 +363,8 @@ pub(super) fn freedom(
             return;
         }
         *seen += 1;
-        let before = neighbour(corpus, run.before.last(), |text| text.chars().next_back());
-        let after = neighbour(corpus, run.after.first(), |text| text.chars().next());
+        let before = neighbour(corpus, before.last(), |text| text.chars().next_back());
+        let after = neighbour(corpus, after.first(), |text| text.chars().next());
         match before {
             Some(c) => *beside.entry(key(index, 0, c)).or_default() += 1,
             None => alone.0 += 1,
@@ -285,7 +377,7 @@ pub(super) fn freedom(
     if !done {
         return None;
     }
-    let mut sums = vec![(0.0, 0.0); index_of.len()];
+    let mut sums = vec![(0.0, 0.0); size];
     // Sums of floating point numbers depend on their order: sort.
     let mut beside: Vec<(u64, u32)> = beside.into_iter().collect();
     beside.sort_unstable();

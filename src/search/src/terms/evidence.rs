@@ -7,7 +7,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use super::candidate::Candidate;
-use super::corpus::{Corpus, parts};
+use super::corpus::Corpus;
 use super::{Found, Text};
 use crate::analyze::Normalized;
 
@@ -86,7 +86,10 @@ fn occurrence<'t>(
 ) -> Option<(&'t str, String, Shown)> {
     let sentence = corpus.sentence_of(token)?;
     let text = texts.get(sentence.text as usize)?;
-    let (_, part) = parts(text).nth(sentence.number as usize)?;
+    let part = match sentence.place {
+        Some((start, end)) => text.text.get(start as usize..end as usize)?,
+        None => text.title.as_str(),
+    };
     let normal = Normalized::new(part);
     let start = normal.text().find(term)?;
     let place = normal.original(start, start + term.len());

@@ -30,15 +30,22 @@ impl Hash {
 
     pub(super) fn join(self, next: Self) -> Self {
         Self {
-            value: (times(self.value, next.power) + next.value) % PRIME,
+            value: reduced(times(self.value, next.power) + next.value),
             power: times(self.power, next.power),
         }
     }
 }
 
 fn times(a: u64, b: u64) -> u64 {
-    let product = u128::from(a) * u128::from(b) % u128::from(PRIME);
-    u64::try_from(product).expect("less than the modulus, which has 61 bits")
+    let product = u128::from(a) * u128::from(b);
+    // 2^61 is 1 to this modulus: the upper bits are added to the lower ones.
+    let (low, high) = (product & u128::from(PRIME), product >> 61);
+    reduced(u64::try_from(low + high).expect("the sum of two numbers of 61 bits"))
+}
+
+/// A number below twice the modulus by the modulus.
+fn reduced(sum: u64) -> u64 {
+    if sum >= PRIME { sum - PRIME } else { sum }
 }
 
 /// Hasher of keys that are hashes already.

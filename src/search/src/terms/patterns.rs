@@ -4,10 +4,10 @@
 //!
 //! [`LexiconProfile`]: super::LexiconProfile
 
-use std::collections::HashMap;
 use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
+use foldhash::{HashMap, HashMapExt as _};
 use serde::{Deserialize, Serialize};
 
 /// Words of the longest pattern.
