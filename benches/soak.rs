@@ -255,12 +255,12 @@ fn indexed(dir: &Path) -> HashSet<String> {
     )
     .expect("the index opens");
     let mut found = HashSet::new();
-    reader
-        .for_each(|stored| {
+    for identity in reader.changed_after(None).expect("the index can be read") {
+        let stored = reader.version(identity).expect("the store can be read");
+        if let Some(stored) = stored {
             assert!(found.insert(stored.document.url), "a page is there twice");
-            true
-        })
-        .expect("the index can be read");
+        }
+    }
     found
 }
 

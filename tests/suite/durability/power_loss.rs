@@ -149,11 +149,13 @@ fn wrong(data: &Path, recorded: &Recorded, seen: i64) -> Result<(), String> {
     let reader = open_folder(data, &Analyzer::new(&[]), &index::Config::default());
     let reader = reader.map_err(|error| error.to_string())?;
     let mut indexed: BTreeMap<u64, usize> = BTreeMap::new();
-    let read = reader.for_each(|document| {
-        *indexed.entry(document.fingerprint).or_default() += 1;
-        true
-    });
-    read.map_err(|error| error.to_string())?;
+    let identities = reader.changed_after(None);
+    for identity in identities.map_err(|error| error.to_string())? {
+        let document = reader.version(identity);
+        if let Some(document) = document.map_err(|error| error.to_string())? {
+            *indexed.entry(document.fingerprint).or_default() += 1;
+        }
+    }
     if indexed == present {
         Ok(())
     } else {

@@ -5,9 +5,11 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::json;
+use taojin::daemon::{self, Budget, ReadDocuments};
+use taojin::documents::open_index;
 
 use crate::support::daemon::{Daemon, LISTEN};
-use crate::support::folder::{Folder, RunExt as _, assert_has};
+use crate::support::folder::{Folder, RunExt as _, assert_has, imported};
 use crate::support::wait_until;
 
 /// A word that no dictionary has.
@@ -269,4 +271,107 @@ fn sure_terms_enter_by_themselves() {
     folder.write("data/terms.txt", "-水平井压裂液\n");
     folder.done(&keep);
     assert!(!accepted().contains("水平井压裂液"), "{}", accepted());
+}
+
+/// Documents of which the term is in each, and another in every second.
+fn articles(numbers: std::ops::Range<usize>) -> Vec<serde_json::Value> {
+    let things = [
+        "桥梁", "水库", "码头", "厂房", "车站", "果园", "学校", "灯塔", "医院", "磨坊",
+    ];
+    let articles = numbers.map(|n| {
+        let thing = things[n];
+        let other = if n % 2 == 0 { "水处理工艺" } else { thing };
+        let text = format!(
+            "{thing}的人用水平井压裂液。水平井压裂液在{thing}里，改了{other}。\n{thing}旁有水平井压裂液，说的是{other}！"
+        );
+        imported(&format!("http://a.test/{n}"), thing, &text)
+    });
+    articles.collect()
+}
+
+/// A term with its occurrences and documents.
+type CountedTerm = (String, u32, u32);
+
+/// The terms of a folder's index, and what was read for them; none if `go_on` said no.
+fn discover(
+    folder: &Folder,
+    go_on: &mut dyn FnMut() -> bool,
+) -> Option<(Vec<CountedTerm>, ReadDocuments)> {
+    let loaded = folder.loaded();
+    let reader = open_index(&loaded, &loaded.analyzer().expect("lexicons")).expect("an index");
+    let config = &loaded.config.terms;
+    let found = daemon::discover_in_index(&loaded, &reader, config, Budget::Whole, go_on);
+    let found = found.expect("it can be read")?;
+    let terms = found.found.into_iter().map(|found| {
+        let measured = found.candidate;
+        assert!(
+            !found.evidence.is_empty(),
+            "{} is shown nowhere",
+            found.term
+        );
+        (found.term, measured.occurrences, measured.documents)
+    });
+    Some((terms.collect(), found.documents))
+}
+
+#[test]
+fn second_search_reads_only_new_documents() {
+    let folders = [(); 2].map(|()| Folder::new("", &[]));
+    let [parts, whole] = &folders;
+    parts.import(articles(0..6));
+    let (first, read) = discover(parts, &mut || true).expect("nobody stops it");
+    assert_eq!(read, ReadDocuments { read: 6, new: 6 });
+    parts.import(articles(6..10));
+    let (second, read) = discover(parts, &mut || true).expect("nobody stops it");
+    assert_eq!(read, ReadDocuments { read: 4, new: 4 });
+    whole.import(articles(0..10));
+    let (at_once, read) = discover(whole, &mut || true).expect("nobody stops it");
+    assert_eq!(read, ReadDocuments { read: 10, new: 10 });
+    assert_eq!(second, at_once);
+    assert!(second.iter().any(|(term, _, _)| term == "水平井压裂液") && first != second);
+    let (third, read) = discover(parts, &mut || true).expect("nobody stops it");
+    assert_eq!((third, read), (second, ReadDocuments::default()));
+
+    // What was changed is read again, and what it was before is forgotten; so is what is gone.
+    parts.import([imported("http://a.test/1", "桥", "桥上没有人。")]);
+    let (_, read) = discover(parts, &mut || true).expect("nobody stops it");
+    assert_eq!(read, ReadDocuments { read: 1, new: 1 });
+    let counted = |folder: &Folder| {
+        let (terms, _) = discover(folder, &mut || true).expect("nobody stops it");
+        let term = terms
+            .into_iter()
+            .find(|(term, _, _)| term == "水平井压裂液");
+        term.expect("the term").1
+    };
+    assert_eq!((counted(whole), counted(parts)), (30, 27));
+}
+
+/// A stop and a kill leave the same: the file of before or the file of after, and the review list of before.
+#[test]
+fn search_that_was_stopped_is_taken_up_next_time() {
+    let folder = Folder::new("", &[]);
+    folder.import(articles(0..10));
+    let (whole, _) = discover(&folder, &mut || true).expect("nobody stops it");
+    let mut was_read = false;
+    for questions in 0..100 {
+        let _ = std::fs::remove_file(folder.file("data/terms.corpus"));
+        let mut asked = 0;
+        let stopped = discover(&folder, &mut || {
+            asked += 1;
+            asked <= questions
+        });
+        let (terms, read) = discover(&folder, &mut || true).expect("nobody stops it");
+        assert_eq!(terms, whole, "stopped at question {questions}");
+        // Either all is still to be read, or all was.
+        assert!([0, 10].contains(&read.read), "{read:?}");
+        was_read |= stopped.is_none() && read.read == 0;
+        if stopped.is_some() {
+            assert!(
+                was_read,
+                "it was never stopped after the documents were read"
+            );
+            return;
+        }
+    }
+    unreachable!("it asks more than a hundred questions for ten documents");
 }

@@ -176,11 +176,11 @@ pub(crate) fn taojin_in(dir: &Path) -> Command {
 pub(crate) fn documents(place: impl Into<StorePlace>) -> Option<Vec<Document>> {
     let reader = open_folder(place, &Analyzer::new(&[]), &index::Config::default()).ok()?;
     let mut found = Vec::new();
-    let read = reader.for_each(|stored| {
-        found.push(stored.document);
-        true
-    });
-    read.ok().map(|()| found)
+    for identity in reader.changed_after(None).ok()? {
+        let stored = reader.version(identity).ok()?;
+        found.extend(stored.map(|stored| stored.document));
+    }
+    Some(found)
 }
 
 /// Address → how often it is in the index of a store; none where it cannot be read.

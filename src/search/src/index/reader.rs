@@ -7,7 +7,6 @@ use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tantivy::DocAddress;
 
 use super::facets::trends::Comparison;
 use super::query::Query;
@@ -103,7 +102,7 @@ impl Reader {
     pub fn document(&self, fingerprint: u64) -> Result<Option<StoredDocument>, IndexError> {
         let view = self.view()?;
         match view.find(fingerprint)? {
-            Some(at) => self.load(view.as_ref(), at),
+            Some(at) => self.version(view.identity(at)?),
             None => Ok(None),
         }
     }
@@ -159,14 +158,30 @@ impl Reader {
         self.view()?.size_bytes()
     }
 
-    /// Calls `each` with every document, in no order, until it returns false.
-    pub fn for_each(&self, mut each: impl FnMut(StoredDocument) -> bool) -> Result<(), IndexError> {
-        let view = self.view()?;
-        view.each(&Plan::All, None, &mut |at| {
-            let stored = self.load(view.as_ref(), at)?;
-            Ok(stored.is_none_or(&mut each))
-        })?;
-        Ok(())
+    /// Fingerprint and number of the last change of each document that changed after change `seq`, or of every document, in
+    /// no order. Reads no document.
+    pub fn changed_after(&self, seq: Option<u64>) -> Result<Vec<(u64, u64)>, IndexError> {
+        let after = seq.map(|seq| Watermark {
+            seq,
+            fetched_ms: i64::MAX,
+        });
+        self.view()?.identities(after)
+    }
+
+    /// The document of this fingerprint as the change of this number left it, or, where that version is not kept any more, as it is now; none if it
+    /// is gone.
+    pub fn version(
+        &self,
+        (fingerprint, seq): (u64, u64),
+    ) -> Result<Option<StoredDocument>, IndexError> {
+        let stored = self.documents.get(fingerprint, seq);
+        stored.map_err(|e| match &self.engine {
+            Engine::Embedded(opened) => opened.failed(e),
+            Engine::Remote(index) => IndexError::Remote {
+                place: index.place(),
+                cause: format!("a document cannot be read from the store: {e}"),
+            },
+        })
     }
 
     /// The words of a query for which others are searched for as well.
@@ -182,23 +197,6 @@ impl Reader {
     /// The settings it was opened with.
     pub fn config(&self) -> &Config {
         &self.config
-    }
-
-    /// The document at this place; none if it is gone and the index does not know yet.
-    pub(crate) fn load(
-        &self,
-        view: &dyn View,
-        at: DocAddress,
-    ) -> Result<Option<StoredDocument>, IndexError> {
-        let (fingerprint, seq) = view.identity(at)?;
-        let stored = self.documents.get(fingerprint, seq);
-        stored.map_err(|e| match &self.engine {
-            Engine::Embedded(opened) => opened.failed(e),
-            Engine::Remote(index) => IndexError::Remote {
-                place: index.place(),
-                cause: format!("a document cannot be read from the store: {e}"),
-            },
-        })
     }
 
     /// The newest state of the index.
@@ -259,7 +257,7 @@ impl Reader {
         // Before the documents: what comes meanwhile is for the next run.
         let newest = view.watermark()?;
         let all = view.each(&plan, Some(after), &mut |at| {
-            let stored = self.load(view.as_ref(), at)?;
+            let stored = self.version(view.identity(at)?)?;
             Ok(stored.is_none_or(&mut each))
         })?;
         Ok(if all { after.max(newest) } else { after })
@@ -277,10 +275,11 @@ impl Reader {
             stop: &query.stop,
         };
         let latest = view.rank(&plan, &wanted)?.documents;
-        let latest = latest.into_iter();
-        latest
-            .filter_map(|ranked| self.load(view.as_ref(), ranked.at).transpose())
-            .collect()
+        let mut documents = Vec::with_capacity(latest.len());
+        for ranked in latest {
+            documents.extend(self.version(view.identity(ranked.at)?)?);
+        }
+        Ok(documents)
     }
 }
 

@@ -286,7 +286,7 @@ impl<'r> Search<'r> {
         }
         let mut documents = Vec::with_capacity(best.len());
         for at in best {
-            documents.extend(self.reader.load(self.view, at)?);
+            documents.extend(self.reader.version(self.view.identity(at)?)?);
         }
         let mut sites = self.site_counts(sites);
         if !first.filter.sites.is_empty() {
@@ -414,7 +414,7 @@ impl Search<'_> {
                     outlets.push(site);
                 }
             }
-            let stored = self.reader.load(view, hit.at)?;
+            let stored = self.reader.version(view.identity(hit.at)?)?;
             documents.extend(stored.map(|stored| FoundDocument {
                 score: hit.score,
                 group,

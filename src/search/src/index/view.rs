@@ -138,6 +138,16 @@ pub(crate) trait View {
     /// Fingerprint, and number of the last change, of the document at a place.
     fn identity(&self, at: DocAddress) -> Result<(u64, u64), IndexError>;
 
+    /// The same of every document that came after `after`, in no order.
+    fn identities(&self, after: Option<Watermark>) -> Result<Vec<(u64, u64)>, IndexError> {
+        let mut identities = Vec::new();
+        self.each(&Plan::All, after, &mut |at| {
+            identities.push(self.identity(at)?);
+            Ok(true)
+        })?;
+        Ok(identities)
+    }
+
     /// Its group of reprints.
     fn group(&self, at: DocAddress) -> Result<Option<u64>, IndexError>;
 

@@ -77,7 +77,7 @@ pub struct Candidate {
     pub is_transcribed: bool,
 }
 
-/// Measures all candidates, in no order; none if `go_on` said no.
+/// The best candidates, [`Config::max_terms`] at most, best first; none if `go_on` said no.
 pub(super) fn measure(
     corpus: &Corpus,
     dictionary: &Dictionary,
@@ -99,21 +99,38 @@ pub(super) fn measure(
         nested.nc_value = value;
     }
     let general = General::new(corpus, dictionary);
-    let mut out = Vec::new();
-    for (((text, count), nested), freedom) in texts.iter().zip(counts).zip(nested).zip(freedom) {
-        if is_boilerplate(text)
+    let measured = texts.iter().zip(counts).zip(nested).zip(freedom);
+    let mut all: Vec<(Candidate, &Count)> = measured
+        .map(|(((text, count), nested), freedom)| {
+            let mut candidate = general.candidate(text, count, &candidates, nested, freedom);
+            candidate.termhood = termhood(&candidate);
+            (candidate, count)
+        })
+        .collect();
+    all.sort_unstable_by(|(a, _), (b, _)| {
+        let by_worth = b.termhood.total_cmp(&a.termhood);
+        by_worth.then_with(|| a.normal.cmp(&b.normal))
+    });
+    // Most candidates are far from the best: what is none is only looked for among these.
+    let mut best = Vec::new();
+    for (candidate, count) in all {
+        let text = candidate.normal.as_str();
+        let is_none = dictionary.is_term(text)
+            || is_boilerplate(text)
             || is_address(text)
             || is_source(count)
             || is_clause(count)
             || is_label(count)
             || is_measured(count)
-            || is_person_of(corpus, dictionary, text, count)
-        {
-            continue;
+            || is_person_of(corpus, dictionary, text, count);
+        if !is_none {
+            best.push(candidate);
         }
-        out.push(general.candidate(text, count, &candidates, nested, freedom));
+        if best.len() >= config.max_terms {
+            break;
+        }
     }
-    Some(out)
+    Some(best)
 }
 
 /// Whether it mostly stands where sources and footers stand, or is called one.
@@ -146,7 +163,7 @@ fn is_person_of(corpus: &Corpus, dictionary: &Dictionary, text: &str, count: &Co
     let words: Vec<&Word> = words_of(corpus, count).collect();
     let signs = |words: &[&Word]| Signs {
         beside: f64::from(count.beside.persons) / f64::from(count.occurrences.max(1)),
-        is_name: words.iter().all(|word| word.is_name),
+        is_name: words.iter().all(|word| word.is_name()),
         dictionary,
     };
     let is_name = |words: &[&Word]| {
@@ -163,12 +180,8 @@ fn is_person_of(corpus: &Corpus, dictionary: &Dictionary, text: &str, count: &Co
 }
 
 fn words_of<'c>(corpus: &'c Corpus, count: &Count) -> impl Iterator<Item = &'c Word> {
-    let first = count.first as usize;
-    let tokens = corpus.tokens.get(first..first + usize::from(count.words));
-    tokens
-        .unwrap_or_default()
-        .iter()
-        .map(|token| corpus.word(*token))
+    let tokens = corpus.tokens(count.first, count.words).iter();
+    tokens.map(|token| corpus.word(*token))
 }
 
 fn text_of(corpus: &Corpus, count: &Count) -> String {
@@ -185,8 +198,8 @@ struct General<'a> {
 
 impl<'a> General<'a> {
     fn new(corpus: &'a Corpus, dictionary: &'a Dictionary) -> Self {
-        let million = corpus.tokens.len().max(1) as f64 / 1e6;
-        let contrast = corpus.words.iter().map(|word| {
+        let million = corpus.size().max(1) as f64 / 1e6;
+        let contrast = corpus.words().iter().map(|word| {
             let general = dictionary
                 .per_million(&word.text)
                 .unwrap_or(RARE_PER_MILLION);
@@ -241,14 +254,8 @@ impl<'a> General<'a> {
     }
 
     fn contrast(&self, count: &Count) -> f64 {
-        let first = count.first as usize;
-        let tokens = self
-            .corpus
-            .tokens
-            .get(first..first + usize::from(count.words));
-        let tokens = tokens.unwrap_or_default();
+        let tokens = self.corpus.tokens(count.first, count.words).iter();
         let sum: f64 = tokens
-            .iter()
             .filter_map(|token| self.contrast.get(token.word as usize))
             .sum();
         sum / f64::from(count.words.max(1))
@@ -257,7 +264,7 @@ impl<'a> General<'a> {
     /// `min over a = xy of log2(p(a) / (p(x) p(y)))`: how much more often the parts meet than by chance.
     fn cohesion(&self, count: &Count, candidates: &Candidates) -> Option<f64> {
         let words: Vec<&Word> = words_of(self.corpus, count).collect();
-        let tokens = self.corpus.tokens.len() as f64;
+        let tokens = self.corpus.size() as f64;
         let occurrences = f64::from(count.occurrences);
         let part = |words: &[&Word]| {
             let hash = words

@@ -62,7 +62,7 @@ pub(super) fn nc_values(
     if !is_done {
         return None;
     }
-    let mut terms = vec![0u32; corpus.words.len()];
+    let mut terms = vec![0u32; corpus.words().len()];
     for (_, word) in beside {
         if let Some(terms) = terms.get_mut(word as usize) {
             *terms += 1;

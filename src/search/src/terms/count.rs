@@ -244,10 +244,10 @@ fn for_each_run(
                 }
                 hash = hash.join(word.hash);
                 pattern = pattern.with(word.class);
-                if chars < MIN_CHARS || !corpus.patterns.fit_length(chars, usize::from(words)) {
+                if chars < MIN_CHARS || !corpus.patterns().fit_length(chars, usize::from(words)) {
                     continue;
                 }
-                let Some(weight) = corpus.patterns.weight(pattern) else {
+                let Some(weight) = corpus.patterns().weight(pattern) else {
                     continue;
                 };
                 if corpus.word(*first).piece.0 || word.piece.1 {
@@ -295,7 +295,7 @@ pub(super) fn count(
     min_count: u32,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Candidates> {
-    let wanted = corpus.tokens.len().saturating_mul(SKETCH_SHARE);
+    let wanted = corpus.size().saturating_mul(SKETCH_SHARE);
     let size = wanted.next_power_of_two().clamp(SKETCH.0, SKETCH.1);
     let mut sketch = vec![0u8; size];
     let slot = |hash: u64| usize::try_from(hash).unwrap_or_default() & (size - 1);

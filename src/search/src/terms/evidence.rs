@@ -4,10 +4,11 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use foldhash::{HashMap, HashMapExt as _};
 use serde::{Deserialize, Serialize};
 
 use super::candidate::Candidate;
-use super::corpus::Corpus;
+use super::corpus::{Corpus, Sentence, TextKey};
 use super::{Found, Text};
 use crate::analyze::Normalized;
 
@@ -31,14 +32,15 @@ pub struct Evidence {
     pub mark: (usize, usize),
 }
 
-/// Adds evidence and the written form; none if `go_on` said no.
+/// Adds evidence and the written form; none if `go_on` said no. `load` gives a text by its key, if it is still there.
 pub(super) fn gather(
-    texts: &[Text],
+    load: &mut dyn FnMut(TextKey) -> Option<Text>,
     corpus: &Corpus,
     candidates: Vec<Candidate>,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<Found>> {
     let mut out = Vec::with_capacity(candidates.len());
+    let mut texts: HashMap<TextKey, Option<Text>> = HashMap::new();
     for (number, candidate) in candidates.into_iter().enumerate() {
         if number.is_multiple_of(ASK_EVERY) && !go_on() {
             return None;
@@ -46,9 +48,12 @@ pub(super) fn gather(
         let mut forms: BTreeMap<String, usize> = BTreeMap::new();
         let mut evidence = Vec::new();
         for &token in &candidate.samples {
-            let Some((document, written, shown)) =
-                occurrence(texts, corpus, token, &candidate.normal)
-            else {
+            let Some((sentence, key)) = corpus.sentence_of(token) else {
+                continue;
+            };
+            let text = texts.entry(key).or_insert_with(|| load(key)).as_ref();
+            let shown = text.and_then(|text| occurrence(text, sentence, &candidate.normal));
+            let Some((document, written, shown)) = shown else {
                 continue;
             };
             *forms.entry(written).or_default() += 1;
@@ -79,13 +84,10 @@ type Shown = (String, (usize, usize));
 
 /// The text, the term as written there, and the neighbourhood of the term.
 fn occurrence<'t>(
-    texts: &'t [Text],
-    corpus: &Corpus,
-    token: u32,
+    text: &'t Text,
+    sentence: Sentence,
     term: &str,
 ) -> Option<(&'t str, String, Shown)> {
-    let sentence = corpus.sentence_of(token)?;
-    let text = texts.get(sentence.text as usize)?;
     let part = match sentence.place {
         Some((start, end)) => text.text.get(start as usize..end as usize)?,
         None => text.title.as_str(),

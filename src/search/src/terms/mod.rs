@@ -26,6 +26,7 @@ use serde::{Deserialize, Serialize};
 
 pub use candidate::{Candidate, termhood};
 pub use context::{context_weight, nc_value};
+pub use corpus::{Corpus, TextKey};
 pub use evidence::Evidence;
 pub use nesting::{Nested, Nesting, c_values};
 pub use patterns::{LineProblem, Pattern, Patterns, PatternsError, RatedPattern};
@@ -41,6 +42,9 @@ const DEFAULT_MAX_TERMS: usize = 1_000;
 const DEFAULT_MAX_CHARS: usize = 4_000_000;
 /// Of the candidates from here on in three documents or more that are no dictionary words, five in six are keywords (CSL).
 const DEFAULT_ACCEPT_ABOVE: f64 = 0.7;
+
+/// Texts between two questions to the caller.
+const ASK_EVERY: u64 = 16;
 
 /// Documents that a term must stand in to be accepted without review.
 const SURE_DOCUMENTS: u32 = 3;
@@ -147,9 +151,9 @@ impl Found {
     }
 }
 
-/// Finds the terms of `texts`, best first, [`Config::max_terms`] at most; [`Config::patterns`] is only a name, `patterns` are
-/// what it names. `go_on` is asked often; when it says no, the search ends with none: the caller can slow it down or stop it
-/// there.
+/// Finds the terms of `texts`, best first, [`Config::max_terms`] at most, in the first [`Config::max_chars`] characters;
+/// [`Config::patterns`] is only a name, `patterns` are what it names. `go_on` is asked often; when it says no, the search ends
+/// with none: the caller can slow it down or stop it there.
 pub fn discover(
     texts: &[Text],
     dictionary: &Dictionary,
@@ -157,17 +161,33 @@ pub fn discover(
     config: &Config,
     go_on: &mut dyn FnMut() -> bool,
 ) -> Option<Vec<Found>> {
-    let corpus = corpus::read(texts, dictionary, patterns, config.max_chars, go_on)?;
-    let mut candidates = candidate::measure(&corpus, dictionary, config, go_on)?;
-    candidates.retain(|c| !dictionary.is_term(&c.normal));
-    for candidate in &mut candidates {
-        candidate.termhood = termhood(candidate);
+    let mut corpus = Corpus::new(patterns.clone());
+    let mut left = config.max_chars;
+    for (id, text) in (0u64..).zip(texts) {
+        if id.is_multiple_of(ASK_EVERY) && !go_on() {
+            return None;
+        }
+        let chars = corpus.read(TextKey { id, version: 0 }, text, dictionary);
+        left = left.saturating_sub(chars);
+        if left == 0 {
+            break;
+        }
     }
-    // The order must not depend on that of a hash map.
-    candidates.sort_by(|a, b| {
-        let by_worth = b.termhood.total_cmp(&a.termhood);
-        by_worth.then_with(|| a.normal.cmp(&b.normal))
-    });
-    candidates.truncate(config.max_terms);
-    evidence::gather(texts, &corpus, candidates, go_on)
+    let mut load = |key: TextKey| texts.get(usize::try_from(key.id).ok()?).cloned();
+    corpus.discover(dictionary, config, &mut load, go_on)
+}
+
+impl Corpus {
+    /// Finds the terms of the texts that were read, as [`discover`] does. `load` gives a text as it was read, or `None`
+    /// where it is gone: it is then shown without that sentence.
+    pub fn discover(
+        &self,
+        dictionary: &Dictionary,
+        config: &Config,
+        load: &mut dyn FnMut(TextKey) -> Option<Text>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Option<Vec<Found>> {
+        let candidates = candidate::measure(self, dictionary, config, go_on)?;
+        evidence::gather(load, self, candidates, go_on)
+    }
 }

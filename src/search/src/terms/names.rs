@@ -8,14 +8,26 @@
 
 use std::sync::LazyLock;
 
+use foldhash::HashMap;
+use fst::Streamer as _;
 use fst::raw::Fst;
 
 use super::corpus::given_name;
 use crate::analyze::{Dictionary, is_cjk};
 
-static TABLE: LazyLock<Fst<&[u8]>> = LazyLock::new(|| {
+/// How much characters speak for a name, by their place in it. As a table in memory: some are looked up for every candidate.
+static TABLE: LazyLock<HashMap<(char, char), f64>> = LazyLock::new(|| {
     let bytes: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/names.fst"));
-    Fst::new(bytes).expect("the table is part of the program")
+    let names = Fst::new(bytes).expect("the table is part of the program");
+    let mut table = HashMap::default();
+    let mut entries = names.stream();
+    while let Some((key, output)) = entries.next() {
+        let mut chars = std::str::from_utf8(key).unwrap_or_default().chars();
+        if let (Some(place), Some(c)) = (chars.next(), chars.next()) {
+            table.insert((place, c), (output.value() as f64 - 128.0) / 16.0);
+        }
+    }
+    table
 });
 
 /// Log-odds from which characters make a Chinese name whatever stands next to it; with syllables of foreign names among
@@ -132,8 +144,7 @@ pub(super) fn is_transcribed(term: &str) -> bool {
 
 /// How much a character at a place speaks for a name; nothing where the dictionary never has it.
 fn weight(place: char, c: char) -> f64 {
-    let found = TABLE.get(format!("{place}{c}"));
-    found.map_or(0.0, |output| (output.value() as f64 - 128.0) / 16.0)
+    TABLE.get(&(place, c)).copied().unwrap_or_default()
 }
 
 /// How much the characters of a word speak for a Chinese name; none if it has not two or three.

@@ -525,6 +525,57 @@ fn term_keeps_spelling() {
     assert!(term.is_some_and(|found| found.term.ends_with("接收站") && found.term != "lng接收站"));
 }
 
+/// The corpus of these texts, each under its number.
+fn read(mut corpus: Corpus, texts: &[Text], numbers: std::ops::Range<usize>) -> Corpus {
+    let dictionary = Dictionary::new(&[]);
+    for number in numbers {
+        let id = number as u64;
+        corpus.read(TextKey { id, version: 1 }, &texts[number], &dictionary);
+    }
+    corpus
+}
+
+#[test]
+fn kept_corpus_finds_the_same_terms() {
+    let texts = articles();
+    let empty = || Corpus::new(Patterns::builtin().clone());
+    let found = |corpus: &Corpus| {
+        let dictionary = Dictionary::new(&[]);
+        let mut load = |key: TextKey| texts.get(key.id as usize).cloned();
+        let config = Config::default();
+        let found = corpus.discover(&dictionary, &config, &mut load, &mut || true);
+        found.expect("nobody stops it")
+    };
+    let kept =
+        |corpus: &Corpus| Corpus::from_bytes(&corpus.to_bytes(), Patterns::builtin().clone());
+    let at_once = read(empty(), &texts, 0..4);
+    let first = kept(&read(empty(), &texts, 0..2)).expect("its own bytes");
+    assert_eq!(found(&read(first, &texts, 2..4)), found(&at_once));
+    assert!(!found(&at_once).is_empty());
+
+    let last = found(&read(empty(), &texts, 1..4));
+    let mut without_first = kept(&at_once).expect("its own bytes");
+    without_first.retain(usize::MAX, |key| key.id > 0);
+    assert_eq!(found(&without_first), last);
+    // One character short of all four.
+    let chars: usize = texts.iter().map(|text| text.text.chars().count()).sum();
+    let mut bounded = read(empty(), &texts, 0..4);
+    bounded.retain(chars - 1, |_| true);
+    assert_eq!(found(&bounded), last);
+
+    let bytes = at_once.to_bytes();
+    let cut = bytes.get(..bytes.len() - 1).expect("there are some");
+    assert!(Corpus::from_bytes(cut, Patterns::builtin().clone()).is_none());
+    // Bytes that are wrong are refused, or give other terms.
+    for at in (0..bytes.len()).step_by(5) {
+        let mut wrong = bytes.clone();
+        wrong[at] ^= 0x11;
+        if let Some(corpus) = Corpus::from_bytes(&wrong, Patterns::builtin().clone()) {
+            found(&corpus);
+        }
+    }
+}
+
 #[test]
 fn who_asks_can_stop_it() {
     let mut asked = 0;

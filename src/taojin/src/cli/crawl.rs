@@ -81,7 +81,13 @@ pub(super) fn sites(
         Some(_) => anyhow::bail!("the daemon gave no counts"),
         None => {
             let summary = alone(loaded, Mode::Pass { sites, recheck })?;
-            report(&summary, json, false)
+            let code = report(&summary, json, false)?;
+            // The log has what came of it; the crawl went as it went.
+            runtime()?.block_on(async {
+                let stop = super::run::stop_signal()?;
+                daemon::find_terms_after_crawl(loaded, stop).await;
+                Ok(code)
+            })
         }
     }
 }

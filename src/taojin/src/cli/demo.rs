@@ -174,6 +174,7 @@ fn settings(web: &SampleWeb, data_dir: std::path::PathBuf) -> LoadedConfig {
 async fn crawl_twice(web: &SampleWeb, loaded: &LoadedConfig) -> anyhow::Result<()> {
     let first = round(loaded, output::pick("round 1", "第一轮"), false).await?;
     output::text_in(RoundText { s: &first }, |t| ChineseRoundText { t })?;
+    daemon::find_terms_after_crawl(loaded, std::future::pending()).await;
     web.advance();
     output::line(output::pick(
         "\nthe sample web moves on: new articles come out, some are changed",

@@ -11,7 +11,7 @@ use super::context::{Context, Named, UsageError};
 use super::output::{self, Paint};
 use super::{inputs, search};
 use crate::config::{LoadedConfig, is_lexicon_file, read_term_patterns};
-use crate::daemon::{self, TermFacts, TermReviewer};
+use crate::daemon::{self, Budget, DiscoveredTerms, TermFacts, TermReviewer};
 use taojin_crawl::store::{TermMark, TermRecord, TermState};
 use taojin_eval::{TermTable, rank_terms};
 use taojin_search::analyze::{Dictionary, Lexicon};
@@ -220,15 +220,19 @@ fn discover(
         DEFAULT_LIMIT
     });
     config.max_terms = config.max_terms.max(shown);
-    let (texts, mark, dictionary) = if from.is_empty() {
+    let (found, mark, texts) = if from.is_empty() {
         let reader = search::open(loaded)?;
-        let mark = TermMark {
-            seq: reader.last_seq()?,
-            at_ms: daemon::now_ms(),
+        let whole = Budget::Whole;
+        let found = daemon::discover_in_index(loaded, &reader, &config, whole, &mut || true)?;
+        let Some(DiscoveredTerms {
+            found,
+            mark,
+            documents,
+        }) = found
+        else {
+            return Ok(());
         };
-        let texts = daemon::texts_of_index(&reader, config.max_chars, &mut || true)?;
-        let dictionary = reader.analyzer().dictionary();
-        (texts.unwrap_or_default(), mark, dictionary)
+        (found, mark, documents.read)
     } else {
         let mut texts = Vec::new();
         for path in from {
@@ -238,17 +242,16 @@ fn discover(
             at_ms: daemon::now_ms(),
             ..TermReviewer::new(loaded).mark()?
         };
-        (texts, mark, Dictionary::new(&loaded.lexicons()?).into())
+        let patterns = read_term_patterns(loaded)?;
+        let dictionary = Dictionary::new(&loaded.lexicons()?);
+        let found = terms::discover(&texts, &dictionary, &patterns, &config, &mut || true);
+        (found.unwrap_or_default(), mark, texts.len())
     };
-    let patterns = read_term_patterns(loaded)?;
-    let found = terms::discover(&texts, &dictionary, &patterns, &config, &mut || true);
-    let found = found.unwrap_or_default();
     if keep {
         let listed = found.get(..loaded.config.terms.max_terms).unwrap_or(&found);
         let kept = TermReviewer::new(loaded).keep(listed, mark)?;
         output::note(&format!(
-            "{} texts; {} terms to decide about (taojin terms list)",
-            texts.len(),
+            "{texts} texts; {} terms to decide about (taojin terms list)",
             kept.proposed
         ));
         if let Some(entered) = kept.entered() {

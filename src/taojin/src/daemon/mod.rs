@@ -49,6 +49,7 @@ mod report {
 mod review {
     mod fit;
     pub(crate) mod templates;
+    pub(crate) mod term_corpus;
     pub(crate) mod terms;
 }
 
@@ -72,7 +73,9 @@ pub use reloading::LexiconWatch;
 pub(crate) use reloading::titles_of;
 pub use report::status::{StatusBoard, status_source};
 pub use report::summary::{RestingHost, SiteSummary, Summary};
-pub use review::terms::{KeptTerms, TermFacts, TermReviewer, find_terms, texts_of_index};
+pub use review::term_corpus::{Budget, ReadDocuments};
+pub use review::terms::{DiscoveredTerms, discover_in_index, find_terms_after_crawl};
+pub use review::terms::{KeptTerms, TermFacts, TermReviewer, TermSearch};
 pub use serving::serve_state;
 pub use shared::Shared;
 
@@ -262,9 +265,6 @@ pub async fn run(
     let finished = first_failure(crawl.finish(data_dir).await, ended);
     drop((control, lexicons));
     let summary = finished?;
-    if matches!(mode, Mode::Pass { .. }) && loaded.config.cluster.serve {
-        terms::look_after_pass(loaded, &analyzer).await;
-    }
     drop(stop_serving);
     if let Some(task) = serving.take() {
         task.await??;

@@ -140,7 +140,7 @@ impl Comparison<'_> {
         let plan = Search::new(self.0, view.as_ref(), &recent)?.plan;
         let mut documents = Vec::new();
         for at in view.sample(&plan, SAMPLE, &query.stop)? {
-            documents.extend(self.0.load(view.as_ref(), at)?);
+            documents.extend(self.0.version(view.identity(at)?)?);
         }
         let mut terms = self.0.terms_beside(view.as_ref(), query, &documents)?;
         terms.truncate(COUNTED_TERMS);

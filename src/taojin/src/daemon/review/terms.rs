@@ -8,16 +8,18 @@
 //! The lexicon file is the truth: what is in it is in use, whoever wrote it there. Accepting a term is one rename
 //! of that file, so a kill at any instruction leaves the old file or the new one.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, thread};
 
 use anyhow::Context as _;
 use serde::{Deserialize, Serialize};
 
+use super::term_corpus::{Budget, CORPUS_FILE, KeptCorpus, ReadDocuments};
 use crate::config::{LoadedConfig, read_term_patterns};
 use crate::daemon::index::IndexProgress;
 use crate::daemon::shared::{Lifecycle, Shared};
@@ -26,8 +28,8 @@ use crate::documents::open_index;
 use crate::serve::{ReviewList, ReviewTerm, SourceError, TermReview};
 use taojin_crawl::store::{TermCounts, TermList, TermMark, TermRecord, TermState};
 use taojin_search::analyze::{Analyzer, Lexicon, Term, edited, normalize, term_problem};
-use taojin_search::index::{IndexError, Reader};
-use taojin_search::terms::{Evidence, Found, Text, discover};
+use taojin_search::index::Reader;
+use taojin_search::terms::{self, Evidence, Found};
 
 /// How often is looked whether the crawl is over.
 const LOOK_EVERY: Duration = Duration::from_secs(5);
@@ -47,6 +49,9 @@ const LOGGED_TERMS: usize = 30;
 const LISTED_ENTERED: usize = 100;
 /// A look that takes longer than this is given up; 16 million characters take some three minutes.
 const LONGEST_LOOK: Duration = Duration::from_secs(1_200);
+/// What is added to the niceness of the thread: as much as there is.
+#[cfg(target_os = "linux")]
+const LOWEST_PRIORITY: i32 = 19;
 /// Longest pause in one piece: so long a stop of the daemon may wait.
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -418,58 +423,84 @@ fn replace(path: &Path, text: &str) -> std::io::Result<()> {
     fs::File::open(dir)?.sync_all()
 }
 
-/// The newest documents of an index, `max_chars` characters in all; none if `go_on` says no. The newest come first.
-pub fn texts_of_index(
-    reader: &Reader,
-    max_chars: usize,
-    go_on: &mut dyn FnMut() -> bool,
-) -> Result<Option<Vec<Text>>, IndexError> {
-    let mut kept: VecDeque<(usize, Text)> = VecDeque::new();
-    let (mut total, mut stopped) = (0, false);
-    // Documents lie in the index in the order in which they came.
-    reader.for_each(|stored| {
-        let document = stored.document;
-        let chars = document.text.chars().count();
-        total += chars;
-        kept.push_back((
-            chars,
-            Text {
-                document: document.url,
-                title: document.title.unwrap_or_default(),
-                text: document.text,
-            },
-        ));
-        while total > max_chars
-            && let Some((chars, _)) = kept.pop_front()
-        {
-            total -= chars;
-        }
-        stopped = !go_on();
-        !stopped
-    })?;
-    Ok((!stopped).then(|| kept.into_iter().rev().map(|(_, text)| text).collect()))
+/// What a search for terms found, before it is put on the review list.
+#[derive(Debug)]
+pub struct DiscoveredTerms {
+    /// The terms, best first.
+    pub found: Vec<Found>,
+    /// Up to where was looked.
+    pub mark: TermMark,
+    /// What of the documents was read for it.
+    pub documents: ReadDocuments,
 }
 
-/// Looks through the index and puts what it finds on the review list; none if `go_on` said no.
-pub fn find_terms(
+/// Finds the terms of an index; none if `go_on` said no. Only documents that are new since the last search are read, within
+/// `budget`.
+pub fn discover_in_index(
     loaded: &LoadedConfig,
-    analyzer: &Analyzer,
+    reader: &Reader,
+    config: &terms::Config,
+    budget: Budget,
     go_on: &mut dyn FnMut() -> bool,
-) -> anyhow::Result<Option<KeptTerms>> {
-    let reader = open_index(loaded, analyzer)?;
+) -> anyhow::Result<Option<DiscoveredTerms>> {
     let mark = TermMark {
         seq: reader.last_seq()?,
         at_ms: now_ms(),
     };
-    let Some(texts) = texts_of_index(&reader, loaded.config.terms.max_chars, go_on)? else {
+    let path = loaded.config.data_dir.join(CORPUS_FILE);
+    let kept = KeptCorpus::load(&path, read_term_patterns(loaded)?);
+    let budget = budget.chars(config.max_chars);
+    let Some((kept, documents)) = kept.read_new(reader, budget, go_on)? else {
         return Ok(None);
     };
-    let dictionary = analyzer.dictionary();
-    let (patterns, config) = (read_term_patterns(loaded)?, &loaded.config.terms);
-    let Some(found) = discover(&texts, &dictionary, &patterns, config, go_on) else {
-        return Ok(None);
+    // It only saves work.
+    if let Err(error) = kept.save(&path) {
+        tracing::warn!(file = %path.display(), %error, "the words of the documents cannot be kept for the next search for terms");
+    }
+    let dictionary = reader.analyzer().dictionary();
+    let found = kept.discover(reader, &dictionary, config, go_on)?;
+    Ok(found.map(|found| DiscoveredTerms {
+        found,
+        mark,
+        documents,
+    }))
+}
+
+/// What came of a search for terms after a crawl.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum TermSearch {
+    /// Too little is new, or the last search was too recent.
+    NotDue,
+    /// It was stopped, or took too long. The next one takes up what this one left.
+    Stopped,
+    /// It failed, for the reason in the log. The next one takes up what this one left.
+    Failed,
+    /// It was done.
+    Done {
+        /// What of the documents was read for it.
+        documents: ReadDocuments,
+        /// What went onto the review list.
+        kept: KeptTerms,
+    },
+}
+
+/// Finds terms in what is new and puts them on the review list.
+fn find_terms(
+    loaded: &LoadedConfig,
+    analyzer: &Analyzer,
+    go_on: &mut dyn FnMut() -> bool,
+) -> anyhow::Result<TermSearch> {
+    let reader = open_index(loaded, analyzer)?;
+    let config = &loaded.config.terms;
+    let discovered = discover_in_index(loaded, &reader, config, Budget::Share, go_on)?;
+    let Some(discovered) = discovered else {
+        return Ok(TermSearch::Stopped);
     };
-    TermReviewer::new(loaded).keep(&found, mark).map(Some)
+    let kept = TermReviewer::new(loaded).keep(&discovered.found, discovered.mark)?;
+    Ok(TermSearch::Done {
+        documents: discovered.documents,
+        kept,
+    })
 }
 
 /// Whether enough documents, and enough time, came after the last look. A clock that was set back counts as time.
@@ -480,47 +511,85 @@ fn is_due(mark: TermMark, indexed: u64, now_ms: i64) -> bool {
     indexed >= mark.seq.saturating_add(wanted) && Duration::from_millis(waited_ms) >= SHORTEST_WAIT
 }
 
-/// Looks for terms after a single pass over the sites, if the configuration asks for it and the pass brought enough.
-pub(crate) async fn look_after_pass(loaded: &LoadedConfig, analyzer: &Analyzer) {
-    if !loaded.config.terms.after_crawl {
-        return;
+/// Looks for terms after a single pass over the sites, if the configuration asks for it and enough is new, at low priority
+/// and until `stop` ends. The log says what it found.
+pub async fn find_terms_after_crawl(
+    loaded: &LoadedConfig,
+    stop: impl Future<Output = ()>,
+) -> TermSearch {
+    if !loaded.config.terms.after_crawl || !loaded.config.cluster.serve {
+        return TermSearch::NotDue;
     }
-    let (loaded, analyzer) = (loaded.clone(), analyzer.clone());
-    let started = Instant::now();
-    let look = move || {
+    let (loaded, started) = (loaded.clone(), Instant::now());
+    let is_stopping = Arc::new(AtomicBool::new(false));
+    let is_stopped = Arc::clone(&is_stopping);
+    let search = move || {
+        lower_priority();
         let mark = TermReviewer::new(&loaded).mark()?;
+        let analyzer = loaded.analyzer()?;
         // A pass that found nothing may have made no index.
         let Ok(reader) = open_index(&loaded, &analyzer) else {
-            return Ok(None);
+            return Ok(TermSearch::NotDue);
         };
         let indexed = reader.last_seq()?;
         drop(reader);
         if !is_due(mark, indexed, now_ms()) {
-            return Ok(None);
+            return Ok(TermSearch::NotDue);
         }
-        find_terms(&loaded, &analyzer, &mut || started.elapsed() < LONGEST_LOOK)
+        find_terms(&loaded, &analyzer, &mut || {
+            !is_stopped.load(Ordering::Relaxed) && started.elapsed() < LONGEST_LOOK
+        })
     };
-    match tokio::task::spawn_blocking(look).await {
-        Ok(found) => log(found, started),
-        Err(error) => tracing::error!(%error, "the look for terms panicked"),
+    let mut searching = tokio::task::spawn_blocking(search);
+    let done = tokio::select! {
+        done = &mut searching => done,
+        () = stop => {
+            is_stopping.store(true, Ordering::Relaxed);
+            searching.await
+        }
+    };
+    let outcome = done.context("the search for terms panicked");
+    log(outcome.and_then(|outcome| outcome), started)
+}
+
+/// Lets all other threads of the machine go first. Only this thread, and only where a thread has a priority of its own.
+fn lower_priority() {
+    #[cfg(target_os = "linux")]
+    if let Err(error) = rustix::process::nice(LOWEST_PRIORITY) {
+        tracing::debug!(%error, "the search for terms keeps its priority");
     }
 }
 
-/// Says what a look for terms has brought.
-fn log(found: anyhow::Result<Option<KeptTerms>>, started: Instant) {
+/// Says what a search for terms has brought, and returns it.
+fn log(outcome: anyhow::Result<TermSearch>, started: Instant) -> TermSearch {
     let took_s = started.elapsed().as_secs();
-    match found {
-        Ok(Some(kept)) => {
-            tracing::info!(proposed = kept.proposed, took_s, "looked for terms");
+    let outcome = outcome.unwrap_or_else(|error| {
+        tracing::error!(error = %format!("{error:#}"), "terms cannot be looked for");
+        TermSearch::Failed
+    });
+    match &outcome {
+        TermSearch::Done { documents, kept } => {
+            let ReadDocuments { read, new } = *documents;
+            tracing::info!(
+                read,
+                new,
+                proposed = kept.proposed,
+                took_s,
+                "looked for terms"
+            );
+            if read < new {
+                tracing::info!(
+                    "terms: the newest {read} of {new} new documents were read: more would cost more than a small part of the crawl"
+                );
+            }
             if let Some(entered) = kept.entered() {
                 tracing::info!("{entered}");
             }
         }
-        Ok(None) => tracing::debug!(took_s, "no look for terms, or given up"),
-        Err(error) => {
-            tracing::error!(error = %format!("{error:#}"), "terms cannot be looked for")
-        }
+        TermSearch::Stopped => tracing::debug!(took_s, "the search for terms was given up"),
+        TermSearch::NotDue | TermSearch::Failed => {}
     }
+    outcome
 }
 
 /// Looks for terms beside the crawl until the daemon stops, if the configuration asks for it.
@@ -550,6 +619,7 @@ struct BackgroundPace {
 
 impl BackgroundPace {
     fn run(self) {
+        lower_priority();
         let mut mark = TermReviewer::new(&self.loaded).mark().unwrap_or_default();
         let mut waiting = Instant::now();
         let (mut last, mut since) = (self.index.indexed(), Instant::now());
@@ -580,11 +650,11 @@ impl BackgroundPace {
 
     fn look(&self) {
         let mut pace = Pace::new();
-        let found = find_terms(&self.loaded, &self.analyzer, &mut || {
+        let outcome = find_terms(&self.loaded, &self.analyzer, &mut || {
             pace.rest();
             !self.lifecycle.is_stopping() && pace.started.elapsed() < LONGEST_LOOK
         });
-        log(found, pace.started);
+        log(outcome, pace.started);
     }
 }
 
