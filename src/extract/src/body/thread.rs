@@ -1,7 +1,7 @@
 //! Comments and posts around the main text. [`Posts`] are those of a page with their lines; [`settle_posts`] takes comments out
 //! of the kept lines or, on a page that is a thread, adds every post. [`is_thread`] is the only place where that is decided.
 
-use std::collections::HashSet;
+use foldhash::{HashSet, HashSetExt as _};
 
 use crate::classify::page_type::{PageType, TALK};
 use crate::comments;

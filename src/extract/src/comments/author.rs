@@ -1,8 +1,9 @@
 //! Finds the author of each record of a group. The place of the name is chosen by votes over the whole group: by the names
 //! of elements, by links to people's pages, by a position before the time. A sentence is never taken for a name.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
+
+use foldhash::{HashMap, HashMapExt as _, HashSet};
 
 use super::record::{self, Key, Record, RecordPiece, Role};
 use super::{time_cues, words};

@@ -1,8 +1,10 @@
 //! Reads the [`RecordFields`] of the records of a group: author, time, text, parent, votes. What all records have at the same
 //! place is a label, what differs is data; so fields are found over the whole group, not record by record.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 use std::sync::LazyLock;
+
+use foldhash::{HashSet, HashSetExt as _};
 
 use super::record::{self, Key, Record, RecordPiece, Role};
 use super::time_cues::TIME_LEVELS;
@@ -185,7 +187,7 @@ fn find_time_slot(page: &Page, records: &[Record], signs: &[NodeId]) -> Option<K
                 None => found.push((
                     piece.slot,
                     1,
-                    HashSet::from([piece.text.as_str()]),
+                    HashSet::from_iter([piece.text.as_str()]),
                     declared,
                 )),
             }

@@ -2,8 +2,9 @@
 //! records, and whether a text precedes them; [`crate::body::thread::is_thread`] decides. The first post of a thread is separated if it is a
 //! record like its replies.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use foldhash::{HashSet, HashSetExt as _};
 
 use super::{CommentBlock, FoundComment, FoundComments, words};
 use crate::cues;

@@ -1,8 +1,9 @@
 //! Decides whether a group of records is comments, from [`CommentSigns`] for and against. Lists of news, menus, recommendations
 //! and live reports repeat and contain times as well, but have no readers who speak.
 
-use std::collections::HashSet;
 use std::ops::Range;
+
+use foldhash::HashSet;
 
 use super::fields::RecordFields;
 use super::record::Record;

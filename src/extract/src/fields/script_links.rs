@@ -4,10 +4,10 @@
 //! Runs nothing: a script that puts an address together names none, but for two well-known calls, `createPageHTML` and
 //! jpage.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
+use foldhash::HashSet;
 
 use crate::page::address::{FORMATS, format_of_address, is_address};
 use crate::page::quoted::{quoted, unescaped};

@@ -6,7 +6,7 @@
 //! path collapse; here order counts siblings of the same tag, so that a picture set into the middle does not shift
 //! what follows, and pairs are counted. The order of the compared roots is 1 in both: they are siblings of each other.
 
-use std::collections::HashMap;
+use foldhash::{HashMap, HashMapExt as _};
 
 use super::label::{mix, shared};
 use super::skeleton::Skeleton;
