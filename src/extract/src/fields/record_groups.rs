@@ -55,10 +55,12 @@ fn number_of(name: &str) -> Regex {
 
 /// Whether an address is that of a group of records.
 pub(crate) fn is_group(address: &str) -> bool {
-    let path = address.split(['?', '#']).next().unwrap_or_default();
-    let name = path.rsplit('/').next().unwrap_or_default();
-    name.get(..PROGRAM.len())
-        .is_some_and(|begin| begin.eq_ignore_ascii_case(PROGRAM))
+    let bytes = address.as_bytes();
+    let end = memchr::memchr2(b'?', b'#', bytes).unwrap_or(bytes.len());
+    let path = bytes.get(..end).unwrap_or_default();
+    let begin = memchr::memrchr(b'/', path).map_or(0, |at| at + 1);
+    path.get(begin..begin + PROGRAM.len())
+        .is_some_and(|name| name.eq_ignore_ascii_case(PROGRAM.as_bytes()))
 }
 
 /// Whether an address is one of [`groups`], which name all others of their list.
