@@ -239,8 +239,10 @@ impl Ports {
     }
 }
 
-/// A port that nobody listens at. Each is given once; other processes look from elsewhere on.
-fn free_port() -> u16 {
+/// A port of this machine that nobody listens at. Each is given once, and none is one of those that the system gives to a
+/// connection or a listener by itself, so that it is still free when it is used at last; other processes look from
+/// elsewhere on.
+pub fn free_port() -> u16 {
     static GIVEN: AtomicU16 = AtomicU16::new(0);
     let begin = std::process::id();
     loop {

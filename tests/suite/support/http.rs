@@ -8,11 +8,7 @@ use std::time::Duration;
 
 use super::PATIENCE;
 
-/// A port on this machine that nobody listens at.
-pub(crate) fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("its address").port()
-}
+pub(crate) use taojin_test_opensearch::free_port;
 
 /// What a server said.
 #[derive(Debug)]
