@@ -68,15 +68,18 @@ impl Text {
 pub(crate) struct Model<'t> {
     text: &'t Text,
     runs: Runs,
+    bits: RunBits,
     subject: OnceCell<Subject>,
     places: OnceCell<Places>,
 }
 
 impl<'t> Model<'t> {
     pub(crate) fn new(text: &'t Text) -> Self {
+        let runs = Runs::new(&text.letters);
         Self {
             text,
-            runs: Runs::new(&text.letters),
+            bits: RunBits::new(&runs),
+            runs,
             subject: OnceCell::new(),
             places: OnceCell::new(),
         }
@@ -90,6 +93,12 @@ impl<'t> Model<'t> {
         }
         if self.text.letters == other.letters {
             return Some(1.0);
+        }
+        // Most texts share little, which is seen without sorting the runs of the other.
+        let most = self.bits.count_in(&other.letters);
+        let (_, own) = ordered(0, self.runs.0.len());
+        if most as f64 / own < LEAST_RUNS {
+            return None;
         }
         let other_runs = Runs::new(&other.letters);
         let (fewer, more) = ordered(self.runs.0.len(), other_runs.0.len());
@@ -177,6 +186,36 @@ impl Runs {
     }
 }
 
+/// The lowest bits of the hashes of a text's runs: a run whose bits are missing is not in it.
+struct RunBits(Vec<u64>);
+
+impl RunBits {
+    /// Different values of the bits that are kept, in words of 64.
+    const WORDS: usize = 1 << 10;
+
+    fn new(runs: &Runs) -> Self {
+        let mut bits = vec![0; Self::WORDS];
+        for run in &runs.0 {
+            let (word, bit) = Self::place(*run);
+            bits[word] |= bit;
+        }
+        Self(bits)
+    }
+
+    fn place(run: u32) -> (usize, u64) {
+        (run as usize / 64 % Self::WORDS, 1 << (run % 64))
+    }
+
+    /// How many runs of a text may be in this one, each as often as it is there: no fewer than both have.
+    fn count_in(&self, letters: &[u16]) -> usize {
+        let may_have = |run: &u64| {
+            let (word, bit) = Self::place(*run as u32);
+            self.0[word] & bit != 0
+        };
+        runs(letters).filter(may_have).count()
+    }
+}
+
 /// For each letter of a text a mask of the places where it stands.
 struct Places {
     alphabet: Vec<u16>,
@@ -218,5 +257,33 @@ impl Places {
         }
         let zeros: u32 = unmatched.iter().map(|word| word.count_zeros()).sum();
         zeros as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn bits_count_no_fewer_runs_than_shared(
+            a in prop::collection::vec(0x4E00u16..0x4E08, 0..400),
+            b in prop::collection::vec(0x4E00u16..0x4E10, 0..400),
+        ) {
+            let own = Runs::new(&a);
+            let bits = RunBits::new(&own);
+            let common = own.common(&Runs::new(&b));
+            prop_assert!(bits.count_in(&b) >= common);
+            prop_assert_eq!(bits.count_in(&a), runs(&a).count());
+        }
+    }
+
+    #[test]
+    fn bits_of_other_text_are_few() {
+        let text = |from: u16| -> Vec<u16> { (from..from + 1_000).collect() };
+        let bits = RunBits::new(&Runs::new(&text(0x4E00)));
+        assert!(bits.count_in(&text(0x7E00)) < 100);
     }
 }
