@@ -60,9 +60,7 @@ fn find_other_rows(
     lines: &[usize],
     tables: &mut Tables<'_>,
 ) -> Vec<usize> {
-    let prose = |i: &&usize| is_prose(&outline.lines[**i]);
-    let first = lines.iter().find(prose).copied().unwrap_or(usize::MAX);
-    let last = lines.iter().rfind(prose).copied().unwrap_or(0);
+    let prose = find_prose_ends(outline, lines);
     let mut more: Vec<usize> = Vec::new();
     let mut last_table = None;
     for i in lines {
@@ -74,7 +72,8 @@ fn find_other_rows(
             let range = outline.range(page, table);
             let sum = outline.sum(range.clone());
             let small = sum.tokens <= CELL_TOKENS * sum.lines.max(1);
-            let within = first < range.start && range.end <= last;
+            let within =
+                prose.is_some_and(|(first, last)| first < range.start && range.end <= last);
             let most = || 2 * outline.tokens_of(kept_of(lines, &range)) >= sum.tokens;
             let is_whole = within || most() && tables.holds_data(table);
             if is_whole && small && sum.linked * 3 < sum.tokens && range.len() <= TABLE_LINES {
@@ -83,6 +82,13 @@ fn find_other_rows(
         }
     }
     more
+}
+
+/// The first and the last of some lines that are prose.
+fn find_prose_ends(outline: &Outline, lines: &[usize]) -> Option<(usize, usize)> {
+    let prose = |i: &&usize| is_prose(&outline.lines[**i]);
+    let first = lines.iter().find(prose)?;
+    Some((*first, *lines.iter().rfind(prose)?))
 }
 
 /// The table around a line.
@@ -98,9 +104,7 @@ fn find_data_tables(
     lines: &[usize],
     tables: &mut Tables<'_>,
 ) -> Vec<usize> {
-    let prose = |i: &&usize| is_prose(&outline.lines[**i]);
-    let first = lines.iter().find(prose).copied();
-    let (Some(first), Some(last)) = (first, lines.iter().rfind(prose).copied()) else {
+    let Some((first, last)) = find_prose_ends(outline, lines) else {
         return Vec::new();
     };
     let mut more: Vec<usize> = Vec::new();
