@@ -30,6 +30,12 @@ fn found(html: &str) -> FoundComments {
     find(&page, &marked)
 }
 
+/// The writers of the comments of a page, of those that have one.
+fn writers(html: &str) -> Vec<String> {
+    let comments = found(html).comments;
+    comments.into_iter().filter_map(|c| c.author).collect()
+}
+
 #[test]
 fn author_label_any_case() {
     let comment = |label: &str, name: &str, text: &str| {
@@ -56,12 +62,11 @@ fn author_label_any_case() {
                 "The report says little about what it did cost.",
             ),
         ];
-        let comments = found(&html.concat()).comments;
-        let names: Vec<_> = comments
-            .iter()
-            .filter_map(|c| c.author.as_deref())
-            .collect();
-        assert_eq!(names, ["Anna Lund", "Ben Stone", "Cai Wen"], "{label}");
+        assert_eq!(
+            writers(&html.concat()),
+            ["Anna Lund", "Ben Stone", "Cai Wen"],
+            "{label}"
+        );
     }
 }
 
@@ -90,12 +95,7 @@ fn author_behind_votes() {
             "The report says little about what it did cost.",
         ),
     ];
-    let comments = found(&html.concat()).comments;
-    let names: Vec<_> = comments
-        .iter()
-        .filter_map(|c| c.author.as_deref())
-        .collect();
-    assert_eq!(names, ["anna", "ben", "cai"]);
+    assert_eq!(writers(&html.concat()), ["anna", "ben", "cai"]);
 }
 
 #[test]
@@ -121,12 +121,7 @@ fn comments_by_their_labels() {
         ),
         comment("Cai", 12, "The report says little about what it did cost."),
     ];
-    let comments = found(&html.concat()).comments;
-    let names: Vec<_> = comments
-        .iter()
-        .filter_map(|c| c.author.as_deref())
-        .collect();
-    assert_eq!(names, ["Anna", "Ben of Hull", "Cai"]);
+    assert_eq!(writers(&html.concat()), ["Anna", "Ben of Hull", "Cai"]);
 }
 
 #[test]
