@@ -377,7 +377,8 @@ fn connect_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<rusqlite::Con
         rusqlite::Connection::open_with_flags(path, flags)?
     };
     conn.busy_timeout(BUSY)?;
-    // A statement stays compiled whatever its values are, also that of its LIMIT: it takes ten times as long to compile one as to run it.
+    // A statement stays compiled whatever its values are, also that of its LIMIT: it takes ten times as long to compile
+    // one as to run it.
     conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true)?;
     conn.set_prepared_statement_cache_capacity(STATEMENTS);
     let cache_kib = if is_reader {

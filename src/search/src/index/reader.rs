@@ -168,8 +168,8 @@ impl Reader {
         self.view()?.identities(after)
     }
 
-    /// The document of this fingerprint as the change of this number left it, or, where that version is not kept any more, as it is now; none if it
-    /// is gone.
+    /// The document of this fingerprint as the change of this number left it, or, where that version is not kept any more,
+    /// as it is now; none if it is gone.
     pub fn version(
         &self,
         (fingerprint, seq): (u64, u64),

@@ -96,7 +96,7 @@ impl<'t> Model<'t> {
         }
         // Most texts share little, which is seen without sorting the runs of the other.
         let most = self.bits.count_in(&other.letters);
-        let (_, own) = ordered(0, self.runs.0.len());
+        let own = self.runs.0.len().max(1) as f64;
         if most as f64 / own < LEAST_RUNS {
             return None;
         }
