@@ -1,56 +1,110 @@
 //! Searches texts for many words at once. A set is made of words with bits and returns the bits of all words in a text,
 //! without an allocation; a word that is there is at most a reason to look closer.
 
+use std::collections::BTreeMap;
 use std::iter::Peekable;
 use std::str::Chars;
 
-use aho_corasick::automaton::{Automaton, OverlappingState};
+use aho_corasick::automaton::{Automaton, OverlappingState, StateID};
 use aho_corasick::dfa::DFA;
-use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, StartKind};
+use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, PatternID, StartKind};
 use regex::Regex;
+
+/// Bytes of a word that the automaton has: two characters of Chinese. With all bytes of all words it is ten times as large, and
+/// what a text visits of it fits no cache.
+const PREFIX_BYTES: usize = 8;
 
 /// Words that are searched for anywhere in a text.
 #[derive(Debug)]
 pub struct Literals {
-    words: DFA,
-    /// What each word stands for.
-    bits: Vec<u32>,
+    prefixes: DFA,
+    /// The words with each prefix.
+    words: Vec<Vec<Word>>,
+}
+
+/// A word that is searched for.
+#[derive(Debug)]
+struct Word {
+    /// What is behind its prefix.
+    rest: Box<[u8]>,
+    /// What it stands for.
+    bits: u32,
 }
 
 impl Literals {
     /// Words with the bits that each stands for. ASCII letters match in both cases.
     pub fn new<W: AsRef<[u8]>>(words: impl IntoIterator<Item = (W, u32)>) -> Self {
-        let (words, bits): (Vec<W>, Vec<u32>) = words.into_iter().unzip();
+        let mut by_prefix: BTreeMap<Vec<u8>, Vec<Word>> = BTreeMap::new();
+        for (word, bits) in words {
+            let word = word.as_ref();
+            let (prefix, rest) = word.split_at(word.len().min(PREFIX_BYTES));
+            let rest = rest.into();
+            let same = by_prefix.entry(prefix.to_ascii_lowercase());
+            same.or_default().push(Word { rest, bits });
+        }
+        let (prefixes, words): (Vec<Vec<u8>>, Vec<Vec<Word>>) = by_prefix.into_iter().unzip();
         // One step a byte: each line of a page is asked.
-        let words = DFA::builder()
+        let prefixes = DFA::builder()
             .ascii_case_insensitive(true)
             .start_kind(StartKind::Unanchored)
-            .build(words)
+            .build(prefixes)
             .expect("the words are constants of the program");
-        Self { words, bits }
+        Self { prefixes, words }
     }
 
     /// The bits of all words in `text`.
     pub fn seen(&self, text: &[u8]) -> u32 {
-        let Ok(mut state) = self.words.start_state(Anchored::No) else {
+        let Ok(mut state) = self.prefixes.start_state(Anchored::No) else {
             return 0;
         };
         let mut seen = 0;
-        for &byte in text {
-            state = self.words.next_state(Anchored::No, state, byte);
-            if self.words.is_match(state) {
-                for at in 0..self.words.match_len(state) {
-                    seen |= self.bits[self.words.match_pattern(state, at).as_usize()];
-                }
+        let mut rest = text.iter();
+        while let Some(&byte) = rest.next() {
+            state = self.prefixes.next_state(Anchored::No, state, byte);
+            if self.prefixes.is_match(state) {
+                seen |= self.bits_at(state, rest.as_slice());
             }
         }
         seen
     }
 
+    /// The bits of all words that end, or whose prefixes end, where the automaton is in this state.
+    #[cold]
+    fn bits_at(&self, state: StateID, behind: &[u8]) -> u32 {
+        let prefixes = 0..self.prefixes.match_len(state);
+        let prefixes = prefixes.map(|which| self.prefixes.match_pattern(state, which));
+        let words = prefixes.flat_map(|prefix| self.words_with(prefix, behind));
+        words.fold(0, |seen, word| seen | word.bits)
+    }
+
     /// True if any word is in `text`.
     pub fn stand_in(&self, text: &str) -> bool {
-        let found = self.words.try_find(&Input::new(text).earliest(true));
-        found.is_ok_and(|word| word.is_some())
+        let input = Input::new(text);
+        // Hardly a text has as much as a prefix, and to look for one is faster than for all.
+        let first = self.prefixes.try_find(&input.clone().earliest(true));
+        if !first.is_ok_and(|found| found.is_some()) {
+            return false;
+        }
+        let mut state = OverlappingState::start();
+        loop {
+            let searched = self.prefixes.try_find_overlapping(&input, &mut state);
+            let Some(found) = searched.ok().and_then(|()| state.get_match()) else {
+                return false;
+            };
+            let behind = text.as_bytes().get(found.end()..).unwrap_or_default();
+            if self.words_with(found.pattern(), behind).next().is_some() {
+                return true;
+            }
+        }
+    }
+
+    /// The words with this prefix whose rest is what comes after it.
+    fn words_with(&self, prefix: PatternID, behind: &[u8]) -> impl Iterator<Item = &Word> {
+        let words = self.words.get(prefix.as_usize()).into_iter().flatten();
+        words.filter(move |word| {
+            let own = behind.get(..word.rest.len());
+            own.is_some_and(|own| own.eq_ignore_ascii_case(&word.rest))
+        })
     }
 }
 
