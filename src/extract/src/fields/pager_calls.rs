@@ -2,6 +2,9 @@
 //! its kin, which have the number of pages, the current one, and the stem and ending of their names.
 
 use std::ops::Range;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
 
 use crate::page::quoted::{closing, unescaped};
 
@@ -80,7 +83,8 @@ fn own_number(name: &str, stem: &str) -> usize {
 
 /// The call in a script of the page with this name, the last part of its path.
 pub(crate) fn find(script: &str, name: &str) -> Option<PagerCall> {
-    let places = memchr::memmem::find_iter(script.as_bytes(), b"age");
+    static NAME: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("age"));
+    let places = NAME.find_iter(script.as_bytes());
     let calls = places.filter_map(|at| call_begins(script, at));
     calls.take(MAX_CALLS).find_map(|at| read(script, at, name))
 }

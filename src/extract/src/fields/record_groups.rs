@@ -11,6 +11,7 @@
 
 use std::sync::LazyLock;
 
+use memchr::memmem::Finder;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use regex::{Captures, Regex};
 
@@ -70,7 +71,9 @@ pub(crate) fn is_counted_group(address: &str) -> bool {
 
 /// The addresses of all groups of the lists that a script asks for, each with the number of the group from 1.
 pub(crate) fn groups(script: &str) -> impl Iterator<Item = (usize, String)> + '_ {
-    let has_calls = script.contains(PROGRAM);
+    // Hardly a script has one, and each is asked.
+    static CALLS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(PROGRAM));
+    let has_calls = CALLS.find(script.as_bytes()).is_some();
     let literals = quoted(script).take(if has_calls { MAX_LITERALS } else { 0 });
     let calls = literals.filter(|literal| !literal.is_part && literal.raw.contains(PROGRAM));
     let calls = calls.take(MAX_CALLS).filter_map(|literal| {

@@ -8,6 +8,7 @@ use std::sync::LazyLock;
 
 use aho_corasick::{AhoCorasick, MatchKind};
 use foldhash::HashSet;
+use memchr::memmem::Finder;
 
 use crate::page::address::{FORMATS, format_of_address, is_address};
 use crate::page::quoted::{quoted, unescaped};
@@ -41,6 +42,10 @@ static ENDINGS: LazyLock<AhoCorasick> = LazyLock::new(|| {
         .expect("few constant words")
 });
 
+/// Where a section of XML and where an anchor begins. Most scripts have neither, and each is asked.
+static SECTION: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("<![CDATA["));
+static ANCHOR: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new("<a "));
+
 /// Adds to the links of a page those of its scripts, at most `limit` in all. What an article shows next to itself is none of
 /// its text: of its data only documents count.
 pub(crate) fn add_script_links(
@@ -54,8 +59,9 @@ pub(crate) fn add_script_links(
         if is_template(page, script) {
             continue;
         }
-        let mut documents = documents(&script.text).peekable();
-        if script.is_data && (!is_article || documents.peek().is_some()) {
+        let documents = documents(&script.text).take(MAX_LITERALS).map(unescaped);
+        let documents: Vec<String> = documents.filter(|text| is_address(text)).collect();
+        if script.is_data && (!is_article || !documents.is_empty()) {
             for item in state::find_items(&script.text) {
                 let is_file = format_of_address(&item.url).is_some();
                 let is_item = !is_article && !found.is_menu_of_others(&item);
@@ -69,15 +75,13 @@ pub(crate) fn add_script_links(
                 }
             }
         }
-        for raw in documents.take(MAX_LITERALS) {
-            let text = unescaped(raw);
-            if is_address(&text) {
-                found.add(script.node, &text, String::new(), LinkRole::File);
-            }
+        for text in documents {
+            found.add(script.node, &text, String::new(), LinkRole::File);
         }
-        if script.text.contains("<![CDATA[") {
+        let bytes = script.text.as_bytes();
+        if SECTION.find(bytes).is_some() {
             add_sections(script, &mut found);
-        } else if !is_article && script.text.contains("<a ") {
+        } else if !is_article && ANCHOR.find(bytes).is_some() {
             add_literals(script, &mut found);
         }
         if let Some(call) = pager_calls::find(&script.text, own_name(page)) {
@@ -265,9 +269,6 @@ fn documents(script: &str) -> impl Iterator<Item = &str> {
 
 /// Takes the anchors that the literals of a script hold whole.
 fn add_literals(script: &Script, found: &mut FoundLinks<'_>) {
-    if !script.text.contains("<a ") {
-        return;
-    }
     for literal in quoted(&script.text) {
         found.literals += 1;
         if found.literals > MAX_LITERALS {

@@ -302,7 +302,12 @@ impl<'a> Walk<'a> {
             self.break_line();
             self.after_break = broken;
         }
-        let marks = self.reader.marks(at);
+        // What holds nothing marks nothing: pictures, icons, fields.
+        let marks = if node.end > at + 1 {
+            self.reader.marks(at)
+        } else {
+            Marks::default()
+        };
         if marks != Marks::default() {
             self.out.marked.push(Marked { node: at, marks });
         }

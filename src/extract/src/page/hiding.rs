@@ -223,17 +223,11 @@ impl PageHiding {
 
     /// Whether one of these names may be in a rule.
     fn may_have_rule(&self, names: &[u8]) -> bool {
-        let mut start = 0;
-        let bytes = names.iter().copied().chain([b' ']);
-        for (at, _) in bytes.enumerate().filter(|(_, byte)| *byte <= b' ') {
-            let name = names.get(start..at).unwrap_or_default();
+        let mut names = names.split(|byte| *byte <= b' ');
+        names.any(|name| {
             let (word, bit) = filter_bit(name);
-            if !name.is_empty() && self.filter[word] & bit != 0 {
-                return true;
-            }
-            start = at + 1;
-        }
-        false
+            self.filter[word] & bit != 0 && !name.is_empty()
+        })
     }
 
     /// Whether one of these attributes may hide. Mostly they were read last, and none does.

@@ -65,12 +65,28 @@ pub(super) struct PathTable {
     paths: Vec<TagPath>,
     counts: Vec<PathCounts>,
     ids: HashMap<(Option<PathId>, Tag, bool), PathId, RandomState>,
+    /// What was asked for last below each path, and its id: an element is mostly like its sibling before it.
+    last: Vec<Option<(Tag, bool, PathId)>>,
 }
 
 impl PathTable {
     /// The id of `parent` plus `tag`; with no parent, of the path that is `tag` alone. `is_link` if the element is a link:
     /// an `<a>` that leads nowhere has a path of its own.
     pub(super) fn intern(&mut self, parent: Option<PathId>, tag: Tag, is_link: bool) -> PathId {
+        let Some(above) = parent.map(|parent| parent as usize) else {
+            return self.find_or_add(None, tag, is_link);
+        };
+        if let Some((last_tag, last_is_link, id)) = self.last[above]
+            && (last_tag, last_is_link) == (tag, is_link)
+        {
+            return id;
+        }
+        let id = self.find_or_add(parent, tag, is_link);
+        self.last[above] = Some((tag, is_link, id));
+        id
+    }
+
+    fn find_or_add(&mut self, parent: Option<PathId>, tag: Tag, is_link: bool) -> PathId {
         *self.ids.entry((parent, tag, is_link)).or_insert_with(|| {
             let id = self.paths.len() as PathId;
             let above = parent.map(|p| self.paths[p as usize]);
@@ -83,6 +99,7 @@ impl PathTable {
                     || above.is_some_and(|p| p.is_emphatic),
             });
             self.counts.push(PathCounts::default());
+            self.last.push(None);
             id
         })
     }
