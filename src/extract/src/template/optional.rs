@@ -50,6 +50,13 @@ impl Alternative {
         self.pages as f32 / pages.max(1) as f32
     }
 
+    /// Whether it or a sequence within it has such a node.
+    fn has_any(&self, is_such: &impl Fn(usize) -> bool) -> bool {
+        let mut within = self.gaps.iter().flat_map(|gap| &gap.alternatives);
+        self.nodes.iter().any(|node| is_such(*node))
+            || within.any(|alternative| alternative.has_any(is_such))
+    }
+
     /// Its nodes and those of all sequences within it, rising.
     pub fn all_nodes(&self) -> Vec<usize> {
         let within = self.gaps.iter().flat_map(|gap| &gap.alternatives);
@@ -248,6 +255,17 @@ pub(super) fn choose(
     matched: &mut [Option<usize>],
 ) {
     for gap in gaps {
+        let has_any = |alternative: &Alternative| {
+            let is_matched = |node: usize| matched[node].is_some();
+            alternative.has_any(&is_matched)
+        };
+        if !gap.alternatives.iter().any(has_any) {
+            continue;
+        }
+        if let [only] = &gap.alternatives[..] {
+            choose(&only.gaps, own, page, matched);
+            continue;
+        }
         let nodes: Vec<Vec<usize>> = gap
             .alternatives
             .iter()
@@ -258,9 +276,6 @@ pub(super) fn choose(
         let (Some(first), Some(last)) = (all().min(), all().max()) else {
             continue;
         };
-        if found.is_empty() {
-            continue;
-        }
         let is_in = |nodes: &Vec<usize>| found.iter().all(|at| nodes.binary_search(at).is_ok());
         let chosen = nodes.iter().position(is_in).or_else(|| {
             let from = matched[..first].iter().rev().find_map(|at| *at);
