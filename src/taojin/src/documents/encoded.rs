@@ -149,7 +149,7 @@ fn content(document: &Document) -> u64 {
 
 /// Digest of the words of a text, without what looks like an address, a number or an identifier.
 pub(crate) fn wording(text: &str) -> u64 {
-    let mut hasher = xxhash_rust::xxh3::Xxh3::new();
+    let mut words = String::with_capacity(text.len());
     for word in text.split_whitespace() {
         let mut rest = word;
         while let Some(first) = rest.chars().next() {
@@ -157,12 +157,12 @@ pub(crate) fn wording(text: &str) -> u64 {
             let (run, after) = rest.split_at(end.unwrap_or(rest.len()));
             let letters = run.trim_end_matches(['.', ',', '!', '?', ';', ')']);
             if !first.is_ascii() || letters.bytes().all(|b| b.is_ascii_alphabetic()) {
-                hasher.update(run.as_bytes());
+                words.push_str(run);
             }
             rest = after;
         }
     }
-    hasher.digest()
+    xxhash_rust::xxh3::xxh3_64(words.as_bytes())
 }
 
 #[cfg(test)]
