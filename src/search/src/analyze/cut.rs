@@ -133,19 +133,16 @@ fn without_blanks<'t>(text: &'t str, blanks: &mut Vec<usize>) -> Cow<'t, str> {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len());
-    let mut chars = text.chars().peekable();
-    let mut before = None;
-    while let Some(c) = chars.next() {
-        if c == ' '
-            && let (Some(a), Some(&b)) = (before, chars.peek())
-            && !parts(a, b)
-        {
-            blanks.push(out.len());
-        } else {
-            out.push(c);
-            before = Some(c);
+    let mut rest = text;
+    while let Some((piece, after)) = rest.split_once(' ') {
+        out.push_str(piece);
+        match (out.chars().next_back(), after.chars().next()) {
+            (Some(a), Some(b)) if !parts(a, b) => blanks.push(out.len()),
+            _ => out.push(' '),
         }
+        rest = after;
     }
+    out.push_str(rest);
     Cow::Owned(out)
 }
 
