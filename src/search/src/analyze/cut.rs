@@ -14,6 +14,7 @@ use std::ops::Range;
 use jieba_rs::Jieba;
 
 use super::days::day_terms;
+use super::normalize::{IDEOGRAPH_BYTES, ideographs_at_start};
 
 /// A piece of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -174,7 +175,23 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
     let mut mark: Option<Word> = None;
     let mut place = 0;
     let mut is_after_blank = false;
-    for (start, c) in text.char_indices() {
+    let mut chars = text.chars();
+    loop {
+        let start = text.len() - chars.as_str().len();
+        // Most of a Chinese text: ideographs right behind another one, where no run and no mark waits.
+        if !is_after_blank && let Some(first) = held {
+            let next = ideographs_at_start(chars.as_str());
+            if !next.is_empty() {
+                let end = start + next.len();
+                held = Some(push_pairs(first, start..end, out));
+                place += next.len() / IDEOGRAPH_BYTES;
+                chars = text.get(end..).unwrap_or_default().chars();
+                continue;
+            }
+        }
+        let Some(c) = chars.next() else {
+            break;
+        };
         if c == ' ' {
             is_after_blank = true;
             continue;
@@ -190,16 +207,6 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
             place,
             part: false,
         };
-        // Most of a Chinese text: an ideograph right behind another one, where no run and no mark waits.
-        if class == Class::Cjk
-            && !is_after_blank
-            && let Some((pair, Class::Cjk)) = held
-        {
-            out.push(Word { end, ..pair });
-            held = Some((word, Class::Cjk));
-            place += 1;
-            continue;
-        }
         // Behind a blank an ideograph makes no pair.
         let is_parted = std::mem::take(&mut is_after_blank) && class == before;
         if let Some(held) = held.take() {
@@ -232,6 +239,24 @@ pub(crate) fn grams(text: &str, out: &mut Vec<Word>) {
     if let Some(run) = run {
         push_run(text, run, out);
     }
+}
+
+/// The pairs of a CJK character with the ideographs of the main block behind it, which are these bytes. Returns what waits for the
+/// next character.
+fn push_pairs(held: (Word, Class), run: Range<usize>, out: &mut Vec<Word>) -> (Word, Class) {
+    let (first, count) = (held.0, run.len() / IDEOGRAPH_BYTES);
+    push_held(held, Class::Cjk, run.start + IDEOGRAPH_BYTES, out);
+    let nth = |n: usize, ideographs: usize| {
+        let start = run.start + n * IDEOGRAPH_BYTES;
+        Word {
+            start,
+            end: start + ideographs * IDEOGRAPH_BYTES,
+            place: first.place + 1 + n,
+            part: false,
+        }
+    };
+    out.extend((0..count - 1).map(|n| nth(n, 2)));
+    (nth(count - 1, 1), Class::Cjk)
 }
 
 /// A CJK character with the next one, up to `end`, or alone where none stands next to it; next to a run also alone.

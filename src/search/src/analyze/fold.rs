@@ -8,7 +8,7 @@
 use std::ops::Range;
 
 use super::cut::is_cjk;
-use super::normalize::is_ideograph;
+use super::normalize::{ideographs_at_start, is_ideograph};
 
 /// A part of a text that its normal form does not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,13 +42,19 @@ pub(super) fn omissions(text: &str, of_document: bool) -> Vec<Omission> {
     let mut out = Vec::new();
     let mut before = '\0';
     let mut at = 0;
-    while let Some(c) = char_at(text, at) {
-        let next = at + c.len_utf8();
-        // Most of a Chinese text, and none of what follows.
-        if is_ideograph(c) {
-            (before, at) = (c, next);
-            continue;
+    loop {
+        // Most of a text, and none of what follows.
+        let rest = text.get(at..).unwrap_or_default();
+        let plain = ideographs_at_start(rest).len();
+        let letters = rest.bytes().skip(plain).take_while(u8::is_ascii_alphabetic);
+        let plain = plain + letters.count();
+        if let Some(last) = rest.get(..plain).and_then(last_char) {
+            (before, at) = (last, at + plain);
         }
+        let Some(c) = char_at(text, at) else {
+            return out;
+        };
+        let next = at + c.len_utf8();
         if digit(c).is_some() {
             let end = number(text, at, before, &mut out);
             before = text.get(at..end).and_then(last_char).unwrap_or(c);
@@ -75,7 +81,6 @@ pub(super) fn omissions(text: &str, of_document: bool) -> Vec<Omission> {
         }
         (before, at) = (c, next);
     }
-    out
 }
 
 /// Dashes that are written twice for one.

@@ -28,6 +28,7 @@ pub(crate) use dictionary::across_words;
 pub use dictionary::{Analyzer, Dictionary, Tagged, is_stop_word};
 pub use lexicon::{Lexicon, LexiconError, Term, edited, term_problem};
 pub(crate) use names::is_person_name;
+pub(crate) use normalize::ideographs_at_start;
 pub use normalize::{Normalized, normalize, normalize_document};
 pub use singles::Singles;
 pub(crate) use syllables::syllables;

@@ -207,6 +207,15 @@ fn walk(
             }
             continue;
         }
+        let same = simplified_beginning(table, chars.as_str());
+        if !same.is_empty() {
+            // All of them have the same shift as the first.
+            mark(out.len(), at, false);
+            out.push_str(same);
+            chars = text.get(at + same.len()..).unwrap_or_default().chars();
+            after_space = false;
+            continue;
+        }
         let Some(c) = chars.next() else {
             break;
         };
@@ -246,6 +255,24 @@ fn walk(
         push_sequence(sequence, at, out, &mut after_space, &mut mark);
     }
     mark(out.len(), text.len(), false);
+}
+
+/// The ideographs that a text begins with and that are simplified forms already: most of a Chinese text, copied whole.
+fn simplified_beginning<'t>(table: &[char], text: &'t str) -> &'t str {
+    let is_other = |c: char| !is_ideograph(c) || table_get(table, c) != c;
+    let same = text.find(is_other).and_then(|end| text.get(..end));
+    same.unwrap_or(text)
+}
+
+/// Bytes of an ideograph of the main block.
+pub(super) const IDEOGRAPH_BYTES: usize = 3;
+
+/// The ideographs of the main block that a text begins with, found by bytes alone.
+pub(crate) fn ideographs_at_start(text: &str) -> &str {
+    let is_ideograph = |bytes: &&[u8]| matches!(bytes, [0xE5..=0xE9, ..] | [0xE4, 0xB8..=0xBF, ..]);
+    let run = text.as_bytes().chunks_exact(IDEOGRAPH_BYTES);
+    let count = run.take_while(is_ideograph).count();
+    text.get(..count * IDEOGRAPH_BYTES).unwrap_or_default()
 }
 
 fn push_sequence(
@@ -303,7 +330,9 @@ pub(super) fn is_ideograph(c: char) -> bool {
 
 /// Surely does not compose with what stands before.
 fn starts_sequence(c: char) -> bool {
-    c < '\u{300}' || is_ideograph(c) || matches!(c, '\u{3000}'..='\u{3029}' | '！'..='～')
+    c < '\u{300}'
+        || is_ideograph(c)
+        || matches!(c, '\u{3000}'..='\u{3029}' | '！'..='～' | '—' | '‘'..='”' | '…')
 }
 
 /// May compose with, or be reordered against, what stands before.

@@ -411,3 +411,19 @@ fn frequencies_of_general_text() {
         .collect();
     assert_eq!(tagged, [("勘探", "vn"), ("石油", "n"), (",", "x")]);
 }
+
+proptest! {
+    /// Ideographs of the main block are cut run by run, those of Extension A one by one.
+    #[test]
+    fn grams_of_common_ideographs_equal_rare(text in "[一丁丂a1. ，☀か]{0,24}") {
+        let rare = |c: char| match c {
+            '一'..='丂' => char::from_u32(u32::from(c) - 0x4E00 + 0x3400).unwrap(),
+            c => c,
+        };
+        let rare: String = text.chars().map(rare).collect();
+        let (mut of_common, mut of_rare) = (Vec::new(), Vec::new());
+        cut::grams(&text, &mut of_common);
+        cut::grams(&rare, &mut of_rare);
+        prop_assert_eq!(of_common, of_rare);
+    }
+}

@@ -8,6 +8,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::alike::{Model, Text};
+use crate::analyze::ideographs_at_start;
 use crate::index::stored::{DocumentSource, StoredDocument};
 
 /// Texts that are remembered: some days of a large crawl, and about 30 MB.
@@ -339,10 +340,17 @@ impl Sketch {
 /// of the rare planes may look like others, which changes no decision about a whole text.
 pub(crate) fn letters(normal: &str) -> Vec<u16> {
     let mut letters = Vec::with_capacity(normal.len() / 3);
-    for c in normal.chars() {
-        if letters.len() == MOST_LETTERS {
+    let mut rest = normal;
+    while letters.len() < MOST_LETTERS {
+        // Most of a Chinese text.
+        let run = ideographs_at_start(rest);
+        let taken = run.chars().take(MOST_LETTERS - letters.len());
+        letters.extend(taken.map(|c| u32::from(c) as u16));
+        let mut chars = rest.get(run.len()..).unwrap_or_default().chars();
+        let Some(c) = chars.next().filter(|_| letters.len() < MOST_LETTERS) else {
             break;
-        }
+        };
+        rest = chars.as_str();
         if is_letter(c) {
             let code = u32::from(c);
             letters.push((code ^ (code >> 16)) as u16);
