@@ -130,8 +130,9 @@ impl Dictionary {
     /// ([`across_words`]) of each synonym that stands there across the borders of words only.
     pub(crate) fn index_words(&self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
-        let mut seen: foldhash::HashSet<&str> = foldhash::HashSet::default();
         let words = self.words(text);
+        let mut seen: foldhash::HashSet<&str> = foldhash::HashSet::default();
+        seen.reserve(words.len());
         for synonym in self.synonyms.across_words(text, &words) {
             out.push_str(&across_words(synonym));
             out.push(' ');
@@ -139,8 +140,7 @@ impl Dictionary {
         for word in words {
             let word = word.slice_of(text);
             if word.len() <= cut::MAX_GRAM_BYTES && seen.insert(word) && is_index_word(word) {
-                out.push_str(word);
-                out.push_str(cut::gram_fill(word));
+                cut::push_gram_term(word, &mut out);
                 out.push(' ');
             }
         }
@@ -266,13 +266,17 @@ pub(crate) fn across_words(synonym: &str) -> String {
 /// How often a word occurs among a million words of general text to say nothing about a document that has it.
 const COMMON_PER_MILLION: f64 = 700.0;
 
-static COMMON_WORDS: LazyLock<foldhash::HashSet<String>> =
-    LazyLock::new(|| GENERAL.commoner_than(COMMON_PER_MILLION));
+/// Function words, and those that most texts have.
+static WORDS_OF_ALL: LazyLock<foldhash::HashSet<String>> = LazyLock::new(|| {
+    let mut words = GENERAL.commoner_than(COMMON_PER_MILLION);
+    words.extend(STOP_WORDS.iter().map(|word| (*word).to_owned()));
+    words
+});
 
 /// Whether the index holds a word (in normal form) as such: one of a script without spaces, since runs of letters and digits
 /// are grams, and neither a function word nor one that most texts have. All others rank by their pairs and characters.
 fn is_index_word(word: &str) -> bool {
-    word.chars().any(cut::is_cjk) && !is_stop_word(word) && !COMMON_WORDS.contains(word)
+    word.chars().any(cut::is_cjk) && !WORDS_OF_ALL.contains(word)
 }
 
 static STOP_WORDS: LazyLock<foldhash::HashSet<&'static str>> = LazyLock::new(|| {
