@@ -16,6 +16,8 @@ const NUMBER_BITS: u32 = 12;
 const NONE: u16 = 0;
 /// One that came after all numbers were given, or that stands outside the block.
 const UNNUMBERED: u16 = 1 << NUMBER_BITS;
+/// Beside the number of a character that is a function word.
+const STOP: u16 = 1 << (NUMBER_BITS + 1);
 
 /// What is known of a pair, in two bits.
 const ASKED: u8 = 1;
@@ -23,7 +25,7 @@ const WORD: u8 = 2;
 
 /// Tells the single characters that are words, and remembers what it asked the dictionary.
 pub struct Singles {
-    /// For each ideograph its number, in the order in which they were met.
+    /// For each ideograph its number, in the order in which they were met, with [`STOP`].
     numbers: Vec<u16>,
     given: u16,
     /// Four pairs a byte.
@@ -34,8 +36,9 @@ pub struct Singles {
 #[derive(Debug, Clone, Copy)]
 struct Letter {
     start: usize,
-    end: usize,
+    text: char,
     number: u16,
+    is_stop_word: bool,
     /// It makes a word with the one before.
     in_pair: bool,
 }
@@ -54,39 +57,42 @@ impl Singles {
     /// The single characters of a text in normal form, in order. Whatever the lexicons say, they are the same.
     pub fn find_in(&mut self, normal: &str) -> String {
         let mut out = String::new();
-        let alone = |letter: Letter| normal.get(letter.start..letter.end).unwrap_or_default();
         let mut held: Option<Letter> = None;
-        for (start, c) in normal.char_indices() {
-            let number = self.number(c);
+        for (start, text) in normal.char_indices() {
+            let number = self.number(text);
             let mut letter = Letter {
                 start,
-                end: start + c.len_utf8(),
-                number,
+                text,
+                number: number & !STOP,
+                is_stop_word: number & STOP != 0,
                 in_pair: false,
             };
             if let Some(before) = held {
-                letter.in_pair = number != NONE && self.is_word(normal, before, letter);
-                if !before.in_pair && !letter.in_pair && !is_stop_word(alone(before)) {
-                    out.push_str(alone(before));
+                letter.in_pair = letter.number != NONE && self.is_word(normal, before, letter);
+                if !before.in_pair && !letter.in_pair && !before.is_stop_word {
+                    out.push(before.text);
                 }
             }
-            held = (number != NONE).then_some(letter);
+            held = (letter.number != NONE).then_some(letter);
         }
-        let last = held.filter(|last| !last.in_pair).map_or("", alone);
-        if !is_stop_word(last) {
-            out.push_str(last);
+        if let Some(last) = held.filter(|last| !last.in_pair && !last.is_stop_word) {
+            out.push(last.text);
         }
         out
     }
 
     fn number(&mut self, c: char) -> u16 {
         if !(FIRST..=LAST).contains(&c) {
-            return if is_cjk(c) { UNNUMBERED } else { NONE };
+            return if is_cjk(c) {
+                UNNUMBERED | stop_mark(c)
+            } else {
+                NONE
+            };
         }
         let number = &mut self.numbers[c as usize - FIRST as usize];
         if *number == NONE {
             self.given = (self.given + 1).min(UNNUMBERED);
-            *number = self.given;
+            *number = self.given | stop_mark(c);
         }
         *number
     }
@@ -94,9 +100,8 @@ impl Singles {
     /// Whether two neighbours are a word.
     fn is_word(&mut self, normal: &str, first: Letter, second: Letter) -> bool {
         let ask = || {
-            normal
-                .get(first.start..second.end)
-                .is_some_and(is_general_word)
+            let end = second.start + second.text.len_utf8();
+            normal.get(first.start..end).is_some_and(is_general_word)
         };
         if first.number == UNNUMBERED || second.number == UNNUMBERED {
             return ask();
@@ -107,5 +112,14 @@ impl Singles {
             *four |= (ASKED | if ask() { WORD } else { 0 }) << shift;
         }
         *four >> shift & WORD != 0
+    }
+}
+
+/// [`STOP`] for a function word.
+fn stop_mark(c: char) -> u16 {
+    if is_stop_word(c.encode_utf8(&mut [0; 4])) {
+        STOP
+    } else {
+        0
     }
 }
