@@ -8,7 +8,7 @@ use super::inputs::LineReader;
 use super::output;
 use crate::daemon::index::{catch_up, rebuild_index};
 use crate::daemon::open_store;
-use crate::documents::encode;
+use crate::documents::{encode, from_json};
 use taojin_crawl::store::{Batch, DocOp, Store};
 use taojin_extract::Document;
 use taojin_uri::CrawlUri;
@@ -140,7 +140,7 @@ impl Import {
     }
 
     fn add(&mut self, line: &[u8]) -> anyhow::Result<()> {
-        let document: Document = serde_json::from_slice(line)?;
+        let document: Document = from_json(line)?;
         let fingerprint = identity(&document)?;
         let mut document = Document {
             links: Vec::new(),

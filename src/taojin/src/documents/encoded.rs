@@ -127,7 +127,7 @@ pub(crate) fn unpack(body: &[u8]) -> anyhow::Result<(i64, Document)> {
         url,
         addresses,
         mut document,
-    } = serde_json::from_slice(body)?;
+    } = from_json(body)?;
     if let Some(url) = url {
         document.url = url;
     }
@@ -135,6 +135,14 @@ pub(crate) fn unpack(body: &[u8]) -> anyhow::Result<(i64, Document)> {
         document.addresses = addresses;
     }
     Ok((fetched_ms, document))
+}
+
+/// Reads JSON. That all of it is UTF-8 is checked at once, several times as fast as text by text.
+pub(crate) fn from_json<'j, T: Deserialize<'j>>(json: &'j [u8]) -> serde_json::Result<T> {
+    match simdutf8::basic::from_utf8(json) {
+        Ok(text) => serde_json::from_str(text),
+        Err(_) => serde_json::from_slice(json),
+    }
 }
 
 fn content(document: &Document) -> u64 {

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Context as _;
 pub use encoded::{EncodedDocument, encode};
-pub(crate) use encoded::{unpack, wording};
+pub(crate) use encoded::{from_json, unpack, wording};
 pub(crate) use index_at::{IndexAt, RemoteAt, http_client};
 pub use log::StoreLog;
 
