@@ -643,8 +643,9 @@ fn follow(
     }))
 }
 
-/// Level of zstd. Level 6 takes 8 % less room, and cost 3 % of the processor time of a whole crawl.
-const LEVEL: i32 = 3;
+/// Level of zstd. With a dictionary, news of 2 kB take 12 µs and .464 of their size at level 3, 13 µs and .451 at this one, 21 µs and
+/// .426 at level 5, 33 µs and .418 at level 6.
+const LEVEL: i32 = 4;
 /// Changes of documents before there is a dictionary: fewer do not show what documents have in common.
 const FIRST_AT: i64 = 2_000;
 /// A new dictionary is made when there were so many times as many changes as before the last one, since sites come and go.
