@@ -183,7 +183,7 @@ fn backup_leaves_no_half_copy() {
     let whole = fs::read(&file).expect("the copy");
     let mut damaged = whole.clone();
     // A page of a table that is counted.
-    let last = damaged.len() - 4096;
+    let last = damaged.len() - 8192;
     damaged[last..last + 64].fill(0xff);
     for (bytes, what) in [
         (&whole[..whole.len() / 2], "cut off"),
@@ -252,15 +252,15 @@ fn restore_damaged_keeps_readable_rows() {
     let name = store.to_str().expect("a name");
     let whole = fs::read(&store).expect("the store");
     let mut headless = whole.clone();
-    headless[100..4096].fill(0);
+    headless[100..8192].fill(0);
     fs::write(&store, headless).expect("a damaged store");
     let said = trial.run(&["restore", "--replace", "--damaged", name]);
     assert_has(&said.failed(2).err, &["restore a backup"]);
     // The first pages say which tables there are: without them nothing can be read.
     for (start, step) in [(60, 7), (61, 4), (62, 3)] {
         let mut damaged = whole.clone();
-        for page in (start..damaged.len() / 4096).step_by(step) {
-            damaged[page * 4096..page * 4096 + 2048].fill(0xa5);
+        for page in (start..damaged.len() / 8192).step_by(step) {
+            damaged[page * 8192..page * 8192 + 4096].fill(0xa5);
         }
         fs::write(&store, damaged).expect("a damaged store");
         trial.run(&["restore", "--replace", name]).failed(2);

@@ -15,7 +15,7 @@ use crate::support::{say, scaled};
 const DOCUMENTS: usize = 120;
 /// Pages of the store that are damaged one by one; all with `TAOJIN_LONG`.
 const PAGES: usize = 16;
-const PAGE_BYTES: usize = 4096;
+const PAGE_BYTES: usize = 8192;
 /// What opens the store and the index as a start of the daemon does.
 const START: [&str; 2] = ["import", "/dev/null"];
 const RESTORE: [&str; 3] = ["restore", "--replace", "copy.sqlite"];

@@ -130,7 +130,7 @@ fn body_flipped_bit_is_noticed() {
 fn spoil(dir: &Path, is_page: impl Fn(i64, &[u8]) -> bool) {
     let path = dir.join("crawl.sqlite");
     let mut bytes = std::fs::read(&path).unwrap();
-    let mut pages = bytes.chunks_mut(4096).zip(1_i64..);
+    let mut pages = bytes.chunks_mut(8192).zip(1_i64..);
     let page = pages.find(|(page, number)| is_page(*number, page));
     page.unwrap().0[0] = 0;
     std::fs::write(&path, bytes).unwrap();

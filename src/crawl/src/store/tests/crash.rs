@@ -119,7 +119,7 @@ fn wal_cut_keeps_commits() {
     );
     let (first, last) = (ends[0], ends[3]);
     // In the last commit all cuts near the ends of frames, where headers and checksums lie; a net over the rest.
-    let frame = 4096 + 24;
+    let frame = 8192 + 24;
     let near = |cut: u64| (cut - 32) % frame <= 26 || (cut - 32) % frame >= frame - 2;
     let cuts =
         (first..=last).filter(|c| (*c >= ends[2] && near(*c)) || c % 509 == 0 || last - c < 40);

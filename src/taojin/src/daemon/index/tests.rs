@@ -286,7 +286,7 @@ fn indexer_skips_damaged_log_page() {
     let path = loaded.config.data_dir.join("crawl.sqlite");
     let mut bytes = std::fs::read(&path).unwrap();
     let url = b"http://a.example/0150";
-    let page = bytes.chunks_mut(4096).find(|page| {
+    let page = bytes.chunks_mut(8192).find(|page| {
         // A leaf of a table, not of an index.
         page[0] == 13 && page.windows(url.len()).any(|w| w == url)
     });
