@@ -18,10 +18,10 @@ pub(crate) struct NameCounts {
     pub(crate) most: usize,
 }
 
-/// One segment's counts, by ordinal of its dictionary.
+/// One segment's counts, by ordinal of its dictionary. A segment has fewer than 2³² documents.
 pub(crate) struct SegmentCounts {
     column: Option<StrColumn>,
-    counts: Vec<u64>,
+    counts: Vec<u32>,
     most: usize,
 }
 
@@ -76,22 +76,28 @@ impl SegmentCollector for SegmentCounts {
             return Vec::new();
         };
         let counted = self.counts.into_iter().enumerate();
-        let mut counted: Vec<(usize, u64)> = counted.filter(|(_, count)| *count > 0).collect();
+        let mut counted: Vec<(usize, u32)> = counted.filter(|(_, count)| *count > 0).collect();
         if counted.len() > self.most {
-            let by_count = |(_, count): &(usize, u64)| std::cmp::Reverse(*count);
+            let by_count = |(_, count): &(usize, u32)| std::cmp::Reverse(*count);
             counted.select_nth_unstable_by_key(self.most, by_count);
             counted.truncate(self.most);
         }
-        let mut named = Vec::new();
-        for (ordinal, count) in counted {
-            let mut name = String::new();
-            if column
-                .ord_to_str(ordinal as u64, &mut name)
-                .unwrap_or(false)
-            {
-                named.push((name, count));
-            }
-        }
+        // In order, so that each block of the dictionary is read once and not for each of its names.
+        counted.sort_unstable();
+        let (ordinals, counts): (Vec<u64>, Vec<u32>) = counted
+            .into_iter()
+            .map(|(at, count)| (at as u64, count))
+            .unzip();
+        let mut counts = counts.into_iter();
+        let mut named = Vec::with_capacity(ordinals.len());
+        // Names that cannot be read are not counted.
+        let _ = column
+            .dictionary()
+            .sorted_ords_to_term_cb(&ordinals, |name| {
+                if let (Ok(name), Some(count)) = (std::str::from_utf8(name), counts.next()) {
+                    named.push((name.to_owned(), u64::from(count)));
+                }
+            });
         named
     }
 }
