@@ -178,8 +178,7 @@ impl Finds for AtLeastFinder {
             let (leading, led) = self.any.split_at_mut(self.leading);
             let mut doc = TERMINATED;
             for (scorer, _) in leading.iter_mut() {
-                advance_to(scorer.as_mut(), from);
-                doc = doc.min(scorer.doc());
+                doc = doc.min(advance_to(scorer.as_mut(), from));
             }
             if doc == TERMINATED {
                 return doc;
@@ -192,8 +191,7 @@ impl Finds for AtLeastFinder {
                     break;
                 }
                 rest -= *worth;
-                advance_to(scorer.as_mut(), doc);
-                if scorer.doc() == doc {
+                if advance_to(scorer.as_mut(), doc) == doc {
                     sum += *worth;
                 }
             }
@@ -211,11 +209,16 @@ impl Finds for AtLeastFinder {
     }
 }
 
-/// Moves to a document or the first behind it; stays where it is past it or at the end.
-fn advance_to(scorer: &mut dyn Scorer, doc: DocId) {
-    if scorer.doc() < doc {
-        scorer.seek(doc);
+/// Moves to a document or the first behind it and returns where it stands; stays where it is past it or at the end.
+///
+/// A step is tried first: it takes a tenth of the time of a search in the list, and is all that is needed where the list is much the
+/// same as the one that leads.
+fn advance_to(scorer: &mut dyn Scorer, doc: DocId) -> DocId {
+    let mut at = scorer.doc();
+    if at < doc {
+        at = scorer.advance();
     }
+    if at < doc { scorer.seek(doc) } else { at }
 }
 
 /// The documents of one query, scored by others.
@@ -279,8 +282,7 @@ impl DocSet for ScoredScorer {
     }
 
     fn seek(&mut self, target: DocId) -> DocId {
-        advance_to(self.fitting.as_mut(), target);
-        self.fitting.doc()
+        advance_to(self.fitting.as_mut(), target)
     }
 
     fn doc(&self) -> DocId {
@@ -301,8 +303,7 @@ impl Scorer for ScoredScorer {
         let doc = self.fitting.doc();
         let mut sum = 0.0;
         for scorer in &mut self.by {
-            advance_to(scorer.as_mut(), doc);
-            if scorer.doc() == doc {
+            if advance_to(scorer.as_mut(), doc) == doc {
                 sum += scorer.score();
             }
         }
