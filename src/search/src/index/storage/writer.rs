@@ -10,10 +10,9 @@ use tantivy::directory::error::LockError;
 use tantivy::directory::{Directory as _, RamDirectory};
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
-use tantivy::{
-    DocAddress, Index, IndexReader, IndexSettings, ReloadPolicy, TantivyDocument, TantivyError,
-};
+use tantivy::{DocAddress, Index, IndexReader, IndexSettings, ReloadPolicy, TantivyError};
 
+use super::backlog::{Backlog, QueuedDocument};
 use super::embedded::Embedded;
 use super::folder::{Folder, remove_leftovers};
 use super::left_out::{SkippedDocument, SkippedDocuments};
@@ -42,14 +41,14 @@ const CUT_STATE: &str = "words.json";
 /// The one writer of an index. Dropping it without a commit forgets what came after the last one.
 pub struct Writer {
     dir: PathBuf,
-    inner: tantivy::IndexWriter<TantivyDocument>,
+    inner: tantivy::IndexWriter<QueuedDocument>,
+    backlog: Backlog,
     documents: Arc<dyn DocumentSource>,
     reprints: Reprints,
     cutter: Cutter,
     recut: Recut,
     store: i64,
     last_seq: u64,
-    tokenizers: TokenizerManager,
     aside: SkippedDocuments,
     is_of_other_version: bool,
     merging: Merging,
@@ -86,7 +85,7 @@ impl Writer {
         refuse_newer(dir)?;
         std::fs::create_dir_all(dir).map_err(|e| unreadable(dir, e))?;
         let mut index = open_or_create(dir)?;
-        index.set_tokenizers(tokenizers.clone());
+        index.set_tokenizers(tokenizers);
         let noted = check_format(dir, &index)?;
         if noted.seq > 0 && noted.store != store {
             return Err(IndexError::OtherStore(dir.to_owned()));
@@ -114,13 +113,13 @@ impl Writer {
         let mut writer = Self {
             dir: dir.to_owned(),
             inner,
+            backlog: Backlog::default(),
             documents,
             reprints,
             cutter,
             recut,
             store,
             last_seq: noted.seq,
-            tokenizers,
             is_of_other_version: noted.program != PROGRAM,
             aside: noted.left_out,
             merging,
@@ -151,8 +150,10 @@ impl Writer {
                 document.add_u64(Column::Sketch.field(), four);
             }
         }
+        let comments = stored.document.comments.iter();
+        let bytes = body.len() + comments.map(|comment| comment.text.len()).sum::<usize>();
         self.inner
-            .add_document(document)
+            .add_document(self.backlog.admit(document, bytes))
             .map(|_| ())
             .map_err(|e| self.failed(e))
     }
@@ -226,7 +227,7 @@ impl IndexWriter for Writer {
         let document = self.cutter.fields(stored, &body);
         let alone = Index::builder()
             .schema(schema())
-            .tokenizers(self.tokenizers.clone())
+            .tokenizers(self.inner.index().tokenizers().clone())
             .single_segment_index_writer(RamDirectory::create(), ALONE_BYTES);
         let indexed = alone.and_then(|mut alone| {
             alone.add_document(document)?;
