@@ -6,10 +6,13 @@
 //! - `dom_smoothie`: a fast readability in Rust, title and text only.
 //!
 //! `cargo bench --bench page` measures generated pages; with `TAOJIN_CORPUS=DIR` (`DIR/<set>/html/*.html`) the sets of
-//! [`SETS`] as well. It counts processor time. At the end the medians are printed as a table with their ratios.
+//! [`SETS`] as well. It counts processor time. At the end the medians are printed as a table with their ratios, and in one line
+//! what is slower than `baseline.toml` has it.
 
 #![expect(clippy::print_stdout, reason = "a report for a person")]
 
+#[path = "baseline/mod.rs"]
+mod baseline;
 #[path = "cpu_time/mod.rs"]
 mod cpu_time;
 
@@ -197,6 +200,7 @@ fn table(results: &Path, sets: &[(String, usize)]) {
         "{:16} {:>8} {:>14} {:>18} {:>18}",
         "MB/s", "floor", "page", "document", "dom_smoothie"
     );
+    let mut ratios = Vec::new();
     for (set, bytes) in sets {
         let speed = |way: &str| {
             median_ns(results, set, way).map_or(f64::NAN, |ns| *bytes as f64 * 1e3 / ns)
@@ -209,7 +213,11 @@ fn table(results: &Path, sets: &[(String, usize)]) {
             document / peer,
             peer / floor * 100.0
         );
+        ratios.push((set.clone(), document / floor));
     }
+    // What was not measured is not compared.
+    ratios.retain(|(_, ratio)| ratio.is_finite());
+    println!("{}", baseline::compare("page", &ratios));
 }
 
 fn main() {

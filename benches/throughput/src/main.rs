@@ -3,8 +3,10 @@
 //! from 50, 64 connections, politeness off.
 //!
 //! `cargo run --release -- PATH-OF-TAOJIN [PAGES]`, in this folder. Processor time is that of the crawling process
-//! alone; the server runs in another.
+//! alone; the server runs in another. The last line compares the ratios with those of `benches/baseline.toml`.
 
+#[path = "../../baseline/mod.rs"]
+mod baseline;
 mod page;
 mod server;
 
@@ -30,25 +32,31 @@ fn main() {
 
 fn compare(taojin: &str, pages: u32) {
     println!("hosts  crawler              pages   pages/s  cpu s/1,000  peak MB");
+    let mut ratios = Vec::new();
     for hosts in [1, 50] {
         let web = Web::start(hosts, pages);
         let seeds: Vec<String> = (0..hosts).map(|h| web.seed(h)).collect();
+        let mut costs = Vec::new();
         for only in [true, false] {
-            let name = if only { "taojin, crawl only" } else { "taojin, whole job" };
+            let name = if only { "crawl only" } else { "whole job" };
             let dir = tempdir();
             configure(&dir, &seeds, only);
             let mut command = Command::new(taojin);
             command.arg("--config").arg(dir.join("taojin.toml"));
-            report(hosts, name, &web, command.args(["crawl", "--site", "bench"]));
+            command.args(["crawl", "--site", "bench"]);
+            let cost = report(hosts, &format!("taojin, {name}"), &web, &mut command);
+            costs.push((format!("{name} {hosts}"), cost));
             let _ = fs::remove_dir_all(&dir);
         }
         let mut command = Command::new(std::env::current_exe().expect("this program"));
-        report(hosts, "spider", &web, command.arg("spider").args(&seeds));
+        let peer = report(hosts, "spider", &web, command.arg("spider").args(&seeds));
+        ratios.extend(costs.into_iter().map(|(name, cost)| (name, cost / peer)));
     }
+    println!("{}", baseline::compare("throughput", &ratios));
 }
 
-/// Runs a crawler to its end.
-fn report(hosts: u32, name: &str, web: &Web, command: &mut Command) {
+/// Runs a crawler to its end. Returns its processor seconds a page.
+fn report(hosts: u32, name: &str, web: &Web, command: &mut Command) -> f64 {
     let before = web.pages();
     let (cpu, began) = (children_cpu(), Instant::now());
     let mut child = command
@@ -69,6 +77,7 @@ fn report(hosts: u32, name: &str, web: &Web, command: &mut Command) {
         cpu / pages as f64 * 1000.0,
         peak / 1024
     );
+    cpu / pages as f64
 }
 
 /// Settings of a crawl without politeness.

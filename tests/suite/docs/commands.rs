@@ -22,7 +22,7 @@ const NOT_RUN: &[(&str, &str)] = &[
     ("apt install", "packaging/test-life installs the package"),
     ("cargo build", "the suite is built so"),
     (
-        "cargo run --release -- demo",
+        "cargo run -- demo",
         "tests/suite/demo/commands.rs runs the demo",
     ),
     ("cargo test", "this runs in it"),

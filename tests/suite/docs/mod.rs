@@ -1,5 +1,6 @@
 //! The documents of the repository: their links, their sizes, what they name of the source, and the commands they show.
 
+mod baseline;
 mod commands;
 mod links;
 mod references;
