@@ -191,7 +191,10 @@ fn queues_keep_delays_across_kill() {
     });
     let folder = &host.folder;
     let first = folder.taojin(&["crawl"]).started();
-    wait_until("60 pages came", || host.hits().len() >= 60);
+    wait_until("60 pages came, some of each queue", || {
+        let hits = host.hits();
+        hits.len() >= 60 && host.by_queue(&hits).len() == 8
+    });
     drop(first);
     let killed = Instant::now();
     assert_eq!(host.most_at_once(), 8, "a queue fetches one page at a time");
@@ -199,10 +202,9 @@ fn queues_keep_delays_across_kill() {
 
     let (before, after): (Vec<Hit>, Vec<Hit>) =
         host.hits().into_iter().partition(|hit| hit.begun < killed);
+    // On a busy machine the first run may come to the end of a queue, of which nothing is left for the second.
     for run in [&before, &after] {
-        let queues = host.by_queue(run);
-        assert_eq!(queues.len(), 8, "{:?}", queues.keys());
-        for (queue, hits) in queues {
+        for (queue, hits) in host.by_queue(run) {
             for pair in hits.windows(2) {
                 let gap = pair[1].begun.saturating_duration_since(pair[0].ended);
                 assert!(gap >= delay, "{queue}: {gap:?}");
