@@ -6,6 +6,7 @@
 //! and are not: their titles, their numbers or the names in them differ ([`super::titles`], [`super::subject`]).
 
 use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -49,6 +50,8 @@ pub(crate) struct Text {
     title: Box<str>,
     /// Hash of the site's name.
     site: u64,
+    /// Different runs of the letters, counted when somebody asks: a text that others are compared with is asked often.
+    different_runs: OnceLock<usize>,
 }
 
 impl Text {
@@ -60,7 +63,14 @@ impl Text {
             letters: letters(normal),
             title: normalize_document(head(title, TITLE_BYTES)).into(),
             site: xxh3_64(document.site.as_deref().unwrap_or(&host).as_bytes()),
+            different_runs: OnceLock::new(),
         }
+    }
+
+    fn count_runs(&self) -> usize {
+        *self
+            .different_runs
+            .get_or_init(|| Runs::new(&self.letters).count)
     }
 }
 
@@ -68,18 +78,15 @@ impl Text {
 pub(crate) struct Model<'t> {
     text: &'t Text,
     runs: Runs,
-    bits: RunBits,
     subject: OnceCell<Subject>,
     places: OnceCell<Places>,
 }
 
 impl<'t> Model<'t> {
     pub(crate) fn new(text: &'t Text) -> Self {
-        let runs = Runs::new(&text.letters);
         Self {
             text,
-            bits: RunBits::new(&runs),
-            runs,
+            runs: Runs::new(&text.letters),
             subject: OnceCell::new(),
             places: OnceCell::new(),
         }
@@ -94,15 +101,12 @@ impl<'t> Model<'t> {
         if self.text.letters == other.letters {
             return Some(1.0);
         }
-        // Most texts share little, which is seen without sorting the runs of the other.
-        let most = self.bits.count_in(&other.letters);
-        let own = self.runs.0.len().max(1) as f64;
-        if most as f64 / own < LEAST_RUNS {
+        let common = self.runs.count_common(&other.letters) as f64;
+        // Most texts share little, which is known before the runs of the other are counted.
+        if common / (self.runs.count.max(1) as f64) < LEAST_RUNS {
             return None;
         }
-        let other_runs = Runs::new(&other.letters);
-        let (fewer, more) = ordered(self.runs.0.len(), other_runs.0.len());
-        let common = self.runs.common(&other_runs) as f64;
+        let (fewer, more) = ordered(self.runs.count, other.count_runs());
         if common / more < LEAST_RUNS {
             return None;
         }
@@ -163,56 +167,56 @@ fn ordered(a: usize, b: usize) -> (f64, f64) {
     (a.min(b).max(1) as f64, a.max(b).max(1) as f64)
 }
 
-/// The different runs of a text by the low bits of their hashes, in order.
-struct Runs(Vec<u32>);
-
-impl Runs {
-    fn new(letters: &[u16]) -> Self {
-        let mut all: Vec<u32> = runs(letters).map(|run| run as u32).collect();
-        all.sort_unstable();
-        all.dedup();
-        Self(all)
-    }
-
-    /// Returns how many runs both texts have.
-    fn common(&self, other: &Runs) -> usize {
-        let mut rest = other.0.iter().peekable();
-        let own = self.0.iter();
-        let shared = own.filter(|run| {
-            while rest.next_if(|other| other < run).is_some() {}
-            rest.peek() == Some(run)
-        });
-        shared.count()
-    }
+/// The different runs of a text by their hashes: a table that is searched from the place that the high bits of a hash name. Its low bits
+/// are those of a few letters, so that a text could be written whose runs all have the same.
+struct Runs {
+    /// [`Runs::NONE`], or a run; at least half of them are free, and their number is a power of two.
+    table: Vec<u64>,
+    /// How many there are.
+    count: usize,
 }
 
-/// The lowest bits of the hashes of a text's runs: a run whose bits are missing is not in it.
-struct RunBits(Vec<u64>);
+impl Runs {
+    /// No run is this.
+    const NONE: u64 = 0;
 
-impl RunBits {
-    /// Different values of the bits that are kept, in words of 64.
-    const WORDS: usize = 1 << 10;
-
-    fn new(runs: &Runs) -> Self {
-        let mut bits = vec![0; Self::WORDS];
-        for run in &runs.0 {
-            let (word, bit) = Self::place(*run);
-            bits[word] |= bit;
-        }
-        Self(bits)
-    }
-
-    fn place(run: u32) -> (usize, u64) {
-        (run as usize / 64 % Self::WORDS, 1 << (run % 64))
-    }
-
-    /// How many runs of a text may be in this one, each as often as it is there: no fewer than both have.
-    fn count_in(&self, letters: &[u16]) -> usize {
-        let may_have = |run: &u64| {
-            let (word, bit) = Self::place(*run as u32);
-            self.0[word] & bit != 0
+    fn new(letters: &[u16]) -> Self {
+        let mut out = Self {
+            table: vec![Self::NONE; (2 * letters.len()).next_power_of_two()],
+            count: 0,
         };
-        runs(letters).filter(may_have).count()
+        for run in Self::hashes(letters) {
+            let at = out.find(run);
+            if out.table[at] == Self::NONE {
+                out.table[at] = run;
+                out.count += 1;
+            }
+        }
+        out
+    }
+
+    fn hashes(letters: &[u16]) -> impl Iterator<Item = u64> {
+        runs(letters).map(|run| run.max(Self::NONE + 1))
+    }
+
+    /// The place of a run, or the free one where it would be.
+    fn find(&self, run: u64) -> usize {
+        let last = self.table.len() - 1;
+        let mut at = (run >> 32) as usize & last;
+        while self.table[at] != run && self.table[at] != Self::NONE {
+            at = (at + 1) & last;
+        }
+        at
+    }
+
+    /// Returns how many runs these letters have, too.
+    fn count_common(&self, letters: &[u16]) -> usize {
+        let mut is_counted = vec![false; self.table.len()];
+        let is_new = |run: &u64| {
+            let at = self.find(*run);
+            self.table[at] != Self::NONE && !std::mem::replace(&mut is_counted[at], true)
+        };
+        Self::hashes(letters).filter(is_new).count()
     }
 }
 
@@ -262,28 +266,22 @@ impl Places {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
 
     proptest! {
         #[test]
-        fn bits_count_no_fewer_runs_than_shared(
+        fn common_runs_counted_once(
             a in prop::collection::vec(0x4E00u16..0x4E08, 0..400),
             b in prop::collection::vec(0x4E00u16..0x4E10, 0..400),
         ) {
+            let all = |letters: &[u16]| Runs::hashes(letters).collect::<BTreeSet<u64>>();
             let own = Runs::new(&a);
-            let bits = RunBits::new(&own);
-            let common = own.common(&Runs::new(&b));
-            prop_assert!(bits.count_in(&b) >= common);
-            prop_assert_eq!(bits.count_in(&a), runs(&a).count());
+            prop_assert_eq!(own.count, all(&a).len());
+            prop_assert_eq!(own.count_common(&b), all(&a).intersection(&all(&b)).count());
         }
-    }
-
-    #[test]
-    fn bits_of_other_text_are_few() {
-        let text = |from: u16| -> Vec<u16> { (from..from + 1_000).collect() };
-        let bits = RunBits::new(&Runs::new(&text(0x4E00)));
-        assert!(bits.count_in(&text(0x7E00)) < 100);
     }
 }
