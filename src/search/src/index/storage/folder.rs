@@ -145,7 +145,7 @@ pub fn check_files(dir: &Path, mut each: impl FnMut()) -> Result<(), IndexError>
     Ok(())
 }
 
-/// Removes what the last commit of `index` does not refer to. Only its one writer may do so, before it writes.
+/// Removes what the last commit of `index` does not refer to. Only its one writer may do so, before it writes or when it has.
 ///
 /// Tantivy makes each file under a name that must be new, and after a crash the same names come again: a leftover would
 /// make every commit fail from then on.

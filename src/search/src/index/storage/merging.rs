@@ -6,6 +6,8 @@
 //! documents, each is written again 12 times at most with one thread and 7 to 10 times with 2 to 15.
 
 use std::cmp::Reverse;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tantivy::SegmentMeta;
 use tantivy::index::SegmentId;
@@ -26,9 +28,17 @@ const MERGED_SEGMENTS: usize = 6;
 /// again a bounded number of times while an index grows.
 const WORTH_OF_REST: u64 = 8;
 
-/// The merges of an index whose searches are divided so.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Merging(pub(super) Parallelism);
+/// Segments that are known to be merged; beyond them all are forgotten.
+const MAX_BEGUN: usize = 1_000;
+
+/// The merges of an index. A clone knows what the other has begun.
+#[derive(Debug, Clone)]
+pub(super) struct Merging {
+    /// How its searches are divided.
+    parallelism: Parallelism,
+    /// Segments that were merged with others while documents came in, or are being merged: tantivy would begin a second merge of them.
+    begun: Arc<Mutex<HashSet<SegmentId>>>,
+}
 
 impl MergePolicy for Merging {
     /// Those of [`LogMergePolicy`], cut so that none makes a segment of more than one thread's share of the documents.
@@ -45,15 +55,29 @@ impl MergePolicy for Merging {
             let merged = parts.filter(|part| part.segments.len() > 1 || part.has_many_replaced());
             merges.extend(merged.map(|part| MergeCandidate(part.ids())));
         }
+        let mut begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        if begun.len() > MAX_BEGUN {
+            begun.clear();
+        }
+        let several = merges.iter().filter(|merge| merge.0.len() > 1);
+        begun.extend(several.flat_map(|merge| &merge.0));
         merges
     }
 }
 
 impl Merging {
+    /// The merges of an index whose searches are divided so.
+    pub(super) fn new(parallelism: Parallelism) -> Self {
+        Self {
+            parallelism,
+            begun: Arc::default(),
+        }
+    }
+
     /// How many documents each segment has where all threads have the same number.
-    fn share(self, segments: &[SegmentMeta]) -> u64 {
+    fn share<'a>(&self, segments: impl IntoIterator<Item = &'a SegmentMeta>) -> u64 {
         let all = sum(segments);
-        all.div_ceil(self.0.parts(all) as u64)
+        all.div_ceil(self.parallelism.parts(all) as u64)
     }
 
     /// What to merge when nothing comes in. The largest segments, one for each thread, are the parts of the index. The rest goes
@@ -61,11 +85,13 @@ impl Merging {
     /// it is kept in one segment beside them.
     ///
     /// A part that is too large, such as the one segment of an index that was made for one thread, cannot be divided: the others
-    /// catch up as the index grows, or at once when it is made anew.
-    pub(super) fn plan(self, segments: &[SegmentMeta]) -> Vec<Vec<SegmentId>> {
-        let share = self.share(segments);
-        let wanted = self.0.parts(sum(segments));
-        let mut rest = largest_first(segments);
+    /// catch up as the index grows, or at once when it is made anew. What is being merged is left to that.
+    pub(super) fn plan(&self, segments: &[SegmentMeta]) -> Vec<Vec<SegmentId>> {
+        let begun = self.begun.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rest = largest_first(segments.iter().filter(|s| !begun.contains(&s.id())));
+        drop(begun);
+        let share = self.share(rest.iter().copied());
+        let wanted = self.parallelism.parts(sum(rest.iter().copied()));
         let is_part = |segment: &&&SegmentMeta| docs(segment) * 2 >= share;
         let mut found = rest.iter().take(wanted).take_while(is_part).count();
         // One that has begun to grow is not written again for next to nothing.
@@ -172,7 +198,7 @@ mod tests {
     use super::*;
 
     fn merging(threads: usize) -> Merging {
-        Merging(Parallelism {
+        Merging::new(Parallelism {
             threads,
             docs_per_thread: 20_000,
         })
@@ -216,7 +242,7 @@ mod tests {
         }
 
         /// Does what comes of a commit.
-        fn commit(&mut self, merging: Merging, docs: u32) {
+        fn commit(&mut self, merging: &Merging, docs: u32) {
             self.add(docs);
             loop {
                 let merges = merging.compute_merge_candidates(&self.segments);
@@ -229,7 +255,7 @@ mod tests {
             }
         }
 
-        fn tidy(&mut self, merging: Merging) {
+        fn tidy(&mut self, merging: &Merging) {
             for ids in merging.plan(&self.segments) {
                 self.merge(&ids);
             }
@@ -303,12 +329,21 @@ mod tests {
             ),
         ] {
             let mut index = Simulated::new(&k(&before));
-            index.tidy(merging(threads));
+            index.tidy(&merging(threads));
             assert_eq!(index.sizes(), after, "{threads}, {case}");
             let written = index.written;
-            index.tidy(merging(threads));
+            index.tidy(&merging(threads));
             assert_eq!(index.written, written, "{threads}, {case}: at rest");
         }
+    }
+
+    #[test]
+    fn tidy_begins_no_second_merge() {
+        let index = Simulated::new(&[10_000; MERGED_SEGMENTS]);
+        let merging = merging(1);
+        assert_eq!(merging.plan(&index.segments).len(), 1);
+        assert_eq!(merging.compute_merge_candidates(&index.segments).len(), 1);
+        assert!(merging.plan(&index.segments).is_empty(), "it runs");
     }
 
     #[test]
@@ -327,11 +362,11 @@ mod tests {
                 while all < 2_000_000 {
                     at += 1;
                     let docs = commit - at * 7_919 % (commit / 4);
-                    index.commit(merging, docs);
+                    index.commit(&merging, docs);
                     all += docs;
                     if at % tidy_every == 0 {
-                        index.tidy(merging);
-                        let share = all as usize / merging.0.parts(u64::from(all));
+                        index.tidy(&merging);
+                        let share = all as usize / merging.parallelism.parts(u64::from(all));
                         let largest = index
                             .sizes()
                             .first()
@@ -344,8 +379,8 @@ mod tests {
                     }
                     most = most.max(index.segments.len());
                 }
-                index.tidy(merging);
-                let (sizes, parts) = (index.sizes(), merging.0.parts(u64::from(all)));
+                index.tidy(&merging);
+                let (sizes, parts) = (index.sizes(), merging.parallelism.parts(u64::from(all)));
                 let share = all / 1_000 / parts as u32;
                 assert_eq!(parts, threads);
                 assert!(sizes[0] * 10 <= share * 14, "{threads}, {case}: {sizes:?}");

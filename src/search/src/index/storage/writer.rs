@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use tantivy::directory::error::LockError;
-use tantivy::directory::{Directory as _, RamDirectory};
+use tantivy::directory::{Directory as _, INDEX_WRITER_LOCK, RamDirectory};
 use tantivy::indexer::{IndexWriterOptions, NoMergePolicy};
 use tantivy::tokenizer::TokenizerManager;
 use tantivy::{DocAddress, Index, IndexReader, IndexSettings, ReloadPolicy, TantivyError};
@@ -108,8 +108,8 @@ impl Writer {
             e => not_opened(dir, e),
         })?;
         remove_leftovers(dir, inner.index()).map_err(|e| unreadable(dir, e))?;
-        let merging = Merging(config.parallelism);
-        inner.set_merge_policy(Box::new(merging));
+        let merging = Merging::new(config.parallelism);
+        inner.set_merge_policy(Box::new(merging.clone()));
         let mut writer = Self {
             dir: dir.to_owned(),
             inner,
@@ -166,7 +166,7 @@ impl Writer {
         }
         self.merges = allowed;
         self.inner.set_merge_policy(if allowed {
-            Box::new(self.merging)
+            Box::new(self.merging.clone())
         } else {
             Box::new(NoMergePolicy)
         });
@@ -197,10 +197,16 @@ impl Writer {
 
     /// Waits for running merges and closes the index. What was not committed is forgotten.
     pub fn close(self) -> Result<(), IndexError> {
-        let dir = self.dir;
+        let (dir, index) = (self.dir, self.inner.index().clone());
         self.inner
             .wait_merging_threads()
-            .map_err(|e| failed(&dir, &e))
+            .map_err(|e| failed(&dir, &e))?;
+        // Tantivy removes what was merged when it next commits, which may be never. Who has opened the index for writing since has
+        // done this.
+        match index.directory().acquire_lock(&INDEX_WRITER_LOCK) {
+            Ok(_lock) => remove_leftovers(&dir, &index).map_err(|e| failed(&dir, &e)),
+            Err(_) => Ok(()),
+        }
     }
 
     fn failed(&self, error: TantivyError) -> IndexError {

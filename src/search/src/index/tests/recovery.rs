@@ -58,7 +58,8 @@ fn replay_adds_uncommitted_tail() {
     add(&mut writer, 2, &text);
     writer.commit(2).unwrap();
     assert_eq!(writer.last_seq(), 2);
-    assert!(writer.embedded().tidy().unwrap());
+    // The commit has begun to merge, since a segment has more replaced documents than others.
+    assert!(!writer.embedded().tidy().unwrap());
     writer.close().unwrap();
     let reader = open_reader(dir.path(), &ANALYZER, &config).unwrap();
     assert_eq!(reader.num_docs().unwrap(), 2);

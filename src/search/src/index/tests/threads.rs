@@ -113,3 +113,20 @@ fn tidy_makes_parts_and_reclaims_deleted() {
     let deleted: u32 = searcher.segment_readers().iter().map(deleted).sum();
     assert_eq!(deleted, 0);
 }
+
+#[test]
+fn close_removes_merged_segments() {
+    let dir = tempfile::tempdir().unwrap();
+    fill(dir.path());
+    let mut writer = open_writer(dir.path(), &parallel(1)).unwrap();
+    // The second is in vain, and begins while the segments of the first are still there.
+    assert!(writer.embedded().tidy().unwrap());
+    writer.embedded().tidy().unwrap();
+    writer.close().unwrap();
+    let opened = Opened::open(dir.path(), Parallelism::default()).unwrap();
+    let live = opened.newest().unwrap().searcher.segment_readers().len();
+    let files = std::fs::read_dir(dir.path()).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    let files: Vec<String> = files.filter(|name| name.ends_with(".idx")).collect();
+    assert_eq!(files.len(), live, "{files:?}");
+}
