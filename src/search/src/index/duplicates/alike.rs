@@ -42,7 +42,7 @@ const COMPARED_LETTERS: usize = 4_000;
 const TITLE_BYTES: usize = 300;
 
 /// What documents are compared by.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug)]
 pub(crate) struct Text {
     /// Letters of the text, as [`letters`] gives them.
     pub(crate) letters: Vec<u16>,
@@ -84,9 +84,12 @@ pub(crate) struct Model<'t> {
 
 impl<'t> Model<'t> {
     pub(crate) fn new(text: &'t Text) -> Self {
+        let runs = Runs::new(&text.letters);
+        // Others are compared with it later.
+        text.different_runs.get_or_init(|| runs.count);
         Self {
             text,
-            runs: Runs::new(&text.letters),
+            runs,
             subject: OnceCell::new(),
             places: OnceCell::new(),
         }
