@@ -10,8 +10,8 @@ use aho_corasick::dfa::DFA;
 use aho_corasick::{AhoCorasick, AhoCorasickKind, Anchored, Input, PatternID, StartKind};
 use regex::Regex;
 
-/// Bytes of a word that the automaton has: two characters of Chinese. With all bytes of all words it is ten times as large, and
-/// what a text visits of it fits no cache.
+/// Bytes of a word that the automaton has. With all bytes of all words that of the largest list takes 10 MB, and what a text visits of
+/// it fits no cache.
 const PREFIX_BYTES: usize = 8;
 
 /// Words that are searched for anywhere in a text.

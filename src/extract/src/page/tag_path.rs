@@ -65,7 +65,7 @@ pub(super) struct PathTable {
     paths: Vec<TagPath>,
     counts: Vec<PathCounts>,
     ids: HashMap<(Option<PathId>, Tag, bool), PathId, RandomState>,
-    /// What was asked for last below each path, and its id: an element is mostly like its sibling before it.
+    /// For each path the child that was interned last: an element is mostly like its sibling before it.
     last: Vec<Option<(Tag, bool, PathId)>>,
 }
 
