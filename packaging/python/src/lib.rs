@@ -106,7 +106,7 @@ impl Document {
 
     #[getter]
     fn confidence(&self) -> f32 {
-        self.0.confidence
+        self.0.provenance.confidence
     }
 
     #[getter]

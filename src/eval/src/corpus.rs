@@ -8,6 +8,8 @@ use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::structure::GoldBlock;
+
 /// A longer line labels no page that anybody would label by hand.
 const MAX_LINE_BYTES: u64 = 32 << 20;
 /// File of a set that says what its pages should give.
@@ -132,6 +134,8 @@ pub struct Gold {
     pub cluster: Option<String>,
     /// Named fields beyond these.
     pub fields: BTreeMap<String, GoldField>,
+    /// Headings, items, rows, listings, links and pictures of its main text.
+    pub blocks: Vec<GoldBlock>,
     /// The labels do not fit the page: it is skipped.
     pub bad_gold: Option<bool>,
 }

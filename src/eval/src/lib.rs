@@ -12,6 +12,7 @@ mod learn;
 mod papers;
 mod scores;
 mod splits;
+mod structure;
 mod table;
 mod terms;
 #[cfg(test)]
@@ -35,6 +36,9 @@ pub use papers::{
 };
 pub use scores::{CommentScore, PageScore, RateRow, Tally};
 pub use splits::{Splits, compare_splits, format_splits};
+pub use structure::{
+    BlockRate, BlockType, GoldBlock, StructureRow, evaluate_structure, format_structure,
+};
 pub use table::{Report, SetReport, format_run, report};
 pub use terms::{TermTable, rank_terms};
 pub use tokens::{BODY_SHINGLE, Bag, Overlap, TokenNumbers, normalize_title, parse_day};

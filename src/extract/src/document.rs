@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::comments::answer::MAX_COMMENTS;
 use crate::literals::count_bytes;
+use crate::reading::MainText;
+use crate::structure::{Structure, html, markdown};
 
 pub use crate::body::proposal::RatioLines;
 pub use crate::fields::meta::Meta;
@@ -265,6 +267,9 @@ pub struct Document {
     pub source: Option<String>,
     /// Main text: paragraphs in order, one a line.
     pub text: String,
+    /// What the paragraphs of the text are: headings, items, rows, code; and what ranges of them are: links, what is set off.
+    #[serde(skip_serializing_if = "Structure::is_empty")]
+    pub structure: Structure,
     /// Pictures that belong to the text, in order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
@@ -301,8 +306,6 @@ pub struct Document {
     /// Language tag (`zh`, `en` …) where it is known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
-    /// How sure the extractor is of the main text, 0 to 1.
-    pub confidence: f32,
     /// How it was found, for a person who asks why.
     #[serde(flatten)]
     pub provenance: Provenance,
@@ -312,9 +315,11 @@ pub struct Document {
 }
 
 /// How the fields of a document were found.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Provenance {
+    /// How sure the extractor is of the main text, 0 to 1.
+    pub confidence: f32,
     /// Where `published` was found; `None` where it was not found by Taojin.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub date_source: Option<DateSource>,
@@ -337,6 +342,50 @@ pub struct RobotsTags {
 }
 
 impl Document {
+    /// The text as Markdown (CommonMark with the tables of GitHub): headings, lists, quotations, tables, code, links, pictures.
+    /// Without the title, which is a field of its own.
+    pub fn markdown(&self) -> String {
+        markdown::write(&self.text, &self.structure, &self.images)
+    }
+
+    /// The text as a fragment of HTML with nothing in it but [`structure::ELEMENTS`](crate::structure::ELEMENTS): what a page
+    /// wrote is escaped, and links and pictures lead to `http` and `https` only. Without the title.
+    pub fn html(&self) -> String {
+        html::write(&self.text, &self.structure, &self.images)
+    }
+
+    /// Takes control characters out of the text, and moves the ranges of its structure with what is left.
+    fn clean_text(&mut self) {
+        if !has_controls(&self.text) {
+            return;
+        }
+        let mut clean = String::with_capacity(self.text.len());
+        // For each byte of the text where it is now, and for each paragraph where it began and begins.
+        let mut moved: Vec<u32> = Vec::with_capacity(self.text.len() + 1);
+        let mut starts = vec![(0, 0)];
+        for c in self.text.chars() {
+            moved.resize(moved.len() + c.len_utf8(), clean.len() as u32);
+            clean.extend(kept(c));
+            if c == '\n' {
+                starts.push((moved.len(), clean.len() as u32));
+            }
+        }
+        moved.push(clean.len() as u32);
+        self.structure.move_ranges(|at, offset| {
+            let Some((old, new)) = starts.get(at as usize) else {
+                return 0;
+            };
+            let byte = moved.get(old + offset as usize).or(moved.last());
+            byte.map_or(0, |byte| byte.saturating_sub(*new))
+        });
+        self.text = clean;
+    }
+
+    /// Replaces the text, and with it all that counts its paragraphs.
+    pub(crate) fn set_text(&mut self, main: MainText) {
+        (self.text, self.structure, self.images) = (main.text, main.structure, main.images);
+    }
+
     /// Adds those of `comments`, in their order, that it does not have yet, until it has [`MAX_COMMENTS`].
     pub fn add_comments(&mut self, comments: impl IntoIterator<Item = Comment>) {
         for comment in comments {
@@ -368,12 +417,8 @@ impl Document {
         ] {
             clean_field(field);
         }
-        for text in [
-            &mut self.url,
-            &mut self.text,
-            &mut self.method,
-            &mut self.charset,
-        ] {
+        self.clean_text();
+        for text in [&mut self.url, &mut self.method, &mut self.charset] {
             clean(text);
         }
         let lists = [
@@ -428,7 +473,7 @@ fn clean(text: &mut String) {
 }
 
 /// What stands for a character, if anything does.
-fn kept(c: char) -> Option<char> {
+pub(crate) fn kept(c: char) -> Option<char> {
     match c {
         '\n' | '\t' => Some(c),
         '\u{80}'..='\u{9F}' => {

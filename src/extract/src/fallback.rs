@@ -2,14 +2,14 @@
 //! pictures. Never replaces a long text that was found in plain sight.
 
 use crate::date::text::parse_value;
-use crate::document::{DateSource, Document, Image};
+use crate::document::{DateSource, Document};
 use crate::fields::author;
 use crate::lines::hints::Marks;
 use crate::lines::language;
-use crate::lines::render::join_paragraphs;
 use crate::page::measure::Measure;
 use crate::page::{Attr, Hints, Kind, NodeId, Page, Tag, is_skipped};
-use crate::reading::Reading;
+use crate::paragraphs::join_paragraphs;
+use crate::reading::{MainText, Reading};
 use crate::{Config, Context, state};
 
 /// Smallest `noscript` content that may be a whole page, in bytes; smaller ones hold counters and pictures.
@@ -56,8 +56,8 @@ fn search_hidden(
     let again = again.then(|| Reading::with(page, context, config, true, None));
     let hidden = again.as_ref().unwrap_or(shown);
     if hidden.tokens() >= enough && hidden.body.confidence > 0.5 {
-        (document.text, document.images) = hidden.text(page);
-        document.confidence = hidden.body.confidence * TRUST;
+        document.set_text(hidden.text(page));
+        document.provenance.confidence = hidden.body.confidence * TRUST;
         "hidden".clone_into(&mut document.method);
         // The kind was judged by what is shown: of an article that a script shows, nothing but the headline.
         let is_prose = Measure::new(&document.text).marks >= FEW_MARKS;
@@ -67,8 +67,13 @@ fn search_hidden(
         return;
     }
     if let Some(text) = from_pictures(page, hidden, enough) {
-        document.text = text;
-        document.confidence = TRUST * TRUST;
+        let images = std::mem::take(&mut document.images);
+        document.set_text(MainText {
+            text,
+            images,
+            ..MainText::default()
+        });
+        document.provenance.confidence = TRUST * TRUST;
         "pictures".clone_into(&mut document.method);
     }
 }
@@ -102,12 +107,15 @@ fn from_data(
     if !found.is_titled && (is_list || known >= config.min_tokens) {
         return;
     }
-    (document.text, document.images) = if found.is_markup {
+    document.set_text(if found.is_markup {
         text_from_markup(page, &found, context, config)
     } else {
-        (plain(&found.text), Vec::new())
-    };
-    document.confidence = TRUST * if found.is_titled { 1.0 } else { TRUST };
+        MainText {
+            text: plain(&found.text),
+            ..MainText::default()
+        }
+    });
+    document.provenance.confidence = TRUST * if found.is_titled { 1.0 } else { TRUST };
     "script".clone_into(&mut document.method);
     if reading.headline.line.is_none() || document.title.is_none() {
         document.title = found.title.or(document.title.take());
@@ -159,13 +167,13 @@ pub(crate) fn date_by_data(document: &mut Document, page: &Page, reading: &Readi
     }
 }
 
-/// Text and pictures of markup from a script: the main text of it as of a page, unless that leaves much out.
+/// Text, structure and pictures of markup from a script: the main text of it as of a page, unless that leaves much out.
 fn text_from_markup(
     page: &Page,
     found: &state::DataText,
     context: &Context<'_>,
     config: &Config,
-) -> (String, Vec<Image>) {
+) -> MainText {
     let inner = Page::parse(found.text.as_bytes(), make_inner_hints(page));
     let mut reading = Reading::new(&inner, context, config);
     let total = reading.outline.total().tokens;
@@ -234,8 +242,14 @@ fn from_noscript(
     if reading.tokens() < enough {
         return false;
     }
-    document.text = join_paragraphs(&inner, &reading.outline, &reading.body.lines).0;
-    document.confidence = reading.body.confidence * TRUST;
+    let paragraphs = join_paragraphs(&inner, &reading.outline, &reading.body.lines);
+    let images = std::mem::take(&mut document.images);
+    document.set_text(MainText {
+        text: paragraphs.text,
+        structure: paragraphs.structure,
+        images,
+    });
+    document.provenance.confidence = reading.body.confidence * TRUST;
     "noscript".clone_into(&mut document.method);
     document.comments = reading.take_comments(&inner);
     if let Some(found) = reading.published.filter(|_| document.published.is_none()) {

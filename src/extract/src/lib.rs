@@ -33,10 +33,12 @@ mod fields;
 mod lines;
 pub mod literals;
 pub mod page;
+mod paragraphs;
 pub mod path_ratio;
 mod reading;
 pub mod similarity;
 mod state;
+pub mod structure;
 pub mod template;
 #[cfg(test)]
 mod tests;

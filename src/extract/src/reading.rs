@@ -9,9 +9,12 @@ use crate::fields::author::{self, NameTrace};
 use crate::fields::head::{self, Head};
 use crate::fields::pages::Pages;
 use crate::fields::{headline, images, labels, links, script_links, title_parts};
+use crate::lines::language;
 use crate::lines::outline::{self, Outline};
-use crate::lines::{language, render};
 use crate::page::{self, Page};
+use crate::paragraphs::habits::add_habits;
+use crate::paragraphs::join_paragraphs;
+use crate::structure::Structure;
 use crate::template::{Field, Guide};
 use crate::{Config, Context, Method, body, comments, date};
 
@@ -19,6 +22,14 @@ use crate::{Config, Context, Method, body, comments, date};
 const FIELD_TOKENS: u32 = 60;
 /// Lines around headline and text that may name them.
 const NEAR: usize = 6;
+
+/// The main text of a page.
+#[derive(Debug, Default)]
+pub(crate) struct MainText {
+    pub(crate) text: String,
+    pub(crate) structure: Structure,
+    pub(crate) images: Vec<Image>,
+}
 
 /// Everything that was found out about a page.
 pub(crate) struct Reading<'a> {
@@ -119,16 +130,23 @@ impl<'a> Reading<'a> {
         self.outline.tokens_of(&self.body.lines)
     }
 
-    /// The main text with its pictures.
-    pub(crate) fn text(&self, page: &Page) -> (String, Vec<Image>) {
+    /// The main text with its structure and its pictures.
+    pub(crate) fn text(&self, page: &Page) -> MainText {
         let lines = &self.body.lines;
-        let (text, paragraphs) = render::join_paragraphs(page, &self.outline, lines);
+        let paragraphs = join_paragraphs(page, &self.outline, lines);
         let body = images::BodyLines {
             title: self.headline.line,
             lines,
-            paragraphs: &paragraphs,
+            paragraphs: &paragraphs.counts,
         };
-        (text, images::select_images(page, &self.outline, &body))
+        let images = images::select_images(page, &self.outline, &body);
+        let (text, mut structure) = (paragraphs.text, paragraphs.structure);
+        add_habits(&text, &images, &mut structure);
+        MainText {
+            text,
+            structure,
+            images,
+        }
     }
 
     /// Writer and media source.
@@ -226,7 +244,11 @@ impl<'a> Reading<'a> {
         };
         let (links, attachments) =
             links::classify_links(page, &self.outline, self.headline.line, &self.clock, links);
-        let (text, images) = self.text(page);
+        let MainText {
+            text,
+            structure,
+            images,
+        } = self.text(page);
         let comments = self.take_comments(page);
         let url = page
             .url
@@ -246,6 +268,7 @@ impl<'a> Reading<'a> {
             author,
             source,
             text,
+            structure,
             images,
             meta: std::mem::take(&mut self.labels),
             attachments,
@@ -258,8 +281,8 @@ impl<'a> Reading<'a> {
             kind: self.body.kind,
             method: self.body.decided_by.as_str().to_owned(),
             charset: page.charset.clone(),
-            confidence: self.body.confidence,
             provenance: Provenance {
+                confidence: self.body.confidence,
                 date_source: self.published.map(|best| best.origin.source()),
                 ratio_lines: self.body.ratio_lines,
             },

@@ -107,7 +107,10 @@ fn write_document(
     field("kind", Some(document.kind.name()));
     field("method", Some(&document.method));
     field("charset", Some(&document.charset));
-    field("confidence", Some(&format!("{:.2}", document.confidence)));
+    field(
+        "confidence",
+        Some(&format!("{:.2}", document.provenance.confidence)),
+    );
     write_list(&mut out, "text", document.text.lines(), |out, line| {
         write_element(out, "p", &[], line);
     });

@@ -147,14 +147,9 @@ impl CrawlUri {
     }
 
     fn from_url(mut url: Url) -> Result<Self, UriError> {
-        if !matches!(url.scheme(), "http" | "https") {
-            return Err(UriError::Scheme(url.scheme().to_owned()));
-        }
+        check_scheme(&url)?;
         url.set_fragment(None);
-        if !url.username().is_empty() || url.password().is_some() {
-            let cleared = url.set_username("").and_then(|()| url.set_password(None));
-            cleared.map_err(|()| UriError::Invalid("user name cannot be removed".to_owned()))?;
-        }
+        clear_user(&mut url)?;
         drop_final_dot(&mut url)?;
         canonical_path(&mut url);
         canonical_query(&mut url);
@@ -266,6 +261,39 @@ impl CrawlUri {
     pub fn fingerprint(&self) -> u64 {
         xxhash_rust::xxh3::xxh3_64(self.as_str().as_bytes())
     }
+}
+
+/// Where a link leads who follows it: an absolute URL as its page wrote it, with the part of the page that it names, but
+/// without a user name. `http` and `https` only, at most [`MAX_URI_BYTES`] long.
+pub fn follow(base: Option<&CrawlUri>, reference: &str) -> Result<String, UriError> {
+    let reference = check_length(reference)?;
+    let url = match base {
+        Some(base) => Url::parse(&base.text).and_then(|url| url.join(reference)),
+        None => Url::parse(reference),
+    };
+    let mut url = url.map_err(|e| UriError::Invalid(e.to_string()))?;
+    check_scheme(&url)?;
+    clear_user(&mut url)?;
+    match url.as_str().len() {
+        length if length > MAX_URI_BYTES => Err(UriError::TooLong(length, MAX_URI_BYTES)),
+        _ => Ok(url.into()),
+    }
+}
+
+fn check_scheme(url: &Url) -> Result<(), UriError> {
+    match url.scheme() {
+        "http" | "https" => Ok(()),
+        other => Err(UriError::Scheme(other.to_owned())),
+    }
+}
+
+/// Takes user name and password out.
+fn clear_user(url: &mut Url) -> Result<(), UriError> {
+    if url.username().is_empty() && url.password().is_none() {
+        return Ok(());
+    }
+    let cleared = url.set_username("").and_then(|()| url.set_password(None));
+    cleared.map_err(|()| UriError::Invalid("user name cannot be removed".to_owned()))
 }
 
 fn check_length(text: &str) -> Result<&str, UriError> {

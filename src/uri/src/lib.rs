@@ -7,6 +7,6 @@ mod spelling;
 #[cfg(test)]
 mod tests;
 
-pub use canonicalize::{CrawlUri, MAX_URI_BYTES, UriError, registrable_domain};
+pub use canonicalize::{CrawlUri, MAX_URI_BYTES, UriError, follow, registrable_domain};
 pub use fingerprint::{QueueHash, elf, hf, hfip};
 pub use spelling::normalize_escapes;

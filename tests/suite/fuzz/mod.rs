@@ -5,6 +5,7 @@
 mod attachments;
 mod pages;
 mod protocols;
+mod structure;
 mod words;
 
 use taojin_extract::page::{Page, Tag};

@@ -8,6 +8,7 @@ use taojin_extract::page::{Builder, Hints, Page, kind, links};
 use taojin_extract::{Config as Settings, Context, Document, explain, extract};
 use taojin_uri::CrawlUri;
 
+use super::structure::assert_written;
 use super::words::{MARKUP, Words, read as dictionary, spell, spell_text};
 use super::{NOW_MS, assert_sound};
 
@@ -52,7 +53,7 @@ fn in_pieces(bytes: &[u8], size: usize, hints: Hints) -> Page {
 
 /// What holds of every document.
 fn assert_document(document: &Document) {
-    assert!((0.0..=1.0).contains(&document.confidence));
+    assert!((0.0..=1.0).contains(&document.provenance.confidence));
     if let Some(published) = &document.published {
         let day = published.get(..10).expect("a day");
         let day = chrono::NaiveDate::parse_from_str(day, "%Y-%m-%d").expect("a real day");
@@ -69,6 +70,7 @@ fn assert_document(document: &Document) {
             .is_none_or(|title| !title.trim().is_empty())
     );
     assert!(document.text.lines().all(|line| !line.is_empty()));
+    assert_written(document);
 }
 
 fn read(bytes: &[u8], label: &str) -> Page {

@@ -1,6 +1,8 @@
 //! Adds lines that belong to the kept ones though they do not read like text: tables, the rest of a block, attachments named
 //! right below, and whole parts among the paragraphs or right below the last, such as lists of facts. Never removes a line.
 
+mod wholes;
+
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -9,33 +11,23 @@ use foldhash::fast::RandomState;
 use super::judgement::mean_odds;
 use crate::classify::features::View;
 use crate::cues::phrases::Phrase;
-use crate::lines::Line;
 use crate::lines::hints::Marks;
 use crate::lines::outline::{Outline, is_prose};
-use crate::lines::table::Tables;
 use crate::page::address::format_of_name;
-use crate::page::{NodeId, Page, PathId, Tag};
+use crate::page::{NodeId, Page, Tag};
 
 /// Longest cell of a data table, in tokens; longer ones are paragraphs of a layout.
 const CELL_TOKENS: u32 = 40;
-/// Elements around a text that are searched for its table.
-const TABLE_LEVELS: usize = 6;
-/// Most cells of a table that is completed.
-const TABLE_LINES: usize = 400;
 /// Odds below which a line is none, whatever is beside it in its block: notices are ruled out so.
 const LEAST_BLOCK_ODDS: f32 = -4.5;
 /// Most attachments below a text.
 const ATTACHMENTS: usize = 20;
 
-/// Adds what belongs to kept lines though it does not read like text: the other rows of a table, tables of data among paragraphs,
-/// the rest of a block, attachments named right below; then whole parts that are among paragraphs.
+/// Adds what belongs to kept lines though it does not read like text: the rest of a block, attachments named right below; then
+/// parts that are among paragraphs; then whole lists, tables and listings, and headings.
 pub(super) fn add_related(page: &Page, view: &View<'_>, odds: &[f32], lines: &mut Vec<usize>) {
     let outline = view.outline;
-    let mut tables = Tables::new(page, outline);
-    let mut more = find_other_rows(page, outline, lines, &mut tables);
-    more.extend(find_data_tables(page, outline, lines, &mut tables));
-    more.extend(find_block_lines(view, odds, lines));
-    more.extend(find_headings(page, outline, lines));
+    let mut more = find_block_lines(view, odds, lines);
     if let Some(last) = lines.last().copied() {
         let below = (last + 1..outline.lines.len()).take(ATTACHMENTS);
         let names_file = |i: usize| {
@@ -46,42 +38,18 @@ pub(super) fn add_related(page: &Page, view: &View<'_>, odds: &[f32], lines: &mu
             below.take_while(|i| view.phrases[*i] == Some(Phrase::Attachment) || names_file(*i)),
         );
     }
+    add(lines, more);
+    // What stands below a heading is found by it.
+    add(lines, wholes::find_headings(page, outline, lines));
+    add(lines, find_gap_lines(page, view, odds, lines));
+    add(lines, wholes::find_whole_parts(page, view, odds, lines));
+    add(lines, wholes::find_headings(page, outline, lines));
+}
+
+fn add(lines: &mut Vec<usize>, more: Vec<usize>) {
     lines.extend(more);
     lines.sort_unstable();
     lines.dedup();
-    lines.extend(find_gap_lines(page, view, odds, lines));
-    lines.sort_unstable();
-}
-
-/// Lines of the tables that hold a kept cell between kept paragraphs, and of those with data of which most is kept.
-fn find_other_rows(
-    page: &Page,
-    outline: &Outline,
-    lines: &[usize],
-    tables: &mut Tables<'_>,
-) -> Vec<usize> {
-    let prose = find_prose_ends(outline, lines);
-    let mut more: Vec<usize> = Vec::new();
-    let mut last_table = None;
-    for i in lines {
-        let line = &outline.lines[*i];
-        let inside = line.marks.any(Marks::TABLE) && line.all.tokens <= CELL_TOKENS;
-        let table = inside.then(|| find_table(page, line)).flatten();
-        if let Some(table) = table.filter(|t| last_table != Some(*t)) {
-            last_table = Some(table);
-            let range = outline.range(page, table);
-            let sum = outline.sum(range.clone());
-            let small = sum.tokens <= CELL_TOKENS * sum.lines.max(1);
-            let within =
-                prose.is_some_and(|(first, last)| first < range.start && range.end <= last);
-            let most = || 2 * outline.tokens_of(kept_of(lines, &range)) >= sum.tokens;
-            let is_whole = within || most() && tables.holds_data(table);
-            if is_whole && small && sum.linked * 3 < sum.tokens && range.len() <= TABLE_LINES {
-                more.extend(range);
-            }
-        }
-    }
-    more
 }
 
 /// The first and the last of some lines that are prose.
@@ -89,52 +57,6 @@ fn find_prose_ends(outline: &Outline, lines: &[usize]) -> Option<(usize, usize)>
     let prose = |i: &&usize| is_prose(&outline.lines[**i]);
     let first = lines.iter().find(prose)?;
     Some((*first, *lines.iter().rfind(prose)?))
-}
-
-/// The table around a line.
-fn find_table(page: &Page, line: &Line) -> Option<NodeId> {
-    let mut around = page.ancestors(line.first).take(TABLE_LEVELS);
-    around.find(|a| page.node(*a).tag == Tag::TABLE)
-}
-
-/// Lines of the tables of data among the kept paragraphs or right below the last, whether a cell is kept or not.
-fn find_data_tables(
-    page: &Page,
-    outline: &Outline,
-    lines: &[usize],
-    tables: &mut Tables<'_>,
-) -> Vec<usize> {
-    let Some((first, last)) = find_prose_ends(outline, lines) else {
-        return Vec::new();
-    };
-    let mut more: Vec<usize> = Vec::new();
-    // A page without a doctype has a table inside the paragraph before it that was not ended.
-    let block = outline.lines[last].block;
-    let homes = [block, page.node(block).parent];
-    let mut next = first + 1;
-    while next <= (last + 1).min(outline.lines.len().saturating_sub(1)) {
-        let line = &outline.lines[next];
-        next += 1;
-        if !line.marks.any(Marks::TABLE) || line.marks.any(MARKED) {
-            continue;
-        }
-        let Some(table) = find_table(page, line) else {
-            continue;
-        };
-        let range = outline.range(page, table);
-        next = next.max(range.end);
-        let sum = outline.sum(range.clone());
-        let among = range.end <= last || homes.contains(&page.node(table).parent);
-        if range.start > first
-            && among
-            && range.len() <= TABLE_LINES
-            && sum.linked * 3 < sum.tokens
-            && tables.holds_data(table)
-        {
-            more.extend(range);
-        }
-    }
-    more
 }
 
 /// Lines of the blocks of which a line is kept: what `<br>` parts is text as one or not at all, but for links, notices and
@@ -162,29 +84,6 @@ fn find_block_lines(view: &View<'_>, odds: &[f32], lines: &[usize]) -> Vec<usize
         more.extend(i + 1..next);
     }
     more
-}
-
-/// Headings among the kept lines whose tag path is that of a kept one: the parts of a text have headings alike.
-fn find_headings(page: &Page, outline: &Outline, lines: &[usize]) -> Vec<usize> {
-    let (Some(first), Some(last)) = (lines.first(), lines.last()) else {
-        return Vec::new();
-    };
-    let is_heading = |line: &Line| {
-        let tag = page.node(line.block).tag;
-        tag.is_heading() && tag != Tag::H1 && line.links == 0 && !line.marks.any(MARKED)
-    };
-    let kept = lines.iter().map(|at| &outline.lines[*at]);
-    let mut paths: Vec<PathId> = kept
-        .filter(|line| is_heading(line))
-        .map(|line| line.path)
-        .collect();
-    paths.sort_unstable();
-    paths.dedup();
-    let is_like = |at: &usize| {
-        let line = &outline.lines[*at];
-        is_heading(line) && paths.binary_search(&line.path).is_ok()
-    };
-    (*first..*last).filter(is_like).collect()
 }
 
 /// Those of the kept lines that are in a range.

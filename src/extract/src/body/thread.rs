@@ -11,8 +11,8 @@ use crate::date::text::find_dates;
 use crate::document::Comment;
 use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
-use crate::lines::render::join_paragraphs;
 use crate::page::{NodeId, Page};
+use crate::paragraphs::join_paragraphs;
 
 /// Share of the chosen text that must be left when comments are taken out of it: with less, they are the text.
 const LEFT: f32 = 0.25;
@@ -110,7 +110,7 @@ impl Posts {
     fn find_question(&self, page: &Page, outline: &Outline, body: &[usize]) -> Option<Comment> {
         let first = self.lines.first()?;
         let above: Vec<usize> = body.iter().copied().take_while(|at| at < first).collect();
-        let (text, _) = join_paragraphs(page, outline, &above);
+        let text = join_paragraphs(page, outline, &above).text;
         (!text.is_empty()).then(|| Comment {
             text,
             ..Comment::default()

@@ -13,8 +13,8 @@ use crate::date::stamp::{Clock, Stamp};
 use crate::date::text::parse_value;
 use crate::document::Comment;
 use crate::lines::outline::Outline;
-use crate::lines::render::join_paragraphs;
 use crate::page::{Hints, Page};
+use crate::paragraphs::join_paragraphs;
 
 /// Comments that are read of one answer at most.
 pub const MAX_COMMENTS: usize = 500;
@@ -378,7 +378,7 @@ fn plain(text: &str) -> String {
     let page = Page::parse(text.as_bytes(), hints);
     let outline = Outline::new(&page, false);
     let all: Vec<usize> = (0..outline.lines.len()).collect();
-    join_paragraphs(&page, &outline, &all).0
+    join_paragraphs(&page, &outline, &all).text
 }
 
 /// Letters and digits of a key, in lower case.

@@ -7,6 +7,7 @@ use crate::lines::hints::Marks;
 use crate::lines::outline::Outline;
 use crate::page;
 use crate::page::{Attr, NodeId, Page, Tag};
+use crate::paragraphs::formulas;
 use taojin_uri::CrawlUri;
 
 /// Most pictures of one text.
@@ -39,6 +40,8 @@ pub(crate) fn select_images(page: &Page, outline: &Outline, body: &BodyLines<'_>
     let mut out: Vec<Image> = Vec::new();
     let mut base = None;
     let pictures = find_reach(page, outline, body).filter(|id| page.node(*id).tag == Tag::IMG);
+    // What shows a formula is a part of its line.
+    let pictures = pictures.filter(|id| formulas::of_picture(page, *id).is_none());
     for id in pictures.take(MAX_LOOKED_AT) {
         if out.len() >= MAX_IMAGES {
             break;

@@ -13,7 +13,7 @@ use std::ops::Range;
 use crate::page::measure::Measure;
 use crate::page::{Attr, Hidden, NodeId, Page, PathId, Tag, TextCounts, is_link, is_skipped};
 use hints::{MarkReader, Marks};
-use render::render_line;
+use render::{render_line, render_texts};
 
 /// Most lines kept of a page; the rest of a longer page is not checked.
 const MAX_LINES: usize = 60_000;
@@ -123,6 +123,21 @@ impl Line {
     /// Tokens outside links.
     pub(crate) fn plain_tokens(&self) -> u32 {
         self.all.tokens.saturating_sub(self.linked.tokens)
+    }
+
+    /// Says of each of its texts that shows something where that is in the text of the line.
+    pub(crate) fn shown_texts(
+        &self,
+        page: &Page,
+        text: &str,
+        mut shown: impl FnMut(NodeId, Range<usize>),
+    ) {
+        if self.is_made {
+            let mut again = String::with_capacity(text.len());
+            render_texts(page, self.first..self.end, &mut again, shown);
+        } else {
+            shown(self.first, 0..text.len());
+        }
     }
 
     /// Its text on one line, trimmed; `texts` are those of [`Lines`].
@@ -326,6 +341,7 @@ impl<'a> Walk<'a> {
 /// A character that is seen, and no picture of a font of icons (those have no code of their own in Unicode).
 fn is_sign(char: char) -> bool {
     !char.is_whitespace()
+        && !char.is_control()
         && !matches!(char, '\u{200B}'..='\u{200F}' | '\u{FEFF}' | '\u{E000}'..='\u{F8FF}')
 }
 

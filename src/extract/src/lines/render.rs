@@ -1,13 +1,23 @@
-//! Renders lines and elements as text: white space collapsed, hidden and unreadable elements excluded; and joins lines to
-//! paragraphs.
+//! Renders lines and elements as text: white space collapsed, hidden and unreadable elements excluded.
+
+use std::ops::Range;
 
 use super::Line;
-use super::outline::Outline;
-use super::table::Tables;
 use crate::page::{NodeId, Page, Tag, is_skipped};
 
 /// Appends the text of nodes `first..end` to `out`, runs of white space as one space, trimmed.
 pub(crate) fn render_node(page: &Page, first: NodeId, end: NodeId, out: &mut String) {
+    render_texts(page, first..end, out, |_, _| {});
+}
+
+/// The same, and says of each text that shows something where in `out` that is.
+pub(crate) fn render_texts(
+    page: &Page,
+    nodes: Range<NodeId>,
+    out: &mut String,
+    mut shown: impl FnMut(NodeId, Range<usize>),
+) {
+    let Range { start: first, end } = nodes;
     let start = out.len();
     let mut gap = false;
     let mut at = first;
@@ -34,19 +44,26 @@ pub(crate) fn render_node(page: &Page, first: NodeId, end: NodeId, out: &mut Str
                 if gap && out.len() > start {
                     out.push(' ');
                 }
+                let from = out.len();
                 out.push_str(words);
+                shown(at, from..out.len());
             }
             gap = text.ends_with(' ');
             at += 1;
             continue;
         }
         gap |= text.starts_with(char::is_whitespace);
+        let mut from = None;
         for word in text.split(char::is_whitespace).filter(|w| !w.is_empty()) {
             if gap && out.len() > start {
                 out.push(' ');
             }
+            from = from.or(Some(out.len()));
             out.push_str(word);
             gap = true;
+        }
+        if let Some(from) = from {
+            shown(at, from..out.len());
         }
         gap = text.ends_with(char::is_whitespace);
         at += 1;
@@ -63,42 +80,4 @@ pub(crate) fn render_element(page: &Page, id: NodeId) -> String {
     let mut out = String::new();
     render_node(page, id, page.node(id).end, &mut out);
     out
-}
-
-/// Joins the lines into one text, one paragraph a line; a row of a table of data is one paragraph with all of its cells.
-/// Returns for each line how many paragraphs there are with it.
-pub(crate) fn join_paragraphs(
-    page: &Page,
-    outline: &Outline,
-    kept: &[usize],
-) -> (String, Vec<u32>) {
-    let mut out = String::new();
-    let mut count = 0;
-    let mut counts = Vec::with_capacity(kept.len());
-    let mut tables = Tables::new(page, outline);
-    let mut last_row: Option<NodeId> = None;
-    for line in kept.iter().map(|i| &outline.lines[*i]) {
-        let row = tables.row_of(line.first);
-        if row.is_some() && row == last_row {
-            counts.push(count);
-            continue;
-        }
-        let start = out.len();
-        if start > 0 {
-            out.push('\n');
-        }
-        let text_start = out.len();
-        match row {
-            Some(row) => tables.render_row(row, kept, &mut out),
-            None => out.push_str(outline.text(page, line)),
-        }
-        if out.len() == text_start {
-            out.truncate(start);
-        } else {
-            last_row = row;
-            count += 1;
-        }
-        counts.push(count);
-    }
-    (out, counts)
 }

@@ -3,6 +3,7 @@
 //! one paragraph, and which only lay the page out.
 
 use std::collections::HashMap;
+use std::ops::Range;
 
 use foldhash::fast::RandomState;
 
@@ -32,6 +33,23 @@ struct Row {
     places: Vec<Place>,
     /// Each cell is one short line, or empty.
     is_short: bool,
+    /// The table that it is of.
+    table: NodeId,
+    /// All of its cells are headings.
+    is_head: bool,
+}
+
+/// A row of data as it was rendered.
+#[derive(Debug)]
+pub(crate) struct RenderedRow {
+    /// The table that it is of.
+    pub(crate) table: NodeId,
+    /// All of its cells are headings.
+    pub(crate) is_head: bool,
+    /// Where each cell is, in bytes of what was rendered.
+    pub(crate) cells: Vec<Range<usize>>,
+    /// The lines in them, each with where it begins.
+    pub(crate) lines: Vec<(usize, usize)>,
 }
 
 impl Row {
@@ -74,7 +92,7 @@ impl<'a> Tables<'a> {
     }
 
     /// The row of data that `node` is in.
-    pub(super) fn row_of(&mut self, node: NodeId) -> Option<NodeId> {
+    pub(crate) fn row_of(&mut self, node: NodeId) -> Option<NodeId> {
         let page = self.page;
         let mut above = page.ancestors(node);
         let in_cell = above.by_ref().take(LEVELS).any(|id| is_cell(page, id));
@@ -87,9 +105,18 @@ impl<'a> Tables<'a> {
     }
 
     /// Appends the cells of a row that [`Tables::row_of`] gave, ` | ` between them. `kept` are the lines of the text, in order.
-    pub(super) fn render_row(&self, row: NodeId, kept: &[usize], out: &mut String) {
-        let Some(row) = self.rows.get(&row) else {
-            return;
+    pub(crate) fn render_row(
+        &self,
+        row: NodeId,
+        kept: &[usize],
+        out: &mut String,
+    ) -> Option<RenderedRow> {
+        let row = self.rows.get(&row)?;
+        let mut rendered = RenderedRow {
+            table: row.table,
+            is_head: row.is_head,
+            cells: Vec::with_capacity(row.places.len()),
+            lines: Vec::new(),
         };
         let start = out.len();
         for (at, place) in row.places.iter().enumerate() {
@@ -97,20 +124,28 @@ impl<'a> Tables<'a> {
                 let is_apart = out.len() == start || out.ends_with(' ');
                 out.push_str(if is_apart { "| " } else { " | " });
             }
-            let Some(cell) = *place else { continue };
-            let lines = self.outline.range(self.page, cell);
-            if lines.is_empty() {
-                // It may hold a sign: a dash, a tick.
-                render_node(self.page, cell, self.page.node(cell).end, out);
+            let from = out.len() - start;
+            if let Some(cell) = *place {
+                let lines = self.outline.range(self.page, cell);
+                if lines.is_empty() {
+                    // It may hold a sign: a dash, a tick.
+                    render_node(self.page, cell, self.page.node(cell).end, out);
+                }
+                let shown = lines.filter(|line| kept.binary_search(line).is_ok());
+                for (nth, line) in shown.enumerate() {
+                    out.push_str(if nth > 0 { " " } else { "" });
+                    rendered.lines.push((line, out.len() - start));
+                    out.push_str(self.outline.text(self.page, &self.outline.lines[line]));
+                }
             }
-            let shown = lines.filter(|line| kept.binary_search(line).is_ok());
-            for (nth, line) in shown.enumerate() {
-                out.push_str(if nth > 0 { " " } else { "" });
-                out.push_str(self.outline.text(self.page, &self.outline.lines[line]));
-            }
+            rendered.cells.push(from..out.len() - start);
         }
         let shown = out.trim_end().len();
         out.truncate(shown);
+        for cell in &mut rendered.cells {
+            *cell = cell.start.min(shown - start)..cell.end.min(shown - start);
+        }
+        Some(rendered)
     }
 
     /// Whether a table holds data: rows of several cells, few of which are long.
@@ -132,7 +167,10 @@ impl<'a> Tables<'a> {
         for at in table + 1..page.node(table).end {
             match page.node(at).tag {
                 Tag::TABLE => return false,
-                Tag::TR => rows.push((at, self.read_row(at, &mut going_on, &mut cells))),
+                Tag::TR => {
+                    let row = self.read_row((table, at), &mut going_on, &mut cells);
+                    rows.push((at, row));
+                }
                 // A cell ends with the part of the table that it is in.
                 Tag::TBODY | Tag::THEAD | Tag::TFOOT => going_on.clear(),
                 _ => {}
@@ -152,11 +190,18 @@ impl<'a> Tables<'a> {
         is_data
     }
 
-    fn read_row(&mut self, row: NodeId, going_on: &mut Vec<usize>, all: &mut Cells) -> Row {
+    fn read_row(
+        &mut self,
+        (table, row): (NodeId, NodeId),
+        going_on: &mut Vec<usize>,
+        all: &mut Cells,
+    ) -> Row {
         let page = self.page;
         let mut out = Row {
             places: Vec::new(),
             is_short: true,
+            table,
+            is_head: true,
         };
         let mut next: Vec<usize> = Vec::new();
         let from_above = |at: usize| going_on.get(at).copied().unwrap_or(0);
@@ -166,6 +211,7 @@ impl<'a> Tables<'a> {
                 out.places.push(None);
             }
             self.measure(cell, &mut out, all);
+            out.is_head &= page.node(cell).tag == Tag::TH;
             let mut rows = self.span(cell, Attr::Rowspan);
             for column in 0..self.span(cell, Attr::Colspan) {
                 if column > 0 && self.spans == 0 {

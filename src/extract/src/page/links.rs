@@ -123,20 +123,29 @@ pub fn find_base(page: &Page) -> Option<CrawlUri> {
 /// The URL that a reference in the page means. As the URL standard has it, characters beyond ASCII are encoded in UTF-8 in a
 /// path, and in the page's own charset in a query.
 pub fn resolve(page: &Page, base: Option<&CrawlUri>, reference: &str) -> Option<CrawlUri> {
+    plain(base, &encode_reference(page, reference))
+}
+
+/// Where a link of the page leads who follows it, see [`taojin_uri::follow`]; encoded as [`resolve`] does.
+pub(crate) fn follow(page: &Page, base: Option<&CrawlUri>, reference: &str) -> Option<String> {
+    taojin_uri::follow(base, &encode_reference(page, reference)).ok()
+}
+
+/// A reference whose query is encoded in the page's charset, where it has characters beyond ASCII.
+fn encode_reference<'r>(page: &Page, reference: &'r str) -> Cow<'r, str> {
     let (query_at, end) = match (reference.find('?'), reference.find('#')) {
-        (Some(query), Some(fragment)) if fragment < query => return plain(base, reference),
+        (Some(query), Some(fragment)) if fragment < query => return reference.into(),
         (Some(query), fragment) => (query, fragment.unwrap_or(reference.len())),
-        (None, _) => return plain(base, reference),
+        (None, _) => return reference.into(),
     };
     let (before, rest) = reference.split_at(query_at);
     let (query, after) = rest.split_at(end - query_at);
     let encoding = Encoding::for_label(page.charset.as_bytes()).map(Encoding::output_encoding);
     match encoding.filter(|e| *e != UTF_8 && !query.is_ascii()) {
-        Some(encoding) => plain(
-            base,
-            &[before, &encode_query(query, encoding), after].concat(),
-        ),
-        None => plain(base, reference),
+        Some(encoding) => [before, &encode_query(query, encoding), after]
+            .concat()
+            .into(),
+        None => reference.into(),
     }
 }
 

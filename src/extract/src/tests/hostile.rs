@@ -10,7 +10,7 @@ fn extract_empty_page() {
     let document = extract(&Page::parse(b"", Hints::default()), &Context::default());
     assert_eq!((document.text.as_str(), document.title), ("", None));
     assert_eq!(document.method, "none");
-    assert_eq!(document.confidence, 0.0);
+    assert_eq!(document.provenance.confidence, 0.0);
 }
 
 #[test]
@@ -42,7 +42,7 @@ proptest! {
     #[test]
     fn extract_any_bytes(bytes in proptest::collection::vec(any::<u8>(), 0..2_000)) {
         let document = extract(&Page::parse(&bytes, Hints::default()), &Context::default());
-        prop_assert!((0.0..=1.0).contains(&document.confidence));
+        prop_assert!((0.0..=1.0).contains(&document.provenance.confidence));
     }
 
     #[test]
@@ -56,7 +56,7 @@ proptest! {
         ], 0..60)) {
         let html = parts.concat();
         let document = extract(&Page::parse(html.as_bytes(), Hints::default()), &Context::default());
-        prop_assert!((0.0..=1.0).contains(&document.confidence));
+        prop_assert!((0.0..=1.0).contains(&document.provenance.confidence));
     }
 
     #[test]

@@ -10,5 +10,6 @@ mod marks;
 mod measure;
 mod repeatable;
 mod signs;
+mod structure;
 mod tables;
 mod titles;

@@ -77,12 +77,8 @@ pub(crate) struct Args {
     /// Each split halves the pages of a site at random. 0 is a single split: every second page.
     #[arg(long, value_name = "N", default_value_t = 0, requires = "templates")]
     splits: usize,
-    /// Judge the values of named fields
-    ///
-    /// A template is learned from the first pages of each site whose gold has `fields`; its slots are named after the first
-    /// page's, and the values are judged on the other pages.
-    #[arg(long, conflicts_with_all = ["baseline", "save", "worst", "by_language", "templates"])]
-    fields: bool,
+    #[command(flatten)]
+    judged: JudgedArgs,
     /// Learn the weights of the extraction from the pages, instead of judging
     ///
     /// FILE can be given to --weights and to `[extract] weights`. The same pages give the same file, which names its
@@ -101,6 +97,23 @@ pub(crate) struct Args {
     unseen: UnseenArgs,
     #[command(flatten)]
     papers: PaperArgs,
+}
+
+/// Arguments that judge something else than text, title and date.
+#[derive(Debug, clap::Args)]
+struct JudgedArgs {
+    /// Judge the values of named fields
+    ///
+    /// A template is learned from the first pages of each site whose gold has `fields`; its slots are named after the first
+    /// page's, and the values are judged on the other pages.
+    #[arg(long, conflicts_with_all = ["baseline", "save", "worst", "by_language", "templates"])]
+    fields: bool,
+    /// Judge headings, lists, tables, code, links and pictures
+    ///
+    /// The Markdown of each page whose gold has `blocks` is read again, and its blocks are compared with these: F1 of each
+    /// kind over the pages of a set.
+    #[arg(long, conflicts_with_all = ["predictions", "baseline", "save", "worst", "by_language", "templates", "fields"])]
+    structure: bool,
 }
 
 /// Arguments of cross-validation.
@@ -204,7 +217,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
     if args.papers.papers {
         return papers(&sets, &choice, &extraction, args, pages);
     }
-    if args.fields {
+    if args.judged.fields {
         return fields(
             &sets,
             &choice,
@@ -213,6 +226,9 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
             out,
             args.json,
         );
+    }
+    if args.judged.structure {
+        return structure(&sets, &choice, &extraction, pages, args.json);
     }
     let run = judge(&sets, &choice, &extraction, out, pages)?;
     if let Some(file) = &args.save {
@@ -322,6 +338,24 @@ fn templates(
         sites.map_err(caller)?.as_slice(),
         eval::format_halves,
         args.json,
+    )
+}
+
+/// Judges the blocks of the Markdown.
+fn structure(
+    sets: &[Set],
+    choice: &PageFilter,
+    extraction: &Extraction,
+    pages: usize,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let bar = output::progress_bar(pages, "pages");
+    let rows = eval::evaluate_structure(sets, choice, extraction, || bar.inc(1));
+    bar.finish_and_clear();
+    show(
+        rows.map_err(caller)?.as_slice(),
+        eval::format_structure,
+        json,
     )
 }
 

@@ -53,7 +53,8 @@ pub(crate) struct Args {
     /// One JSON object a line; the same as --format json
     #[arg(long)]
     json: bool,
-    /// How documents are printed: xml is one <document> for each input
+    /// How documents are printed: xml is one <document> for each input; markdown and html are the text with its headings, lists, tables,
+    /// code, links and pictures
     #[arg(long, value_enum, conflicts_with = "json", default_value_t)]
     format: Format,
     /// Explain: candidates of each field, ratios of tag paths, the decision on every line
@@ -90,6 +91,10 @@ enum Format {
     Json,
     /// One element for each document
     Xml,
+    /// The text as Markdown, without its title
+    Markdown,
+    /// The text as a fragment of HTML, without its title
+    Html,
 }
 
 impl Args {
@@ -322,6 +327,20 @@ impl Reading<'_> {
                 return output::json(&line);
             }
             Format::Xml => output::line(extract::to_xml(document).trim_end()),
+            // A document has no control characters but line breaks and tabs.
+            Format::Markdown => {
+                if self.named {
+                    output::line(&format!("# {}\n", output::printable(name)));
+                }
+                output::line(&document.markdown());
+            }
+            Format::Html => {
+                if self.named {
+                    let name = output::printable(name).replace('&', "&amp;");
+                    output::line(&format!("<h1>{}</h1>", name.replace('<', "&lt;")));
+                }
+                output::line(&document.html());
+            }
             Format::Text => {
                 let images = document.images.clone();
                 output::text(&DocumentText {

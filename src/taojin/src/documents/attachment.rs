@@ -53,6 +53,7 @@ pub(crate) fn of_attachment(read: Attachment, origin: &Origin<'_>) -> Document {
         title,
         published,
         provenance: Provenance {
+            confidence: 1.0,
             date_source,
             ratio_lines: None,
         },
@@ -60,7 +61,6 @@ pub(crate) fn of_attachment(read: Attachment, origin: &Origin<'_>) -> Document {
         text: text.lines.join("\n"),
         kind: Kind::Attachment,
         method: "file".to_owned(),
-        confidence: 1.0,
         file: Some(SourceFile {
             format: read.file_type.as_str().to_owned(),
             bytes: origin.bytes,

@@ -65,8 +65,8 @@ impl EncodedDocument {
         };
         let other = Document {
             method: own.method,
-            confidence: own.confidence,
             provenance: Provenance {
+                confidence: own.provenance.confidence,
                 ratio_lines: own.provenance.ratio_lines,
                 ..other.provenance
             },

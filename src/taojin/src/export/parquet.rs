@@ -180,7 +180,7 @@ impl<W: Write + Send> Columns<'_, W> {
         self.required(rows.iter().map(|row| row.document.kind.name()))?;
         let confidences: Vec<f64> = rows
             .iter()
-            .map(|r| f64::from(r.document.confidence))
+            .map(|r| f64::from(r.document.provenance.confidence))
             .collect();
         self.column::<DoubleType>(&confidences, None, None)?;
         self.required(rows.iter().map(|row| row.document.text.as_str()))?;

@@ -5,7 +5,7 @@ use crate::daemon::crawl::visit::page::{FetchedPage, is_other_spelling, read_pag
 use crate::daemon::crawl::visit::visitor::redirect_link;
 use crate::daemon::crawl::visit::{Held, PageRead};
 use taojin_crawl::store::NewUrl;
-use taojin_extract::{Document, Kind, Link, LinkKind, RobotsTags};
+use taojin_extract::{Document, Kind, Link, LinkKind, Provenance, RobotsTags};
 
 #[test]
 fn canonical_only_other_spelling() {
@@ -43,7 +43,10 @@ fn document(kind: Kind) -> Document {
         text: "正文".to_owned(),
         links: vec![link(2, false), link(3, false), link(4, true)],
         kind,
-        confidence: 0.1,
+        provenance: Provenance {
+            confidence: 0.1,
+            ..Provenance::default()
+        },
         ..Document::default()
     }
 }
@@ -98,7 +101,10 @@ fn robots_directives_hold() {
         (
             "a clear text of no kind",
             Document {
-                confidence: 0.9,
+                provenance: Provenance {
+                    confidence: 0.9,
+                    ..Provenance::default()
+                },
                 ..document(Kind::Other)
             },
             &open,

@@ -341,7 +341,7 @@ fn find_canonical(record: &UrlRecord, document: &Document) -> Option<CrawlUri> {
 /// searched as an article is.
 fn detail_kind(document: &Document) -> Kind {
     match document.kind {
-        Kind::Other if document.confidence >= CLEAR_TEXT => Kind::Article,
+        Kind::Other if document.provenance.confidence >= CLEAR_TEXT => Kind::Article,
         kind => kind,
     }
 }

@@ -1,0 +1,295 @@
+//! What the paragraphs of a text are: headings, items of lists, rows of tables, lines of code, and which ranges of them are
+//! links or set off. The text itself stays plain; [`Document::markdown`] and [`Document::html`] are written from both.
+//!
+//! Whatever says so, a page or a file of somebody else, is not trusted: a block of a paragraph that there is not, a range that
+//! no character begins at, and an address that is not `http` or `https` are passed over.
+//!
+//! [`Document::markdown`]: crate::Document::markdown
+//! [`Document::html`]: crate::Document::html
+
+pub(crate) mod html;
+mod inline;
+pub(crate) mod markdown;
+#[cfg(test)]
+mod tests;
+mod tree;
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+pub use html::ELEMENTS;
+pub use inline::{Run, runs};
+pub use tree::{Element, ElementTree};
+
+/// Deepest nesting of lists and quotations that is kept.
+pub(crate) const MAX_DEPTH: usize = 8;
+/// What stands between the cells of a row in the text: of a page, and of a file.
+pub(crate) const PAGE_CELLS: &str = " | ";
+const FILE_CELLS: char = '\t';
+
+/// The structure of a text: its paragraphs that are more than a plain one, in order.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Structure {
+    /// At most one for each paragraph, sorted by its number.
+    blocks: Vec<Block>,
+}
+
+/// What one paragraph is, where it stands, and what ranges of it are.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Block {
+    /// Number of the paragraph; the first is 0.
+    pub at: u32,
+    /// What it is.
+    #[serde(default, skip_serializing_if = "BlockKind::is_plain")]
+    pub kind: BlockKind,
+    /// The items and quotations that it stands in, from the outermost.
+    #[serde(default, rename = "in", skip_serializing_if = "Vec::is_empty")]
+    pub containers: Vec<Container>,
+    /// How many of these, counted from the innermost, begin with it; the others go on from the paragraph before.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub begins: u8,
+    /// Ranges of it, sorted by their beginning; of two that overlap one is inside the other and behind it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub spans: Vec<Span>,
+}
+
+/// What a paragraph is.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum BlockKind {
+    /// A paragraph like others.
+    #[default]
+    Plain,
+    /// A heading of this level, 1 to 6.
+    Heading(u8),
+    /// A row of a table.
+    Row(Row),
+    /// A line of code.
+    Code(CodeLine),
+    /// What stands under a picture or above a table.
+    Caption,
+}
+
+impl BlockKind {
+    fn is_plain(&self) -> bool {
+        *self == Self::Plain
+    }
+}
+
+/// A row of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Row {
+    /// It is the first of its table.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub first: bool,
+    /// Its cells are headings.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub head: bool,
+    /// Where its cells are, in bytes of the paragraph; empty where they are what ` | ` or a tab parts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub cells: Vec<(u32, u32)>,
+}
+
+impl Row {
+    /// Where its cells are in the paragraph, empty ones too.
+    pub fn ranges(&self, paragraph: &str) -> Vec<Range<usize>> {
+        if self.cells.is_empty() {
+            return split_cells(paragraph);
+        }
+        let cells = self.cells.iter();
+        let range = |&(start, end): &(u32, u32)| start as usize..end as usize;
+        let is_there = |cell: &Range<usize>| paragraph.get(cell.clone()).is_some();
+        cells.map(range).filter(is_there).collect()
+    }
+
+    /// A row of the page with these cells.
+    pub(crate) fn of_page(paragraph: &str, cells: &[Range<usize>]) -> Self {
+        let as_split = split_cells(paragraph) == cells;
+        let numbers = |cell: &Range<usize>| (cell.start as u32, cell.end as u32);
+        Self {
+            cells: if as_split {
+                Vec::new()
+            } else {
+                cells.iter().map(numbers).collect()
+            },
+            ..Self::default()
+        }
+    }
+}
+
+/// The parts of a row between what parts cells: tabs where there are any.
+fn split_cells(paragraph: &str) -> Vec<Range<usize>> {
+    let mut cells = Vec::new();
+    let mut start = 0;
+    let mut end_cell = |at: usize, next: usize| {
+        cells.push(start..at.max(start));
+        start = next;
+    };
+    if paragraph.contains(FILE_CELLS) {
+        for (at, tab) in paragraph.match_indices(FILE_CELLS) {
+            end_cell(at, at + tab.len());
+        }
+    } else {
+        // An empty cell at either end leaves the bar without a blank.
+        let bar = PAGE_CELLS.trim();
+        let blank =
+            |at: Option<usize>| at.is_none_or(|at| paragraph.as_bytes().get(at) == Some(&b' '));
+        for (at, _) in paragraph.match_indices(bar) {
+            let next = at + bar.len();
+            let is_end = next == paragraph.len();
+            if blank(at.checked_sub(1)) && (is_end || blank(Some(next))) {
+                end_cell(at.saturating_sub(1), if is_end { next } else { next + 1 });
+            }
+        }
+    }
+    end_cell(paragraph.len(), paragraph.len());
+    cells
+}
+
+/// A line of code.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CodeLine {
+    /// It is the first of its listing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub first: bool,
+    /// Empty lines before it, which the text does not have.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub blank: u8,
+    /// Language of the listing, where the page names it, on its first line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub language: Option<String>,
+}
+
+/// What paragraphs stand in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Container {
+    /// A quotation.
+    Quote,
+    /// An item of a list without numbers.
+    Item,
+    /// An item with this number.
+    Number(u32),
+}
+
+impl Container {
+    pub(crate) fn is_item(self) -> bool {
+        self != Container::Quote
+    }
+}
+
+/// A range of a paragraph and what it is; the range is in bytes and counts from the beginning of the paragraph.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Span(pub u32, pub u32, pub SpanKind);
+
+impl Span {
+    pub(crate) fn new(range: Range<usize>, kind: SpanKind) -> Self {
+        Self(range.start as u32, range.end as u32, kind)
+    }
+
+    pub(crate) fn range(&self) -> Range<usize> {
+        self.0 as usize..self.1 as usize
+    }
+}
+
+/// What a range of a paragraph is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum SpanKind {
+    /// A link, with its absolute address.
+    Link(String),
+    /// Of weight: `<strong>`, `<b>`.
+    Strong,
+    /// Stressed: `<em>`, `<i>`.
+    Emphasis,
+    /// Words of a program: `<code>`, `<kbd>`, `<samp>`.
+    Code,
+    /// A formula, with what it is in LaTeX.
+    Formula(String),
+    /// The number with which the text itself marks the item that begins with it.
+    Marker,
+}
+
+impl Structure {
+    /// The structure of these paragraphs, each named once, in order.
+    pub fn new(blocks: Vec<Block>) -> Self {
+        Self { blocks }
+    }
+
+    /// The paragraphs that are more than a plain one, in order.
+    pub fn blocks(&self) -> &[Block] {
+        &self.blocks
+    }
+
+    pub(crate) fn into_blocks(self) -> Vec<Block> {
+        self.blocks
+    }
+
+    /// Whether all paragraphs are plain.
+    pub fn is_empty(&self) -> bool {
+        self.blocks.is_empty()
+    }
+
+    /// What is known of a paragraph.
+    pub fn block(&self, at: u32) -> Option<&Block> {
+        let index = self.blocks.binary_search_by_key(&at, |block| block.at);
+        self.blocks.get(index.ok()?)
+    }
+
+    /// Where the cells of a row are in its paragraph; what is no row is one cell.
+    pub fn cells(&self, at: u32, paragraph: &str) -> Vec<Range<usize>> {
+        match self.block(at).map(|block| &block.kind) {
+            Some(BlockKind::Row(row)) => row.ranges(paragraph),
+            _ => std::iter::once(0..paragraph.len()).collect(),
+        }
+    }
+
+    /// Adds the structure of a text that is appended behind `before` paragraphs.
+    pub fn append(&mut self, other: Structure, before: u32) {
+        self.blocks
+            .extend(other.blocks.into_iter().map(|block| Block {
+                at: block.at.saturating_add(before),
+                ..block
+            }));
+    }
+
+    /// Adds what is known of the paragraph behind all others, if that is anything.
+    pub(crate) fn push(&mut self, block: Block) {
+        let is_plain =
+            block.kind.is_plain() && block.containers.is_empty() && block.spans.is_empty();
+        if !is_plain {
+            self.blocks.push(block);
+        }
+    }
+
+    /// Moves the ranges of a text from which characters are taken out. `moved` says where a byte of a paragraph is after that.
+    pub(crate) fn move_ranges(&mut self, moved: impl Fn(u32, u32) -> u32) {
+        for block in &mut self.blocks {
+            let at = block.at;
+            for span in &mut block.spans {
+                (span.0, span.1) = (moved(at, span.0), moved(at, span.1));
+            }
+            if let BlockKind::Row(row) = &mut block.kind {
+                for cell in &mut row.cells {
+                    *cell = (moved(at, cell.0), moved(at, cell.1));
+                }
+            }
+        }
+    }
+}
+
+/// The range of the number with which the text marks an item, where a list has a number of its own for it.
+fn marker(block: &Block) -> Option<Range<usize>> {
+    let is_item = block.begins > 0 && block.containers.last()?.is_item();
+    let first = block.spans.first().filter(|_| is_item)?;
+    (first.2 == SpanKind::Marker && first.0 == 0).then(|| first.range())
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(number: &u8) -> bool {
+    *number == 0
+}
