@@ -89,6 +89,16 @@ impl Document {
     }
 
     #[getter]
+    fn markdown(&self) -> String {
+        self.0.markdown()
+    }
+
+    #[getter]
+    fn html(&self) -> String {
+        self.0.html()
+    }
+
+    #[getter]
     fn language(&self) -> Option<&str> {
         self.0.language.as_deref()
     }

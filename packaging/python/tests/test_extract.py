@@ -45,6 +45,16 @@ def test_fields():
     assert "储气库投产" in repr(document)
 
 
+def test_markdown_and_html():
+    table = "<h2>投产之后</h2><table><tr><th>井<th>产量<tr><td>A<td>7</table><ul><li>更换阀门七台，全部国产</ul>"
+    html = page().decode().replace("<p><img", table + "<p><img")
+    document = taojin.extract(html, "https://news.example/a.html")
+    for block in ("\n## 投产之后\n", "\n| 井 | 产量 |\n| --- | --- |\n| A | 7 |\n", "\n- 更换阀门七台", "![井架](https://news.example/a.png)"):
+        assert block in document.markdown, document.markdown
+    assert "<h2>投产之后</h2>" in document.html and "<td>7</td>" in document.html
+    assert "## 投产之后" in trafilatura.extract(html, output_format="markdown")
+
+
 def test_kinds_of_input():
     wanted = taojin.extract(page()).text
     for html in (page().decode(), bytearray(page()), memoryview(page())):
@@ -111,7 +121,7 @@ def test_calls_of_readability():
     document = readability.Document(page(), "https://news.example/a.html")
     assert document.title() == document.short_title() == "储气库投产"
     assert document.summary() == (
-        f'<html><body><div><p>{FIRST}</p><img src="https://news.example/a.png" alt="井架"/><p>{SECOND}</p></div></body></html>'
+        f'<html><body><div><p>{FIRST}</p>\n<p><img src="https://news.example/a.png" alt="井架"></p>\n<p>{SECOND}</p>\n</div></body></html>'
     )
     assert document.summary(html_partial=True).startswith("<div><p>")
     hostile = page().replace("现场".encode(), b"&lt;script&gt;")

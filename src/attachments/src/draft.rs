@@ -1,8 +1,9 @@
 //! What a reader of one kind of file returns, and how it becomes an [`Attachment`].
 
+use crate::heading::clean_headings;
 use crate::honesty::{clean, is_garbage};
 use crate::metadata::{choose_title, keep_persons};
-use crate::{Attachment, FileType, Member, Part, Place, Unreadable};
+use crate::{Attachment, FileType, Heading, Member, Part, Place, Unreadable};
 
 /// A file as its reader found it: nothing is judged yet.
 #[derive(Debug, Default)]
@@ -10,6 +11,8 @@ pub(crate) struct Draft {
     pub(crate) declared_title: Option<String>,
     /// What the file may show as its title, the likeliest first.
     pub(crate) headings: Vec<String>,
+    /// The headings of its text.
+    pub(crate) sections: Vec<Heading>,
     pub(crate) authors: Vec<String>,
     pub(crate) created: Option<i64>,
     pub(crate) modified: Option<i64>,
@@ -78,6 +81,7 @@ impl Draft {
             modified: self.modified,
             pages: self.pages,
             parts,
+            headings: clean_headings(self.sections),
             members: self.members,
             garbled_pages,
             is_cut,

@@ -1,9 +1,35 @@
-//! Tells which lines of a Word document may be its title.
+//! Headings of a file: those of its text, and which of its first lines may be its title.
+
+use crate::Heading;
+use crate::honesty::clean;
 
 /// Paragraphs and tables among which the title is looked for.
 pub(crate) const TITLE_BLOCKS: usize = 12;
 /// Length of a title that nothing marks as one, in characters.
 const TITLE_CHARS: std::ops::RangeInclusive<usize> = 4..=50;
+
+/// Headings of one file that are kept, and characters of each.
+const MAX_HEADINGS: usize = 2_000;
+const HEADING_CHARS: usize = 200;
+
+/// Adds a heading of this level, 1 to 6.
+pub(crate) fn push_heading(level: u8, text: &str, headings: &mut Vec<Heading>) {
+    if headings.len() < MAX_HEADINGS && text.chars().count() <= HEADING_CHARS {
+        headings.push(Heading {
+            level: level.clamp(1, 6),
+            text: text.to_owned(),
+        });
+    }
+}
+
+/// Headings as the lines of a cleaned text have them.
+pub(crate) fn clean_headings(headings: Vec<Heading>) -> Vec<Heading> {
+    let cleaned = headings.into_iter().map(|heading| Heading {
+        text: clean(&heading.text).trim().to_owned(),
+        ..heading
+    });
+    cleaned.filter(|heading| !heading.text.is_empty()).collect()
+}
 
 /// Adds a paragraph to `headings` if it may be the title. `block`: which it is of those with text, from 1. `is_marked`: it looks like a
 /// heading; the first may be one without it.

@@ -78,6 +78,8 @@ pub struct Attachment {
     pub pages: Option<u32>,
     /// Its text in reading order. Parts without text are left out.
     pub parts: Vec<Part>,
+    /// Lines of its text that are headings, in their order, where its format says so.
+    pub headings: Vec<Heading>,
     /// Members of an archive, attachments of a mail, in their order.
     pub members: Vec<Member>,
     /// Pages whose text is garbage and was left out.
@@ -92,6 +94,15 @@ impl Attachment {
         let texts: Vec<&str> = self.parts.iter().map(|part| &*part.text).collect();
         texts.join("\n")
     }
+}
+
+/// A heading of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Heading {
+    /// 1 to 6.
+    pub level: u8,
+    /// A line of the text of its part.
+    pub text: String,
 }
 
 /// A stretch of text with its place in the file.

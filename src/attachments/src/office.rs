@@ -8,7 +8,7 @@ use crate::draft::Draft;
 use crate::metadata::parse_time;
 use crate::opc::{OfficePackage, pack_flat, root_element};
 use crate::package::Package;
-use crate::{Budget, FileType, Place, Unreadable, biff, heading, sheets, slides, word};
+use crate::{Budget, FileType, Heading, Place, Unreadable, biff, heading, sheets, slides, word};
 
 /// Tables in cells of tables.
 const MAX_TABLE_DEPTH: usize = 8;
@@ -67,6 +67,7 @@ fn read_binary(bytes: &[u8], file_type: FileType) -> Result<Draft, Unreadable> {
     let mut draft = Draft {
         declared_title: metadata.title.clone(),
         headings: find_headings(&document),
+        sections: find_sections(&document),
         authors: metadata.author.clone().into_iter().collect(),
         created: time(&metadata.created),
         modified: time(&metadata.modified),
@@ -161,6 +162,25 @@ fn push_table(table: &Table, depth: usize, text: &mut String) {
         text.push('\n');
         text.push_str(&nested);
     }
+}
+
+/// The paragraphs that their style makes headings.
+fn find_sections(document: &Document) -> Vec<Heading> {
+    let mut headings = Vec::new();
+    let blocks = document
+        .sections
+        .iter()
+        .flat_map(|section| &section.content);
+    for block in blocks {
+        if let Block::Paragraph(paragraph) = block
+            && paragraph.heading.is_heading()
+            && !paragraph.is_empty()
+        {
+            let level = paragraph.heading.level();
+            heading::push_heading(level, &paragraph.plain_text(), &mut headings);
+        }
+    }
+    headings
 }
 
 /// Returns what is shown as the title: headings, centred lines and a short line without a mark at the beginning, a first row of one

@@ -4,7 +4,7 @@ use crate::draft::Draft;
 use crate::metadata::parse_time;
 use crate::package::{Package, resolve};
 use crate::xml::{Node, find_texts, walk};
-use crate::{Budget, Place, Unreadable, text};
+use crate::{Budget, Place, Unreadable, heading, text};
 
 /// Blanks that one element stands for.
 const MAX_BLANKS: usize = 100;
@@ -69,8 +69,8 @@ struct ContentReader {
     hidden: u32,
     /// Open paragraphs, headings among them.
     paragraphs: u32,
-    /// Where the heading that is open begins in `text`.
-    heading_start: Option<usize>,
+    /// Where the heading that is open begins in `text`, and its level.
+    heading: Option<(usize, u8)>,
     sheet: String,
     slides: u32,
 }
@@ -95,18 +95,20 @@ impl ContentReader {
                 self.close(Place::Slide(self.slides));
             }
             Node::Start("p", _) => self.paragraphs += 1,
-            Node::Start("h", _) => {
+            Node::Start("h", tag) => {
+                let level = tag
+                    .get("outline-level")
+                    .and_then(|level| level.parse().ok());
                 self.paragraphs += 1;
-                self.heading_start = Some(self.text.len());
+                self.heading = Some((self.text.len(), level.unwrap_or(1)));
             }
             Node::End(name @ ("p" | "h")) => {
-                if let Some(start) = self
-                    .heading_start
-                    .take_if(|_| *name == "h" && self.draft.headings.is_empty())
-                {
-                    self.draft
-                        .headings
-                        .push(self.text.get(start..).unwrap_or_default().to_owned());
+                if let Some((start, level)) = self.heading.take_if(|_| *name == "h") {
+                    let text = self.text.get(start..).unwrap_or_default();
+                    heading::push_heading(level, text, &mut self.draft.sections);
+                    if self.draft.headings.is_empty() {
+                        self.draft.headings.push(text.to_owned());
+                    }
                 }
                 self.paragraphs = self.paragraphs.saturating_sub(1);
                 self.text.push('\n');

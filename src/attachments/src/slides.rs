@@ -4,7 +4,7 @@ use crate::draft::Draft;
 use crate::drawing::{drawing_text, related_text};
 use crate::opc::OfficePackage;
 use crate::xml::{Node, walk};
-use crate::{Budget, Place, Unreadable};
+use crate::{Budget, Place, Unreadable, heading};
 
 /// Slides that are read.
 const MAX_SLIDES: usize = 5000;
@@ -45,6 +45,9 @@ pub(crate) fn read(
             continue;
         };
         shown += 1;
+        for title in &read.titles {
+            heading::push_heading(2, title, &mut draft.sections);
+        }
         if number == 1 {
             draft.headings = read.titles;
         }

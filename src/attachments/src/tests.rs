@@ -9,7 +9,9 @@ use zip::{CompressionMethod, ZipWriter};
 
 use crate::honesty::{clean, is_garbage};
 use crate::metadata::{choose_title, keep_persons, parse_time};
-use crate::{Attachment, FileType, MAX_DEPTH, MAX_MEMBERS, Member, Place, Unreadable, read};
+use crate::{
+    Attachment, FileType, Heading, MAX_DEPTH, MAX_MEMBERS, Member, Place, Unreadable, read,
+};
 
 fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
     let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
@@ -269,6 +271,32 @@ fn docx_table_and_heading() {
     );
     assert_eq!(found.title.as_deref(), Some("采购公告"));
     assert_eq!(found.text(), "采购公告\n甲\t乙");
+}
+
+#[test]
+fn headings_are_named_with_their_level() {
+    let paragraph = |properties: &str, text: &str| {
+        format!("<w:p><w:pPr>{properties}</w:pPr><w:r><w:t>{text}</w:t></w:r></w:p>")
+    };
+    let body = [
+        paragraph("<w:outlineLvl w:val='0'/>", "第一章"),
+        paragraph("", "正文"),
+        paragraph("<w:outlineLvl w:val='2'/>", "小节"),
+        paragraph("<w:outlineLvl w:val='9'/>", "也是正文"),
+    ];
+    let heading = |level, text: &str| Heading {
+        level,
+        text: text.to_owned(),
+    };
+    let found = read_ok(&docx(&body.concat()), "a.docx");
+    assert_eq!(found.headings, [heading(1, "第一章"), heading(3, "小节")]);
+    let content = "<office:text><text:h text:outline-level='2'>概况</text:h><text:p>正文</text:p><text:h>附则</text:h></office:text>";
+    let odt: &[(&str, &[u8])] = &[
+        ("mimetype", b"application/vnd.oasis.opendocument.text"),
+        ("content.xml", content.as_bytes()),
+    ];
+    let found = read_ok(&zip(odt), "a.odt");
+    assert_eq!(found.headings, [heading(2, "概况"), heading(1, "附则")]);
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::drawing::{Alternatives, related_text};
 use crate::numbering::Numbering;
 use crate::opc::{OfficePackage, Relation};
 use crate::xml::{Attributes, Node, walk};
-use crate::{Budget, MAX_DEPTH, Place, Unreadable, heading};
+use crate::{Budget, Heading, MAX_DEPTH, Place, Unreadable, heading};
 
 /// Columns that one cell spans.
 const MAX_SPAN: usize = 63;
@@ -88,6 +88,7 @@ pub(crate) fn read(
     whole.push_str(&footer);
     let mut draft = Draft {
         headings: reader.findings.headings,
+        sections: reader.findings.sections,
         has_pictures: reader.findings.has_pictures,
         ..Draft::default()
     };
@@ -103,6 +104,7 @@ pub(crate) fn read_xml(xml: &[u8]) -> Draft {
     let text = reader.read_part(xml, true);
     let mut draft = Draft {
         headings: reader.findings.headings,
+        sections: reader.findings.sections,
         has_pictures: reader.findings.has_pictures,
         ..Draft::default()
     };
@@ -140,7 +142,8 @@ fn read_chunks(
 #[derive(Debug, Clone, Default)]
 struct Style {
     based_on: Option<String>,
-    is_heading: Option<bool>,
+    /// Level of a heading; 0 for what is none.
+    heading: Option<u8>,
     is_centred: Option<bool>,
     is_hidden: Option<bool>,
     list: Option<String>,
@@ -162,12 +165,11 @@ fn read_styles(xml: &[u8]) -> Styles {
                 "basedOn" => style.based_on = value,
                 "name" => {
                     let name = value.unwrap_or_default().to_lowercase();
-                    let is_heading = ["heading", "title", "标题"]
-                        .iter()
-                        .any(|start| name.starts_with(start));
-                    style.is_heading = is_heading.then_some(true);
+                    let mut starts = ["heading", "title", "标题"].iter();
+                    let rest = starts.find_map(|start| name.strip_prefix(start));
+                    style.heading = rest.map(|rest| rest.trim().parse().unwrap_or(1));
                 }
-                "outlineLvl" => style.is_heading = Some(value.as_deref() != Some("9")),
+                "outlineLvl" => style.heading = Some(outline_level(value.as_deref())),
                 "jc" => style.is_centred = Some(value.as_deref() == Some("center")),
                 "vanish" => style.is_hidden = Some(is_on(&tag)),
                 "numId" | "ilfo" => style.list = value,
@@ -183,6 +185,15 @@ fn read_styles(xml: &[u8]) -> Styles {
         .collect()
 }
 
+/// Level of a heading by the level of its outline, which counts from 0; 9 is for what is in none.
+fn outline_level(value: Option<&str>) -> u8 {
+    match value {
+        Some("9") => 0,
+        Some(level) => level.parse().map_or(1, |level: u8| level.saturating_add(1)),
+        None => 1,
+    }
+}
+
 /// Returns a style with what it takes from those that it is based on.
 fn resolve_style(styles: &Styles, id: &str) -> Style {
     let mut resolved = Style::default();
@@ -191,7 +202,7 @@ fn resolve_style(styles: &Styles, id: &str) -> Style {
         let Some(style) = next.and_then(|id| styles.get(id)) else {
             break;
         };
-        resolved.is_heading = resolved.is_heading.or(style.is_heading);
+        resolved.heading = resolved.heading.or(style.heading);
         resolved.is_centred = resolved.is_centred.or(style.is_centred);
         resolved.is_hidden = resolved.is_hidden.or(style.is_hidden);
         resolved.list = resolved.list.or_else(|| style.list.clone());
@@ -224,6 +235,7 @@ struct Findings {
     /// Paragraphs and rows with text so far.
     blocks: usize,
     headings: Vec<String>,
+    sections: Vec<Heading>,
     /// Relations of headers and footers that are used.
     margins: Vec<String>,
     has_pictures: bool,
@@ -270,7 +282,8 @@ struct Paragraph {
     /// Its number, where the file has it.
     number: Option<String>,
     is_centred: Option<bool>,
-    is_heading: bool,
+    /// Level of a heading; 0 for what is none.
+    heading: u8,
     /// Its end is deleted or hidden: the next paragraph goes on in its line.
     is_joined: bool,
     /// Text was left out since it is hidden.
@@ -366,7 +379,7 @@ impl WordReader {
                 "pStyle" => paragraph.style = value,
                 "numId" | "ilfo" => paragraph.list = value,
                 "ilvl" => paragraph.level = value.and_then(|level| level.parse().ok()),
-                "outlineLvl" => paragraph.is_heading = value.as_deref() != Some("9"),
+                "outlineLvl" => paragraph.heading = outline_level(value.as_deref()),
                 "jc" => paragraph.is_centred = Some(value.as_deref() == Some("center")),
                 // Word 2003 writes the number itself.
                 "t" => paragraph.number = value,
@@ -570,7 +583,14 @@ impl WordReader {
         if !text.trim().is_empty() && self.findings.is_body && !is_in_table {
             self.findings.blocks += 1;
             let is_centred = paragraph.is_centred.or(style.is_centred) == Some(true);
-            let is_marked = paragraph.is_heading || style.is_heading == Some(true) || is_centred;
+            let level = match paragraph.heading {
+                0 => style.heading.unwrap_or(0),
+                level => level,
+            };
+            if level > 0 {
+                heading::push_heading(level, &text, &mut self.findings.sections);
+            }
+            let is_marked = level > 0 || is_centred;
             heading::push_if_title(
                 &text,
                 is_marked,

@@ -66,6 +66,7 @@ pub use fields::list_extent::is_list_cut;
 pub use fields::listed_date::read_listed_date;
 pub use fields::meta::{Typed, TypedFields};
 pub use fields::title_parts::find_site_title;
+pub use paragraphs::habits::add_habits;
 pub use trace::{DateTrace, LineTrace, PathTrace, TitleTrace, Trace};
 pub use xml::{to_xml, to_xml_record};
 

@@ -48,6 +48,12 @@ class Document:
     def text(self) -> str:
         """The main text, one paragraph a line."""
     @property
+    def markdown(self) -> str:
+        """The text with its headings, lists, tables, code, links and pictures; CommonMark with the tables of GitHub, without HTML."""
+    @property
+    def html(self) -> str:
+        """The same as a fragment of HTML of a closed set of elements."""
+    @property
     def language(self) -> str | None: ...
     @property
     def charset(self) -> str: ...

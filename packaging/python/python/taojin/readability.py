@@ -1,8 +1,6 @@
 """The calls of readability-lxml: `from taojin.readability import Document`."""
 from __future__ import annotations
 
-from html import escape as _escape
-
 from . import extract as _extract
 
 
@@ -32,21 +30,6 @@ class Document:
         return self.document.author or "[no-author]"
 
     def summary(self, html_partial=False):
-        """The main text as HTML: a p for each paragraph, an img for each picture at its place."""
-        parts = []
-        images = list(self.document.images)
-        for before, paragraph in enumerate(self.document.text.splitlines()):
-            parts += self._images(images, before)
-            parts.append(f"<p>{_escape(paragraph)}</p>")
-        parts += self._images(images, None)
-        body = "<div>" + "".join(parts) + "</div>"
+        """The main text as HTML, with its headings, lists, tables, code, links and pictures."""
+        body = "<div>" + self.document.html + "</div>"
         return body if html_partial else f"<html><body>{body}</body></html>"
-
-    @staticmethod
-    def _images(images, before):
-        taken = []
-        while images and (before is None or images[0].after <= before):
-            image = images.pop(0)
-            if image.url:
-                taken.append(f'<img src="{_escape(image.url)}" alt="{_escape(image.alt)}"/>')
-        return taken

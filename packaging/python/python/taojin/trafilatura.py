@@ -11,14 +11,17 @@ def extract(filecontent, url=None, *, output_format="txt", include_comments=True
     """The text of a page, or None where there is none; output_format is txt, json or markdown."""
     if output_format not in ("txt", "json", "markdown"):
         raise ValueError(f"output_format={output_format!r}: use 'txt', 'json' or 'markdown'")
-    found = bare_extraction(filecontent, url, include_comments=include_comments)
-    if found is None:
+    document = _extract(filecontent, url)
+    if not document.text:
         return None
+    found = _to_dict(document, include_comments)
     if output_format == "json":
         return _json.dumps(found, ensure_ascii=False)
-    separator = "\n\n" if output_format == "markdown" else "\n"
-    parts = found["text"].split("\n") + found["comments"].split("\n")
-    body = separator.join(part for part in parts if part)
+    comments = [part for part in found["comments"].split("\n") if part]
+    if output_format == "markdown":
+        body = "\n\n".join([document.markdown.rstrip("\n"), *comments])
+    else:
+        body = "\n".join([found["text"], *comments])
     if not with_metadata:
         return body
     names = ("title", "author", "url", "date", "language")
@@ -29,8 +32,10 @@ def extract(filecontent, url=None, *, output_format="txt", include_comments=True
 def bare_extraction(filecontent, url=None, *, include_comments=True):
     """A dict with title, author, date, url, sitename, language, text, comments and image, or None where there is no text."""
     document = _extract(filecontent, url)
-    if not document.text:
-        return None
+    return _to_dict(document, include_comments) if document.text else None
+
+
+def _to_dict(document, include_comments):
     images = [image.url for image in document.images if image.url]
     return {
         "title": document.title,

@@ -190,6 +190,12 @@ impl Document {
                 self.images.push(image);
             }
         }
+        let moved = u32::try_from(paragraphs).unwrap_or(u32::MAX);
+        self.structure.append(
+            next.structure,
+            u32::try_from(again).unwrap_or(u32::MAX),
+            moved,
+        );
         for line in next.text.lines().skip(again) {
             self.text.push('\n');
             self.text.push_str(line);
@@ -286,6 +292,7 @@ fn strip_index(address: &str) -> &str {
 mod tests {
     use super::*;
     use crate::page::Hints;
+    use crate::structure::{Block, BlockKind, Structure};
     use crate::{Context, extract};
 
     fn pages(url: &str, links: &str) -> (Vec<String>, Option<String>) {
@@ -364,9 +371,19 @@ mod tests {
             text: text.to_owned(),
             ..Document::default()
         };
+        let heading = |at| Block {
+            at,
+            kind: BlockKind::Heading(2),
+            ..Block::default()
+        };
         let mut article = page("/a", "导语\n第一段写在第一页上");
-        assert!(article.append_page(page("/a_2", "导语\n第二段写在第二页上")));
+        let second = Document {
+            structure: Structure::new(vec![heading(0), heading(1)]),
+            ..page("/a_2", "导语\n第二段写在第二页上")
+        };
+        assert!(article.append_page(second));
         assert_eq!(article.text, "导语\n第一段写在第一页上\n第二段写在第二页上");
+        assert_eq!(article.structure.blocks(), [heading(2)]);
         // The article once more, with other comments below.
         assert!(!article.append_page(page("/a_3", "导语\n第一段写在第一页上")));
         assert!(!article.append_page(page("/a_4", "")));

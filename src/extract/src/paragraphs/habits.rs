@@ -15,7 +15,7 @@ const CAPTION_CHARS: usize = 80;
 const LIST_ITEMS: usize = 2;
 
 /// Adds to the structure of a text what its plain paragraphs say by habit.
-pub(crate) fn add_habits(text: &str, images: &[Image], structure: &mut Structure) {
+pub fn add_habits(text: &str, images: &[Image], structure: &mut Structure) {
     let paragraphs: Vec<&str> = text.lines().collect();
     let has_parts = paragraphs
         .iter()

@@ -248,13 +248,13 @@ impl Structure {
         }
     }
 
-    /// Adds the structure of a text that is appended behind `before` paragraphs.
-    pub fn append(&mut self, other: Structure, before: u32) {
-        self.blocks
-            .extend(other.blocks.into_iter().map(|block| Block {
-                at: block.at.saturating_add(before),
-                ..block
-            }));
+    /// Adds the structure of a text that is appended behind `before` paragraphs without its first `left_out` ones.
+    pub(crate) fn append(&mut self, other: Structure, left_out: u32, before: u32) {
+        let rest = other.blocks.into_iter().filter_map(|block| {
+            let at = block.at.checked_sub(left_out)?.checked_add(before)?;
+            Some(Block { at, ..block })
+        });
+        self.blocks.extend(rest);
     }
 
     /// Adds what is known of the paragraph behind all others, if that is anything.

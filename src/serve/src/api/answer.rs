@@ -1,6 +1,7 @@
 //! A document and suggestions as the API gives them: the JSON forms that `/api/openapi.json` describes; they are stable.
 
 use serde::Serialize;
+use serde_json::Value;
 use taojin_extract::{Attachment, Comment, Document, Image, Meta, SourceFile};
 use taojin_search::index::Suggestion;
 use utoipa::ToSchema;
@@ -24,6 +25,45 @@ pub(crate) struct TitledDocument {
     /// What readers call its site, where the configuration says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) site_title: Option<String>,
+    /// The text as Markdown: headings, lists, tables, code, links and pictures.
+    pub(crate) markdown: String,
+    /// The same as a fragment of HTML of a closed set of elements.
+    pub(crate) html: String,
+}
+
+/// The fields of a [`TitledDocument`], by which a request may choose.
+pub(crate) const DOCUMENT_FIELDS: [&str; 20] = [
+    "id",
+    "url",
+    "addresses",
+    "site",
+    "site_title",
+    "title",
+    "published",
+    "author",
+    "source",
+    "language",
+    "text",
+    "markdown",
+    "html",
+    "images",
+    "meta",
+    "fields",
+    "attachments",
+    "kind",
+    "file",
+    "comments",
+];
+
+impl TitledDocument {
+    /// The answer as JSON, with these fields only if there are any.
+    pub(crate) fn to_json(&self, fields: &[&str]) -> Value {
+        let mut json = serde_json::to_value(self).unwrap_or_default();
+        if let (Value::Object(answer), false) = (&mut json, fields.is_empty()) {
+            answer.retain(|name, _| fields.contains(&name.as_str()));
+        }
+        json
+    }
 }
 
 /// A document, whole.

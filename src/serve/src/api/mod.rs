@@ -21,7 +21,7 @@ use axum::response::{IntoResponse, Response};
 use serde_json::Value;
 
 use super::metrics::SEARCHES_TOTAL;
-use super::search::params::{ParamError, Params, QueryAndSites, known_once};
+use super::search::params::{ParamError, Params, QueryAndSites, echo, known_once};
 use super::state::Server;
 use super::status::Status;
 use crate::api::answer::DocumentAnswer;
@@ -31,7 +31,7 @@ use crate::search::source::SearchResults;
 use crate::search::trends::Format;
 use crate::state::Failure;
 use crate::status::Readiness;
-use answer::{SuggestAnswer, TitledDocument};
+use answer::{DOCUMENT_FIELDS, SuggestAnswer, TitledDocument};
 use problem::Problem;
 
 impl From<JsonRejection> for Problem {
@@ -148,7 +148,10 @@ pub(crate) async fn suggest(
     path = "/api/docs/{id}",
     operation_id = "document",
     tag = "search",
-    params(("id" = String, Path, description = "Id from a hit.")),
+    params(
+        ("id" = String, Path, description = "Id from a hit."),
+        ("fields" = Option<String>, Query, description = "Only these fields, with commas between them: without `markdown` and `html` the answer is a third as long.", example = "title,text"),
+    ),
     responses(
         (status = 200, description = "The document.", body = TitledDocument),
         (status = 404, description = "No document has this id."),
@@ -157,16 +160,35 @@ pub(crate) async fn suggest(
 pub(crate) async fn document(
     State(server): State<Server>,
     id: Result<Path<String>, PathRejection>,
-) -> Result<Json<TitledDocument>, Problem> {
+    RawQuery(raw): RawQuery,
+) -> Result<Json<Value>, Problem> {
     let id = id.map(|Path(id)| id).unwrap_or_default();
+    let parameters = known_once(&raw.unwrap_or_default(), &["fields"])?;
+    let chosen = parameters.first().map_or("", |(_, names)| names.as_str());
+    let fields: Vec<&str> = chosen
+        .split(',')
+        .map(str::trim)
+        .filter(|name| !name.is_empty())
+        .collect();
+    if let Some(unknown) = fields.iter().find(|name| !DOCUMENT_FIELDS.contains(name)) {
+        let known = DOCUMENT_FIELDS.join(", ");
+        let detail = format!(
+            "`{}` is no field of a document; there are {known}",
+            echo(unknown)
+        );
+        return Err(Problem::parameter("fields", detail));
+    }
     match server.document(id.clone()).await? {
         Some(mut document) => {
             let site = document.site.as_deref();
-            Ok(Json(TitledDocument {
+            let answer = TitledDocument {
                 site_title: site.and_then(|site| server.site_titles().title(site)),
                 addresses: std::mem::take(&mut document.addresses),
+                markdown: document.markdown(),
+                html: document.html(),
                 document: DocumentAnswer::new(id, document),
-            }))
+            };
+            Ok(Json(answer.to_json(&fields)))
         }
         None => Err(Problem::new(
             StatusCode::NOT_FOUND,

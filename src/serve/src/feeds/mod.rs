@@ -283,7 +283,11 @@ impl Feed<'_> {
                 "id": format!("urn:taojin:document:{}", found.id),
                 "url": self.address(hit),
                 "title": found.title.text,
-                "content_html": Html::marked(&found.snippet).into_string(),
+                "content_html": if hit.html.is_empty() {
+                    Html::marked(&found.snippet).into_string()
+                } else {
+                    hit.html.clone()
+                },
                 "date_modified": moment(&hit.fetched_ms),
             });
             if let Some(published) = hit.published_ms {

@@ -194,6 +194,8 @@ pub struct RecentHit {
     pub fetched_ms: i64,
     /// Publication, Unix milliseconds.
     pub published_ms: Option<i64>,
+    /// The whole text as HTML of a closed set of elements; empty where there is none, or too much for a feed.
+    pub html: String,
 }
 
 /// Answer to a search.
@@ -632,10 +634,19 @@ pub fn to_hits(
     documents.into_iter().map(arrived).collect()
 }
 
+/// Longest text that a feed repeats, in bytes.
+const MAX_FEED_TEXT: usize = 100_000;
+
 fn arrived(reader: &Reader, stored: StoredDocument, hit_maker: &HitMaker) -> RecentHit {
     let published = stored.document.published.as_deref();
     let offset = reader.config().utc_offset_minutes;
+    let is_short = stored.document.text.len() <= MAX_FEED_TEXT;
     RecentHit {
+        html: if is_short {
+            stored.document.html()
+        } else {
+            String::new()
+        },
         fetched_ms: stored.fetched_ms,
         published_ms: published.and_then(|text| parse_published(text, offset)),
         found: hit_maker.hit(FoundDocument {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::api::answer::DOCUMENT_FIELDS;
 
 #[tokio::test]
 async fn search_returns_escaped_hits() {
@@ -253,6 +254,17 @@ async fn documents_by_id_only() {
     assert_eq!(answer.json()["images"][0]["alt"], "<b>井架</b>");
     assert_eq!(answer.json()["meta"]["发文字号"], "国发〔2026〕12号");
     assert_eq!(answer.json()["attachments"][0]["format"], "docx");
+    let chosen = get("/api/docs/0000000000000001?fields=id,%20text,markdown").await;
+    let names: Vec<String> = chosen.json().as_object().unwrap().keys().cloned().collect();
+    assert_eq!(names, ["id", "markdown", "text"]);
+    get("/api/docs/0000000000000001?fields=body")
+        .await
+        .problem(400);
+    get("/api/docs/0000000000000001?only=id").await.problem(400);
+    let all = answer.json();
+    for name in all.as_object().unwrap().keys() {
+        assert!(DOCUMENT_FIELDS.contains(&name.as_str()), "{name}");
+    }
     for id in [
         "ffff",
         "..%2F..%2Fetc%2Fpasswd",

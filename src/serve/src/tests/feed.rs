@@ -39,6 +39,11 @@ async fn atom_and_json_agree() {
                 .starts_with("https://oil1.example/a?x=1&y=")
         );
         assert!(feed.entries[3].published.is_none());
+        let whole = feed.entries[1].content.as_ref();
+        assert_eq!(
+            whole.and_then(|content| content.body.as_deref()),
+            Some(WHOLE)
+        );
         let snippet = |entry: &feed_rs::model::Entry| {
             let content = entry.content.as_ref().and_then(|c| c.body.clone());
             content

@@ -39,6 +39,9 @@ use taojin_search::index::{
 };
 use taojin_search::query::dates::DateError;
 
+/// A whole text in a feed.
+const WHOLE: &str = "<h2>油价 &amp; 气价</h2>\n<p>&lt;b&gt;正文</p>\n";
+
 /// Title that would do harm if it reached a page unescaped.
 const HOSTILE: &str = "<script>alert(\"1\")</script>油价 & 'x'";
 
@@ -323,6 +326,11 @@ impl SearchSource for Fake {
         let arrived = |(at, found): (i64, DocumentHit)| RecentHit {
             fetched_ms: 1_800_000_000_000 - at,
             published_ms: found.published.as_ref().map(|_| 1_777_564_800_000),
+            html: if at == 1 {
+                WHOLE.to_owned()
+            } else {
+                String::new()
+            },
             found,
         };
         Ok((0..).zip(hits).map(arrived).collect())

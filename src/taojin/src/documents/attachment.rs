@@ -2,16 +2,20 @@
 
 use chrono::{DateTime, Duration, FixedOffset};
 
-use taojin_attachments::{Attachment, FileType, Member, Part, Place};
+use taojin_attachments::{Attachment, FileType, Heading, Member, Part, Place};
 use taojin_crawl::store::Announcement;
+use taojin_extract::structure::{Block, BlockKind, Row, Structure};
 use taojin_extract::{
-    Clock, DateSource, Document, FilePart, Kind, Provenance, SourceFile, find_day, read_listed_date,
+    Clock, DateSource, Document, FilePart, Kind, Provenance, SourceFile, add_habits, find_day,
+    read_listed_date,
 };
 
 /// Parts of a document whose places are kept.
 const MOST_PARTS: usize = 2_000;
 /// Characters of a title or of the name of a part.
 const TITLE_CHARS: usize = 200;
+/// Headings among which a line is looked for: one may have been cut, or joined to what follows.
+const NEXT_HEADINGS: usize = 3;
 /// Lines of a page that must be full for paragraphs to be made of them.
 const FULL_LINES: usize = 3;
 /// How far before the page that offers it a file may have been made: a form is older than what is written into it.
@@ -44,8 +48,11 @@ pub(crate) fn of_attachment(read: Attachment, origin: &Origin<'_>) -> Document {
     let title = title(&read, origin);
     let (published, date_source) = published(&read, origin, title.as_deref()).unzip();
     let author = Some(read.authors.join(" ")).filter(|names| !names.is_empty());
-    text.add(read.parts, read.file_type, None);
+    text.add(read.parts, &read.headings, read.file_type, None);
     text.add_members(read.members, "");
+    let whole = text.lines.join("\n");
+    let mut structure = Structure::new(text.blocks);
+    add_habits(&whole, &[], &mut structure);
     let page = origin.announced;
     let mut document = Document {
         url: origin.url.to_owned(),
@@ -58,7 +65,8 @@ pub(crate) fn of_attachment(read: Attachment, origin: &Origin<'_>) -> Document {
             ratio_lines: None,
         },
         author,
-        text: text.lines.join("\n"),
+        text: whole,
+        structure,
         kind: Kind::Attachment,
         method: "file".to_owned(),
         file: Some(SourceFile {
@@ -75,15 +83,23 @@ pub(crate) fn of_attachment(read: Attachment, origin: &Origin<'_>) -> Document {
     document
 }
 
-/// Paragraphs, and where parts begin among them.
+/// Paragraphs, what they are, and where parts begin among them.
 #[derive(Default)]
 struct Text {
     lines: Vec<String>,
+    blocks: Vec<Block>,
     parts: Vec<FilePart>,
 }
 
 impl Text {
-    fn add(&mut self, parts: Vec<Part>, file_type: FileType, member: Option<&str>) {
+    fn add(
+        &mut self,
+        parts: Vec<Part>,
+        headings: &[Heading],
+        file_type: FileType,
+        member: Option<&str>,
+    ) {
+        let mut headings = headings;
         for part in parts {
             let place = match part.place {
                 Place::Whole => None,
@@ -107,7 +123,40 @@ impl Text {
                     after: u32::try_from(self.lines.len()).unwrap_or(u32::MAX),
                 });
             }
+            self.mark_lines(&lines, &mut headings);
             self.lines.extend(lines);
+        }
+    }
+
+    /// Notes what the lines of a part are: rows, whose cells tabs part, and the next of the `headings`.
+    fn mark_lines(&mut self, lines: &[String], headings: &mut &[Heading]) {
+        let mut in_table = false;
+        for (at, line) in (self.lines.len()..).zip(lines) {
+            let heading = headings
+                .iter()
+                .take(NEXT_HEADINGS)
+                .position(|next| next.text == *line);
+            let is_row = line.contains('\t');
+            let kind = if let Some(nth) = heading {
+                let level = headings[nth].level;
+                *headings = headings.get(nth + 1..).unwrap_or_default();
+                BlockKind::Heading(level)
+            } else if is_row {
+                BlockKind::Row(Row {
+                    first: !in_table,
+                    ..Row::default()
+                })
+            } else {
+                BlockKind::Plain
+            };
+            in_table = is_row && heading.is_none();
+            if kind != BlockKind::Plain {
+                self.blocks.push(Block {
+                    at: u32::try_from(at).unwrap_or(u32::MAX),
+                    kind,
+                    ..Block::default()
+                });
+            }
         }
     }
 
@@ -117,7 +166,7 @@ impl Text {
             let name = format!("{above}{}", member.name);
             match member.content {
                 Ok(read) => {
-                    self.add(read.parts, read.file_type, Some(&name));
+                    self.add(read.parts, &read.headings, read.file_type, Some(&name));
                     self.add_members(read.members, &format!("{name}/"));
                 }
                 Err(_) => self.lines.extend(paragraphs(&name, false)),
@@ -338,6 +387,7 @@ mod tests {
             modified: modified.map(seconds),
             pages: Some(2),
             parts: Vec::new(),
+            headings: Vec::new(),
             members: Vec::new(),
             garbled_pages: 0,
             is_cut: false,
@@ -522,5 +572,26 @@ mod tests {
         let expected = [("1", 0), ("3", 2), ("表.xlsx · 明细", 3)];
         assert_eq!(parts.collect::<Vec<_>>(), expected);
         assert_eq!(file.part_of(1).map(|part| part.name.as_str()), Some("1"));
+    }
+
+    #[test]
+    fn headings_and_rows_of_a_file() {
+        let heading = |level, text: &str| Heading {
+            level,
+            text: text.to_owned(),
+        };
+        let read = Attachment {
+            file_type: FileType::Docx,
+            parts: vec![Part {
+                place: Place::Whole,
+                text: "总则\n正文第一段。\n井\t产量\nA\t\t7\n第二章 附则\n1. 甲方\n2. 乙方\n"
+                    .to_owned(),
+            }],
+            headings: vec![heading(1, "总则"), heading(2, "没有的标题")],
+            ..file(None, None, None)
+        };
+        let document = of_attachment(read, &Origin::default());
+        let wanted = "# 总则\n\n正文第一段。\n\n| 井 | 产量 |  |\n| --- | --- | --- |\n| A |  | 7 |\n\n## 第二章 附则\n\n1. 甲方\n2. 乙方\n";
+        assert_eq!(document.markdown(), wanted);
     }
 }

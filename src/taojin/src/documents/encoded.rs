@@ -58,12 +58,14 @@ impl EncodedDocument {
         Ok(serde_json::from_slice(&self.json)?)
     }
 
-    /// Whether it says the same as another in every field; how each was read, and how sure that is, does not count.
+    /// Whether it says the same as another in every field; how each was read, how sure that is, and where the links of the text lead
+    /// does not count: an address may hold the number of a session.
     pub(crate) fn is_same(&self, other: &Document) -> bool {
         let Ok(own) = self.decode() else {
             return false;
         };
         let other = Document {
+            structure: own.structure,
             method: own.method,
             provenance: Provenance {
                 confidence: own.provenance.confidence,

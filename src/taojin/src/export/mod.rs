@@ -47,6 +47,8 @@ struct Line<'a> {
     fetched_ms: i64,
     #[serde(flatten)]
     document: &'a Document,
+    /// The text with its headings, lists, tables, code, links and pictures.
+    markdown: String,
     /// What readers call its site.
     #[serde(skip_serializing_if = "Option::is_none")]
     site_title: Option<&'a String>,
@@ -126,6 +128,7 @@ fn line(out: &mut impl Write, stored: &StoredDocument, titles: &TitlesByName) ->
         fetched_ms: stored.fetched_ms,
         fields: stored.document.meta.typed(),
         document: &stored.document,
+        markdown: stored.document.markdown(),
     };
     serde_json::to_writer(&mut *out, &line)?;
     out.write_all(b"\n")

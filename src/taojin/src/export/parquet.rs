@@ -73,6 +73,7 @@ const SCHEMA: &str = "message document {
             required binary element (STRING);
         }
     }
+    required binary markdown (STRING);
 }";
 
 static TYPE: LazyLock<TypePtr> =
@@ -223,7 +224,9 @@ impl<W: Write + Send> Columns<'_, W> {
         let title = |row: &StoredDocument| titles.get(row.document.site.as_ref()?);
         let titles = rows.iter().map(|row| Some(title(row)?.as_str().into()));
         self.optional::<ByteArrayType>(titles.collect())?;
-        self.list::<String, 1>(rows, |d| &d.addresses, [|url| (Some(url), 1)])
+        self.list::<String, 1>(rows, |d| &d.addresses, [|url| (Some(url), 1)])?;
+        let markdown: Vec<String> = rows.iter().map(|row| row.document.markdown()).collect();
+        self.required(markdown.iter().map(String::as_str))
     }
 
     fn required<'t>(&mut self, texts: impl Iterator<Item = &'t str>) -> Result<(), ParquetError> {

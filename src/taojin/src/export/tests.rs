@@ -265,6 +265,7 @@ fn parquet_holds_all_groups() {
             row.get_list(22).unwrap().len(),
             wanted.document.addresses.len()
         );
+        assert_eq!(*row.get_string(23).unwrap(), stored(at).document.markdown());
         let title = row.get_string(21).ok().map(String::as_str);
         assert_eq!(title, at.is_multiple_of(4).then_some("甲站日报"), "{at}");
         rows += 1;
