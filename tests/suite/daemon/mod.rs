@@ -6,6 +6,7 @@ mod control;
 mod figures;
 mod health;
 mod stop;
+mod structure;
 
 use crate::support::daemon::Daemon;
 use crate::support::folder::assert_has;

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::inline::{Run, is_web_address, runs};
 use super::tree::{Element, ElementTree};
-use super::{BlockKind, SpanKind, Structure};
+use super::{Block, BlockKind, SpanKind, Structure};
 use crate::document::Image;
 
 /// The elements that are written.
@@ -173,7 +173,7 @@ impl Writer<'_> {
     fn write_paragraph(&mut self, at: u32) {
         let text = self.paragraph(at);
         let block = self.structure.block(at);
-        let start = block.and_then(super::marker).map_or(0, |marker| marker.end);
+        let start = block.and_then(Block::marker).map_or(0, |marker| marker.end);
         self.write_range(at, start..text.len());
     }
 

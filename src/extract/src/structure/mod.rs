@@ -55,6 +55,15 @@ pub struct Block {
     pub spans: Vec<Span>,
 }
 
+impl Block {
+    /// The range of the number with which the text marks an item, where a list has a number of its own for it.
+    pub fn marker(&self) -> Option<Range<usize>> {
+        let is_item = self.begins > 0 && self.containers.last()?.is_item();
+        let first = self.spans.first().filter(|_| is_item)?;
+        (first.2 == SpanKind::Marker && first.0 == 0).then(|| first.range())
+    }
+}
+
 /// What a paragraph is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -280,13 +289,6 @@ impl Structure {
             }
         }
     }
-}
-
-/// The range of the number with which the text marks an item, where a list has a number of its own for it.
-fn marker(block: &Block) -> Option<Range<usize>> {
-    let is_item = block.begins > 0 && block.containers.last()?.is_item();
-    let first = block.spans.first().filter(|_| is_item)?;
-    (first.2 == SpanKind::Marker && first.0 == 0).then(|| first.range())
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]

@@ -10,12 +10,13 @@ use axum::http::StatusCode;
 use axum::response::Response;
 use chrono::{DateTime, FixedOffset};
 use taojin_extract as extract;
-use taojin_extract::{Attachment, Comment, Document, Image, Piece, SourceFile, Typed};
+use taojin_extract::{Attachment, Comment, Document, SourceFile, Typed};
 use taojin_search::query::is_label;
 
 use crate::api::log::Past;
 use crate::pages::moment::Moment;
 use crate::pages::request::{PageRequest, broken, page};
+use crate::pages::structured::{ContentsEntry, StructuredText};
 use crate::pages::versions;
 use crate::pages::versions::VersionLink;
 use crate::pages::view::{
@@ -25,6 +26,8 @@ use crate::pages::words::{Lang, fill};
 use crate::search::params::Params;
 use crate::search::source::{DocumentHit, Marked, Related};
 
+/// What the names of headings begin with.
+const HEADING_PREFIX: &str = "s-";
 /// Other addresses of a document that its page names.
 const ADDRESSES_SHOWN: usize = 10;
 
@@ -34,7 +37,7 @@ struct CommentView {
     published: Option<Moment>,
     reply_to: String,
     votes: String,
-    pieces: Vec<Piece<Html>>,
+    text: Html,
 }
 
 /// A file that the page offers.
@@ -145,8 +148,7 @@ pub(crate) struct DocumentPage {
     source: String,
     author: String,
     published: Option<Moment>,
-    /// The address of a picture is that of a page or none; this page never loads it.
-    pieces: Vec<Piece<Html>>,
+    text: TextView,
     fields: Vec<FieldView>,
     file: Option<FileView>,
     attachments: Vec<AttachmentView>,
@@ -212,7 +214,7 @@ impl DocumentPage {
             } else {
                 c.t.counts.comments.fill(comments)
             },
-            pieces: body.pieces,
+            text: TextView::new(&c, body.text, document.file.as_ref()),
             fields: document.meta.iter().map(field).collect(),
             file: document.file.as_ref().map(|file| {
                 let mut view = FileView::new(&c, file);
@@ -242,21 +244,6 @@ impl DocumentPage {
         }
     }
 
-    /// The pieces under the part of a file that they belong to; before the first part, or without any, under none.
-    fn sections(&self) -> Vec<(Option<&PartView>, &[Piece<Html>])> {
-        let parts = self.file.iter().flat_map(|file| &file.parts);
-        let place = |after: u32| (after as usize).min(self.pieces.len());
-        let mut sections = Vec::new();
-        let (mut from, mut under) = (0, None);
-        for part in parts {
-            let to = place(part.after).max(from);
-            sections.push((under, &self.pieces[from..to]));
-            (from, under) = (to, Some(part));
-        }
-        sections.push((under, &self.pieces[from..]));
-        sections
-    }
-
     /// Where documents with the same item in a field are searched.
     fn search_path(&self, name: &str, item: &str) -> String {
         let item = item.replace('"', " ");
@@ -270,7 +257,7 @@ impl DocumentPage {
     pub(crate) fn texts(document: &Document) -> Vec<String> {
         let title = document.title.clone().unwrap_or_default();
         std::iter::once(title)
-            .chain(lines(&document.text).map(str::to_owned))
+            .chain(document.text.lines().map(str::to_owned))
             .chain(document.comments.iter().map(|comment| comment.text.clone()))
             .collect()
     }
@@ -289,9 +276,50 @@ fn attachment(c: &Chrome, file: Attachment, known: &BTreeMap<String, String>) ->
     }
 }
 
+/// The text as it is shown.
+struct TextView {
+    /// Its parts: of a file under the headings of its pages, sheets, slides or members; else one without a heading.
+    sections: Vec<SectionView>,
+    contents: Vec<ContentsEntry>,
+}
+
+struct SectionView {
+    part: Option<PartView>,
+    html: Html,
+}
+
+impl SectionView {
+    /// None for one without a heading and with nothing in it.
+    fn new(c: &Chrome, part: Option<PartView>, text: &StructuredText) -> Option<SectionView> {
+        (part.is_some() || !text.is_empty()).then(|| SectionView {
+            part,
+            html: text.write(HEADING_PREFIX, c.t.picture),
+        })
+    }
+}
+
+impl TextView {
+    fn new(c: &Chrome, mut text: StructuredText, file: Option<&SourceFile>) -> TextView {
+        let contents = text.contents(HEADING_PREFIX);
+        let parts = file
+            .map(|file| FileView::new(c, file).parts)
+            .unwrap_or_default();
+        let mut sections = Vec::new();
+        let (mut from, mut under) = (0, None);
+        for part in parts {
+            let to = (part.after as usize).max(from);
+            let above = text.split_to(to - from);
+            sections.extend(SectionView::new(c, under, &above));
+            (from, under) = (to, Some(part));
+        }
+        sections.extend(SectionView::new(c, under, &text));
+        TextView { sections, contents }
+    }
+}
+
 /// Text and comments; what is both stands below, once, as a post with its author and time.
 struct Body {
-    pieces: Vec<Piece<Html>>,
+    text: StructuredText,
     comments: Vec<CommentView>,
     /// Whether most of the comments are posts.
     is_thread: bool,
@@ -299,12 +327,12 @@ struct Body {
 
 impl Body {
     fn new(c: &Chrome, document: &Document, marked: &[Marked]) -> Body {
-        let paragraphs: Vec<&str> = lines(&document.text).collect();
+        let paragraphs: Vec<&str> = document.text.lines().map(str::trim).collect();
         let owners = owners(&paragraphs, &document.comments);
         let (head, comments) =
             marked.split_at(marked.len().saturating_sub(document.comments.len()));
-        let mut own = Share::default();
-        let mut posts: Vec<Share> = vec![Share::default(); document.comments.len()];
+        let mut own = StructuredText::default();
+        let mut posts = vec![StructuredText::default(); document.comments.len()];
         let mut images = document.images.iter().peekable();
         let paragraphs = head.iter().skip(1).zip(&owners);
         let mut before = None;
@@ -313,62 +341,47 @@ impl Body {
             while let Some(image) = images.next_if(|image| image.after <= at) {
                 share(&mut own, &mut posts, before).show(image);
             }
-            let text = Html::marked(paragraph);
-            share(&mut own, &mut posts, *owner).paragraphs.push(text);
+            let block = document.structure.block(at);
+            share(&mut own, &mut posts, *owner).add(paragraph, block);
             before = *owner;
         }
         for image in images {
             share(&mut own, &mut posts, before).show(image);
         }
-        let inside = posts.iter().filter(|post| !post.paragraphs.is_empty());
+        let inside = posts.iter().filter(|post| post.has_paragraphs());
         let replies = document.comments.iter().filter(|post| !post.opening);
         let is_thread = inside.count() * 2 > replies.count();
         let comments = document.comments.iter().zip(comments).zip(posts);
         // The post that opens a thread stands above its replies, as the text.
         let comments = comments.filter(|((comment, _), _)| !comment.opening);
-        let view = |((comment, text), mut post): ((&extract::Comment, &Marked), Share)| {
-            if post.paragraphs.is_empty() {
-                post.paragraphs.push(Html::marked(text));
+        let view = |(at, ((comment, text), mut post)): (
+            usize,
+            ((&extract::Comment, &Marked), StructuredText),
+        )| {
+            if !post.has_paragraphs() {
+                post.add(text, None);
             }
             CommentView {
                 author: comment.author.clone().unwrap_or_default(),
                 published: c.moment(comment.published.as_ref()),
                 reply_to: comment.reply_to.clone().unwrap_or_default(),
                 votes: comment.votes.map(|n| n.to_string()).unwrap_or_default(),
-                pieces: post.pieces(),
+                text: post.write(&format!("post-{at}-"), c.t.picture),
             }
         };
         Body {
-            comments: comments.map(view).collect(),
-            pieces: own.pieces(),
+            comments: comments.enumerate().map(view).collect(),
+            text: own,
             is_thread,
         }
     }
 }
 
-/// What belongs together: the text of a document, or one post.
-#[derive(Clone, Default)]
-struct Share {
-    paragraphs: Vec<Html>,
-    images: Vec<Image>,
-}
-
-impl Share {
-    /// A picture after what is there already.
-    fn show(&mut self, image: &Image) {
-        self.images.push(Image {
-            url: image.url.as_deref().and_then(outward),
-            alt: image.alt.clone(),
-            after: u32::try_from(self.paragraphs.len()).unwrap_or(u32::MAX),
-        });
-    }
-
-    fn pieces(self) -> Vec<Piece<Html>> {
-        extract::split_pieces(self.paragraphs.into_iter(), self.images)
-    }
-}
-
-fn share<'s>(own: &'s mut Share, posts: &'s mut [Share], owner: Option<usize>) -> &'s mut Share {
+fn share<'s>(
+    own: &'s mut StructuredText,
+    posts: &'s mut [StructuredText],
+    owner: Option<usize>,
+) -> &'s mut StructuredText {
     match owner {
         Some(at) if at < posts.len() => &mut posts[at],
         _ => own,

@@ -15,6 +15,7 @@ pub(crate) mod results;
 pub(crate) mod site;
 pub(crate) mod sites;
 pub(crate) mod status;
+pub(crate) mod structured;
 pub(crate) mod templates;
 pub(crate) mod terms;
 pub(crate) mod trends;

@@ -272,6 +272,11 @@ pub(crate) fn address(url: &str) -> String {
 pub(crate) struct Html(String);
 
 impl Html {
+    /// HTML whose writer has escaped what is no markup.
+    pub(crate) fn written(html: String) -> Html {
+        Html(html)
+    }
+
     /// Escapes the text and marks its ranges; ranges that touch become one.
     pub(crate) fn marked(marked: &Marked) -> Html {
         let text = marked.text.as_str();

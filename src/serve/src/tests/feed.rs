@@ -42,7 +42,7 @@ async fn atom_and_json_agree() {
         let whole = feed.entries[1].content.as_ref();
         assert_eq!(
             whole.and_then(|content| content.body.as_deref()),
-            Some(WHOLE)
+            Some(WHOLE.trim())
         );
         let snippet = |entry: &feed_rs::model::Entry| {
             let content = entry.content.as_ref().and_then(|c| c.body.clone());

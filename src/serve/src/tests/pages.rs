@@ -173,7 +173,7 @@ async fn document_page_shows_text() {
     let page = visit("/doc/0000000000000001?q=%E6%B2%B9%E4%BB%B7").await;
     assert_eq!(page.status, StatusCode::OK);
     assert_escaped(&page);
-    page.assert_has(&["<h1><mark>油价</mark>第1号</h1>", "<p>第二段 &amp; <mark>油价</mark>。</p>", "<p class=\"picture\"><a href=\"https://img.example/p.jpg\" rel=\"noopener noreferrer external\">&#60;b&#62;井架"]);
+    page.assert_has(&["<h1><mark>油价</mark>第1号</h1>", "<p>第二段 &amp; <mark>油价</mark>。</p>", "<p class=\"picture\"><a href=\"https://img.example/p.jpg\" rel=\"noopener noreferrer external\">&lt;b&gt;井架"]);
     let at = |piece: &str| page.body.find(piece).unwrap();
     assert!(at("今日") < at("井架") && at("井架") < at("第二段"));
     // Fields above the text, files below it; an address that is no page's is no link.

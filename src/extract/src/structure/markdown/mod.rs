@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use super::inline::{is_web_address, runs};
 use super::tree::{Element, ElementTree};
-use super::{BlockKind, Structure, marker};
+use super::{Block, BlockKind, Structure};
 use crate::document::Image;
 use inline::{Inline, Place, can_be_set_off, escape, guard_start, write_address};
 
@@ -131,7 +131,7 @@ impl Writer<'_> {
     fn write_paragraph(&mut self, at: u32, place: Place) {
         let text = self.paragraph(at);
         let block = self.structure.block(at);
-        let range = match block.and_then(marker) {
+        let range = match block.and_then(Block::marker) {
             Some(marker) => marker.end..text.len(),
             None => 0..text.len(),
         };
