@@ -5,7 +5,7 @@ use taojin_extract::Document;
 use taojin_extract::structure::{ELEMENTS, SpanKind};
 
 /// Elements without an end tag.
-const VOID: [&str; 1] = ["img"];
+const VOID: [&str; 2] = ["br", "img"];
 
 pub(super) fn assert_written(document: &Document) {
     read_strictly(&document.html());

@@ -50,6 +50,8 @@ pub(crate) struct RenderedRow {
     pub(crate) cells: Vec<Range<usize>>,
     /// The lines in them, each with where it begins.
     pub(crate) lines: Vec<(usize, usize)>,
+    /// Where a blank is between two lines of a cell.
+    pub(crate) breaks: Vec<usize>,
 }
 
 impl Row {
@@ -117,6 +119,7 @@ impl<'a> Tables<'a> {
             is_head: row.is_head,
             cells: Vec::with_capacity(row.places.len()),
             lines: Vec::new(),
+            breaks: Vec::new(),
         };
         let start = out.len();
         for (at, place) in row.places.iter().enumerate() {
@@ -133,7 +136,10 @@ impl<'a> Tables<'a> {
                 }
                 let shown = lines.filter(|line| kept.binary_search(line).is_ok());
                 for (nth, line) in shown.enumerate() {
-                    out.push_str(if nth > 0 { " " } else { "" });
+                    if nth > 0 {
+                        rendered.breaks.push(out.len() - start);
+                        out.push(' ');
+                    }
                     rendered.lines.push((line, out.len() - start));
                     out.push_str(self.outline.text(self.page, &self.outline.lines[line]));
                 }

@@ -1,4 +1,4 @@
-//! Formulas of a line, in LaTeX: what a page writes between `\\(` and `\\)`, says of a `<math>`, or gives as the text of a picture.
+//! Formulas of a line, in LaTeX: what a page writes between `\(` and `\)`, says of a `<math>`, or gives as the text of a picture.
 
 use std::ops::Range;
 
@@ -83,7 +83,7 @@ pub(super) fn place(
     placed.collect()
 }
 
-/// What stands between `\\(` and `\\)`, `\\[` and `\\]`, with the ranges of it and these signs.
+/// What stands between `\(` and `\)`, `\[` and `\]`, with the ranges of it and these signs.
 pub(super) fn find_delimited(text: &str) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
     let mut from = 0;

@@ -10,7 +10,7 @@ use crate::lines::Line;
 use crate::lines::outline::Outline;
 use crate::lines::table::{RenderedRow, Tables};
 use crate::page::{NodeId, Page, Tag};
-use crate::structure::{Block, BlockKind, CodeLine, Row, Structure};
+use crate::structure::{Block, BlockKind, CodeLine, Row, Span, SpanKind, Structure};
 use code::Listing;
 use place::{Containers, Places};
 use spans::SpanReader;
@@ -183,6 +183,9 @@ impl Joining<'_> {
             let text = outline.text(page, line);
             self.spans.add(line, text, *from, &[], &mut spans);
         }
+        let breaks = rendered.breaks.iter();
+        spans.extend(breaks.map(|at| Span::new(*at..at + 1, SpanKind::Break)));
+        spans.sort_by_key(|span| (span.0, std::cmp::Reverse(span.1)));
         Block {
             kind: BlockKind::Row(row),
             spans,

@@ -219,6 +219,10 @@ fn write_runs(text: &str, runs: &[Run<'_>], out: &mut String) {
                 }
                 continue;
             }
+            SpanKind::Break => {
+                out.push_str("<br>");
+                continue;
+            }
             SpanKind::Marker => {
                 write_runs(text, inside, out);
                 continue;

@@ -73,8 +73,8 @@ fn is_sound(paragraph: &str, span: &Span) -> bool {
         SpanKind::Link(url) => is_web_address(url),
         _ => true,
     };
-    let is_formula = matches!(span.2, SpanKind::Formula(_));
-    text.is_some_and(|text| is_formula || !text.trim().is_empty()) && is_followed
+    let may_be_blank = matches!(span.2, SpanKind::Formula(_) | SpanKind::Break);
+    text.is_some_and(|text| may_be_blank || !text.trim().is_empty()) && is_followed
 }
 
 /// Whether an address is absolute, of the web, and has nothing that would end it where it is written.

@@ -10,13 +10,14 @@
 pub(crate) mod html;
 mod inline;
 pub(crate) mod markdown;
+mod notation;
 #[cfg(test)]
 mod tests;
 mod tree;
 
 use std::ops::Range;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Serialize, Serializer};
 
 pub use html::ELEMENTS;
 pub use inline::{Run, runs};
@@ -29,29 +30,25 @@ pub(crate) const PAGE_CELLS: &str = " | ";
 const FILE_CELLS: char = '\t';
 
 /// The structure of a text: its paragraphs that are more than a plain one, in order.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Structure {
     /// At most one for each paragraph, sorted by its number.
     blocks: Vec<Block>,
 }
 
 /// What one paragraph is, where it stands, and what ranges of it are.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Block {
     /// Number of the paragraph; the first is 0.
     pub at: u32,
     /// What it is.
-    #[serde(default, skip_serializing_if = "BlockKind::is_plain")]
     pub kind: BlockKind,
     /// The items and quotations that it stands in, from the outermost.
-    #[serde(default, rename = "in", skip_serializing_if = "Vec::is_empty")]
     pub containers: Vec<Container>,
     /// How many of these, counted from the innermost, begin with it; the others go on from the paragraph before.
-    #[serde(default, skip_serializing_if = "is_zero")]
     pub begins: u8,
     /// Ranges of it, sorted by their beginning; of two that overlap one is inside the other and behind it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub spans: Vec<Span>,
 }
 
@@ -65,8 +62,7 @@ impl Block {
 }
 
 /// What a paragraph is.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum BlockKind {
     /// A paragraph like others.
     #[default]
@@ -88,17 +84,13 @@ impl BlockKind {
 }
 
 /// A row of a table.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Row {
     /// It is the first of its table.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub first: bool,
     /// Its cells are headings.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub head: bool,
     /// Where its cells are, in bytes of the paragraph; empty where they are what ` | ` or a tab parts.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cells: Vec<(u32, u32)>,
 }
 
@@ -159,23 +151,18 @@ fn split_cells(paragraph: &str) -> Vec<Range<usize>> {
 }
 
 /// A line of code.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-#[serde(default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CodeLine {
     /// It is the first of its listing.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub first: bool,
     /// Empty lines before it, which the text does not have.
-    #[serde(skip_serializing_if = "is_zero")]
     pub blank: u8,
     /// Language of the listing, where the page names it, on its first line.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub language: Option<String>,
 }
 
 /// What paragraphs stand in.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Container {
     /// A quotation.
     Quote,
@@ -192,7 +179,7 @@ impl Container {
 }
 
 /// A range of a paragraph and what it is; the range is in bytes and counts from the beginning of the paragraph.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Span(pub u32, pub u32, pub SpanKind);
 
 impl Span {
@@ -206,8 +193,7 @@ impl Span {
 }
 
 /// What a range of a paragraph is.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SpanKind {
     /// A link, with its absolute address.
     Link(String),
@@ -221,6 +207,8 @@ pub enum SpanKind {
     Formula(String),
     /// The number with which the text itself marks the item that begins with it.
     Marker,
+    /// The blank that stands for a line break in a cell.
+    Break,
 }
 
 impl Structure {
@@ -291,7 +279,17 @@ impl Structure {
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-fn is_zero(number: &u8) -> bool {
-    *number == 0
+impl Serialize for Structure {
+    /// As the short text that `notation` describes.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&notation::write(&self.blocks))
+    }
+}
+
+impl TryFrom<String> for Structure {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        notation::read(&text).map(Self::new)
+    }
 }

@@ -262,20 +262,51 @@ fn control_characters_move_ranges() {
 
 #[test]
 fn structure_as_json() {
-    let structure = Structure {
-        blocks: vec![
-            block(3, BlockKind::Heading(2)),
-            item(4, &[Container::Number(2)], 1),
-            spans(
-                5,
-                vec![link(0..3, "https://a.cn/"), Span::new(4..5, SpanKind::Code)],
-            ),
-        ],
+    let code = CodeLine {
+        first: true,
+        blank: 2,
+        language: Some("c%".to_owned()),
     };
+    let row = Row {
+        first: true,
+        head: true,
+        cells: vec![(0, 3), (6, 9)],
+    };
+    let structure = Structure::new(vec![
+        block(3, BlockKind::Heading(2)),
+        item(4, &[Container::Quote, Container::Number(2)], 1),
+        item(5, &[Container::Item], 0),
+        spans(
+            9,
+            vec![
+                link(0..3, "https://a.cn/%3E;b c"),
+                Span::new(4..5, SpanKind::Code),
+                Span::new(5..5, SpanKind::Formula("a>b%".to_owned())),
+            ],
+        ),
+        block(10, BlockKind::Code(code)),
+        block(11, BlockKind::Row(row)),
+    ]);
     let json = serde_json::to_string(&structure).unwrap();
-    let wanted = r#"[{"at":3,"kind":{"heading":2}},{"at":4,"in":[{"number":2}],"begins":1},{"at":5,"spans":[[0,3,{"link":"https://a.cn/"}],[4,5,"code"]]}]"#;
+    let wanted = r#""3h2;/qn2;/i^0;4 0+3a<https://a.cn/%3E;b c> 4+1c 1+0x<a%3Eb%25>;cf2<c%25>;rft(0-3,6-9)""#;
     assert_eq!(json, wanted);
-    assert_eq!(serde_json::from_str::<Structure>(&json).unwrap(), structure);
+    let read = serde_json::from_str::<Structure>(&json).unwrap();
+    assert_eq!(serde_json::to_string(&read).unwrap(), json);
+    assert_eq!(read.blocks[..3], structure.blocks[..3]);
+    for wrong in [
+        "h",
+        "3h2;0k",
+        "/n",
+        "4 0+3",
+        "4 0+3z",
+        "4 0+3a<x",
+        "9999999999",
+        "h999",
+        "rf(1-2",
+    ] {
+        let error = Structure::try_from(wrong.to_owned());
+        assert!(error.is_err(), "{wrong}: {error:?}");
+    }
 }
 
 /// Words that are syntax somewhere, and letters between them.
@@ -377,6 +408,15 @@ proptest! {
         let letters: String = document.text.chars().filter(|c| c.is_alphanumeric()).collect();
         let markdown = document.markdown();
         prop_assert_eq!(shown_letters(&markdown), letters, "{}", markdown);
+    }
+
+    /// Whatever is written is read again, and no text is more than wrong.
+    #[test]
+    fn notation_is_read_back(document in any_document(), text in "[0-9hkrcftqinsexmb/^;, ()<>+-]{0,30}") {
+        let structure = document.structure;
+        let written = notation::write(structure.blocks());
+        prop_assert_eq!(Structure::try_from(written), Ok(structure));
+        let _ = Structure::try_from(text);
     }
 
     /// Ranges that are none, in any order, are passed over.

@@ -77,6 +77,14 @@ fn tables_have_a_head_and_all_cells() {
         html.contains("<tr><th>设备</th><th>数量</th><th>备注</th></tr>"),
         "{html}"
     );
+    let broken = "<table><tr><td>阀门<br>三十七台<td>国产<tr><td>管线<td>两公里</table>";
+    assert!(
+        between(broken).starts_with("| 阀门 三十七台 | 国产 |"),
+        "{}",
+        between(broken)
+    );
+    let html = read(broken).html();
+    assert!(html.contains("<td>阀门<br>三十七台</td>"), "{html}");
     let two = format!("{table}<table><tr><td>甲<td>1<tr><td>乙<td>2</table>");
     assert_eq!(between(&two).matches("---").count(), 5);
 }

@@ -313,6 +313,10 @@ impl Writer<'_> {
                 SpanKind::Strong => self.begin("<strong>", "</strong>"),
                 SpanKind::Emphasis => self.begin("<em>", "</em>"),
                 SpanKind::Code => self.begin("<code>", "</code>"),
+                SpanKind::Break => {
+                    self.out.push_str("<br>");
+                    continue;
+                }
                 SpanKind::Marker => "",
             };
             self.write_runs(at, inside);

@@ -67,7 +67,7 @@ impl<'a> Inline<'a> {
             SpanKind::Link(url) => return self.write_link(url, inside),
             SpanKind::Code => return self.write_code(range, inside),
             SpanKind::Formula(formula) => return self.write_formula(formula, range, inside),
-            SpanKind::Marker => return self.write(inside),
+            SpanKind::Marker | SpanKind::Break => return self.write(inside),
             SpanKind::Strong => "**",
             SpanKind::Emphasis => "*",
         };
