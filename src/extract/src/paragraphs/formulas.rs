@@ -83,7 +83,7 @@ pub(super) fn place(
     placed.collect()
 }
 
-/// What stands between `\(` and `\)`, `\[` and `\]`, with the ranges of it and these signs.
+/// What is between `\(` and `\)`, `\[` and `\]`, with the ranges of it and these signs.
 pub(super) fn find_delimited(text: &str) -> Vec<(Range<usize>, String)> {
     let mut found = Vec::new();
     let mut from = 0;

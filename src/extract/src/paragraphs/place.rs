@@ -1,4 +1,4 @@
-//! Where a line stands: in a heading, a caption, a `<pre>`, in items and quotations.
+//! Where a line is: in a heading, a caption, a `<pre>`, in items and quotations.
 
 use std::collections::HashMap;
 
@@ -16,7 +16,7 @@ const ITEM_LINES: u32 = 8;
 /// The elements that items and quotations are, from the outermost.
 pub(super) type Containers = Vec<(NodeId, Container)>;
 
-/// Where a line stands.
+/// Where a line is.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Place {
     /// What the paragraph is by the elements around it.
@@ -62,7 +62,7 @@ impl<'a> Places<'a> {
         }
     }
 
-    /// Where a line of this block stands.
+    /// Where a line of this block is.
     pub(super) fn read(&mut self, block: NodeId) -> Place {
         let page = self.page;
         let mut place = Place::default();

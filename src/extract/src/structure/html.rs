@@ -34,7 +34,7 @@ pub const ELEMENTS: [&str; 22] = [
     "br",
 ];
 
-/// Writes the text with its structure and its pictures, which stand behind the paragraphs that they name.
+/// Writes the text with its structure and its pictures, which are behind the paragraphs that they name.
 pub(crate) fn write(text: &str, structure: &Structure, images: &[Image]) -> String {
     let paragraphs: Vec<&str> = text.lines().collect();
     let tree = ElementTree::new(paragraphs.len() as u32, structure, images);

@@ -34,7 +34,7 @@ fn read_runs<'s>(
 ) -> Vec<Run<'s>> {
     let mut runs = Vec::new();
     let mut at = range.start;
-    // A formula that is a picture stands between two characters, or behind the last.
+    // A formula that is a picture is between two characters, or behind the last.
     let begins_in = |span: &&Span| {
         let inner = span.range();
         inner.start < range.end || inner.is_empty() && inner.start == range.end

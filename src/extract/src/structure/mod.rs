@@ -25,7 +25,7 @@ pub use tree::{Element, ElementTree};
 
 /// Deepest nesting of lists and quotations that is kept.
 pub(crate) const MAX_DEPTH: usize = 8;
-/// What stands between the cells of a row in the text: of a page, and of a file.
+/// What is between the cells of a row in the text: of a page, and of a file.
 pub(crate) const PAGE_CELLS: &str = " | ";
 const FILE_CELLS: char = '\t';
 
@@ -37,14 +37,14 @@ pub struct Structure {
     blocks: Vec<Block>,
 }
 
-/// What one paragraph is, where it stands, and what ranges of it are.
+/// What one paragraph is, where it is, and what ranges of it are.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Block {
     /// Number of the paragraph; the first is 0.
     pub at: u32,
     /// What it is.
     pub kind: BlockKind,
-    /// The items and quotations that it stands in, from the outermost.
+    /// The items and quotations that it is in, from the outermost.
     pub containers: Vec<Container>,
     /// How many of these, counted from the innermost, begin with it; the others go on from the paragraph before.
     pub begins: u8,
@@ -73,7 +73,7 @@ pub enum BlockKind {
     Row(Row),
     /// A line of code.
     Code(CodeLine),
-    /// What stands under a picture or above a table.
+    /// What is under a picture or above a table.
     Caption,
 }
 
@@ -161,7 +161,7 @@ pub struct CodeLine {
     pub language: Option<String>,
 }
 
-/// What paragraphs stand in.
+/// What paragraphs are in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Container {
     /// A quotation.
@@ -207,7 +207,7 @@ pub enum SpanKind {
     Formula(String),
     /// The number with which the text itself marks the item that begins with it.
     Marker,
-    /// The blank that stands for a line break in a cell.
+    /// The blank that is in place of a line break in a cell.
     Break,
 }
 

@@ -1,7 +1,7 @@
 //! A structure as a short text, for stores and exports: the words of its JSON would take more than what they say.
 //!
-//! Blocks stand in order, a `;` between them. A block is the number of paragraphs since the block before (since the beginning for the
-//! first; left out where it is 1), what the paragraph is, what it stands in, and its spans:
+//! Blocks are in order, a `;` between them. A block is the number of paragraphs since the block before (since the beginning for the
+//! first; left out where it is 1), what the paragraph is, what it is in, and its spans:
 //!
 //! | part | written |
 //! |---|---|

@@ -12,7 +12,7 @@ pub enum Element {
     Heading(u8, u32),
     /// A paragraph.
     Paragraph(u32),
-    /// What stands under a picture or above a table.
+    /// What is under a picture or above a table.
     Caption(u32),
     /// A listing: these paragraphs are its lines.
     Code(Range<u32>),
@@ -71,9 +71,9 @@ impl ElementTree {
 /// A tree that is being built.
 #[derive(Default)]
 struct Building {
-    /// What stands in nothing.
+    /// What is in nothing.
     elements: Vec<Element>,
-    /// The open containers, from the outermost, each with what stands in it so far.
+    /// The open containers, from the outermost, each with what is in it so far.
     open: Vec<(Container, Vec<Element>)>,
 }
 

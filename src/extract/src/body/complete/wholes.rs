@@ -71,7 +71,7 @@ struct Parts<'a> {
     tables: Tables<'a>,
     /// Where such a part may be: behind the first paragraph. One that a kept line is in may end later.
     within: Range<usize>,
-    /// A table right in one of these may stand below the last line.
+    /// A table right in one of these may be below the last line.
     homes: [NodeId; 2],
 }
 
@@ -149,7 +149,7 @@ pub(super) fn find_headings(page: &Page, outline: &Outline, lines: &[usize]) -> 
     paths.dedup();
     let is_kept = |at: usize| lines.binary_search(&at).is_ok();
     let mut found: Vec<usize> = Vec::new();
-    // From the end, as headings stand above each other.
+    // From the end, as headings are above each other.
     for at in (first + 1..*last).rev() {
         let line = &outline.lines[at];
         if !is_heading(page, line) || is_kept(at) {

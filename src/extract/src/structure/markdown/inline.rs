@@ -243,7 +243,7 @@ impl Escaping {
             if joins || self.is_syntax(c, before, rest) {
                 out.push('\\');
             }
-            // A line break would end what it stands in.
+            // A line break would end what it is in.
             out.push(if c.is_control() { ' ' } else { c });
             before = Some(c);
         }
@@ -291,7 +291,7 @@ pub(super) fn guard_start(out: &mut String, start: usize) {
     }
 }
 
-/// Whether an ampersand with this behind it stands for a character, or might.
+/// Whether an ampersand with this behind it means a character, or might.
 fn begins_reference(rest: &str) -> bool {
     let word = rest.strip_prefix('#').unwrap_or(rest);
     let end = word.find(|c: char| !c.is_ascii_alphanumeric());

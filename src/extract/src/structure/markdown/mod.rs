@@ -11,7 +11,7 @@ use super::{Block, BlockKind, Structure};
 use crate::document::Image;
 use inline::{Inline, Place, can_be_set_off, escape, guard_start, write_address};
 
-/// Writes the text with its structure and its pictures, which stand behind the paragraphs that they name.
+/// Writes the text with its structure and its pictures, which are behind the paragraphs that they name.
 pub(crate) fn write(text: &str, structure: &Structure, images: &[Image]) -> String {
     let paragraphs: Vec<&str> = text.lines().collect();
     let tree = ElementTree::new(paragraphs.len() as u32, structure, images);
@@ -257,7 +257,7 @@ impl Writer<'_> {
     }
 }
 
-/// Whether elements stand on lines that follow each other without an empty one: a line, with a list below it at most.
+/// Whether elements are on lines that follow each other without an empty one: a line, with a list below it at most.
 fn is_short(elements: &[Element]) -> bool {
     match elements {
         [_] => true,
