@@ -3,9 +3,9 @@
 
 use std::ops::Range;
 
-use super::inline::{Run, is_web_address, runs};
+use super::inline::{Run, is_web_address};
 use super::tree::{Element, ElementTree};
-use super::{Block, BlockKind, SpanKind, Structure};
+use super::{SpanKind, Structure};
 use crate::document::Image;
 
 /// The elements that are written.
@@ -121,12 +121,10 @@ impl Writer<'_> {
     fn write_code(&mut self, lines: Range<u32>) {
         self.out.push_str("<pre><code>");
         for (nth, at) in lines.enumerate() {
-            let kind = self.structure.block(at).map(|block| &block.kind);
-            let blank = match kind {
-                Some(BlockKind::Code(line)) => usize::from(line.blank),
-                _ => 0,
+            let breaks = match nth {
+                0 => 0,
+                _ => self.structure.blank_lines(at) + 1,
             };
-            let breaks = if nth == 0 { 0 } else { blank + 1 };
             self.out.push_str(&"\n".repeat(breaks));
             let text = self.paragraph(at);
             escape(text, &mut self.out);
@@ -138,13 +136,16 @@ impl Writer<'_> {
         self.out.push_str("<table>\n");
         for at in rows {
             let text = self.paragraph(at);
-            let kind = self.structure.block(at).map(|block| &block.kind);
-            let is_head = matches!(kind, Some(BlockKind::Row(row)) if row.head);
+            let is_head = self.structure.is_head_row(at);
             let name = if is_head { "th" } else { "td" };
             self.out.push_str("<tr>");
             for cell in self.structure.cells(at, text) {
                 self.out.push_str(&format!("<{name}>"));
-                self.write_range(at, cell);
+                write_runs(
+                    text,
+                    &self.structure.runs_within(at, text, cell),
+                    &mut self.out,
+                );
                 self.out.push_str(&format!("</{name}>"));
             }
             self.out.push_str("</tr>\n");
@@ -172,18 +173,7 @@ impl Writer<'_> {
 
     fn write_paragraph(&mut self, at: u32) {
         let text = self.paragraph(at);
-        let block = self.structure.block(at);
-        let start = block.and_then(Block::marker).map_or(0, |marker| marker.end);
-        self.write_range(at, start..text.len());
-    }
-
-    fn write_range(&mut self, at: u32, range: Range<usize>) {
-        let text = self.paragraph(at);
-        let spans = self
-            .structure
-            .block(at)
-            .map_or(&[][..], |block| &block.spans);
-        write_runs(text, &runs(text, range, spans), &mut self.out);
+        write_runs(text, &self.structure.runs_of(at, text), &mut self.out);
     }
 
     fn paragraph<'p>(&self, at: u32) -> &'p str

@@ -15,12 +15,15 @@ pub enum Run<'s> {
 
 /// The runs of a range of a paragraph, in order. Spans that leave the range, cut a character or another span, or are of a kind that is
 /// open already are passed over.
-pub fn runs<'s>(paragraph: &str, range: Range<usize>, spans: &'s [Span]) -> Vec<Run<'s>> {
+pub(super) fn runs<'s>(paragraph: &str, range: Range<usize>, spans: &'s [Span]) -> Vec<Run<'s>> {
     let (start, end) = (range.start, range.end);
-    let mut spans = spans.iter().filter(|span| {
-        let within = span.range();
-        within.start >= start && within.end <= end && is_sound(paragraph, span)
-    });
+    // A row of many cells asks for each of them.
+    let first = spans.partition_point(|span| span.range().start < start);
+    let within = spans
+        .iter()
+        .skip(first)
+        .take_while(|span| span.range().start <= end);
+    let mut spans = within.filter(|span| span.range().end <= end && is_sound(paragraph, span));
     let mut next = spans.next();
     let mut open: Vec<&SpanKind> = Vec::new();
     read_runs(range, &mut next, &mut spans, &mut open)

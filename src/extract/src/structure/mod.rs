@@ -20,7 +20,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize, Serializer};
 
 pub use html::ELEMENTS;
-pub use inline::{Run, runs};
+pub use inline::Run;
 pub use tree::{Element, ElementTree};
 
 /// Deepest nesting of lists and quotations that is kept.
@@ -54,7 +54,7 @@ pub struct Block {
 
 impl Block {
     /// The range of the number with which the text marks an item, where a list has a number of its own for it.
-    pub fn marker(&self) -> Option<Range<usize>> {
+    fn marker(&self) -> Option<Range<usize>> {
         let is_item = self.begins > 0 && self.containers.last()?.is_item();
         let first = self.spans.first().filter(|_| is_item)?;
         (first.2 == SpanKind::Marker && first.0 == 0).then(|| first.range())
@@ -243,6 +243,33 @@ impl Structure {
             Some(BlockKind::Row(row)) => row.ranges(paragraph),
             _ => std::iter::once(0..paragraph.len()).collect(),
         }
+    }
+
+    /// Whether a paragraph is a row whose cells are headings.
+    pub fn is_head_row(&self, at: u32) -> bool {
+        let kind = self.block(at).map(|block| &block.kind);
+        matches!(kind, Some(BlockKind::Row(row)) if row.head)
+    }
+
+    /// The empty lines before a line of code.
+    pub fn blank_lines(&self, at: u32) -> usize {
+        match self.block(at).map(|block| &block.kind) {
+            Some(BlockKind::Code(line)) => usize::from(line.blank),
+            _ => 0,
+        }
+    }
+
+    /// The runs of a whole paragraph, without the number that a list has itself.
+    pub fn runs_of(&self, at: u32, paragraph: &str) -> Vec<Run<'_>> {
+        let marker = self.block(at).and_then(Block::marker);
+        let start = marker.map_or(0, |marker| marker.end);
+        self.runs_within(at, paragraph, start..paragraph.len())
+    }
+
+    /// The runs of a range of a paragraph, see [`Run`].
+    pub fn runs_within(&self, at: u32, paragraph: &str, range: Range<usize>) -> Vec<Run<'_>> {
+        let spans = self.block(at).map_or(&[][..], |block| &block.spans);
+        inline::runs(paragraph, range, spans)
     }
 
     /// Adds the structure of a text that is appended behind `before` paragraphs without its first `left_out` ones.

@@ -69,15 +69,8 @@ pub(crate) struct PartView {
     after: u32,
 }
 
-impl FileView {
-    pub(crate) fn new(c: &Chrome, file: &SourceFile) -> FileView {
-        let unit = match file.format.as_str() {
-            "ppt" | "pptx" | "odp" | "dps" => &c.t.counts.slides,
-            "xls" | "xlsx" | "ods" | "et" => &c.t.counts.sheets,
-            _ => &c.t.counts.pages,
-        };
-        let pages = file.pages.map(|pages| unit.fill(u64::from(pages)));
-        let size = (file.bytes > 0).then(|| size(file.bytes));
+impl PartView {
+    fn of_file(c: &Chrome, file: &SourceFile) -> Vec<PartView> {
         let heading = |name: &str| match name.parse::<u32>() {
             Ok(number) => fill(c.t.sentences.part, &[("n", &number.to_string())]),
             Err(_) => name.to_owned(),
@@ -87,6 +80,19 @@ impl FileView {
             heading: heading(&part.name),
             after: part.after,
         });
+        parts.collect()
+    }
+}
+
+impl FileView {
+    pub(crate) fn new(c: &Chrome, file: &SourceFile) -> FileView {
+        let unit = match file.format.as_str() {
+            "ppt" | "pptx" | "odp" | "dps" => &c.t.counts.slides,
+            "xls" | "xlsx" | "ods" | "et" => &c.t.counts.sheets,
+            _ => &c.t.counts.pages,
+        };
+        let pages = file.pages.map(|pages| unit.fill(u64::from(pages)));
+        let size = (file.bytes > 0).then(|| size(file.bytes));
         let page = file.page_url.as_deref().and_then(outward);
         FileView {
             format: file.format.to_uppercase(),
@@ -95,7 +101,7 @@ impl FileView {
                 .chain(size)
                 .collect::<Vec<_>>()
                 .join(" · "),
-            parts: parts.collect(),
+            parts: PartView::of_file(c, file),
             page: page.map(|url| {
                 (
                     file.page_title.clone().unwrap_or_else(|| address(&url)),
@@ -301,9 +307,8 @@ impl SectionView {
 impl TextView {
     fn new(c: &Chrome, mut text: StructuredText, file: Option<&SourceFile>) -> TextView {
         let contents = text.contents(HEADING_PREFIX);
-        let parts = file
-            .map(|file| FileView::new(c, file).parts)
-            .unwrap_or_default();
+        let parts = file.map(|file| PartView::of_file(c, file));
+        let parts = parts.unwrap_or_default();
         let mut sections = Vec::new();
         let (mut from, mut under) = (0, None);
         for part in parts {

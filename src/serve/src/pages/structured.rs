@@ -4,9 +4,7 @@
 use std::ops::Range;
 
 use taojin_extract::Image;
-use taojin_extract::structure::{
-    Block, BlockKind, Element, ElementTree, Run, SpanKind, Structure, runs,
-};
+use taojin_extract::structure::{Block, BlockKind, Element, ElementTree, Run, SpanKind, Structure};
 
 use crate::pages::view::{Html, outward};
 use crate::search::source::Marked;
@@ -214,12 +212,11 @@ impl Writer<'_> {
     fn write_code(&mut self, lines: Range<u32>) {
         self.out.push_str("<pre tabindex=\"0\"><code>");
         for (nth, at) in lines.enumerate() {
-            let blank = match self.structure.block(at).map(|block| &block.kind) {
-                Some(BlockKind::Code(line)) => usize::from(line.blank),
-                _ => 0,
+            let breaks = match nth {
+                0 => 0,
+                _ => self.structure.blank_lines(at) + 1,
             };
-            self.out
-                .push_str(&"\n".repeat(if nth == 0 { 0 } else { blank + 1 }));
+            self.out.push_str(&"\n".repeat(breaks));
             let whole = 0..self.text.paragraph(at).text.len();
             self.write_text(at, whole);
         }
@@ -231,13 +228,13 @@ impl Writer<'_> {
         self.out
             .push_str("<div class=\"scroll\" tabindex=\"0\"><table>\n");
         for at in rows {
-            let kind = self.structure.block(at).map(|block| &block.kind);
-            let is_head = matches!(kind, Some(BlockKind::Row(row)) if row.head);
+            let text = &self.text.paragraph(at).text;
+            let is_head = self.structure.is_head_row(at);
             let name = if is_head { "th" } else { "td" };
             self.out.push_str("<tr>");
-            for cell in self.structure.cells(at, &self.text.paragraph(at).text) {
+            for cell in self.structure.cells(at, text) {
                 self.out.push_str(&format!("<{name}>"));
-                self.write_range(at, cell);
+                self.write_runs(at, &self.structure.runs_within(at, text, cell));
                 self.out.push_str(&format!("</{name}>"));
             }
             self.out.push_str("</tr>\n");
@@ -276,19 +273,8 @@ impl Writer<'_> {
     }
 
     fn write_paragraph(&mut self, at: u32) {
-        let block = self.structure.block(at);
-        let start = block.and_then(Block::marker).map_or(0, |marker| marker.end);
-        let end = self.text.paragraph(at).text.len();
-        self.write_range(at, start..end);
-    }
-
-    fn write_range(&mut self, at: u32, range: Range<usize>) {
         let text = &self.text.paragraph(at).text;
-        let spans = self
-            .structure
-            .block(at)
-            .map_or(&[][..], |block| &block.spans);
-        self.write_runs(at, &runs(text, range, spans));
+        self.write_runs(at, &self.structure.runs_of(at, text));
     }
 
     fn write_runs(&mut self, at: u32, runs: &[Run<'_>]) {

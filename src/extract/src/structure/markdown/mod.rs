@@ -5,9 +5,9 @@ mod inline;
 
 use std::ops::Range;
 
-use super::inline::{is_web_address, runs};
+use super::inline::is_web_address;
 use super::tree::{Element, ElementTree};
-use super::{Block, BlockKind, Structure};
+use super::{BlockKind, Structure};
 use crate::document::Image;
 use inline::{Inline, Place, can_be_set_off, escape, guard_start, write_address};
 
@@ -130,12 +130,8 @@ impl Writer<'_> {
 
     fn write_paragraph(&mut self, at: u32, place: Place) {
         let text = self.paragraph(at);
-        let block = self.structure.block(at);
-        let range = match block.and_then(Block::marker) {
-            Some(marker) => marker.end..text.len(),
-            None => 0..text.len(),
-        };
-        self.write_range(at, range, place);
+        let runs = self.structure.runs_of(at, text);
+        Inline::new(text, place, &mut self.out).write(&runs);
     }
 
     /// Writes a caption as emphasis, where what it is in can be emphasized.
@@ -157,30 +153,17 @@ impl Writer<'_> {
         guard_start(&mut self.out, start);
     }
 
-    fn write_range(&mut self, at: u32, range: Range<usize>, place: Place) {
-        let text = self.paragraph(at);
-        let spans = self
-            .structure
-            .block(at)
-            .map_or(&[][..], |block| &block.spans);
-        Inline::new(text, place, &mut self.out).write(&runs(text, range, spans));
-    }
-
     fn write_code(&mut self, lines: Range<u32>) {
         let fence = "`".repeat(self.longest_ticks(lines.clone()).max(2) + 1);
         self.out.push_str(&fence);
         for (nth, at) in lines.enumerate() {
-            if let Some(BlockKind::Code(line)) = self.structure.block(at).map(|block| &block.kind) {
-                if nth == 0 {
-                    let is_name = |c: &char| c.is_ascii_alphanumeric() || "+-#._".contains(*c);
-                    let language = line.language.as_deref().unwrap_or_default();
-                    self.out.extend(language.chars().take_while(is_name));
-                    self.out.push('\n');
-                }
-                for _ in 0..line.blank {
-                    self.out.push_str(self.indent.trim_end());
-                    self.out.push('\n');
-                }
+            if nth == 0 {
+                self.write_language(at);
+                self.out.push('\n');
+            }
+            for _ in 0..self.structure.blank_lines(at) {
+                self.out.push_str(self.indent.trim_end());
+                self.out.push('\n');
             }
             self.out.push_str(&self.indent);
             let text = self.paragraph(at);
@@ -190,6 +173,15 @@ impl Writer<'_> {
         self.out.push_str(&self.indent);
         self.out.push_str(&fence);
         self.out.push('\n');
+    }
+
+    /// Writes the language of a listing, if it is a name.
+    fn write_language(&mut self, at: u32) {
+        if let Some(BlockKind::Code(line)) = self.structure.block(at).map(|block| &block.kind) {
+            let is_name = |c: &char| c.is_ascii_alphanumeric() || "+-#._".contains(*c);
+            let language = line.language.as_deref().unwrap_or_default();
+            self.out.extend(language.chars().take_while(is_name));
+        }
     }
 
     fn longest_ticks(&self, lines: Range<u32>) -> usize {
@@ -215,7 +207,9 @@ impl Writer<'_> {
             self.out.push('|');
             for cell in cells {
                 self.out.push(' ');
-                self.write_range(at, cell, Place::Cell);
+                let text = self.paragraph(at);
+                let runs = self.structure.runs_within(at, text, cell);
+                Inline::new(text, Place::Cell, &mut self.out).write(&runs);
                 self.out.push_str(" |");
             }
             self.out.push_str(&"  |".repeat(missing));
