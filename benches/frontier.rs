@@ -234,11 +234,11 @@ fn finished(lease: &Lease) -> FinishedPage {
     visit.class = UrlClass::Article;
     visit.due_ms = Some(NOW_MS + 86_400_000);
     visit.fetched_ms = Some(NOW_MS);
-    visit.digest = Some(lease.record.uri.fingerprint());
+    visit.digest = Some(lease.record.id.unsigned_abs());
     FinishedPage {
         id: lease.record.id,
         host: lease.record.host,
-        fingerprint: lease.record.uri.fingerprint(),
+        uri: lease.record.uri.clone(),
         visit,
         template: None,
         outlinks: Vec::new(),

@@ -256,11 +256,6 @@ impl CrawlUri {
             ..*self
         }
     }
-
-    /// 64-bit fingerprint of the canonical text (xxh3): the identity of the page in the store and the index.
-    pub fn fingerprint(&self) -> u64 {
-        xxhash_rust::xxh3::xxh3_64(self.as_str().as_bytes())
-    }
 }
 
 /// Where a link leads who follows it: an absolute URL as its page wrote it, with the part of the page that it names, but

@@ -1,77 +1,59 @@
-//! Hashes that assign keys to queues: bytes and a number of queues in, the index of a queue out. xxh3 is in use; the others
-//! reproduce published figures and need an odd prime number of queues: modulo 2^j, ELF sees only the end of its input and
-//! HfIp every fourth character.
+//! Numbers that find addresses: a canonical address in, a fingerprint out. An address is its text and never its
+//! fingerprint: whoever finds something by a fingerprint compares the address, and goes on to the next one where it is another's.
 
-/// Which hash assigns a queue to a shard.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum QueueHash {
-    /// xxh3, 64 bits: even for any modulus.
-    #[default]
-    Xxh3,
-    /// HfIp (Li and Feng 2004): four bytes XORed; wants an odd modulus.
-    HfIp,
-    /// hf (Li and Feng 2004): sum of characters weighted by position; wants an odd modulus.
-    Hf,
-    /// ELF hash of the System V object format, kept for comparison; wants an odd modulus.
-    Elf,
-}
+use std::hash::Hasher;
 
-impl QueueHash {
-    /// Every hash, in the order of the documented table.
-    pub const ALL: [QueueHash; 4] = [
-        QueueHash::Xxh3,
-        QueueHash::HfIp,
-        QueueHash::Hf,
-        QueueHash::Elf,
-    ];
+use siphasher::sip::SipHasher13;
 
-    /// Index of the shard of `shards` (at least 1) for this key.
-    pub fn shard(self, key: &str, shards: u32) -> u32 {
-        let shards = shards.max(1);
-        let bytes = key.as_bytes();
-        match self {
-            QueueHash::Xxh3 => {
-                let index = xxhash_rust::xxh3::xxh3_64(bytes) % u64::from(shards);
-                u32::try_from(index).expect("less than shards, which is u32")
-            }
-            QueueHash::HfIp => hfip(bytes) % shards,
-            QueueHash::Hf => hf(bytes) % shards,
-            QueueHash::Elf => elf(bytes) % shards,
+use crate::CrawlUri;
+
+/// Fingerprints that an address may have. Of a billion addresses two have the same first one with a probability of 3 %; that all
+/// of one are taken does not happen by chance.
+const NUMBERS: u8 = 4;
+
+/// The key of the fingerprints of one store. With a random one nobody outside can compute two addresses that have the same
+/// fingerprint, and fingerprints do not give it away: the function is SipHash-1-3 (Aumasson and Bernstein 2012).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FingerprintKey([u64; 2]);
+
+impl FingerprintKey {
+    /// That of stores that were made before there were keys: the function is xxh3.
+    pub const NONE: Self = FingerprintKey([0; 2]);
+
+    /// The key with these halves, which should be random; two zeros are [`FingerprintKey::NONE`].
+    pub fn new(halves: [u64; 2]) -> Self {
+        FingerprintKey(halves)
+    }
+
+    /// Its halves, for the store that it belongs to.
+    pub fn halves(self) -> [u64; 2] {
+        self.0
+    }
+
+    /// The first fingerprint of an address, which is its only one unless another address came before it that has the same.
+    pub fn fingerprint(self, address: &CrawlUri) -> u64 {
+        self.hash(address, 0)
+    }
+
+    /// All fingerprints of an address, in the order in which they are tried.
+    pub fn fingerprints(self, address: &CrawlUri) -> impl Iterator<Item = u64> {
+        (0..NUMBERS).map(move |number| self.hash(address, number))
+    }
+
+    fn hash(self, address: &CrawlUri, number: u8) -> u64 {
+        // A byte that no text has parts the address from the number.
+        let end = [0xFF, number];
+        let end = if number == 0 { &[] } else { &end[..] };
+        if self == Self::NONE {
+            let mut hasher = xxhash_rust::xxh3::Xxh3Default::new();
+            hasher.update(address.as_str().as_bytes());
+            hasher.update(end);
+            return hasher.digest();
         }
+        let [first, second] = self.0;
+        let mut hasher = SipHasher13::new_with_keys(first, second);
+        hasher.write(address.as_str().as_bytes());
+        hasher.write(end);
+        hasher.finish()
     }
-}
-
-/// ELF hash, 31 bits.
-pub fn elf(bytes: &[u8]) -> u32 {
-    let mut h: u32 = 0;
-    for &b in bytes {
-        h = (h << 4).wrapping_add(u32::from(b));
-        let high = h & 0xF000_0000;
-        if high != 0 {
-            h ^= high >> 24;
-        }
-        h &= !high;
-    }
-    h & 0x7FFF_FFFF
-}
-
-/// HfIp of Li and Feng, J. Software 15(2) 2004: byte i is XORed into byte i mod 4 of a little-endian word.
-pub fn hfip(bytes: &[u8]) -> u32 {
-    let mut word = [0u8; 4];
-    for (i, b) in bytes.iter().enumerate() {
-        word[i % 4] ^= b;
-    }
-    u32::from_le_bytes(word)
-}
-
-/// hf of Li and Feng, J. Software 15(2) 2004: absolute value of Σ byte × 3 × i, i from 1, in 32 bits that wrap.
-pub fn hf(bytes: &[u8]) -> u32 {
-    let mut sum: i32 = 0;
-    let mut weight: i32 = 0;
-    for &b in bytes {
-        weight = weight.wrapping_add(3);
-        sum = sum.wrapping_add(i32::from(b).wrapping_mul(weight));
-    }
-    sum.unsigned_abs()
 }

@@ -638,8 +638,8 @@ impl Frontier {
     }
 
     /// These addresses may be fetched again.
-    pub fn allow_again(&mut self, fingerprints: impl IntoIterator<Item = u64>) {
-        self.taken_down.lift(fingerprints);
+    pub fn allow_again<'a>(&mut self, addresses: impl IntoIterator<Item = &'a str>) {
+        self.taken_down.lift(addresses);
         self.reconsider();
     }
 
@@ -755,12 +755,12 @@ impl Frontier {
             .chain(std::iter::once((true, &mut batch.urls)));
         let mut lists: Vec<(bool, &mut Vec<NewUrl>)> = lists.collect();
         let mut listed = self.drop_refused_and_seen(&mut lists, report, now_ms);
-        let known = self.look_up(store, &lists)?;
+        let mut known = self.look_up(store, &lists)?.into_iter();
         let mut room = self.room();
         let mut foreign = Vec::new();
         for (i, (_, links)) in lists.into_iter().enumerate() {
             links.retain_mut(|link| {
-                if !link.is_new && known.contains(&link.uri.fingerprint()) {
+                if !link.is_new && known.next() == Some(true) {
                     report.seen += 1;
                     listed.extend(take_listed(link));
                     return false;
@@ -797,7 +797,7 @@ impl Frontier {
     fn leave_out(&mut self, link: &NewUrl, report: &mut CommitReport) {
         *report.refused.entry(Refusal::SiteFull).or_default() += 1;
         if let Some(site) = self.sites.get_mut(&link.site) {
-            site.skip(link.uri.fingerprint(), Refusal::SiteFull);
+            site.skip(self.seen.fingerprint(&link.uri), Refusal::SiteFull);
         }
     }
 
@@ -808,14 +808,14 @@ impl Frontier {
         lists: &mut [(bool, &mut Vec<NewUrl>)],
         report: &mut CommitReport,
         now_ms: i64,
-    ) -> Vec<(u64, Box<Announcement>)> {
+    ) -> Vec<(CrawlUri, Box<Announcement>)> {
         let mut listed = Vec::new();
         let mut here = HashSet::new();
         let mut skipped = Vec::new();
         let room = self.room();
         for (on_hub, links) in &mut *lists {
             links.retain_mut(|link| {
-                let hash = link.uri.fingerprint();
+                let hash = self.seen.fingerprint(&link.uri);
                 // A full site's new addresses are not to fill the filter either.
                 let allowed = if room.is_full(link) && !self.may_be_known(&link.uri) {
                     self.allow(link, now_ms).and(Err(Refusal::SiteFull))
@@ -848,27 +848,25 @@ impl Frontier {
         }
         for link in lists.iter().flat_map(|(_, links)| links.iter()) {
             if let Some(site) = self.sites.get_mut(&link.site) {
-                site.follow(link.uri.fingerprint());
+                site.follow(self.seen.fingerprint(&link.uri));
             }
         }
         listed
     }
 
-    /// The fingerprints of those links that the filter is not sure of and the store knows.
+    /// Whether the store knows each of those links that the filter is not sure of.
     fn look_up(
         &mut self,
         store: &Store,
         lists: &[(bool, &mut Vec<NewUrl>)],
-    ) -> Result<HashSet<u64>, StoreError> {
+    ) -> Result<Vec<bool>, StoreError> {
         let links = lists.iter().flat_map(|(_, links)| links.iter());
         let doubtful: Vec<_> = links.filter(|l| !l.is_new).map(|l| &l.uri).collect();
         self.seen.with_store += doubtful.len() as u64;
-        let mut known = HashSet::new();
-        for (uri, is_known) in doubtful.iter().zip(store.known(&doubtful)?) {
-            let hash = uri.fingerprint();
-            if is_known {
-                self.seen.confirm(hash);
-                known.insert(hash);
+        let known = store.addresses().known(&doubtful)?;
+        for (uri, is_known) in doubtful.iter().zip(&known) {
+            if *is_known {
+                self.seen.confirm(self.seen.fingerprint(uri));
             } else if self.parts.has_uri(uri) {
                 self.seen.false_positives += 1;
             }
@@ -880,7 +878,7 @@ impl Frontier {
     fn may_be_known(&self, uri: &CrawlUri) -> bool {
         !self.parts.has_uri(uri)
             || !self.seen.is_whole(uri)
-            || self.seen.contains(uri.fingerprint())
+            || self.seen.contains(self.seen.fingerprint(uri))
     }
 
     fn allow(&self, link: &NewUrl, now_ms: i64) -> Result<(), Refusal> {
@@ -1017,7 +1015,7 @@ impl Frontier {
 }
 
 /// What a feed or sitemap says of a link, which is known.
-fn take_listed(link: &mut NewUrl) -> Option<(u64, Box<Announcement>)> {
+fn take_listed(link: &mut NewUrl) -> Option<(CrawlUri, Box<Announcement>)> {
     let listed = link.announced.take_if(|said| said.listed.is_some());
-    listed.map(|listed| (link.uri.fingerprint(), listed))
+    listed.map(|listed| (link.uri.clone(), listed))
 }

@@ -104,7 +104,7 @@ impl Frontier {
     pub fn reopen(&mut self, store: &mut Store) -> Result<(), StoreError> {
         self.alike.save(store.dir());
         let shared = self.taken_down.clone();
-        shared.replace(store.takedowns()?.iter().map(|t| t.fingerprint));
+        shared.replace(store.takedowns()?.into_iter().map(|t| t.url));
         *self = Self::over(store, self.config.clone())?;
         self.taken_down = shared;
         Ok(())
@@ -114,7 +114,7 @@ impl Frontier {
         let dir = store.dir().to_owned();
         let seen = Seen::open(store, &dir, config.seen_error, config.seen_capacity)?;
         let taken_down = Takedowns::default();
-        taken_down.add(store.takedowns()?.iter().map(|t| t.fingerprint));
+        taken_down.add(store.takedowns()?.into_iter().map(|t| t.url));
         let mut frontier = Frontier {
             config,
             sites: HashMap::new(),

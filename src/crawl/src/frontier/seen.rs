@@ -21,7 +21,7 @@ use growable_bloom_filter::{GrowableBloom, GrowableBloomBuilder};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64};
 
 use crate::store::{Partition, Partitions, Reader, Store, StoreError, UrlId, first_row, partition};
-use taojin_uri::CrawlUri;
+use taojin_uri::{CrawlUri, FingerprintKey};
 
 /// Beside the database.
 const FILE: &str = "seen.filter";
@@ -43,6 +43,8 @@ const CONFIRMED_SLOTS: usize = 1 << 16;
 /// The filter and its tallies.
 #[derive(Debug)]
 pub(super) struct Seen {
+    /// That of the store.
+    key: FingerprintKey,
     filter: GrowableBloom,
     confirmed: Vec<u64>,
     /// Row of the store up to which the filter is complete.
@@ -64,9 +66,10 @@ pub(super) struct Seen {
 
 impl Seen {
     /// An empty filter with at most `error` false positives in total, growing from `capacity`.
-    pub(super) fn new(error: f64, capacity: usize) -> Self {
+    pub(super) fn new(key: FingerprintKey, error: f64, capacity: usize) -> Self {
         let first = (error * (1.0 - TIGHTENING)).clamp(1e-9, 0.5);
         Seen {
+            key,
             filter: GrowableBloomBuilder::new()
                 .desired_error_ratio(first)
                 .estimated_insertions(capacity.max(64))
@@ -91,7 +94,8 @@ impl Seen {
         error: f64,
         capacity: usize,
     ) -> Result<Self, StoreError> {
-        let mut seen = Seen::new(error, capacity);
+        let key = store.addresses().key();
+        let mut seen = Seen::new(key, error, capacity);
         if store.cluster().first_share().are_shared() {
             return Ok(seen);
         }
@@ -106,7 +110,7 @@ impl Seen {
         if seen.upto == 0 {
             // One stage with room for all and a quarter more is filled in half the time of many small ones.
             let known = usize::try_from(store.last_url()?).unwrap_or(0);
-            seen = Seen::new(error, capacity.max(known + known / 4));
+            seen = Seen::new(key, error, capacity.max(known + known / 4));
         }
         seen.catch_up(store)?;
         Ok(seen)
@@ -189,9 +193,15 @@ impl Seen {
         Ok(())
     }
 
-    /// Certainly met before: the store said so earlier.
+    /// What finds an address.
+    pub(super) fn fingerprint(&self, uri: &CrawlUri) -> u64 {
+        self.key.fingerprint(uri)
+    }
+
+    /// Certainly met before: the store said so earlier. Without a key nothing is certain: whoever knows the function can make an
+    /// address that is taken for another.
     pub(super) fn is_confirmed(&self, hash: u64) -> bool {
-        self.confirmed[slot(hash)] == hash
+        self.key != FingerprintKey::NONE && self.confirmed[slot(hash)] == hash
     }
 
     /// Maybe met before.
@@ -218,7 +228,7 @@ impl Seen {
     /// Remembers an address in the filter; whether it is new for certain.
     pub(super) fn take(&mut self, uri: &CrawlUri) -> bool {
         let is_whole = self.is_whole(uri);
-        self.insert(uri.fingerprint()) && is_whole
+        self.insert(self.fingerprint(uri)) && is_whole
     }
 
     /// Whether the filter has all addresses of the partition of this one, if it is one of this node.

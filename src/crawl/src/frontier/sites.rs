@@ -8,6 +8,8 @@ use foldhash::{HashMap, HashMapExt};
 
 use super::Frontier;
 use super::queue::{HUB_RANK, HostQueues, RECHECK_RANK};
+use taojin_uri::QueueHash;
+
 use crate::DAY_MS;
 use crate::scope::{Refusal, Scope};
 use crate::store::{
@@ -107,7 +109,7 @@ impl Frontier {
     /// Takes up what the operator has told another node: sites that pause or go on.
     pub fn read_sites(&mut self, store: &Store) -> Result<(), StoreError> {
         let taken_down = store.takedowns()?;
-        let taken_down = taken_down.iter().map(|takedown| takedown.fingerprint);
+        let taken_down = taken_down.into_iter().map(|takedown| takedown.url);
         let mut has_news = self.taken_down.replace(taken_down);
         for record in store.sites()? {
             if let Some(site) = self.sites.get_mut(&record.name) {
@@ -252,6 +254,8 @@ impl Site {
 const MAX_WAIT_MS: i64 = 30 * DAY_MS;
 /// A list after one to two times this: those of a site, found together, take turns.
 const MAX_LIST_WAIT_MS: i64 = 7 * DAY_MS;
+/// Turns that they take.
+const TURNS: u32 = 256;
 /// A recheck that must wait waits at least this long.
 const MIN_WAIT_MS: i64 = 3_600_000;
 /// A pass over other sites came upon it, on a host that they share: it waits until that pass is probably over.
@@ -299,9 +303,9 @@ impl Frontier {
         let Some(queues) = self.hosts.get(&record.host) else {
             return Admission::NextCycle;
         };
-        let turn = i64::from(record.uri.fingerprint() as u8);
+        let turn = i64::from(QueueHash::Xxh3.shard(record.uri.as_str(), TURNS));
         let max_wait_ms = if record.visit.class.is_hub() {
-            MAX_LIST_WAIT_MS / 256 * (256 + turn)
+            MAX_LIST_WAIT_MS / i64::from(TURNS) * (i64::from(TURNS) + turn)
         } else {
             MAX_WAIT_MS
         };

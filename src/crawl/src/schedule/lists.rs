@@ -80,7 +80,7 @@ pub fn read_feed(bytes: &[u8], base: &CrawlUri) -> Result<Vec<DatedLink>, FeedEr
         }
     };
     let mut met = std::collections::HashSet::new();
-    links.retain(|link| met.insert(link.uri.fingerprint()));
+    links.retain(|link| met.insert(link.uri.clone()));
     Ok(links)
 }
 

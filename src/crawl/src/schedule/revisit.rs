@@ -393,7 +393,7 @@ fn rest(config: &Config, record: &UrlRecord, visit: &mut UrlVisit, now_ms: i64) 
     if visit.class != UrlClass::Hub || !as_found || !blind || visit.unchanged == 0 {
         return;
     }
-    let turn = i64::from(record.uri.fingerprint() as u8);
+    let turn = i64::from(taojin_uri::QueueHash::Xxh3.shard(record.uri.as_str(), 256));
     let quiet_ms = now_ms - changed_ms;
     visit.interval_ms = (quiet_ms + quiet_ms / 128 * turn).clamp(0, config.hub_max_ms.max(0));
 }

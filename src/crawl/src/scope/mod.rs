@@ -336,43 +336,43 @@ impl Scope {
     }
 }
 
-/// Fingerprints of the URLs that the operator has taken down. Clones share one set, so that frontier and gate refuse the same
+/// The URLs that the operator has taken down. Clones share one set, so that frontier and gate refuse the same
 /// from the same moment on.
 #[derive(Debug, Clone, Default)]
-pub struct Takedowns(Arc<RwLock<HashSet<u64>>>);
+pub struct Takedowns(Arc<RwLock<HashSet<String>>>);
 
 impl Takedowns {
     /// Whether a URL was taken down.
     pub fn contains(&self, uri: &CrawlUri) -> bool {
         let set = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        !set.is_empty() && set.contains(&uri.fingerprint())
+        !set.is_empty() && set.contains(uri.as_str())
     }
 
     /// Takes URLs down.
-    pub fn add(&self, fingerprints: impl IntoIterator<Item = u64>) {
-        self.edit(|set| set.extend(fingerprints));
+    pub fn add(&self, urls: impl IntoIterator<Item = String>) {
+        self.edit(|set| set.extend(urls));
     }
 
     /// Lifts takedowns.
-    pub fn lift(&self, fingerprints: impl IntoIterator<Item = u64>) {
+    pub fn lift<'a>(&self, urls: impl IntoIterator<Item = &'a str>) {
         self.edit(|set| {
-            for fingerprint in fingerprints {
-                set.remove(&fingerprint);
+            for url in urls {
+                set.remove(url);
             }
         });
     }
 
     /// Replaces the whole set. Whether a takedown was lifted by it.
-    pub fn replace(&self, fingerprints: impl IntoIterator<Item = u64>) -> bool {
-        let now: HashSet<u64> = fingerprints.into_iter().collect();
+    pub fn replace(&self, urls: impl IntoIterator<Item = String>) -> bool {
+        let now: HashSet<String> = urls.into_iter().collect();
         self.edit(|set| {
-            let is_lifted = set.iter().any(|fingerprint| !now.contains(fingerprint));
+            let is_lifted = set.iter().any(|url| !now.contains(url));
             *set = now;
             is_lifted
         })
     }
 
-    fn edit<T>(&self, change: impl FnOnce(&mut HashSet<u64>) -> T) -> T {
+    fn edit<T>(&self, change: impl FnOnce(&mut HashSet<String>) -> T) -> T {
         change(&mut self.0.write().unwrap_or_else(PoisonError::into_inner))
     }
 }

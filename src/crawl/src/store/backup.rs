@@ -13,6 +13,9 @@ use rusqlite::backup::{Backup, StepResult};
 use rusqlite::types::Value;
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_iter};
 
+use taojin_uri::{CrawlUri, FingerprintKey};
+
+use super::addresses::KEY;
 use super::documents::{PRESENT, new_history};
 use super::error::{Result, StoreError};
 use super::open::{DATABASE, Reader, Store, lock};
@@ -146,14 +149,17 @@ pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salv
         let unreadable = |e: rusqlite::Error| StoreError::sql(file, e);
         let old = Connection::open(file).map_err(unreadable)?;
         let found = schema::STORE.version_of(&old, file)?;
-        if found != schema::VERSION {
+        if found == 0 {
             return Err(StoreError::Damaged {
                 path: file.to_owned(),
-                detail: format!(
-                    "store version {found}, this program can only read version {} row by row",
-                    schema::VERSION
-                ),
+                detail: "it is empty".to_owned(),
             });
+        }
+        if found < schema::FIRST_WITH_KEY {
+            for name in KEY {
+                copy.execute("UPDATE meta SET value = 0 WHERE name = ?1", [name])
+                    .map_err(failed)?;
+            }
         }
         let done = salvage(&old, &copy).map_err(failed)?;
         match done.rows {
@@ -411,8 +417,51 @@ pub(super) fn salvage(old: &Connection, store: &Connection) -> rusqlite::Result<
         copy_table(old, &tx, table, &mut done)?;
     }
     tx.execute_batch(&repair())?;
+    fit_fingerprints(&tx)?;
     tx.commit()?;
     Ok(done)
+}
+
+/// Gives rows fingerprints of the key that the copy has, where that of the damaged store could not be read: documents have other
+/// identifiers then, but each is found at its address.
+fn fit_fingerprints(tx: &Connection) -> rusqlite::Result<()> {
+    let half = |name| {
+        let sql = "SELECT coalesce(max(value), 0) FROM meta WHERE name = ?1";
+        tx.query_row(sql, [name], |row| row.get::<_, i64>(0))
+    };
+    let [first, second] = KEY;
+    let key = FingerprintKey::new([half(first)?.cast_unsigned(), half(second)?.cast_unsigned()]);
+    tx.execute_batch("CREATE TEMP TABLE fitted (old INTEGER PRIMARY KEY, new BIGINT NOT NULL)")?;
+    {
+        let mut note = tx.prepare("INSERT OR IGNORE INTO fitted VALUES (?1, ?2)")?;
+        let sql = "SELECT hash, url FROM url UNION ALL SELECT fingerprint, url FROM takedown \
+             UNION ALL SELECT fingerprint, url FROM document";
+        let mut rows = tx.prepare(sql)?;
+        let mut rows = rows.query([])?;
+        while let Some(row) = rows.next()? {
+            let (old, url): (i64, String) = (row.get(0)?, row.get(1)?);
+            let Ok(uri) = CrawlUri::parse(&url) else {
+                continue;
+            };
+            if key.fingerprints(&uri).all(|own| own.cast_signed() != old) {
+                note.execute([old, key.fingerprint(&uri).cast_signed()])?;
+            }
+        }
+    }
+    let columns = [
+        ("url", "hash"),
+        ("takedown", "fingerprint"),
+        ("takedown", "named"),
+        ("document", "fingerprint"),
+        ("follow_hit", "fingerprint"),
+    ];
+    for (table, column) in columns {
+        tx.execute_batch(&format!(
+            "UPDATE OR REPLACE {table} SET {column} = (SELECT new FROM fitted WHERE old = {column}) \
+             WHERE {column} IN (SELECT old FROM fitted)"
+        ))?;
+    }
+    tx.execute_batch("DROP TABLE fitted")
 }
 
 fn copy_table(

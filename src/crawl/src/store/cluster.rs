@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::{fmt, fs, io};
 
 use serde::Serialize;
-use taojin_uri::CrawlUri;
+use taojin_uri::{CrawlUri, FingerprintKey};
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::commit::announced_text;
@@ -566,7 +566,12 @@ pub(super) fn given(conn: &Connection) -> Result<UrlId> {
 }
 
 /// Sends and takes up in the open transaction. In the order of the fingerprints, so that two nodes seldom wait for each other.
-pub(super) fn write(conn: &Connection, batch: &Batch, now_ms: i64) -> Result<()> {
+pub(super) fn write(
+    conn: &Connection,
+    key: FingerprintKey,
+    batch: &Batch,
+    now_ms: i64,
+) -> Result<()> {
     if !batch.taken_up.is_empty() {
         let taken = list(batch.taken_up.iter().map(|hash| hash.cast_signed()));
         conn.put(
@@ -578,12 +583,12 @@ pub(super) fn write(conn: &Connection, batch: &Batch, now_ms: i64) -> Result<()>
         return Ok(());
     }
     let mut sent: Vec<&NewUrl> = batch.foreign.iter().collect();
-    sent.sort_unstable_by_key(|url| url.uri.fingerprint());
+    sent.sort_by_cached_key(|url| key.fingerprint(&url.uri));
     let sql = "INSERT INTO inbox (hash, part, url, site, class, hops, redirects, via, due_ms, sent_ms, announced) \
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11) ON CONFLICT DO NOTHING";
     for url in sent {
         let values = params![
-            url.uri.fingerprint().cast_signed(),
+            key.fingerprint(&url.uri).cast_signed(),
             partition(&url.uri),
             url.uri.as_str(),
             url.site,

@@ -5,8 +5,9 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use taojin_uri::CrawlUri;
+use taojin_uri::{CrawlUri, FingerprintKey};
 
+use super::addresses::{Place, is_at, place};
 use super::cluster::{Numbers, Partition};
 use super::documents::{Compressor, DocOp, Log};
 use super::error::{Result, StoreError};
@@ -17,7 +18,7 @@ use super::record::{
     SiteId, UrlId, UrlRecord, UrlState, UrlVisit,
 };
 use super::sql::{self, Connection, Row, Value, list, params};
-use super::urls::{earliest_due, known_at_once};
+use super::urls::earliest_due;
 use super::used_templates::UsedTemplate;
 use super::{cluster, urls};
 
@@ -68,13 +69,14 @@ impl Store {
         if caches.hosts.len() > CACHE_HOSTS || caches.host_sites.len() > CACHE_HOSTS {
             *caches = Caches::default();
         }
+        let key = reader.addresses().key();
         let numbers_before = numbers.clone();
         let mut write = || {
             let tx = reader.conn.transaction()?;
             let mut log = Log::new(&tx, self.document_seq, now_ms);
             log.versions = self.retention.versions;
             let mut writing = Writing::new(log, caches, compressor);
-            let mut new_urls = NewUrls::new(&tx, keys, numbers, now_ms)?;
+            let mut new_urls = NewUrls::new(&tx, key, keys, numbers, now_ms);
             let done = writing.run(batch, &mut new_urls)?;
             drop((writing, new_urls));
             set_meta(&tx, CLOCK, now_ms)?;
@@ -98,21 +100,7 @@ impl Store {
 
     /// The record of an address, quicker than next to the writing side.
     pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>> {
-        match self.find(uri)? {
-            Some(id) => self.url(id),
-            None => Ok(None),
-        }
-    }
-
-    /// Which of these addresses have a record, in the order asked. One read transaction.
-    pub fn known(&self, uris: &[&CrawlUri]) -> Result<Vec<bool>> {
-        if self.conn.sqlite().is_none() {
-            return known_at_once(&self.conn, uris);
-        }
-        let _tx = self.conn.snapshot()?;
-        uris.iter()
-            .map(|uri| Ok(self.find(uri)?.is_some()))
-            .collect()
+        self.addresses().lookup(uri)
     }
 
     /// The same as [`Reader::last_url`](super::Reader::last_url), from memory.
@@ -123,10 +111,6 @@ impl Store {
     /// The last row number of a partition, from memory.
     pub fn last_row(&self, part: Partition) -> UrlId {
         self.numbers.last_of(part)
-    }
-
-    pub(super) fn find(&self, uri: &CrawlUri) -> Result<Option<UrlId>> {
-        self.keys.find(&self.conn, uri.fingerprint())
     }
 }
 
@@ -141,6 +125,8 @@ struct Writing<'a> {
     now_ms: i64,
     done: Committed,
     before: HashMap<UrlId, PreviousVisit>,
+    /// Fingerprints of pages whose documents may change.
+    fingerprints: HashMap<UrlId, u64>,
     due: HashMap<HostId, i64>,
     counters: HashMap<SiteId, HashMap<Cow<'static, str>, i64>>,
 }
@@ -156,6 +142,7 @@ impl<'a> Writing<'a> {
             documents: Vec::new(),
             done: Committed::default(),
             before: HashMap::new(),
+            fingerprints: HashMap::new(),
             due: HashMap::new(),
             counters: HashMap::new(),
         }
@@ -175,10 +162,10 @@ impl<'a> Writing<'a> {
             new_urls.insert(self.caches, url, url.via)?;
         }
         self.done.inserted = new_urls.finish()?;
-        for (fingerprint, announced) in &batch.announced {
-            new_urls.announce(*fingerprint, announced)?;
+        for (uri, announced) in &batch.announced {
+            new_urls.announce(uri, announced)?;
         }
-        cluster::write(self.conn, batch, self.now_ms)?;
+        cluster::write(self.conn, new_urls.key, batch, self.now_ms)?;
         self.count_inserted();
         for host in &batch.hosts {
             self.update_host(host)?;
@@ -263,11 +250,12 @@ impl<'a> Writing<'a> {
         for (name, amount) in before.counted() {
             self.count(before.site, name, -amount);
         }
-        if let Some(op) = &page.document {
-            self.documents.push((page.fingerprint, Ending::Op(op)));
-        }
-        if let Some((fingerprint, op)) = &page.other_document {
-            self.documents.push((*fingerprint, Ending::Op(op)));
+        let own = page.document.as_ref().map(|op| (page.id, op));
+        let other = page.other_document.as_ref().map(|(id, op)| (*id, op));
+        for (id, op) in own.into_iter().chain(other) {
+            if let Some(fingerprint) = self.fingerprints.get(&id) {
+                self.documents.push((*fingerprint, Ending::Op(op)));
+            }
         }
         for &id in &page.yielding {
             self.supersede(id, page.id, before.site)?;
@@ -313,15 +301,25 @@ impl<'a> Writing<'a> {
     /// What the pages were before their visits: one question for all of them.
     fn read_before(&mut self, batch: &Batch) -> Result<()> {
         for pages in batch.pages.chunks(AT_ONCE) {
-            let ids = list(pages.iter().map(|page| page.id));
+            let others = pages.iter().flat_map(|page| &page.other_document);
+            let ids = list(
+                pages
+                    .iter()
+                    .map(|page| page.id)
+                    .chain(others.map(|(id, _)| *id)),
+            );
             let sql = format!(
-                "SELECT {}, id FROM url WHERE id IN ({ids})",
+                "SELECT {}, id, hash FROM url WHERE id IN ({ids})",
                 PreviousVisit::COLUMNS
             );
-            let rows = self
-                .conn
-                .query_once(&sql, |row| Ok((row.get(6)?, PreviousVisit::read(row)?)))?;
-            self.before.extend(rows);
+            let rows = self.conn.query_once(&sql, |row| {
+                let fingerprint = row.get::<i64>(7)?.cast_unsigned();
+                Ok((row.get(6)?, fingerprint, PreviousVisit::read(row)?))
+            })?;
+            for (id, fingerprint, before) in rows {
+                self.fingerprints.insert(id, fingerprint);
+                self.before.insert(id, before);
+            }
         }
         Ok(())
     }
@@ -508,6 +506,7 @@ struct Home {
 /// The new rows of one open transaction.
 pub(super) struct NewUrls<'a> {
     conn: &'a Connection,
+    key: FingerprintKey,
     keys: &'a mut Keys,
     rows: Vec<[Value; 14]>,
     home: Option<Home>,
@@ -520,19 +519,21 @@ impl<'a> NewUrls<'a> {
     /// Nothing is added yet.
     pub(super) fn new(
         conn: &'a Connection,
+        key: FingerprintKey,
         keys: &'a mut Keys,
         numbers: &'a mut Numbers,
         now_ms: i64,
-    ) -> Result<Self> {
-        Ok(NewUrls {
+    ) -> Self {
+        NewUrls {
             conn,
+            key,
             keys,
             rows: Vec::new(),
             home: None,
             numbers,
             now_ms,
             inserted: Vec::new(),
-        })
+        }
     }
 
     /// What was added. After the last one.
@@ -551,15 +552,24 @@ impl<'a> NewUrls<'a> {
         url: &NewUrl,
         via: Option<UrlId>,
     ) -> Result<()> {
-        let hash = url.uri.fingerprint();
-        let known = if url.is_new {
-            self.keys.is_newest(hash)
+        let first = self.key.fingerprint(&url.uri);
+        let place = if url.is_new && !self.keys.is_newest(first) {
+            Place::Free(first)
         } else {
-            self.keys.find(self.conn, hash)?.is_some()
+            self.place(&url.uri)?
         };
-        if known {
-            return Ok(());
-        }
+        let hash = match place {
+            Place::Row(_) => return Ok(()),
+            Place::Free(fingerprint) if fingerprint == first => fingerprint,
+            Place::Free(fingerprint) => {
+                tracing::warn!(url = %url.uri, "address has the fingerprint of another one, and gets its next one");
+                fingerprint
+            }
+            Place::Taken => {
+                tracing::warn!(url = %url.uri, "address is left out, since all its fingerprints are those of others");
+                return Ok(());
+            }
+        };
         let (site, host) = self.home(caches, url)?;
         let due_ms = url.due_ms.unwrap_or(self.now_ms);
         let id = self.numbers.next_url(&url.uri);
@@ -586,10 +596,22 @@ impl<'a> NewUrls<'a> {
         Ok(())
     }
 
+    fn place(&self, uri: &CrawlUri) -> Result<Place> {
+        let find = |fingerprint| self.keys.find(self.conn, fingerprint);
+        place(self.key, uri, find, |id| {
+            // Rows of this transaction are not in the table yet.
+            let added = self.rows.iter().rfind(|row| row[0] == Value::Integer(id));
+            match added {
+                Some(row) => Ok(row[3] == Value::Text(uri.as_str().to_owned())),
+                None => is_at(self.conn, id, uri),
+            }
+        })
+    }
+
     /// Keeps what a list says of a known address, unless something was said before.
-    fn announce(&self, hash: u64, announced: &Announcement) -> Result<()> {
+    fn announce(&self, uri: &CrawlUri, announced: &Announcement) -> Result<()> {
         let said = serde_json::to_string(announced).ok();
-        let (Some(id), Some(said)) = (self.keys.find(self.conn, hash)?, said) else {
+        let (Some(id), Some(said)) = (self.place(uri)?.row(), said) else {
             return Ok(());
         };
         self.conn.put(

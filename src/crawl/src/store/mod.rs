@@ -7,6 +7,7 @@
 //! power. One process holds the writing side (a lock file refuses a second one); any number of readers stand
 //! next to it. The SQL is plain, so that PostgreSQL runs it too; there any number of nodes write, each to its own partitions.
 
+mod addresses;
 mod backup;
 mod cluster;
 mod commit;
@@ -33,6 +34,7 @@ mod used_templates;
 #[cfg(test)]
 pub(crate) mod tests;
 
+pub use addresses::Addresses;
 pub use backup::{
     BackupFacts, CopyProgress, Salvaged, back_up, check_backup, restore, restore_damaged,
 };

@@ -12,6 +12,7 @@ use std::path::Path;
 use rusqlite::OpenFlags;
 use taojin_uri::CrawlUri;
 
+use super::addresses::write_key;
 use super::backup::{CopyProgress, TABLES, give_to_owner, open_like_folder, sync_folder};
 use super::cluster::{first_row, partition};
 use super::documents::{DocumentRow, GONE, PRESENT, REPLACED};
@@ -74,7 +75,7 @@ pub fn import(
     let source = Store::open(StorePlace::new(dir, "", None))?;
     let target = Reader::connect_database(place)?;
     schema::create(&target.conn)?;
-    let rows = fill_database(&source.conn, &target.conn, &mut each)?;
+    let rows = fill_database(&source, &target.conn, &mut each)?;
     target.conn.run_script("ANALYZE")?;
     // Numbers of rows that are no longer.
     in_flight::forget(place.dir());
@@ -82,10 +83,11 @@ pub fn import(
 }
 
 fn fill_database(
-    file: &Connection,
+    source: &Reader,
     target: &Connection,
     each: &mut dyn FnMut(CopyProgress),
 ) -> Result<MovedRows> {
+    let file = &source.conn;
     let tx = target.transaction()?;
     refuse_nodes(&tx)?;
     for (table, what) in [
@@ -122,6 +124,7 @@ fn fill_database(
         let rows = progress.copy(file, &select, 0, &tx, &insert, columns.len())?;
         moved.0.insert(table, rows);
     }
+    write_key(&tx, source.addresses().key())?;
     for (part, last) in last {
         tx.execute("UPDATE part SET last = ?2 WHERE part = ?1", [part, last])?;
     }
@@ -218,6 +221,7 @@ fn fill_folder(
     let file = Reader::connect_to_file(folder.join(DATABASE), flags)?;
     let mut progress = Progress::new(&tx, each)?;
     let moved = fill_file(&tx, &file.conn, &mut progress)?;
+    write_key(&file.conn, source.addresses().key())?;
     drop(file);
     take_up(source, folder)?;
     Ok(moved)
@@ -447,7 +451,7 @@ impl DocumentCopy {
         source.set_patience(std::time::Duration::ZERO);
         let store_id = source.store_id()?;
         let at = place.copy();
-        let file = match open_file(&at) {
+        let mut file = match open_file(&at) {
             Ok(file) if file.store_id()? == store_id || file.last_document_seq()? == 0 => file,
             Err(error) if !matches!(error, StoreError::Damaged { .. }) => return Err(error),
             other => {
@@ -460,6 +464,10 @@ impl DocumentCopy {
             }
         };
         set_meta(&file.conn, STORE_ID, store_id)?;
+        if file.addresses().key() != source.addresses().key() {
+            write_key(&file.conn, source.addresses().key())?;
+            file = open_file(&at)?;
+        }
         Ok(DocumentCopy { source, file })
     }
 

@@ -14,6 +14,9 @@ use std::time::{Duration, UNIX_EPOCH};
 use rusqlite::OpenFlags;
 use rusqlite::config::DbConfig;
 
+use taojin_uri::FingerprintKey;
+
+use super::addresses::{Addresses, read_key};
 use super::cluster::{Cluster, Moved, Numbers, Partition, Partitions};
 use super::documents::{Compressor, Decompressor};
 use super::error::{Result, StoreError};
@@ -71,6 +74,8 @@ const STATEMENTS: usize = 64;
 pub struct Reader {
     pub(super) conn: Connection,
     pub(super) bodies: RefCell<Decompressor>,
+    /// None until it is read from the tables.
+    key: FingerprintKey,
 }
 
 impl Reader {
@@ -89,7 +94,7 @@ impl Reader {
         if !place.is_postgres() && !path.try_exists().map_err(|e| StoreError::io(&path, e))? {
             return Err(StoreError::Missing { path });
         }
-        let reader = Self::connect(place, flags)?;
+        let mut reader = Self::connect(place, flags)?;
         if schema::version(&reader.conn)? == 0 {
             let path = reader.path().to_owned();
             return Err(StoreError::Missing { path });
@@ -97,12 +102,18 @@ impl Reader {
         if flags.contains(OpenFlags::SQLITE_OPEN_READ_WRITE) {
             configure(&reader.conn)?;
         }
+        reader.key = read_key(&reader.conn)?;
         Ok(reader)
     }
 
     /// What nodes say to each other.
     pub fn cluster(&self) -> Cluster<'_> {
         Cluster(self)
+    }
+
+    /// What it has of addresses.
+    pub fn addresses(&self) -> Addresses<'_> {
+        Addresses::new(self, self.key, None)
     }
 
     /// Templates of sites.
@@ -152,6 +163,7 @@ impl Reader {
         Ok(Reader {
             conn: Connection::to_server(conn, server.at),
             bodies: RefCell::default(),
+            key: FingerprintKey::NONE,
         })
     }
 
@@ -160,6 +172,7 @@ impl Reader {
         Ok(Reader {
             conn: Connection::to_file(conn, path),
             bodies: RefCell::default(),
+            key: FingerprintKey::NONE,
         })
     }
 
@@ -254,6 +267,7 @@ impl Store {
     /// Reads again what is kept in memory.
     fn reload(&mut self) -> Result<()> {
         self.caches = Caches::default();
+        self.reader.key = read_key(&self.conn)?;
         self.document_seq = self.last_document_seq()?;
         self.numbers = Numbers::load(&self.conn)?;
         self.keys = Keys::load(&self.conn, NEWEST)?;
@@ -290,6 +304,11 @@ impl Store {
         })?;
         forget(self.dir());
         Ok(ids)
+    }
+
+    /// The same as [`Reader::addresses`], quicker than next to the writing side.
+    pub fn addresses(&self) -> Addresses<'_> {
+        Addresses::new(&self.reader, self.reader.key, Some(&self.keys))
     }
 
     /// To take out what was crawled.

@@ -2,7 +2,7 @@
 //! that they are gone. A URL that was taken down is remembered, so that no link brings it back. Archives (WARC) are
 //! files of their own and stay as they are.
 
-use taojin_uri::CrawlUri;
+use taojin_uri::{CrawlUri, FingerprintKey};
 
 use super::commit::PreviousVisit;
 use super::documents::Log;
@@ -44,17 +44,20 @@ impl Purge<'_> {
         let mut found = Vec::new();
         if let Some(record) = self.0.lookup(uri)? {
             for id in self.0.same_document(record.id)? {
-                found.extend(self.0.url(id)?);
+                found.extend(self.0.url(id)?.zip(self.0.addresses().fingerprint_of(id)?));
             }
         }
-        let named = uri.fingerprint().cast_signed();
+        let key = self.0.addresses().key();
+        let named = takedown_number(&self.0.conn, key, uri)?;
+        // An imported document has no row of its address.
+        let imported = self.0.addresses().document_key(uri)?;
         let mut done = Purged {
             urls: found.len(),
             ..Purged::default()
         };
         self.begin_overwriting()?;
         self.write_log(now_ms, |tx, log| {
-            for record in &found {
+            for (record, fingerprint) in &found {
                 let site: SiteId =
                     tx.query_row("SELECT site_id FROM url WHERE id = ?1", [record.id], |r| {
                         r.get(0)
@@ -69,7 +72,7 @@ impl Purge<'_> {
                     count(tx, site, name, -amount)?;
                 }
                 if visit.documented {
-                    done.documents.push(record.uri.fingerprint());
+                    done.documents.push(*fingerprint);
                 }
                 done.ids.push(record.id);
                 done.addresses.push(record.uri.clone());
@@ -78,13 +81,15 @@ impl Purge<'_> {
                 done.addresses.push(uri.clone());
             }
             for address in &done.addresses {
-                let fingerprint = address.fingerprint().cast_signed();
+                let fingerprint = takedown_number(tx, key, address)?;
                 tx.execute("INSERT INTO takedown (fingerprint, url, named, at_ms) VALUES (?1, ?2, ?3, ?4) \
                      ON CONFLICT (fingerprint) DO NOTHING", params![fingerprint, address.as_str(), named, now_ms])?;
                 tx.execute("DELETE FROM template_page WHERE url = ?1", [address.as_str()])?;
-                // Also of an imported document, whose address has no row.
-                log.erase(address.fingerprint())?;
             }
+            for (_, fingerprint) in &found {
+                log.erase(*fingerprint)?;
+            }
+            log.erase(imported)?;
             templates::raise(tx)
         })?;
         done.document_seq = self.0.document_seq;
@@ -226,6 +231,21 @@ impl Purge<'_> {
         self.0.document_seq = seq;
         Ok(done)
     }
+}
+
+/// A fingerprint of an address that no other takedown has: no address is taken down in the name of another, or left standing.
+fn takedown_number(conn: &Connection, key: FingerprintKey, address: &CrawlUri) -> Result<i64> {
+    let first = key.fingerprint(address);
+    let others = (1..).map(|step| first.wrapping_add(step));
+    for number in key.fingerprints(address).chain(others) {
+        let number = number.cast_signed();
+        let sql = "SELECT url FROM takedown WHERE fingerprint = ?1";
+        let found = conn.row(sql, [number], |row| Ok(row.text(0)? == address.as_str()))?;
+        if found.unwrap_or(true) {
+            return Ok(number);
+        }
+    }
+    Ok(first.cast_signed())
 }
 
 /// Deletes some URLs of a site after row `after` and their documents. Gives their row numbers and fingerprints, and whether they

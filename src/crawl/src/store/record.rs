@@ -364,8 +364,8 @@ pub struct FinishedPage {
     pub id: UrlId,
     /// Its host, from the lease.
     pub host: HostId,
-    /// Its fingerprint, the key of its document.
-    pub fingerprint: u64,
+    /// Its address, from the lease.
+    pub uri: CrawlUri,
     /// The new state.
     pub visit: UrlVisit,
     /// The template that its document was read with now; `None` where it was not read: then what was kept stays.
@@ -374,8 +374,8 @@ pub struct FinishedPage {
     pub outlinks: Vec<NewUrl>,
     /// What becomes of its document.
     pub document: Option<DocOp>,
-    /// A document at another address that changes with this visit: its fingerprint and what becomes of it.
-    pub other_document: Option<(u64, DocOp)>,
+    /// The document of another URL that changes with this visit: its row number and what becomes of it.
+    pub other_document: Option<(UrlId, DocOp)>,
     /// Pages whose documents give way to this page's, since it is their canonical address.
     pub yielding: Vec<UrlId>,
 }
@@ -394,8 +394,8 @@ pub struct Batch {
     pub taken_up: Vec<u64>,
     /// Documents that come from elsewhere than a visit, by their fingerprint.
     pub documents: Vec<(u64, DocOp)>,
-    /// What lists say of addresses that are known already, by their fingerprint (frontier). An earlier word stays.
-    pub announced: Vec<(u64, Box<Announcement>)>,
+    /// What lists say of addresses that are known already (frontier). An earlier word stays.
+    pub announced: Vec<(CrawlUri, Box<Announcement>)>,
     /// Added to the counters of a site: `(site, counter name) → amount`.
     pub counters: BTreeMap<(Arc<str>, Cow<'static, str>), i64>,
     /// The last failed fetch of a site: address and reason.

@@ -1,10 +1,11 @@
--- The tables of PostgreSQL, version 1: those of SQLite, but for what only one of them needs. The exact set of URLs is the unique index
+-- The tables of PostgreSQL, version 2: those of SQLite, but for what only one of them needs. The exact set of URLs is the unique index
 -- on their fingerprints.
 CREATE TABLE taojin_store (version BIGINT NOT NULL);
-INSERT INTO taojin_store VALUES (1);
+INSERT INTO taojin_store VALUES (2);
 CREATE TABLE meta (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
-INSERT INTO meta VALUES
-  ('store_id', ('x' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 16))::bit(64)::bigint);
+-- The key of the fingerprints stands here too, in halves (see addresses.rs): one for all nodes.
+INSERT INTO meta SELECT name, ('x' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 16))::bit(64)::bigint
+  FROM (VALUES ('store_id'), ('fingerprint_key_1'), ('fingerprint_key_2')) AS random (name);
 -- The last row number of each partition. A partition is free where its session is none, or of no node. Where its node was lost,
 -- each of its hosts rests once (`rests`).
 CREATE TABLE part (

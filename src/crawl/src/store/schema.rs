@@ -11,8 +11,11 @@ use rusqlite::{Transaction, TransactionBehavior};
 use super::error::{Result, StoreError};
 use super::sql::{Connection, NONE};
 
-/// Version of the tables that this program makes, reads and writes. Nothing was released before the first.
-pub(super) const VERSION: i64 = 1;
+/// Version of the tables that this program makes. It reads and writes those of version 1 too, whose fingerprints have no key.
+pub(super) const VERSION: i64 = 2;
+
+/// The first version whose stores have a key of their fingerprints.
+pub(super) const FIRST_WITH_KEY: i64 = 2;
 
 /// The tables of a file.
 pub(super) struct FileTables {
@@ -41,7 +44,7 @@ const ONE_BY_ONE: &str =
     "SELECT CAST(pg_advisory_lock(1415664488, hashtext(current_schema()::text)) AS TEXT)";
 const NEXT_ONE: &str = "SELECT pg_advisory_unlock(1415664488, hashtext(current_schema()::text))";
 
-/// Version of the open database: [`VERSION`], or 0 if it has no tables yet.
+/// Version of the open database, at most [`VERSION`]; 0 if it has no tables yet.
 ///
 /// # Errors
 /// If it is another program's, of another version, or cannot hold a store.
@@ -101,7 +104,7 @@ fn check_version(found: i64, known: i64, path: &Path) -> Result<i64> {
 
 /// Makes the tables if they are missing, and the columns that tables of before are without.
 pub(super) fn create(conn: &Connection) -> Result<()> {
-    if version(conn)? == VERSION {
+    if version(conn)? > 0 {
         return add_columns(conn);
     }
     if let Some(file) = conn.sqlite() {

@@ -1,4 +1,4 @@
--- The tables of SQLite, version 1. Rows of `url` are appended in the order in which they are found.
+-- The tables of SQLite, version 2. Rows of `url` are appended in the order in which they are found.
 CREATE TABLE meta (
   name TEXT PRIMARY KEY,
   value BIGINT NOT NULL
@@ -193,4 +193,6 @@ CREATE TABLE dictionary (
   made_at BIGINT NOT NULL,
   data BLOB NOT NULL
 );
-INSERT INTO meta (name, value) VALUES ('url_id', 0), ('store_id', random());
+-- The key of the fingerprints, in halves (see addresses.rs); no other store has it.
+INSERT INTO meta (name, value) VALUES
+  ('url_id', 0), ('store_id', random()), ('fingerprint_key_1', random()), ('fingerprint_key_2', random());

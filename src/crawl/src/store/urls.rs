@@ -5,7 +5,6 @@
 //! canonical. When the document goes or says something else, the pages that stood for it are fetched again, whole: none is lost
 //! by a wrong guess.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use taojin_uri::CrawlUri;
@@ -15,13 +14,13 @@ use crate::outcome::{Failure, Truncation};
 use super::cluster::{Partition, Partitions, first_row, given};
 use super::commit::PreviousVisit;
 use super::error::Result;
-use super::keys::{find_beside, watermark};
+use super::keys::watermark;
 use super::open::Reader;
 use super::record::{
     Announcement, Cause, DueUrl, HELD_MS, HostId, HostRecord, SiteId, UrlId, UrlRecord, UrlVisit,
 };
 use super::runs;
-use super::sql::{self, Connection, NONE, Row, ToSql, list, params};
+use super::sql::{self, Connection, NONE, Row, ToSql, params};
 use super::used_templates::UsedTemplate;
 
 /// Ranks that the frontier may use: 0 … `RANKS - 1`.
@@ -52,11 +51,11 @@ const MAX_ADDRESSES: i64 = 10_000;
 /// An address that was taken down.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Takedown {
-    /// Its fingerprint.
+    /// A fingerprint of it, which no other one has.
     pub fingerprint: u64,
     /// The address.
     pub url: String,
-    /// Fingerprint of the address that the operator named.
+    /// The same of the address that the operator named.
     pub named: u64,
     /// When, Unix milliseconds.
     pub at_ms: i64,
@@ -70,15 +69,7 @@ impl Reader {
 
     /// The record of an address.
     pub fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>> {
-        self.lookup_fingerprint(uri.fingerprint())
-    }
-
-    /// The record of the address with this fingerprint.
-    pub fn lookup_fingerprint(&self, fingerprint: u64) -> Result<Option<UrlRecord>> {
-        match find_beside(&self.conn, fingerprint)? {
-            Some(id) => self.url(id),
-            None => Ok(None),
-        }
+        self.addresses().lookup(uri)
     }
 
     fn url_where(&self, condition: &str, values: &[&dyn ToSql]) -> Result<Option<UrlRecord>> {
@@ -182,8 +173,9 @@ impl Reader {
 
     /// Whether an address was taken down, and when.
     pub fn takedown(&self, uri: &CrawlUri) -> Result<Option<Takedown>> {
-        let sql = "SELECT fingerprint, url, named, at_ms FROM takedown WHERE fingerprint = ?1";
-        self.row(sql, [uri.fingerprint().cast_signed()], takedown)
+        // A few, by hand: no index of the addresses is needed.
+        let sql = "SELECT fingerprint, url, named, at_ms FROM takedown WHERE url = ?1";
+        self.row(sql, [uri.as_str()], takedown)
     }
 
     /// All addresses that were taken down.
@@ -676,17 +668,3 @@ impl Reader {
 
 /// Fingerprints read at once.
 const SOME: i64 = 50_000;
-
-/// Addresses asked for in one statement.
-const AT_ONCE: usize = 1_000;
-
-pub(super) fn known_at_once(conn: &Connection, uris: &[&CrawlUri]) -> Result<Vec<bool>> {
-    let mut known = HashSet::new();
-    for some in uris.chunks(AT_ONCE) {
-        let hashes = list(some.iter().map(|uri| uri.fingerprint().cast_signed()));
-        let sql = format!("SELECT hash FROM url WHERE hash IN ({hashes})");
-        known.extend(conn.query_once(&sql, |row| row.get::<i64>(0))?);
-    }
-    let is_known = |uri: &&CrawlUri| known.contains(&uri.fingerprint().cast_signed());
-    Ok(uris.iter().map(is_known).collect())
-}

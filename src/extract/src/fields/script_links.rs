@@ -112,7 +112,7 @@ struct FoundLinks<'p> {
     base: Option<CrawlUri>,
     links: &'p mut Vec<RawLink>,
     limit: usize,
-    known: HashSet<u64>,
+    known: HashSet<CrawlUri>,
     /// Markup of the scripts with the element of each.
     markup: String,
     markup_node: NodeId,
@@ -121,11 +121,10 @@ struct FoundLinks<'p> {
 
 impl<'p> FoundLinks<'p> {
     fn new(page: &'p Page, links: &'p mut Vec<RawLink>, limit: usize) -> Self {
-        let own = page.url.iter().map(CrawlUri::fingerprint);
-        let known = links.iter().map(|link| link.url.fingerprint());
+        let known = links.iter().map(|link| &link.url);
         Self {
             base: find_base(page),
-            known: known.chain(own).collect(),
+            known: known.chain(&page.url).cloned().collect(),
             page,
             links,
             limit,
@@ -161,7 +160,7 @@ impl<'p> FoundLinks<'p> {
     }
 
     fn push(&mut self, link: RawLink) {
-        if self.links.len() < self.limit && self.known.insert(link.url.fingerprint()) {
+        if self.links.len() < self.limit && self.known.insert(link.url.clone()) {
             self.links.push(link);
         }
     }

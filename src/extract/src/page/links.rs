@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::hash::BuildHasher as _;
 
 use encoding_rs::{Encoding, UTF_8};
 use foldhash::fast::RandomState;
@@ -373,6 +374,7 @@ const USUAL: usize = 224;
 
 struct FoundLink {
     base: Option<CrawlUri>,
+    /// Index of the first link with a hash.
     by_url: HashMap<u64, usize, RandomState>,
     links: Vec<RawLink>,
 }
@@ -413,8 +415,11 @@ impl FoundLink {
             return None;
         }
         let at = self.links.len();
-        let known = *self.by_url.entry(url.fingerprint()).or_insert(at);
-        if known == at {
+        let hash = self.by_url.hasher().hash_one(&url);
+        let known = *self.by_url.entry(hash).or_insert(at);
+        // One that has the hash of another is a link of its own.
+        let is_known = self.links.get(known).is_some_and(|link| link.url == url);
+        if !is_known {
             self.links.push(RawLink {
                 url,
                 text: String::new(),
@@ -424,7 +429,7 @@ impl FoundLink {
                 numbered: None,
             });
         }
-        Some(known)
+        Some(if is_known { known } else { at })
     }
 }
 

@@ -16,7 +16,7 @@ use super::remote::{RemoteIndex, RemoteView};
 use super::schema::{Column, FORMAT};
 use super::search::Search;
 use super::storage::embedded::Opened;
-use super::stored::{DocumentSource, StoredDocument};
+use super::stored::{DocumentSource, SourceError, StoredDocument};
 use super::view::{Order, View, Wanted, reckoned};
 use super::{Config, IndexError};
 use crate::analyze::{Analyzer, Expanded, normalize};
@@ -115,9 +115,14 @@ impl Reader {
         }
     }
 
-    /// Whether the index has a document with this fingerprint.
-    pub fn has(&self, fingerprint: u64) -> Result<bool, IndexError> {
-        Ok(self.view()?.find(fingerprint)?.is_some())
+    /// Identifier of the document at an address, as [`StoredDocument::id`] writes it; none where the index has none.
+    pub fn id_at(&self, url: &str) -> Result<Option<String>, IndexError> {
+        let found = self.documents.find(url).map_err(|e| self.unreadable(e))?;
+        let Some(fingerprint) = found else {
+            return Ok(None);
+        };
+        let there = self.view()?.find(fingerprint)?;
+        Ok(there.map(|_| format!("{fingerprint:016x}")))
     }
 
     /// Fingerprints of all documents of a site; the site of a document that came from none is its host.
@@ -175,13 +180,18 @@ impl Reader {
         (fingerprint, seq): (u64, u64),
     ) -> Result<Option<StoredDocument>, IndexError> {
         let stored = self.documents.get(fingerprint, seq);
-        stored.map_err(|e| match &self.engine {
-            Engine::Embedded(opened) => opened.failed(e),
+        stored.map_err(|e| self.unreadable(e))
+    }
+
+    /// The store does not answer.
+    fn unreadable(&self, error: SourceError) -> IndexError {
+        match &self.engine {
+            Engine::Embedded(opened) => opened.failed(error),
             Engine::Remote(index) => IndexError::Remote {
                 place: index.place(),
-                cause: format!("a document cannot be read from the store: {e}"),
+                cause: format!("a document cannot be read from the store: {error}"),
             },
-        })
+        }
     }
 
     /// The words of a query for which others are searched for as well.

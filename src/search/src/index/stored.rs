@@ -160,6 +160,9 @@ pub trait DocumentSource: Send + Sync {
     /// Document `fingerprint` as change `seq` left it, or, where that version is not kept any more, as it is now; none
     /// where it is gone.
     fn get(&self, fingerprint: u64, seq: u64) -> Result<Option<StoredDocument>, SourceError>;
+
+    /// Fingerprint that the document at an address has, if there is one; none where there can be none.
+    fn find(&self, url: &str) -> Result<Option<u64>, SourceError>;
 }
 
 /// Whether a document names no other medium than its own site as its source.

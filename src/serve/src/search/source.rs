@@ -21,7 +21,6 @@ use taojin_search::query::highlight::Highlighter;
 use taojin_search::query::{
     Note, Parsed, parse, quoted, without_dates, without_quotes, without_quotes_around,
 };
-use taojin_uri::CrawlUri;
 use utoipa::ToSchema;
 
 use crate::search::field_offers::{FieldOffer, field_offers};
@@ -682,11 +681,8 @@ fn related(reader: &Reader, id: &str, limit: usize) -> Result<Related, IndexErro
     let files = stored.document.attachments.iter().map(|file| &file.url);
     let mut linked = BTreeMap::new();
     for url in files.chain(page.and_then(|file| file.page_url.as_ref())) {
-        let Ok(uri) = CrawlUri::parse(url) else {
-            continue;
-        };
-        if reader.has(uri.fingerprint())? {
-            linked.insert(url.clone(), format!("{:016x}", uri.fingerprint()));
+        if let Some(id) = reader.id_at(url)? {
+            linked.insert(url.clone(), id);
         }
     }
     Ok(Related {

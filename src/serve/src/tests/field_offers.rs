@@ -18,6 +18,14 @@ impl DocumentSource for Documents {
     fn get(&self, fingerprint: u64, _: u64) -> Result<Option<StoredDocument>, SourceError> {
         Ok(self.0.get(&fingerprint).cloned())
     }
+
+    fn find(&self, url: &str) -> Result<Option<u64>, SourceError> {
+        let mut at = self
+            .0
+            .iter()
+            .filter(|(_, stored)| stored.document.url == url);
+        Ok(at.next().map(|(fingerprint, _)| *fingerprint))
+    }
 }
 
 pub(super) fn index(documents: Vec<Document>) -> (tempfile::TempDir, Reader) {

@@ -22,7 +22,7 @@ pub(super) fn open_gate(config: &Config, place: impl Into<StorePlace>) -> Result
     let gate = Gate::new(config.fetch.clone(), most_ms, Arc::new(Clock::default()))?;
     let takedowns = Takedowns::default();
     match Reader::open(place).and_then(|reader| reader.takedowns()) {
-        Ok(known) => takedowns.add(known.iter().map(|takedown| takedown.fingerprint)),
+        Ok(known) => takedowns.add(known.into_iter().map(|takedown| takedown.url)),
         Err(error) => tracing::debug!(%error, "what was taken down is not known"),
     }
     gate.set_rules([], takedowns);

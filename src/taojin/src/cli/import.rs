@@ -141,7 +141,7 @@ impl Import {
 
     fn add(&mut self, line: &[u8]) -> anyhow::Result<()> {
         let document: Document = from_json(line)?;
-        let fingerprint = identity(&document)?;
+        let fingerprint = self.identity(&document)?;
         let mut document = Document {
             links: Vec::new(),
             ..document
@@ -150,6 +150,18 @@ impl Import {
         let new = encode(&document, crate::daemon::now_ms());
         self.waiting.push((fingerprint, DocOp::Upsert(new)));
         Ok(())
+    }
+
+    /// A document is its address; a saved file that was extracted without one is what it says.
+    fn identity(&self, document: &Document) -> anyhow::Result<u64> {
+        if !document.url.is_empty() {
+            let uri = CrawlUri::parse(&document.url)?;
+            return Ok(self.store.addresses().document_key(&uri)?);
+        }
+        anyhow::ensure!(!document.text.is_empty(), "neither url nor text");
+        let title = document.title.as_deref().unwrap_or_default();
+        let said = format!("{title}\n{}", document.text);
+        Ok(xxhash_rust::xxh3::xxh3_64(said.as_bytes()))
     }
 
     /// Makes what waits durable.
@@ -161,15 +173,4 @@ impl Import {
         self.store.commit(&batch, crate::daemon::now_ms())?;
         Ok(())
     }
-}
-
-/// A document is its address; a saved file that was extracted without one is what it says.
-fn identity(document: &Document) -> anyhow::Result<u64> {
-    if !document.url.is_empty() {
-        return Ok(CrawlUri::parse(&document.url)?.fingerprint());
-    }
-    anyhow::ensure!(!document.text.is_empty(), "neither url nor text");
-    let title = document.title.as_deref().unwrap_or_default();
-    let said = format!("{title}\n{}", document.text);
-    Ok(xxhash_rust::xxh3::xxh3_64(said.as_bytes()))
 }

@@ -312,7 +312,7 @@ fn describe_document(
     if !record.visit.documented {
         return Ok(());
     }
-    let row = reader.document(record.uri.fingerprint())?;
+    let row = reader.addresses().document_of(record.id)?;
     let stored = row.map(|row| documents::decode(reader, &row)).transpose()?;
     if let Some(stored) = stored.flatten() {
         answer.document = ReportedDocument {

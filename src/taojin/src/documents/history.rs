@@ -87,14 +87,14 @@ fn empty(fingerprint: u64) -> HistoryAnswer {
 
 /// Key of the document at an address: its own, or that of the one that stands for this page.
 fn fingerprint(reader: &Reader, uri: &CrawlUri) -> Result<u64, StoreError> {
-    let own = uri.fingerprint();
+    let own = reader.addresses().document_key(uri)?;
     let present = reader.document(own)?.is_some_and(|row| row.body.is_some());
     let record = if present { None } else { reader.lookup(uri)? };
     let stands_for = match record.and_then(|record| record.visit.alias_of) {
-        Some(id) => reader.url(id)?,
+        Some(id) => reader.addresses().fingerprint_of(id)?,
         None => None,
     };
-    Ok(stands_for.map_or(own, |record| record.uri.fingerprint()))
+    Ok(stands_for.unwrap_or(own))
 }
 
 /// A row, and its document or why there is none.

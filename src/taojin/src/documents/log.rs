@@ -180,7 +180,10 @@ impl DocumentLog for StoreLog {
             changed_ms: row.changed_ms,
             gone: row.body.is_none(),
         });
-        let record = reader.lookup_fingerprint(id).map_err(|e| failed(&e))?;
+        let record = reader
+            .addresses()
+            .lookup_fingerprint(id)
+            .map_err(|e| failed(&e))?;
         let visit = record.map(|record| record.visit);
         let unconfirmed = visit.filter(UrlVisit::is_unconfirmed);
         Ok(Past {

@@ -20,6 +20,7 @@ use taojin_crawl::store::{self, DocumentRow, StoreError, StorePlace};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::remote::RemoteIndex;
 use taojin_search::index::{self, DocumentSource, IndexError, Reader, SourceError, StoredDocument};
+use taojin_uri::CrawlUri;
 
 /// The document of a row; `None` if the row says that it is gone. An error names a row that cannot be read.
 pub fn decode(reader: &store::Reader, row: &DocumentRow) -> anyhow::Result<Option<StoredDocument>> {
@@ -83,9 +84,21 @@ impl StoreDocuments {
         }
     }
 
-    fn take(&self) -> Option<store::Reader> {
-        let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.pop()
+    /// A connection that nobody uses; none while there is no store.
+    fn take(&self) -> Result<Option<store::Reader>, StoreError> {
+        let idle = self
+            .idle
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
+        if idle.is_some() {
+            return Ok(idle);
+        }
+        match store::Reader::open(&self.place) {
+            Ok(reader) => Ok(Some(reader)),
+            Err(error) if is_missing(&error) => Ok(None),
+            Err(error) => Err(error),
+        }
     }
 
     fn give_back(&self, reader: store::Reader) {
@@ -96,13 +109,8 @@ impl StoreDocuments {
 
 impl DocumentSource for StoreDocuments {
     fn get(&self, fingerprint: u64, seq: u64) -> Result<Option<StoredDocument>, SourceError> {
-        let reader = match self.take() {
-            Some(reader) => reader,
-            None => match store::Reader::open(&self.place) {
-                Ok(reader) => reader,
-                Err(error) if is_missing(&error) => return Ok(None),
-                Err(error) => return Err(error.into()),
-            },
+        let Some(reader) = self.take()? else {
+            return Ok(None);
         };
         let of_change = reader.document_version(i64::try_from(seq).unwrap_or(i64::MAX))?;
         let row = match of_change.filter(|row| row.fingerprint == fingerprint) {
@@ -112,5 +120,17 @@ impl DocumentSource for StoreDocuments {
         let document = row.map(|row| decode(&reader, &row)).transpose();
         self.give_back(reader);
         Ok(document?.flatten())
+    }
+
+    fn find(&self, url: &str) -> Result<Option<u64>, SourceError> {
+        let Ok(uri) = CrawlUri::parse(url) else {
+            return Ok(None);
+        };
+        let Some(reader) = self.take()? else {
+            return Ok(None);
+        };
+        let fingerprint = reader.addresses().document_key(&uri)?;
+        self.give_back(reader);
+        Ok(Some(fingerprint))
     }
 }

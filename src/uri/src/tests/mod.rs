@@ -3,3 +3,4 @@
 mod canonicalize;
 mod fingerprint;
 mod plain;
+mod queue_hash;

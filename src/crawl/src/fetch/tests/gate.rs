@@ -248,7 +248,7 @@ async fn hops_obey_scope_and_takedowns() {
     let end = gated.fetch("/page", PAGE, &mut gated.lease()).await;
     assert_eq!(end, Err(Refused::OnTheWay(Refusal::Excluded)));
     let taken_down = uri("http://h.example/a?to=%2Fpage");
-    gated.takedowns.add([taken_down.fingerprint()]);
+    gated.takedowns.add([taken_down.to_string()]);
     let end = gated.fetch("/page", PAGE, &mut gated.lease()).await;
     assert_eq!(end, Err(Refused::OnTheWay(Refusal::TakenDown)));
     let asked = gated.asked();
@@ -259,7 +259,7 @@ async fn hops_obey_scope_and_takedowns() {
 async fn fetch_refuses_without_request() {
     let gated = Gated::new(server("", page).await, &["/secret/"]);
     let down = uri("http://h.example/down");
-    gated.takedowns.add([down.fingerprint()]);
+    gated.takedowns.add([down.to_string()]);
     let file = Purpose::Crawl(Reach::Attachment { redirects: 0 });
     for (path, purpose, refusal) in [
         ("/down", PAGE, Refusal::TakenDown),
@@ -425,8 +425,7 @@ impl Clock for TakesDown {
 
     fn sleep(&self, _: i64) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
         self.waits.fetch_add(1, Ordering::SeqCst);
-        self.takedowns
-            .add([uri("http://h.example/1").fingerprint()]);
+        self.takedowns.add([uri("http://h.example/1").to_string()]);
         Box::pin(std::future::ready(()))
     }
 }

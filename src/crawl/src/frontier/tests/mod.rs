@@ -146,7 +146,7 @@ impl Crawl {
         self.batch.pages.push(FinishedPage {
             id: record.id,
             host: record.host,
-            fingerprint: record.uri.fingerprint(),
+            uri: record.uri.clone(),
             visit,
             template: None,
             outlinks,

@@ -1,6 +1,7 @@
 //! The filter in front of the exact set.
 
 use super::*;
+use taojin_uri::FingerprintKey;
 
 #[test]
 fn links_are_new_once() {
@@ -62,7 +63,7 @@ fn full_filter_loses_nothing() {
 
 #[test]
 fn filter_error_is_bounded() {
-    let mut seen = Seen::new(0.001, 1_000);
+    let mut seen = Seen::new(FingerprintKey::NONE, 0.001, 1_000);
     let hash = |i: u64| i.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (i << 7);
     for i in 0..50_000 {
         seen.insert(hash(i));

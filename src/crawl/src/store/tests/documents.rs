@@ -133,7 +133,7 @@ fn log_versions_are_bounded() {
 fn log_takedown_leaves_nothing() {
     let (_dir, mut store) = new_store();
     let address = uri("http://a.cn/");
-    let fingerprint = address.fingerprint();
+    let fingerprint = store.addresses().key().fingerprint(&address);
     put(&mut store, fingerprint, says("secret one"));
     put(&mut store, fingerprint, says("secret two"));
     let done = store.purge().page(&address, NOW).unwrap();

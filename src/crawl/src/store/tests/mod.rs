@@ -1,5 +1,6 @@
 //! Tests of the store: failure first.
 
+mod addresses;
 mod bodies;
 mod crash;
 mod cursor;
@@ -80,13 +81,18 @@ fn says(body: impl Into<Vec<u8>>) -> DocOp {
     })
 }
 
+/// The first fingerprint of an address.
+fn fingerprint(store: &Store, text: &str) -> u64 {
+    store.addresses().key().fingerprint(&uri(text))
+}
+
 /// A visit of `text` that found a document and one link.
 fn visited(store: &Store, text: &str, outlink: &str, document: DocOp) -> FinishedPage {
     let record = known(store, text);
     FinishedPage {
         id: record.id,
         host: record.host,
-        fingerprint: record.uri.fingerprint(),
+        uri: record.uri,
         visit: UrlVisit {
             state: UrlState::Fetched,
             class: UrlClass::Article,

@@ -6,6 +6,7 @@ use super::on_postgres::{in_schema, server};
 use super::records::offered;
 use super::*;
 use crate::store::backup::TABLES;
+use taojin_uri::FingerprintKey;
 
 /// Addresses of three domains and an address literal, with a port, twins and references across partitions.
 const ADDRESSES: &[&str] = &[
@@ -167,6 +168,33 @@ fn move_round_trip() {
     let total = |name: &str| store.counts().unwrap().total(name);
     assert_eq!(total("urls"), ADDRESSES.len() as i64 + 2);
     assert_eq!(total("documents"), 3);
+}
+
+/// A store that was made before there were keys, whose documents keep their identifiers.
+#[test]
+fn move_without_key() {
+    let Some(server) = server("moving a store without a key into PostgreSQL and back") else {
+        return;
+    };
+    let dirs = [(); 3].map(|()| tempfile::tempdir().unwrap());
+    let [one, node, back] = [0, 1, 2].map(|i| dirs[i].path());
+    let mut store = Store::open(one).unwrap();
+    let delete = "DELETE FROM meta WHERE name LIKE 'fingerprint_key%'; PRAGMA user_version = 1";
+    file(&store).execute_batch(delete).unwrap();
+    drop(store);
+    store = Store::open(one).unwrap();
+    assert_eq!(store.addresses().key(), FingerprintKey::NONE);
+    offer(&mut store, ADDRESSES);
+    drop(store);
+    let place = in_schema(node, &server.url());
+    import(one, &place, |_| {}).unwrap();
+    store = Store::open(&place).unwrap();
+    assert_eq!(offer(&mut store, ADDRESSES).inserted, []);
+    drop(store);
+    export(&place, back, |_| {}).unwrap();
+    store = Store::open(back).unwrap();
+    assert_eq!(store.addresses().key(), FingerprintKey::NONE);
+    assert_eq!(offer(&mut store, ADDRESSES).inserted, []);
 }
 
 #[test]

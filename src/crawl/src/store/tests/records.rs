@@ -64,15 +64,18 @@ fn known_address_takes_day_of_list() {
         })
     };
     let page = link("http://a.cn/7");
-    let hash = page.uri.fingerprint();
+    let address = page.uri.clone();
     let first = Batch {
         urls: vec![page],
-        announced: vec![(hash, listed("2026-06-03")), (5, listed("2026-06-04"))],
+        announced: vec![
+            (address.clone(), listed("2026-06-03")),
+            (uri("http://a.cn/never"), listed("2026-06-04")),
+        ],
         ..Batch::default()
     };
     store.commit(&first, NOW).unwrap();
     let later = Batch {
-        announced: vec![(hash, listed("2026-06-09"))],
+        announced: vec![(address, listed("2026-06-09"))],
         ..Batch::default()
     };
     store.commit(&later, NOW).unwrap();
@@ -374,7 +377,7 @@ fn superseded_document_moves_aliases() {
     let last = store.documents_after(0, 10).unwrap().pop().unwrap();
     assert_eq!(
         (last.fingerprint, last.body.is_none()),
-        (uri("http://a.cn/1").fingerprint(), true)
+        (fingerprint(&store, "http://a.cn/1"), true)
     );
 }
 

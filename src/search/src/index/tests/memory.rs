@@ -37,4 +37,13 @@ impl DocumentSource for MemoryDocuments {
             .unwrap_or_else(PoisonError::into_inner);
         Ok(all.get(&fingerprint).cloned())
     }
+
+    fn find(&self, url: &str) -> Result<Option<u64>, SourceError> {
+        let all = self
+            .by_fingerprint
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let mut at = all.iter().filter(|(_, stored)| stored.document.url == url);
+        Ok(at.next().map(|(fingerprint, _)| *fingerprint))
+    }
 }

@@ -171,11 +171,13 @@ pub(in crate::daemon) fn purge_url(
     now_ms: i64,
 ) -> CommandResult<(CommandDone, Purged)> {
     // An imported document has no address among those that are crawled.
-    let before = store.document(uri.fingerprint())?;
-    let imported = before.is_some_and(|row| row.body.is_some());
+    let before = store.addresses().document_at(uri)?;
+    let present = before.filter(|row| row.body.is_some());
     let mut purged = store.purge().page(uri, now_ms)?;
-    if imported && !purged.documents.contains(&uri.fingerprint()) {
-        purged.documents.push(uri.fingerprint());
+    if let Some(row) = present
+        && !purged.documents.contains(&row.fingerprint)
+    {
+        purged.documents.push(row.fingerprint);
     }
     let done = CommandDone {
         url: Some(uri.to_string()),
@@ -186,24 +188,22 @@ pub(in crate::daemon) fn purge_url(
     Ok((done, purged))
 }
 
-/// Lifts a takedown; the fingerprints of the addresses come with it.
+/// Lifts a takedown, of all addresses that were named with this one.
 pub(in crate::daemon) fn allow(
     store: &mut Store,
     uri: &CrawlUri,
     now_ms: i64,
-) -> CommandResult<(CommandDone, Vec<u64>)> {
+) -> CommandResult<CommandDone> {
     let lifted = store.purge().allow(uri, now_ms)?;
     if lifted.is_empty() {
         let url = uri.to_string();
         return Err(CommandError::NotTakenDown { url });
     }
-    let done = CommandDone {
+    Ok(CommandDone {
         url: Some(uri.to_string()),
-        addresses: lifted.iter().map(|t| t.url.clone()).collect(),
+        addresses: lifted.into_iter().map(|t| t.url).collect(),
         ..CommandDone::default()
-    };
-    let fingerprints = lifted.iter().map(|t| t.fingerprint).collect();
-    Ok((done, fingerprints))
+    })
 }
 
 /// Executes a command that fetches nothing, without a daemon.
@@ -230,7 +230,7 @@ pub fn execute_alone(
         }
         Command::Allow { url } => {
             let uri = parse_url(url)?;
-            Ok(allow(store, &uri, now_ms)?.0)
+            allow(store, &uri, now_ms)
         }
         Command::Crawl { .. } | Command::Visit { .. } | Command::Reindex | Command::Status => {
             let text = "no crawler runs on this data folder; start it with: taojin run";

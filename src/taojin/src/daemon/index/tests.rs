@@ -26,6 +26,10 @@ impl DocumentSource for Trap {
         assert!(!self.set.load(Ordering::SeqCst), "a trap for a reprint");
         self.documents.get(fingerprint, seq)
     }
+
+    fn find(&self, url: &str) -> Result<Option<u64>, SourceError> {
+        self.documents.find(url)
+    }
 }
 
 struct TestStore {

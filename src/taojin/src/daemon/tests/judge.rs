@@ -32,7 +32,7 @@ const FOREIGN: &str = "海安站今日起对过境船舶实行预约加注，首
 struct Shelf {
     urls: Vec<UrlRecord>,
     /// By fingerprint: when it was first seen, and what it says.
-    documents: HashMap<u64, (i64, Document)>,
+    documents: HashMap<CrawlUri, (i64, Document)>,
     walls: Vec<Wall>,
 }
 
@@ -44,8 +44,7 @@ impl Shelf {
             changed_ms: Some(first_seen_ms),
             ..known(digest(text), content(&document))
         };
-        self.documents
-            .insert(uri(page).fingerprint(), (first_seen_ms, document));
+        self.documents.insert(uri(page), (first_seen_ms, document));
         self.add(page, visit)
     }
 
@@ -119,8 +118,9 @@ impl Records for Shelf {
         Ok(self.urls.iter().find(|url| url.uri == *uri).cloned())
     }
 
-    fn document(&self, fingerprint: u64) -> Result<Option<StoredVersion>, StoreError> {
-        let found = self.documents.get(&fingerprint);
+    fn document(&self, id: UrlId) -> Result<Option<StoredVersion>, StoreError> {
+        let url = self.urls.iter().find(|url| url.id == id);
+        let found = url.and_then(|url| self.documents.get(&url.uri));
         Ok(found.map(|(first_seen_ms, document)| StoredVersion {
             first_seen_ms: *first_seen_ms,
             document: document.clone(),

@@ -36,6 +36,7 @@ const ONLY_FILES: &[&str] = &[
     "commit_survives_damaged_pages",
     "log_failed_commit_writes_nothing",
     "takedown_overwrites_files",
+    "salvaged_store_finds_its_addresses",
     "saved_filter_is_completed",
     "awaiting_fields_seek_by_index",
     "statement_stays_compiled",

@@ -229,7 +229,7 @@ impl<'a> Commands<'a> {
         let (done, purged) = purge_url(self.crawler.committer.store_mut(), &uri, now)?;
         let addresses = purged.addresses.iter();
         let frontier = &self.crawler.frontier;
-        frontier.takedowns().add(addresses.map(|a| a.fingerprint()));
+        frontier.takedowns().add(addresses.map(ToString::to_string));
         let in_flight: Vec<UrlId> = frontier
             .leased()
             .filter(|id| purged.ids.contains(id))
@@ -249,8 +249,9 @@ impl<'a> Commands<'a> {
 
     fn allow(&mut self, text: &str, now: i64) -> CommandResult<CommandDone> {
         let uri = parse_url(text)?;
-        let (done, fingerprints) = allow(self.crawler.committer.store_mut(), &uri, now)?;
-        self.crawler.frontier.allow_again(fingerprints);
+        let done = allow(self.crawler.committer.store_mut(), &uri, now)?;
+        let addresses = done.addresses.iter().map(String::as_str);
+        self.crawler.frontier.allow_again(addresses);
         Ok(done)
     }
 

@@ -14,7 +14,6 @@ use taojin_crawl::frontier::{CommitReport, Frontier, Lease};
 use taojin_crawl::store::{
     Batch, FinishedPage, HELD_MS, NewUrl, Store, StoreError, UrlId, UrlRecord,
 };
-use taojin_uri::CrawlUri;
 
 /// Pages in one transaction at most.
 const MAX_PAGES: usize = 256;
@@ -230,11 +229,11 @@ fn concerns(page: &FinishedPage, record: &UrlRecord, visit: &Visit) -> bool {
     let document = visit.document();
     let said = document.map(|d| d.content);
     let wording = document.map(|d| d.wording);
-    let target = visit.target().map(CrawlUri::fingerprint);
+    let target = visit.target();
     (said.is_some() && page.visit.content == said)
         || (wording.is_some() && page.visit.answer == wording)
         || Some(page.id) == record.visit.alias_of
-        || Some(page.fingerprint) == target
+        || Some(&page.uri) == target
         || page.yielding.contains(&record.id)
         || page.visit.target.as_deref() == Some(record.uri.as_str())
 }
@@ -268,7 +267,7 @@ mod tests {
         let page = || FinishedPage {
             id: 9,
             host: 1,
-            fingerprint: uri("http://a.example/2.html").fingerprint(),
+            uri: uri("http://a.example/2.html"),
             visit: UrlVisit::default(),
             template: None,
             outlinks: Vec::new(),

@@ -92,7 +92,7 @@ pub(crate) fn decide(
         page: FinishedPage {
             id: record.id,
             host: record.host,
-            fingerprint: record.uri.fingerprint(),
+            uri: record.uri.clone(),
             visit: next.visit,
             template,
             outlinks,
@@ -207,11 +207,11 @@ fn other_document(
     record: &UrlRecord,
     primary: Option<&Primary>,
     at_ms: i64,
-) -> Option<(u64, DocOp)> {
+) -> Option<(UrlId, DocOp)> {
     let primary = primary.filter(|p| p.same_text && record.visit.alias_of != Some(p.id))?;
     let document = visit.document()?;
     let row = document.row(at_ms, Some(primary.uri.as_str()), &primary.addresses);
-    Some((primary.uri.fingerprint(), DocOp::Upsert(row)))
+    Some((primary.id, DocOp::Upsert(row)))
 }
 
 /// What becomes of the document, and what the crawl log says of it.

@@ -41,8 +41,8 @@ pub(crate) trait Records {
     /// The record of an address.
     fn lookup(&self, uri: &CrawlUri) -> Result<Option<UrlRecord>, StoreError>;
 
-    /// The present document with this fingerprint; none if it is gone, or damaged: what the page shows takes its place.
-    fn document(&self, fingerprint: u64) -> Result<Option<StoredVersion>, StoreError>;
+    /// The present document of a URL; none if it is gone, or damaged: what the page shows takes its place.
+    fn document(&self, id: UrlId) -> Result<Option<StoredVersion>, StoreError>;
 
     /// Pages with a document that name `uri` as their canonical address or lead to it.
     fn naming(&self, uri: &CrawlUri) -> Result<Vec<UrlId>, StoreError>;
@@ -82,8 +82,8 @@ impl Records for Store {
         Store::lookup(self, uri)
     }
 
-    fn document(&self, fingerprint: u64) -> Result<Option<StoredVersion>, StoreError> {
-        let Some(row) = (**self).document(fingerprint)? else {
+    fn document(&self, id: UrlId) -> Result<Option<StoredVersion>, StoreError> {
+        let Some(row) = self.addresses().document_of(id)? else {
             return Ok(None);
         };
         let stored = documents::decode(self, &row).ok().flatten();
@@ -520,8 +520,8 @@ fn document_of(
     record: &UrlRecord,
 ) -> Result<Option<StoredVersion>, StoreError> {
     let primary = match record.visit.alias_of {
-        Some(id) => records.url(id)?.map(|r| r.uri.fingerprint()),
+        Some(id) => records.url(id)?.map(|primary| primary.id),
         None => None,
     };
-    records.document(primary.unwrap_or_else(|| record.uri.fingerprint()))
+    records.document(primary.unwrap_or(record.id))
 }
