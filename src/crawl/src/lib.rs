@@ -4,6 +4,7 @@
 #[macro_use]
 mod words;
 
+pub mod fair;
 pub mod fetch;
 pub mod frontier;
 mod outcome;

@@ -8,6 +8,9 @@ const MAX_HOSTS: usize = 10_000;
 /// After so long without a request to it, in milliseconds, a host may be forgotten where many others are remembered.
 const REMEMBERED_MS: i64 = 60_000;
 
+/// After a lease of the host could go on, others wait so much longer for it, in milliseconds.
+const OWN_FIRST_MS: i64 = 250;
+
 /// When a host was asked last, Unix milliseconds.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct LastRequest {
@@ -59,18 +62,42 @@ impl LastRequest {
 }
 
 /// The last requests to a host.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 struct Pace {
     /// In leases of the host itself, by which the frontier and their turns go.
     own: LastRequest,
     /// In turns of others.
     foreign: LastRequest,
+    /// A lease of the host has to wait, and goes before the second of others until then, Unix milliseconds.
+    own_first_ms: i64,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self {
+            own: LastRequest::default(),
+            foreign: LastRequest::default(),
+            own_first_ms: i64::MIN,
+        }
+    }
 }
 
 impl Pace {
     fn next_ms(&self, delay_ms: i64, now_ms: i64) -> i64 {
         let own_ms = self.own.next_ms(delay_ms, now_ms);
         own_ms.max(self.foreign.next_ms(delay_ms, now_ms))
+    }
+
+    /// The same for a turn of others, who come one at a time where the host's own leases wait: whatever leads to it from elsewhere takes
+    /// no more than its turn.
+    fn next_foreign_ms(&self, delay_ms: i64, now_ms: i64) -> i64 {
+        let next_ms = self.next_ms(delay_ms, now_ms);
+        let was_foreign = self.foreign.at_ms >= self.own.at_ms;
+        if was_foreign && self.own_first_ms > now_ms {
+            next_ms.max(self.own_first_ms)
+        } else {
+            next_ms
+        }
     }
 
     fn take(&mut self, request: LastRequest, is_own: bool) {
@@ -91,17 +118,28 @@ impl Paces {
     /// How long a request to a host waits, in milliseconds; 0 or less if it may be made. In a lease of the host, `own` is the last
     /// request of that lease: of other leases of it the frontier has taken account.
     pub(super) fn wait_ms(
-        &self,
+        &mut self,
         authority: &str,
         own: Option<LastRequest>,
         delay_ms: i64,
         now_ms: i64,
     ) -> i64 {
-        let mut pace = self.0.get(authority).copied().unwrap_or_default();
-        if let Some(own) = own {
-            pace.own = own;
+        let Some(known) = self.0.get_mut(authority) else {
+            let pace = Pace {
+                own: own.unwrap_or_default(),
+                ..Pace::default()
+            };
+            return pace.next_ms(delay_ms, now_ms).saturating_sub(now_ms);
+        };
+        let Some(own) = own else {
+            let next_ms = known.next_foreign_ms(delay_ms, now_ms);
+            return next_ms.saturating_sub(now_ms);
+        };
+        let next_ms = Pace { own, ..*known }.next_ms(delay_ms, now_ms);
+        if next_ms > now_ms {
+            known.own_first_ms = next_ms.saturating_add(OWN_FIRST_MS);
         }
-        pace.next_ms(delay_ms, now_ms).saturating_sub(now_ms)
+        next_ms.saturating_sub(now_ms)
     }
 
     /// Notes a request to a host, in a lease of it or not.
@@ -132,6 +170,34 @@ impl Paces {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paces_let_own_lease_go_before_second_of_others() {
+        let mut paces = Paces::default();
+        let own = || Some(LastRequest::default());
+        paces.note("h", LastRequest::begun(0), false, 0);
+        // The host's own lease comes, and has to wait for the delay; so do those that were sent there from elsewhere.
+        assert_eq!(paces.wait_ms("h", None, 1_000, 500), 500);
+        assert_eq!(paces.wait_ms("h", own(), 1_000, 500), 500);
+        assert_eq!(paces.wait_ms("h", None, 1_000, 1_000), OWN_FIRST_MS);
+        assert_eq!(paces.wait_ms("h", own(), 1_000, 1_000), 0);
+        paces.note("h", LastRequest::begun(1_000), true, 1_000);
+        // Now one of the others, and not two.
+        assert_eq!(
+            paces.wait_ms("h", own(), 1_000, 1_500),
+            -500,
+            "the frontier paces it"
+        );
+        assert_eq!(paces.wait_ms("h", None, 1_000, 2_000), 0);
+        paces.note("h", LastRequest::begun(2_000), false, 2_000);
+        assert_eq!(paces.wait_ms("h", own(), 1_000, 2_500), 500);
+        assert_eq!(paces.wait_ms("h", None, 1_000, 3_000), OWN_FIRST_MS);
+        // The lease is gone: they go on.
+        assert_eq!(
+            paces.wait_ms("h", None, 1_000, 3_000 + OWN_FIRST_MS),
+            -OWN_FIRST_MS
+        );
+    }
 
     #[test]
     fn paces_forget_what_is_long_ago() {

@@ -1,7 +1,7 @@
 //! Which host is next, and what becomes of its pages: from a lease to the commit that makes the page and its links durable.
 //!
-//! Hosts with due URLs stand in a heap by the time that they may be asked next; hosts that may be asked at the same
-//! time take turns. A host that has nothing left makes room for the next one in the store. All times are passed in.
+//! Hosts with due URLs wait in a line by the time that they may be asked next; of those that may be asked at the same
+//! time, sites take turns, and then hosts. A host that has nothing left makes room for the next one in the store. All times are passed in.
 //!
 //! Links of a page go through the scope of their site, then the filter of seen URLs, then the store; a failed commit changes
 //! nothing that matters and may be tried again with the same batch.
@@ -10,7 +10,6 @@
 //! host and of an address is kept.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -19,18 +18,26 @@ use foldhash::{HashMap, HashSet, HashSetExt};
 use taojin_uri::CrawlUri;
 
 use super::Frontier;
+use super::line::First;
 use super::politeness::{self, Addresses};
 use super::queue::{HostQueues, queue_name, queue_number, rank, revisit_rank};
 use super::sites::{
-    Admission, BLIND_SPENT, CYCLE_PAGES, SITE_LIMITS, Site, is_blind, until_next_cycle,
+    Admission, BLIND_SPENT, CYCLE_PAGES, SITE_LIMITS, Site, is_blind, site_of, until_next_cycle,
 };
 use super::territory::LOOK_AGAIN_MS;
 use crate::outcome::{Failure, VisitOutcome};
 use crate::scope::{Reach, Refusal, Takedowns, queues_of};
 use crate::store::{
-    Announcement, Batch, Committed, DueUrl, HELD_MS, HostId, HostRecord, NewUrl, Reader, Store,
-    StoreError, UrlClass, UrlId, UrlRecord, part_of_row,
+    Announcement, Batch, Committed, DueUrl, HELD_MS, HostId, HostRecord, NewUrl, Reader, SiteId,
+    Store, StoreError, UrlClass, UrlId, UrlRecord, part_of_row,
 };
+
+/// When all sites that could be asked have their share of the connections, this is looked at again after so long: others may want
+/// none any more.
+const FULL_MS: i64 = 1_000;
+
+/// A site that was asked last at an address where others wait as well lets them go first for so long.
+const STEP_BACK_MS: i64 = 100;
 
 /// The clocks of two nodes go by the time of the database, whose answers are late by some milliseconds: a host that another node has
 /// asked rests so much longer, once.
@@ -44,19 +51,28 @@ impl Frontier {
             if now_ms >= self.activate_ms {
                 self.activate(store, now_ms)?;
             }
-            let Some((at_ms, host, queue)) = self.first() else {
-                return Ok(self.nothing_ready());
-            };
-            if at_ms > now_ms {
-                let due = self.hosts.get(&host).is_some_and(HostQueues::has_due);
-                return Ok(Next::Wait {
-                    until_ms: at_ms.min(self.activate_ms),
-                    due,
-                });
-            }
-            self.heap.pop();
-            if let Some(lease) = self.lease(store, host, queue, now_ms)? {
-                return Ok(Next::Fetch(Box::new(lease)));
+            let is_alone = self.sites.len() <= 1 || self.only.len() == 1;
+            match self.line.first(is_alone, now_ms) {
+                First::Now(host, queue) => {
+                    if let Some(lease) = self.lease(store, host, queue, now_ms)? {
+                        return Ok(Next::Fetch(Box::new(lease)));
+                    }
+                }
+                First::Full => {
+                    let next_ms = self.line.next_ms().unwrap_or(HELD_MS);
+                    return Ok(Next::Wait {
+                        until_ms: next_ms.min(self.activate_ms).min(now_ms + FULL_MS),
+                        due: true,
+                    });
+                }
+                First::Later(at_ms, host) => {
+                    let due = self.hosts.get(&host).is_some_and(HostQueues::has_due);
+                    return Ok(Next::Wait {
+                        until_ms: at_ms.min(self.activate_ms),
+                        due,
+                    });
+                }
+                First::Nothing => return Ok(self.nothing_ready()),
             }
         }
     }
@@ -71,20 +87,7 @@ impl Frontier {
         Next::Idle
     }
 
-    /// The first entry of the heap that counts: when, which host, which of its queues.
-    fn first(&mut self) -> Option<(i64, HostId, u32)> {
-        while let Some(Reverse((at_ms, turn, host, number))) = self.heap.peek() {
-            let queues = self.hosts.get(host);
-            let queue = queues.and_then(|queues| queues.list.get(*number as usize));
-            if queue.is_some_and(|queue| queue.ticket == *turn) {
-                return Some((*at_ms, *host, *number));
-            }
-            self.heap.pop();
-        }
-        None
-    }
-
-    /// Puts the queues of a host into the heap; older entries of it no longer count.
+    /// Puts the queues of a host into the line; where they were before no longer counts.
     pub(super) fn enqueue(&mut self, host: HostId, at_ms: i64) {
         let queues = self.hosts.get(&host);
         for number in 0..queues.map_or(0, HostQueues::number_of_queues) {
@@ -93,7 +96,7 @@ impl Frontier {
     }
 
     fn enqueue_one(&mut self, host: HostId, number: u32, at_ms: i64) {
-        let Some(queues) = self.hosts.get_mut(&host) else {
+        let Some(queues) = self.hosts.get(&host) else {
             return;
         };
         let has_room = queues.has_room(number, self.config.connections_per_host);
@@ -104,21 +107,16 @@ impl Frontier {
         if !queues.has_due() {
             at_ms = at_ms.max(queues.refresh_ms());
         }
-        let Some(queue) = queues
-            .list
-            .get_mut(number as usize)
-            .filter(|_| at_ms < HELD_MS)
-        else {
-            return;
-        };
-        self.turn += 1;
-        queue.ticket = self.turn;
-        self.heap.push(Reverse((at_ms, self.turn, host, number)));
+        if at_ms < HELD_MS {
+            self.line.push(host, number, at_ms);
+        }
     }
 
     /// Brings a host into memory.
     pub(super) fn take_host(&mut self, record: HostRecord, now_ms: i64) {
         let record = self.rested(record);
+        let site = site_of(&self.sites, &record.authority);
+        self.line.set_site(record.id, site);
         let (host, count) = (record.id, self.queues_of(&record.authority));
         let hash = self.config.queue_hash;
         self.hosts
@@ -183,7 +181,7 @@ impl Frontier {
         record
     }
 
-    /// Takes a URL of this queue, whose entry has left the heap. `None`: not now; the queue is where it belongs.
+    /// Takes a URL of this queue, which has left the line. `None`: not now; the queue is where it belongs.
     fn lease(
         &mut self,
         store: &Reader,
@@ -192,12 +190,9 @@ impl Frontier {
         now_ms: i64,
     ) -> Result<Option<Lease>, StoreError> {
         let batch = self.config.queue_batch;
-        let Some(queues) = self.hosts.get_mut(&host) else {
+        let Some(queues) = self.hosts.get(&host) else {
             return Ok(None);
         };
-        if let Some(queue) = queues.list.get_mut(number as usize) {
-            queue.ticket = 0;
-        }
         if !queues.has_room(number, self.config.connections_per_host) {
             // The end of what is under way brings it back.
             return Ok(None);
@@ -207,12 +202,25 @@ impl Frontier {
             self.enqueue_one(host, number, now_ms + LOOK_AGAIN_MS);
             return Ok(None);
         }
-        if let Some(wait) = ip.and_then(|ip| self.address_wait(ip, count, now_ms)) {
-            match wait {
-                Wait::Until(at_ms) => self.enqueue_one(host, number, at_ms),
-                Wait::Connection(ip) => self.waiting.entry(ip).or_default().push(host),
+        if let Some(ip) = ip {
+            let site = self.line.site(host);
+            match self.address_wait(ip, count, now_ms) {
+                Some(Wait::Until(at_ms)) => {
+                    self.addresses.want(ip, site);
+                    self.enqueue_one(host, number, at_ms);
+                    return Ok(None);
+                }
+                Some(Wait::Connection) => {
+                    self.addresses.want(ip, site);
+                    self.addresses.wait(ip, host);
+                    return Ok(None);
+                }
+                None if self.addresses.steps_back(ip, site) => {
+                    self.enqueue_one(host, number, now_ms + STEP_BACK_MS);
+                    return Ok(None);
+                }
+                None => {}
             }
-            return Ok(None);
         }
         loop {
             let Some(queues) = self.hosts.get_mut(&host) else {
@@ -256,7 +264,7 @@ impl Frontier {
     pub(super) fn address_wait(&self, ip: IpAddr, queues: u32, now_ms: i64) -> Option<Wait> {
         let address = self.addresses.get(ip)?;
         if address.in_flight >= self.config.connections_per_ip.max(queues).max(1) {
-            return Some(Wait::Connection(ip));
+            return Some(Wait::Connection);
         }
         (queues == 1 && address.not_before_ms > now_ms)
             .then_some(Wait::Until(address.not_before_ms))
@@ -269,8 +277,9 @@ impl Frontier {
         record: UrlRecord,
         now_ms: i64,
     ) -> Lease {
-        let (mut cycle_ms, mut site_delay_ms) = (0, None);
+        let (mut cycle_ms, mut site_delay_ms, mut site_id) = (0, None, SiteId::default());
         if let Some(site) = self.sites.get_mut(&record.site) {
+            site_id = site.id;
             site.cycle_pages += 1;
             site.unsaved_pages += 1;
             site.budget.begin(&record);
@@ -291,9 +300,11 @@ impl Frontier {
             ip = queues.host.ip;
         }
         if let Some(ip) = ip {
-            self.addresses.begin(ip, now_ms);
+            self.addresses.begin(ip, site_id, now_ms);
         }
-        self.leases.insert(record.id, host);
+        self.line.set_site(host, site_id);
+        self.line.shares().begin(site_id, now_ms);
+        self.leases.insert(record.id, (host, site_id));
         self.enqueue(host, now_ms);
         Lease {
             queue: Arc::from(queue_name(&record.uri, count, self.config.queue_hash)),
@@ -371,7 +382,7 @@ impl Frontier {
 
     /// Forgets all leases: their URLs are due as before. For the end of the daemon.
     pub fn release_all(&mut self) {
-        for (id, host) in std::mem::take(&mut self.leases) {
+        for (id, (host, _)) in std::mem::take(&mut self.leases) {
             if let Some(queues) = self.hosts.get_mut(&host) {
                 queues.end_all();
                 queues.put_down(id);
@@ -379,18 +390,18 @@ impl Frontier {
             }
         }
         self.addresses = Addresses::default();
-        self.waiting.clear();
+        self.line.shares().end_all();
         self.reconsider();
     }
 
     fn end_lease(&mut self, lease: &Lease) -> Option<HostId> {
-        let host = self.leases.remove(&lease.record.id)?;
+        let (host, site) = self.leases.remove(&lease.record.id)?;
+        self.line.shares().end(site);
         if let Some(queues) = self.hosts.get_mut(&host) {
             queues.end(lease.number);
         }
         if let Some(ip) = lease.ip {
-            self.addresses.end(ip);
-            for waiting in self.waiting.remove(&ip).unwrap_or_default() {
+            for waiting in self.addresses.end(ip) {
                 self.enqueue(waiting, i64::MIN);
             }
         }
@@ -417,8 +428,10 @@ impl Frontier {
 
 /// Why an address is not asked now.
 pub(super) enum Wait {
+    /// Until then, Unix milliseconds.
     Until(i64),
-    Connection(IpAddr),
+    /// Until a connection ends.
+    Connection,
 }
 
 /// The right to fetch one URL now. Ends with [`Frontier::finished`](super::Frontier::finished) or
@@ -600,7 +613,7 @@ impl Frontier {
         }
         match ip.and_then(|ip| self.address_wait(ip, count, now_ms)) {
             Some(Wait::Until(at_ms)) => return Ok(LeaseOutcome::Later(at_ms)),
-            Some(Wait::Connection(_)) => return Ok(LeaseOutcome::Later(now_ms + CONNECTION_MS)),
+            Some(Wait::Connection) => return Ok(LeaseOutcome::Later(now_ms + CONNECTION_MS)),
             None => {}
         }
         let Some(queues) = self.hosts.get_mut(&host) else {
@@ -609,8 +622,8 @@ impl Frontier {
         if !queues.take(id) {
             return Ok(LeaseOutcome::Later(now_ms + CONNECTION_MS));
         }
-        // Its entry in the heap would lease a second one next to this.
-        queues.list[number as usize].ticket = 0;
+        // Its entry in the line would lease a second one next to this.
+        self.line.remove(host, number);
         Ok(LeaseOutcome::Fetch(Box::new(
             self.begin(host, number, record, now_ms),
         )))
@@ -754,19 +767,21 @@ impl Frontier {
             .map(|page| (page.visit.class.is_hub(), &mut page.outlinks))
             .chain(std::iter::once((true, &mut batch.urls)));
         let mut lists: Vec<(bool, &mut Vec<NewUrl>)> = lists.collect();
+        self.drop_crowded_files(store, &mut lists, report)?;
         let mut listed = self.drop_refused_and_seen(&mut lists, report, now_ms);
-        let mut known = self.look_up(store, &lists)?.into_iter();
+        let mut looked_up = self.look_up(store, &lists)?.into_iter();
         let mut room = self.room();
         let mut foreign = Vec::new();
         for (i, (_, links)) in lists.into_iter().enumerate() {
             links.retain_mut(|link| {
-                if !link.is_new && known.next() == Some(true) {
+                if link.free.is_none() {
+                    link.free = looked_up.next().flatten();
+                }
+                if link.free.is_none() {
                     report.seen += 1;
                     listed.extend(take_listed(link));
                     return false;
                 }
-                // Whatever is left was looked up, or needed no look-up.
-                link.is_new = true;
                 let fits = room.take(link);
                 if !fits {
                     self.leave_out(link, report);
@@ -784,6 +799,34 @@ impl Frontier {
         listed.truncate(MAX_LISTED);
         batch.announced.append(&mut listed);
         Ok(())
+    }
+
+    /// Drops attachments on one host too many.
+    fn drop_crowded_files(
+        &mut self,
+        store: &Store,
+        lists: &mut [(bool, &mut Vec<NewUrl>)],
+        report: &mut CommitReport,
+    ) -> Result<(), StoreError> {
+        let mut failed = None;
+        for (_, links) in lists {
+            links.retain(|link| {
+                let site = self.sites.get_key_value(&link.site);
+                let Some(site) = site.filter(|_| link.class == UrlClass::Attachment) else {
+                    return true;
+                };
+                let admitted = self.file_hosts.admit(store, site, link.uri.authority());
+                let admitted = admitted.unwrap_or_else(|error| {
+                    failed = Some(error);
+                    true
+                });
+                if !admitted {
+                    *report.refused.entry(Refusal::FileHosts).or_default() += 1;
+                }
+                admitted
+            });
+        }
+        failed.map_or(Ok(()), Err)
     }
 
     /// How many addresses each site may still take up.
@@ -834,8 +877,9 @@ impl Frontier {
                     return false;
                 }
                 // The filter knows the addresses of this node's partitions only.
-                link.is_new = self.parts.has_uri(&link.uri) && self.seen.take(&link.uri);
-                self.seen.new += u64::from(link.is_new);
+                let is_new = self.parts.has_uri(&link.uri) && self.seen.take(&link.uri, hash);
+                link.free = is_new.then_some(hash);
+                self.seen.new += u64::from(is_new);
                 true
             });
         }
@@ -847,31 +891,31 @@ impl Frontier {
             }
         }
         for link in lists.iter().flat_map(|(_, links)| links.iter()) {
-            if let Some(site) = self.sites.get_mut(&link.site) {
+            if let Some(site) = self.sites.get_mut(&link.site).filter(|s| s.has_skipped()) {
                 site.follow(self.seen.fingerprint(&link.uri));
             }
         }
         listed
     }
 
-    /// Whether the store knows each of those links that the filter is not sure of.
+    /// Those links that the filter is not sure of: the fingerprint of each that is new, none for one that the store knows.
     fn look_up(
         &mut self,
         store: &Store,
         lists: &[(bool, &mut Vec<NewUrl>)],
-    ) -> Result<Vec<bool>, StoreError> {
+    ) -> Result<Vec<Option<u64>>, StoreError> {
         let links = lists.iter().flat_map(|(_, links)| links.iter());
-        let doubtful: Vec<_> = links.filter(|l| !l.is_new).map(|l| &l.uri).collect();
+        let doubtful: Vec<_> = links.filter(|l| l.free.is_none()).map(|l| &l.uri).collect();
         self.seen.with_store += doubtful.len() as u64;
-        let known = store.addresses().known(&doubtful)?;
-        for (uri, is_known) in doubtful.iter().zip(&known) {
-            if *is_known {
+        let looked_up = store.addresses().free(&doubtful)?;
+        for (uri, free) in doubtful.iter().zip(&looked_up) {
+            if free.is_none() {
                 self.seen.confirm(self.seen.fingerprint(uri));
             } else if self.parts.has_uri(uri) {
                 self.seen.false_positives += 1;
             }
         }
-        Ok(known)
+        Ok(looked_up)
     }
 
     /// Whether the store may have an address. Of partitions that are other nodes', or not read yet, the filter knows nothing.
@@ -985,7 +1029,9 @@ impl Frontier {
             }
         }
         for (host, _) in &done.rescheduled {
-            self.hosts.remove(host);
+            if let Some(queues) = self.hosts.remove(host) {
+                self.line.forget(*host, queues.number_of_queues());
+            }
         }
         let inserted = done.inserted.iter().map(|url| (url.host, url.due));
         for (host, due) in inserted.chain(done.released.iter().copied()) {

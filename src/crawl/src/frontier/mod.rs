@@ -7,19 +7,20 @@
 //! the URL stays due in the store, so that a crash needs no repair.
 
 mod alike;
+mod file_hosts;
 mod leasing;
+mod line;
 mod politeness;
 mod queue;
 mod seen;
+mod shares;
 mod sites;
 mod territory;
 
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
-use std::net::IpAddr;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -32,6 +33,8 @@ use crate::store::{
     DueUrl, HostId, HostRecord, Partition, Partitions, Reader, SiteId, Store, StoreError, UrlId,
 };
 use alike::TrapDetector;
+use file_hosts::FileHosts;
+use line::Line;
 use politeness::Addresses;
 use queue::{HostQueues, SUSPECT_RANK};
 use seen::Seen;
@@ -41,6 +44,7 @@ use territory::Turns;
 pub use crate::store::Cause;
 pub use leasing::{CommitReport, FetchReport, Lease, LeaseOutcome, Next};
 pub use queue::queue_name;
+pub use shares::Shares;
 pub use sites::{
     BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS, is_blind,
 };
@@ -58,16 +62,14 @@ pub struct Frontier {
     /// The sites whose URLs are given out; empty: those of all sites.
     only: Vec<SiteId>,
     hosts: HashMap<HostId, HostQueues>,
-    /// (time, turn, host, its queue): the entry whose turn equals its queue's ticket counts, others are left-overs.
-    heap: BinaryHeap<Reverse<(i64, u64, HostId, u32)>>,
-    turn: u64,
+    line: Line,
     addresses: Addresses,
     turns: Turns,
-    /// Hosts that wait for a connection of an address to end.
-    waiting: HashMap<IpAddr, Vec<HostId>>,
-    leases: BTreeMap<UrlId, HostId>,
+    /// Host and site of each URL that is being fetched.
+    leases: BTreeMap<UrlId, (HostId, SiteId)>,
     seen: Seen,
     alike: TrapDetector,
+    file_hosts: FileHosts,
     /// When the store may have hosts with due URLs that are not in memory.
     activate_ms: i64,
     /// Hosts that were left in the store for want of room.
@@ -105,7 +107,10 @@ impl Frontier {
         self.alike.save(store.dir());
         let shared = self.taken_down.clone();
         shared.replace(store.takedowns()?.into_iter().map(|t| t.url));
+        let mut shares = self.line.shares().clone();
+        shares.end_all();
         *self = Self::over(store, self.config.clone())?;
+        self.line = Line::new(shares);
         self.taken_down = shared;
         Ok(())
     }
@@ -120,14 +125,13 @@ impl Frontier {
             sites: HashMap::new(),
             only: Vec::new(),
             hosts: HashMap::new(),
-            heap: BinaryHeap::new(),
-            turn: 0,
+            line: Line::new(Shares::default()),
             addresses: Addresses::default(),
             turns: Turns::default(),
-            waiting: HashMap::new(),
             leases: BTreeMap::new(),
             seen,
             alike: TrapDetector::open(&dir),
+            file_hosts: FileHosts::default(),
             activate_ms: i64::MIN,
             crowded: false,
             hold: Vec::new(),

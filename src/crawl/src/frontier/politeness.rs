@@ -6,12 +6,12 @@
 //! 15 min × 2ⁿ; 20 errors in a row: parked.
 
 use std::collections::HashMap;
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv6Addr};
 
 use super::Config;
 use super::leasing::FetchReport;
 use crate::outcome::VisitOutcome;
-use crate::store::{Cause, HostRecord};
+use crate::store::{Cause, HostId, HostRecord, SiteId};
 
 /// Doubling more often than this leads beyond any limit.
 const MAX_LEVEL: u8 = 20;
@@ -191,9 +191,23 @@ pub(super) fn hold(host: &mut HostRecord, until_ms: i64, cause: Cause, now_ms: i
 pub(super) struct Address {
     pub(super) in_flight: u32,
     pub(super) not_before_ms: i64,
+    /// Hosts that wait for a connection to end.
+    waiting: Vec<HostId>,
+    /// The site that was asked there last.
+    asked: SiteId,
+    /// Other sites that had to wait since.
+    wanted: Vec<SiteId>,
+    /// How often the site that was asked last has let them go first since.
+    stepped_back: u32,
 }
 
-/// The addresses that fetches went to.
+/// A site lets others go first so often in a row: what they had may be gone, or be asked for elsewhere.
+const STEPS_BACK: u32 = 10;
+
+/// Sites remembered that wait for one address.
+const MAX_WANTED: usize = 64;
+
+/// The addresses that fetches went to. The addresses of one network of IPv6 (/64), which one server may have all, are one.
 #[derive(Debug, Default)]
 pub(super) struct Addresses {
     by_ip: HashMap<IpAddr, Address>,
@@ -201,21 +215,62 @@ pub(super) struct Addresses {
 
 impl Addresses {
     pub(super) fn get(&self, ip: IpAddr) -> Option<&Address> {
-        self.by_ip.get(&ip)
+        self.by_ip.get(&network(ip))
     }
 
-    pub(super) fn begin(&mut self, ip: IpAddr, now_ms: i64) {
+    /// A host of a site is asked there.
+    pub(super) fn begin(&mut self, ip: IpAddr, site: SiteId, now_ms: i64) {
         if self.by_ip.len() >= MAX_ADDRESSES {
             self.by_ip
                 .retain(|_, a| a.in_flight > 0 || a.not_before_ms > now_ms);
         }
-        self.by_ip.entry(ip).or_default().in_flight += 1;
+        let address = self.by_ip.entry(network(ip)).or_default();
+        address.in_flight += 1;
+        address.asked = site;
+        address.stepped_back = 0;
+        address.wanted.retain(|other| *other != site);
     }
 
-    pub(super) fn end(&mut self, ip: IpAddr) {
-        if let Some(address) = self.by_ip.get_mut(&ip) {
-            address.in_flight = address.in_flight.saturating_sub(1);
+    /// And no more. The hosts that have waited for that.
+    pub(super) fn end(&mut self, ip: IpAddr) -> Vec<HostId> {
+        let Some(address) = self.by_ip.get_mut(&network(ip)) else {
+            return Vec::new();
+        };
+        address.in_flight = address.in_flight.saturating_sub(1);
+        std::mem::take(&mut address.waiting)
+    }
+
+    /// A host waits for a connection to end.
+    pub(super) fn wait(&mut self, ip: IpAddr, host: HostId) {
+        if let Some(address) = self.by_ip.get_mut(&network(ip)) {
+            address.waiting.push(host);
         }
+    }
+
+    /// A site has to wait.
+    pub(super) fn want(&mut self, ip: IpAddr, site: SiteId) {
+        if let Some(address) = self.by_ip.get_mut(&network(ip))
+            && address.wanted.len() < MAX_WANTED
+            && !address.wanted.contains(&site)
+        {
+            address.wanted.push(site);
+        }
+    }
+
+    /// Whether a site, which could ask now, lets others go first: it was asked there last, and they have waited since.
+    pub(super) fn steps_back(&mut self, ip: IpAddr, site: SiteId) -> bool {
+        let Some(address) = self.by_ip.get_mut(&network(ip)) else {
+            return false;
+        };
+        if address.asked != site || address.wanted.iter().all(|other| *other == site) {
+            return false;
+        }
+        address.stepped_back += 1;
+        if address.stepped_back > STEPS_BACK {
+            address.wanted.clear();
+            return false;
+        }
+        true
     }
 
     /// How long an address rests from now on, in milliseconds.
@@ -226,7 +281,15 @@ impl Addresses {
 
     /// No other host at this address is asked before `until_ms`.
     pub(super) fn rest(&mut self, ip: IpAddr, until_ms: i64) {
-        let address = self.by_ip.entry(ip).or_default();
+        let address = self.by_ip.entry(network(ip)).or_default();
         address.not_before_ms = address.not_before_ms.max(until_ms);
+    }
+}
+
+/// What counts as one server.
+fn network(ip: IpAddr) -> IpAddr {
+    match ip.to_canonical() {
+        IpAddr::V6(ip) => Ipv6Addr::from_bits(ip.to_bits() & !u128::from(u64::MAX)).into(),
+        ip => ip,
     }
 }

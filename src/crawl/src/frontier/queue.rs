@@ -40,8 +40,6 @@ pub(super) struct Queue {
     leased: u64,
     /// It rests until then, where it has a delay of its own; Unix milliseconds.
     pub(super) not_before_ms: i64,
-    /// The only entry of the heap that counts for it; 0: none.
-    pub(super) ticket: u64,
 }
 
 /// The queues of a host.

@@ -225,10 +225,10 @@ impl Seen {
         self.filter.insert(hash)
     }
 
-    /// Remembers an address in the filter; whether it is new for certain.
-    pub(super) fn take(&mut self, uri: &CrawlUri) -> bool {
+    /// Remembers an address with this fingerprint in the filter; whether it is new for certain.
+    pub(super) fn take(&mut self, uri: &CrawlUri, hash: u64) -> bool {
         let is_whole = self.is_whole(uri);
-        self.insert(self.fingerprint(uri)) && is_whole
+        self.insert(hash) && is_whole
     }
 
     /// Whether the filter has all addresses of the partition of this one, if it is one of this node.

@@ -8,6 +8,7 @@ use foldhash::{HashMap, HashMapExt};
 
 use super::Frontier;
 use super::queue::{HUB_RANK, HostQueues, RECHECK_RANK};
+use super::shares::Shares;
 use taojin_uri::QueueHash;
 
 use crate::DAY_MS;
@@ -51,12 +52,15 @@ impl Frontier {
             }
         }
         self.sites = taken;
+        self.file_hosts.forget();
         let number =
             |(host, known): (&HostId, &HostQueues)| (*host, self.queues_of(&known.host.authority));
         let numbers: Vec<(HostId, u32)> = self.hosts.iter().map(number).collect();
         for (host, queues) in numbers {
             if let Some(known) = self.hosts.get_mut(&host) {
                 known.set_number_of_queues(queues);
+                let site = site_of(&self.sites, &known.host.authority);
+                self.line.set_site(host, site);
             }
         }
         self.reconsider();
@@ -68,6 +72,11 @@ impl Frontier {
     pub fn give_out_only(&mut self, names: &[Arc<str>]) {
         let id = |name: &Arc<str>| self.sites.get(name).map(|site| site.id);
         self.only = names.iter().filter_map(id).collect();
+    }
+
+    /// How the connections are shared out from now on. Before, each site may have all.
+    pub fn set_shares(&mut self, shares: Shares) {
+        *self.line.shares() = shares;
     }
 
     /// The sites that are crawled with their scopes: for the gate.
@@ -165,6 +174,22 @@ pub const SITE_FULL: &str = "cycle_site_full";
 /// Addresses of a site remembered as not followed, 24 bytes each; what is beyond is not counted.
 pub const MAX_SKIPPED: usize = 10_000;
 
+/// The site that a host is counted to before a page of it is asked for; 0 if it is of none. Where it is of several, the one that
+/// was made first.
+pub(super) fn site_of(sites: &HashMap<Arc<str>, Site>, authority: &str) -> SiteId {
+    let own = sites
+        .values()
+        .filter(|site| site.scope.has_authority(authority));
+    let near = || {
+        sites
+            .values()
+            .filter(|site| site.scope.has_files_at(authority))
+    };
+    let id = |site: &Site| site.id;
+    let own = own.map(id).min();
+    own.or_else(|| near().map(id).min()).unwrap_or_default()
+}
+
 /// A site in the frontier.
 #[derive(Debug)]
 pub(super) struct Site {
@@ -235,6 +260,11 @@ impl Site {
         if self.skipped.len() < MAX_SKIPPED && self.skipped.insert(hash, counter).is_none() {
             *self.unsaved.entry(counter).or_default() += 1;
         }
+    }
+
+    /// Whether there are addresses that are not followed.
+    pub(super) fn has_skipped(&self) -> bool {
+        !self.skipped.is_empty()
     }
 
     /// It is followed after all: a shorter way leads to it.

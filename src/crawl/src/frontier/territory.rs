@@ -92,7 +92,9 @@ impl Frontier {
             for (host, queues) in &mut self.hosts {
                 if part_of_row(*host) == part {
                     queues.leaving = true;
-                    queues.list.iter_mut().for_each(|queue| queue.ticket = 0);
+                    for queue in 0..queues.number_of_queues() {
+                        self.line.remove(*host, queue);
+                    }
                 }
             }
         }
@@ -104,7 +106,7 @@ impl Frontier {
             .hosts
             .keys()
             .chain(self.hold.iter().map(|(host, _)| host))
-            .chain(self.leases.values())
+            .chain(self.leases.values().map(|(host, _)| host))
             .map(|host| part_of_row(*host))
             .collect();
         let free: Vec<Partition> = self

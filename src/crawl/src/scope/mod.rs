@@ -57,6 +57,8 @@ pub enum Refusal {
     TakenDown => "refused.taken_down" "已被管理员撤下",
     /// Its site has as many addresses as it may have.
     SiteFull => "refused.site_full" "站点的网址数已满",
+    /// Its site has attachments on as many hosts as it may have.
+    FileHosts => "refused.file_hosts" "站点的附件主机数已满",
 }
 }
 
@@ -103,6 +105,7 @@ impl Refusal {
             Refusal::UnknownSite => "site is not crawled",
             Refusal::TakenDown => "taken down by the operator",
             Refusal::SiteFull => "the site has all the addresses it may have",
+            Refusal::FileHosts => "the site has attachments on all the hosts it may have",
         }
     }
 
@@ -122,7 +125,8 @@ impl Refusal {
             | Refusal::Calendar
             | Refusal::Alike
             | Refusal::UnknownSite
-            | Refusal::TakenDown => return None,
+            | Refusal::TakenDown
+            | Refusal::FileHosts => return None,
         })
     }
 }
@@ -287,12 +291,7 @@ impl Scope {
     /// files often lie on a host of their own: any of the registrable domains of the site's hosts will do.
     pub fn check_attachment(&self, uri: &CrawlUri, redirects: u8) -> Result<(), Refusal> {
         let rules = &self.rules.scope;
-        let is_near = |host: &String| {
-            let host = host.strip_prefix("*.").unwrap_or(host);
-            let host = host.split(':').next().unwrap_or_default();
-            registrable_domain(host) == Some(uri.registrable_domain())
-        };
-        if !self.has_authority(uri.authority()) && !self.hosts.iter().any(is_near) {
+        if !self.has_authority(uri.authority()) && !self.has_files_at(uri.authority()) {
             Err(Refusal::Host)
         } else if uri.as_str().len() > rules.max_url_bytes {
             Err(Refusal::Length)
@@ -303,6 +302,16 @@ impl Scope {
         } else {
             Ok(())
         }
+    }
+
+    /// Whether attachments of the site may lie on a host, `host` or `host:port`: one of a registrable domain of the site's hosts.
+    pub fn has_files_at(&self, authority: &str) -> bool {
+        fn domain(host: &str) -> Option<&str> {
+            registrable_domain(host.split(':').next().unwrap_or_default())
+        }
+        let of_file = domain(authority);
+        let is_near = |host: &String| domain(host.strip_prefix("*.").unwrap_or(host)) == of_file;
+        of_file.is_some() && self.hosts.iter().any(is_near)
     }
 
     /// Whether a pattern of `exclude` matches the path and query of a URL.

@@ -9,7 +9,7 @@ use super::documents::DocumentRow;
 use super::error::Result;
 use super::keys::{Keys, find_beside, meta, set_meta};
 use super::open::Reader;
-use super::record::{UrlId, UrlRecord};
+use super::record::{SiteId, UrlId, UrlRecord};
 use super::sql::{Connection, Row, list};
 
 /// The halves of the key, next to the tables.
@@ -36,6 +36,13 @@ impl Place {
             Place::Free(_) | Place::Taken => None,
         }
     }
+
+    fn free(self) -> Option<u64> {
+        match self {
+            Place::Free(fingerprint) => Some(fingerprint),
+            Place::Row(_) | Place::Taken => None,
+        }
+    }
 }
 
 /// Looks an address up. `find` gives the row of a fingerprint, `is_at` says whether a row is that of the address.
@@ -45,13 +52,20 @@ pub(super) fn place(
     mut find: impl FnMut(u64) -> Result<Option<UrlId>>,
     mut is_at: impl FnMut(UrlId) -> Result<bool>,
 ) -> Result<Place> {
+    let mut passed_over = false;
     for fingerprint in key.fingerprints(address) {
         match find(fingerprint)? {
-            None => return Ok(Place::Free(fingerprint)),
+            None => {
+                if passed_over {
+                    tracing::warn!(url = %address, "address has the fingerprint of another one, and gets its next one");
+                }
+                return Ok(Place::Free(fingerprint));
+            }
             Some(id) if is_at(id)? => return Ok(Place::Row(id)),
-            Some(_) => {}
+            Some(_) => passed_over = true,
         }
     }
+    tracing::warn!(url = %address, "address is left out, since all its fingerprints are those of others");
     Ok(Place::Taken)
 }
 
@@ -99,7 +113,7 @@ impl<'a> Addresses<'a> {
 
     /// The record of an address.
     pub fn lookup(&self, address: &CrawlUri) -> Result<Option<UrlRecord>> {
-        match self.row(address)? {
+        match self.place(address)?.row() {
             Some(id) => self.reader.url(id),
             None => Ok(None),
         }
@@ -113,14 +127,15 @@ impl<'a> Addresses<'a> {
         }
     }
 
-    /// Which of these addresses have a record, in the order asked. One read transaction.
-    pub fn known(&self, addresses: &[&CrawlUri]) -> Result<Vec<bool>> {
+    /// The fingerprint that each of these addresses will have, in the order asked; none for those that have a record. One read
+    /// transaction.
+    pub fn free(&self, addresses: &[&CrawlUri]) -> Result<Vec<Option<u64>>> {
         if self.reader.conn.sqlite().is_none() {
-            return self.known_at_once(addresses);
+            return self.free_at_once(addresses);
         }
         let _tx = self.reader.conn.snapshot()?;
-        let is_known = |address: &&CrawlUri| Ok(self.row(address)?.is_some());
-        addresses.iter().map(is_known).collect()
+        let free = |address: &&CrawlUri| Ok(self.place(address)?.free());
+        addresses.iter().map(free).collect()
     }
 
     /// The fingerprint of a row.
@@ -164,6 +179,13 @@ impl<'a> Addresses<'a> {
         Ok(free.unwrap_or_else(|| self.key.fingerprint(address)))
     }
 
+    /// The hosts of a site's addresses, `host` or `host:port`.
+    pub fn authorities(&self, site: SiteId) -> Result<Vec<Box<str>>> {
+        let sql = "SELECT authority FROM host_site JOIN host ON host.id = host_site.host_id WHERE site_id = ?1";
+        let read = |row: &Row<'_>| Ok(Box::from(row.text(0)?));
+        self.reader.rows(sql, [site], read)
+    }
+
     /// The row of a fingerprint.
     fn find(&self, fingerprint: u64) -> Result<Option<UrlId>> {
         match self.keys {
@@ -172,15 +194,14 @@ impl<'a> Addresses<'a> {
         }
     }
 
-    /// The row of an address.
-    fn row(&self, address: &CrawlUri) -> Result<Option<UrlId>> {
+    fn place(&self, address: &CrawlUri) -> Result<Place> {
         let find = |fingerprint| self.find(fingerprint);
         let is_at = |id| is_at(&self.reader.conn, id, address);
-        Ok(place(self.key, address, find, is_at)?.row())
+        place(self.key, address, find, is_at)
     }
 
     /// The same of many, of a database with an index of fingerprints: few statements for all of them.
-    fn known_at_once(&self, addresses: &[&CrawlUri]) -> Result<Vec<bool>> {
+    fn free_at_once(&self, addresses: &[&CrawlUri]) -> Result<Vec<Option<u64>>> {
         let mut rows = HashMap::new();
         let key = |address: &CrawlUri| self.key.fingerprint(address).cast_signed();
         for some in addresses.chunks(AT_ONCE) {
@@ -189,11 +210,11 @@ impl<'a> Addresses<'a> {
             let read = |row: &Row<'_>| Ok((row.get::<i64>(0)?, row.get::<String>(1)?));
             rows.extend(self.reader.conn.query_once(&sql, read)?);
         }
-        let is_known = |address: &&CrawlUri| match rows.get(&key(address)) {
-            None => Ok(false),
-            Some(url) if url == address.as_str() => Ok(true),
-            Some(_) => Ok(self.row(address)?.is_some()),
+        let free = |address: &&CrawlUri| match rows.get(&key(address)) {
+            None => Ok(Some(key(address).cast_unsigned())),
+            Some(url) if url == address.as_str() => Ok(None),
+            Some(_) => Ok(self.place(address)?.free()),
         };
-        addresses.iter().map(is_known).collect()
+        addresses.iter().map(free).collect()
     }
 }

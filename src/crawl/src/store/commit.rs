@@ -552,23 +552,13 @@ impl<'a> NewUrls<'a> {
         url: &NewUrl,
         via: Option<UrlId>,
     ) -> Result<()> {
-        let first = self.key.fingerprint(&url.uri);
-        let place = if url.is_new && !self.keys.is_newest(first) {
-            Place::Free(first)
-        } else {
-            self.place(&url.uri)?
+        let free = url.free.filter(|free| !self.keys.is_newest(*free));
+        let place = match free {
+            Some(fingerprint) => Place::Free(fingerprint),
+            None => self.place(&url.uri)?,
         };
-        let hash = match place {
-            Place::Row(_) => return Ok(()),
-            Place::Free(fingerprint) if fingerprint == first => fingerprint,
-            Place::Free(fingerprint) => {
-                tracing::warn!(url = %url.uri, "address has the fingerprint of another one, and gets its next one");
-                fingerprint
-            }
-            Place::Taken => {
-                tracing::warn!(url = %url.uri, "address is left out, since all its fingerprints are those of others");
-                return Ok(());
-            }
+        let Place::Free(hash) = place else {
+            return Ok(());
         };
         let (site, host) = self.home(caches, url)?;
         let due_ms = url.due_ms.unwrap_or(self.now_ms);

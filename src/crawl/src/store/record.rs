@@ -327,8 +327,9 @@ pub struct NewUrl {
     pub due_ms: Option<i64>,
     /// Place among the due URLs of its host, set by the frontier.
     pub rank: u8,
-    /// The filter of the frontier is certain that no row has it: the table need not be asked. Set by the frontier.
-    pub is_new: bool,
+    /// The fingerprint that it will have, where it is certain that no row has the address and none the fingerprint: the table need
+    /// not be asked. Set by the frontier.
+    pub free: Option<u64>,
 }
 
 impl NewUrl {
@@ -344,7 +345,7 @@ impl NewUrl {
             announced: None,
             due_ms: None,
             rank: 0,
-            is_new: false,
+            free: None,
         }
     }
 

@@ -11,7 +11,7 @@ use serde::de::value::Error as ValueError;
 use serde::de::{DeserializeOwned, IntoDeserializer};
 
 use super::output;
-use crate::config::{self, Config, ConfigError, ConfigProblem, LoadedConfig};
+use crate::config::{self, Config, ConfigError, ConfigProblem, LoadedConfig, dropped_keys};
 
 /// A mistake of the caller: one line, exit code 2.
 #[derive(Debug, thiserror::Error)]
@@ -70,7 +70,11 @@ impl Context {
     /// every user of the machine can read.
     pub(crate) fn load_with_secrets(&self) -> Result<LoadedConfig, ConfigError> {
         let mut loaded = self.load()?;
-        for warning in loaded.exposed_secrets() {
+        for warning in loaded
+            .exposed_secrets()
+            .iter()
+            .chain(&dropped_keys(&loaded))
+        {
             tracing::warn!("{warning}");
         }
         ConfigError::check(&loaded.read_secrets())?;

@@ -16,7 +16,7 @@ use tokio::time::{Instant, timeout};
 use super::context::{Context, runtime};
 use super::gate::{describe_refusal, open_gate, person_turn};
 use super::output;
-use crate::config::{self, Config, ConfigProblem, LoadedConfig, Origin};
+use crate::config::{self, Config, ConfigProblem, LoadedConfig, Origin, dropped_keys};
 use crate::daemon::now_ms;
 use crate::documents::IndexAt;
 use taojin_crawl::fetch::{Gate, ProxyAddress, Purpose, Refused};
@@ -56,6 +56,7 @@ pub(crate) fn check(context: &Context, args: &CheckArgs) -> anyhow::Result<ExitC
     }
     let mut warnings = warnings(&loaded);
     warnings.extend(exposed);
+    warnings.extend(dropped_keys(&loaded));
     let tried = if !problems.is_empty() {
         Vec::new()
     } else if args.online {

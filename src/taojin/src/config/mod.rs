@@ -3,6 +3,7 @@
 //! [`load`] returns a [`LoadedConfig`], or for every mistake one line with the file, the line, the key, its value and what to
 //! write. Each stage owns the struct of its own section; no stage imports this module.
 
+mod dropped;
 mod files;
 mod origins;
 mod read;
@@ -13,6 +14,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+pub use dropped::dropped_keys;
 pub use files::read_weights;
 pub(crate) use files::{is_lexicon_file, read_term_patterns};
 pub use origins::{Origin, settings};
@@ -44,6 +46,8 @@ pub const INDEX_DIR: &str = "index";
 
 /// Connections in use at once over all hosts: enough to keep a small machine's two cores busy with slow servers.
 const MAX_CONNECTIONS: usize = 64;
+/// Four sites that answer as slowly as they can still leave room for a fifth.
+const SITE_SHARE: f64 = 0.25;
 /// Long reports and picture stories have up to a dozen pages. What has more is a book or a list, and each page is one more
 /// request of its host before any other page.
 const ARTICLE_PAGES: usize = 20;
@@ -53,8 +57,6 @@ const MAX_OUTBOX: u64 = 4096;
 const CRAWL_LOG_BYTES: u64 = 64 * 1024 * 1024;
 /// How many old crawl logs are kept.
 const CRAWL_LOG_FILES: u32 = 8;
-/// Time that requests under way get to finish when the daemon stops.
-const STOP_GRACE_MS: u64 = 4_000;
 /// `taojin crawl` does not wait for a host that is not ready within this time.
 const PASS_PATIENCE_MS: u64 = 60_000;
 
@@ -236,6 +238,8 @@ impl Default for ClusterConfig {
 pub struct CrawlConfig {
     /// Pages fetched at the same time, over all hosts.
     pub max_connections: usize,
+    /// The share of these that one site has at most while others want some, and that it leaves free while it is alone.
+    pub site_share: f64,
     /// Documents are taken out of pages and indexed. Without, the crawl only fetches and follows links: for archives
     /// (`[warc]`) that are read later.
     pub documents: bool,
@@ -251,8 +255,6 @@ pub struct CrawlConfig {
     pub crawl_log_bytes: u64,
     /// Number of rotated crawl logs that are kept.
     pub crawl_log_files: u32,
-    /// Milliseconds that requests under way get to finish when the daemon stops.
-    pub stop_grace_ms: u64,
     /// `taojin crawl` leaves a host that is not ready within these milliseconds to the next pass.
     pub pass_patience_ms: u64,
     /// Crawling pauses while fewer bytes than these are free under the data folder; 0 switches this off.
@@ -265,6 +267,7 @@ impl Default for CrawlConfig {
     fn default() -> Self {
         Self {
             max_connections: MAX_CONNECTIONS,
+            site_share: SITE_SHARE,
             documents: true,
             attachments: true,
             attachment_types: FileType::ALL.map(|(kind, _)| kind).to_vec(),
@@ -272,7 +275,6 @@ impl Default for CrawlConfig {
             max_outbox: MAX_OUTBOX,
             crawl_log_bytes: CRAWL_LOG_BYTES,
             crawl_log_files: CRAWL_LOG_FILES,
-            stop_grace_ms: STOP_GRACE_MS,
             pass_patience_ms: PASS_PATIENCE_MS,
             min_free_bytes: MIN_FREE_BYTES,
             min_free_percent: MIN_FREE_PERCENT,

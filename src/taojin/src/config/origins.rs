@@ -4,6 +4,7 @@
 
 use toml::Table;
 
+use super::dropped::is_dropped_variable;
 use super::schema::{example, extra_keys, line_of, walk};
 use super::{Config, LoadedConfig, nearest};
 
@@ -43,6 +44,8 @@ pub(super) fn variables(
             let key = known[at].clone();
             let line = format!("{key} = {}", written(&key, &value, defaults));
             found.push(Variable { name, key, line });
+        } else if is_dropped_variable(&name) {
+            // A warning says so.
         } else if defaults
             .iter()
             .any(|(s, v)| v.is_table() && name.starts_with(&format!("{}_", variable(s))))
@@ -124,7 +127,7 @@ fn keys(defaults: &Table) -> Vec<String> {
     found
 }
 
-fn variable(key: &str) -> String {
+pub(super) fn variable(key: &str) -> String {
     format!("{PREFIX}{}", key.replace('.', "_").to_ascii_uppercase())
 }
 

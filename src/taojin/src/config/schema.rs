@@ -13,6 +13,7 @@ use serde::de::DeserializeOwned;
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
+use super::dropped::is_dropped;
 use super::{ConfigProblem, nearest};
 use taojin_search::index::Query;
 use taojin_search::query::MAX_QUERY_CHARS;
@@ -323,11 +324,11 @@ const OPEN: &str = "frontier.seen_error";
 /// Numbers of `taojin.toml`.
 const CONFIG: &[Limit] = &[
     ("crawl.max_connections", 1.0, 10_000.0),
+    ("crawl.site_share", 0.01, 1.0),
     ("crawl.article_pages", 1.0, 1_000.0),
     ("crawl.max_outbox", 1.0, MANY),
     ("crawl.crawl_log_bytes", 1024.0, MANY),
     ("crawl.crawl_log_files", 0.0, 10_000.0),
-    ("crawl.stop_grace_ms", 0.0, LONGEST_MS),
     ("crawl.pass_patience_ms", 0.0, LONGEST_MS),
     ("crawl.min_free_bytes", 0.0, MANY),
     ("crawl.min_free_percent", 0.0, 99.0),
@@ -547,6 +548,10 @@ pub(super) fn resolved(text: &str) -> String {
     let mut values = entries(text).unwrap_or_default();
     values.sort_by_key(|entry| std::cmp::Reverse(entry.value.start));
     for entry in values {
+        if is_dropped(&entry.key) {
+            leave_out(&mut resolved, &entry);
+            continue;
+        }
         let written = text.get(entry.value.clone()).unwrap_or_default();
         let value = DeValue::parse(written).ok();
         let string = value.as_ref().and_then(|v| v.get_ref().as_str());
@@ -641,10 +646,10 @@ mod tests {
 
     #[test]
     fn units_resolve_to_numbers() {
-        let text = "[crawl] # \"6h\"\nstop_grace_ms = \"4s\"\nmin_free_bytes = \"1.5 GiB\"\n\n[documents]\n\
+        let text = "[crawl] # \"6h\"\npass_patience_ms = \"4s\"\nmin_free_bytes = \"1.5 GiB\"\n\n[documents]\n\
                     keep_versions_days = '4w'\n[index]\nmemory_mb = \"256 MiB\"\nutc_offset_minutes = \"8h\"\n\
                     [fetch]\nuser_agent = \"6h\"\nhosts = { \"a\" = \"6h\" }\n[revisit]\nmin_ms = \"6 years\"\nmax_ms = 5\n";
-        let wanted = "[crawl] # \"6h\"\nstop_grace_ms = 4000\nmin_free_bytes = 1610612736\n\n[documents]\n\
+        let wanted = "[crawl] # \"6h\"\npass_patience_ms = 4000\nmin_free_bytes = 1610612736\n\n[documents]\n\
                       keep_versions_days = 28\n[index]\nmemory_mb = 256\nutc_offset_minutes = 480\n\
                       [fetch]\nuser_agent = \"6h\"\nhosts = { \"a\" = \"6h\" }\n[revisit]\nmin_ms = \"6 years\"\nmax_ms = 5\n";
         assert_eq!(resolved(text), wanted);
@@ -652,13 +657,13 @@ mod tests {
         assert_eq!(resolved("delay_ms = \"2s\"\n"), "delay_ms = 2000\n");
         for (key, wrong) in [
             ("documents.keep_versions_days", "36h"),
-            ("crawl.stop_grace_ms", "4 MiB"),
-            ("crawl.stop_grace_ms", "-4s"),
+            ("crawl.pass_patience_ms", "4 MiB"),
+            ("crawl.pass_patience_ms", "-4s"),
             ("index.utc_offset_minutes", "--5h"),
             ("crawl.min_free_bytes", "2 gb"),
             ("crawl.min_free_bytes", "99999999 TiB"),
             ("crawl.min_free_percent", "5s"),
-            ("crawl.stop_grace_ms", "油"),
+            ("crawl.pass_patience_ms", "油"),
         ] {
             assert_eq!(number(key, wrong), None, "{key} = {wrong}");
         }

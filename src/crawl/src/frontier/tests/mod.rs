@@ -9,6 +9,7 @@ mod politeness;
 mod property;
 mod remaining;
 mod seen;
+mod shares;
 
 use std::sync::Arc;
 

@@ -32,10 +32,11 @@ fn number(store: &Store, sql: &str) -> i64 {
 /// Every address of the model and no other is known, to the writing side and next to it.
 fn check(store: &Store, model: &BTreeSet<u64>, most: u64) {
     let uris: Vec<CrawlUri> = (0..most).map(|n| uri(&address(n))).collect();
-    let known = store
+    let free = store
         .addresses()
-        .known(&uris.iter().collect::<Vec<_>>())
+        .free(&uris.iter().collect::<Vec<_>>())
         .unwrap();
+    let known: Vec<bool> = free.iter().map(Option::is_none).collect();
     let expected: Vec<bool> = (0..most).map(|n| model.contains(&n)).collect();
     assert_eq!(known, expected);
     let reader = store.reader().unwrap();

@@ -49,7 +49,7 @@ use memory::PageMemory;
 use orders::Orders;
 use progress::Progress;
 use taojin_crawl::fetch::Gate;
-use taojin_crawl::frontier::{Frontier, Next};
+use taojin_crawl::frontier::{Frontier, Next, Shares};
 use taojin_crawl::schedule::{self, Site};
 use taojin_crawl::scope::Scope;
 use taojin_crawl::store::{Store, StoreError};
@@ -117,6 +117,9 @@ pub(crate) struct CrawlChannels {
     pub(crate) learner: Option<SyncSender<Seen>>,
 }
 
+/// Time that requests under way get to finish when the daemon stops.
+const STOP_GRACE: Duration = Duration::from_secs(4);
+
 impl Crawler {
     /// A crawler over an open store, with its sites taken up.
     pub(crate) fn open(
@@ -134,7 +137,11 @@ impl Crawler {
             .with_context(|| format!("crawl log in {} cannot be opened", log_dir.display()))?;
         set_clock_right(&mut store, &config.revisit, now)?;
         disk::remove_partial(&config.data_dir);
-        let frontier = Frontier::open(&mut store, config.frontier.clone())?;
+        let mut frontier = Frontier::open(&mut store, config.frontier.clone())?;
+        frontier.set_shares(Shares::new(
+            config.crawl.max_connections,
+            config.crawl.site_share,
+        ));
         let seq = u64::try_from(store.last_document_seq()?).unwrap_or_default();
         shared.index().set_document_seq(seq);
         shared.crawl().set_frontier(frontier.stats());
@@ -152,7 +159,7 @@ impl Crawler {
         let dispatch = Dispatch::new(leases, replay, only_requested, index, &config.crawl);
         let verdict_terms = VerdictTerms::new(config);
         let sites_of = Arc::clone(&shared);
-        let grace = Duration::from_millis(config.crawl.stop_grace_ms);
+        let grace = STOP_GRACE;
         let mut crawler = Self {
             plan: Plan {
                 mode,

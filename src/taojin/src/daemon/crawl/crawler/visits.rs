@@ -30,9 +30,11 @@ impl Crawler {
                 }
             }
             EndedLease::Located(lease, ip) => {
+                let id = lease.record.id;
                 self.frontier.located(&lease, ip, now);
-                // It was its turn.
-                self.orders.request_again([lease.record.id]);
+                if self.plan.is_single_visit() || self.orders.watches().waits_for(id) {
+                    self.orders.request_again([id]);
+                }
             }
         }
         Ok(())

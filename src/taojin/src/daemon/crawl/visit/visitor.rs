@@ -448,12 +448,13 @@ impl Visitor {
         }
     }
 
-    /// Where the host of a lease is, if that has to be known before it is asked and is not: other nodes may ask the same server.
+    /// Where the host of a lease is, if that is not known: before it is asked, since it may be the server of another site, or one that
+    /// another node asks.
     async fn locate(&self, lease: &Lease) -> Option<IpAddr> {
-        if self.node.is_some() && !lease.is_located() {
-            self.gate.locate(&lease.record.uri).await
-        } else {
+        if lease.is_located() {
             None
+        } else {
+            self.gate.locate(&lease.record.uri).await
         }
     }
 
