@@ -24,10 +24,10 @@ impl<K, T> Default for FairQueue<K, T> {
     }
 }
 
-impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
+impl<K: Clone + Eq + Hash, T> FairQueue<K, T> {
     /// Adds something behind all that its owner has.
     pub fn push(&mut self, owner: K, item: T) {
-        let waiting = self.waiting.entry(owner).or_default();
+        let waiting = self.waiting.entry(owner.clone()).or_default();
         if waiting.is_empty() {
             self.turns.push_back(owner);
         }
@@ -40,8 +40,8 @@ impl<K: Copy + Eq + Hash, T> FairQueue<K, T> {
     }
 
     /// The same among owners that may have something now; the others keep their turns.
-    pub fn pop_where(&mut self, mut may: impl FnMut(K) -> bool) -> Option<T> {
-        let at = self.turns.iter().position(|owner| may(*owner))?;
+    pub fn pop_where(&mut self, mut may: impl FnMut(&K) -> bool) -> Option<T> {
+        let at = self.turns.iter().position(&mut may)?;
         let owner = self.turns.remove(at)?;
         let waiting = self.waiting.get_mut(&owner)?;
         let item = waiting.pop_front();
@@ -96,8 +96,8 @@ mod tests {
         for item in ["a1", "a2", "b1"] {
             queue.push(item.as_bytes()[0], item);
         }
-        assert_eq!(queue.pop_where(|owner| owner == b'b'), Some("b1"));
-        assert_eq!(queue.pop_where(|owner| owner == b'b'), None);
+        assert_eq!(queue.pop_where(|owner| *owner == b'b'), Some("b1"));
+        assert_eq!(queue.pop_where(|owner| *owner == b'b'), None);
         assert_eq!((queue.owners(), queue.len()), (1, 2));
         assert_eq!(queue.pop(), Some("a1"));
     }

@@ -101,7 +101,7 @@ impl Line {
         }
         let others_wait = self.now.owners() > 1;
         let shares = &self.shares;
-        let has_room = |site| shares.has_room(site, is_alone, others_wait, now_ms);
+        let has_room = |site: &SiteId| shares.has_room(*site, is_alone, others_wait, now_ms);
         while let Some((ticket, host, queue)) = self.now.pop_where(has_room) {
             if self.tickets.get(&(host, queue)) == Some(&ticket) {
                 self.tickets.remove(&(host, queue));

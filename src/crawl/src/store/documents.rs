@@ -201,14 +201,18 @@ impl Reader {
         meta(&self.conn, "store_id")
     }
 
-    /// The first change after number `seq` as if its document were gone: for a row whose body lies in a damaged page of the
-    /// database.
-    pub fn document_after_without_body(&self, seq: i64) -> Result<Option<DocumentRow>> {
+    /// At most `limit` changes after number `seq`, in order, as if their documents were gone: also of rows whose bodies lie in a damaged
+    /// page of the database.
+    pub fn documents_after_without_bodies(
+        &self,
+        seq: i64,
+        limit: usize,
+    ) -> Result<Vec<DocumentRow>> {
         let columns = COLUMNS.replace(", body", ", NULL");
         let sql = format!(
-            "SELECT {columns} FROM document WHERE seq > ?1 AND state <> {REPLACED} ORDER BY seq LIMIT 1"
+            "SELECT {columns} FROM document WHERE seq > ?1 AND state <> {REPLACED} ORDER BY seq LIMIT ?2"
         );
-        self.row(&sql, [seq], read)
+        self.rows(&sql, [seq, sql::limit(limit)], read)
     }
 
     /// A number behind the damaged part of the log that begins after number `seq`; none where nothing more can be read.

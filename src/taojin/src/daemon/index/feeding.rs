@@ -5,12 +5,18 @@
 //! The index works in threads of its own, so a failed commit does not say which document it was. After any failure the
 //! rows that were under way are therefore tried alone before they go in again. [`LogFeed`] remembers them.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Context as _, bail};
 
 use super::ROWS;
+use super::turns::LogTurns;
 use crate::documents::decode;
 use taojin_crawl::store::{self, DocumentRow, StoreError};
 use taojin_search::index::{IndexError, IndexWriter, SkippedDocument, caught};
+
+/// Time after which other work of the indexer has its turn: the texts of some pages take it long.
+const SLICE: Duration = Duration::from_millis(400);
 
 /// Stands for documents that cannot be named, since their rows cannot be read.
 const UNKNOWN: u64 = 0;
@@ -45,9 +51,26 @@ impl SuspectRows {
     }
 }
 
+/// What was added at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct AddedRows {
+    /// So many changes.
+    pub(super) count: usize,
+    /// There are more.
+    pub(super) has_more: bool,
+}
+
+impl AddedRows {
+    /// Whether so many came that more of them should be committed at once.
+    pub(super) fn are_many(self) -> bool {
+        self.count >= ROWS
+    }
+}
+
 /// The log as an indexer feeds it into its index, and into the one that is to replace that.
 pub(super) struct LogFeed {
     reader: store::Reader,
+    turns: LogTurns,
     suspects: SuspectRows,
     rebuild_suspects: SuspectRows,
 }
@@ -56,6 +79,7 @@ impl LogFeed {
     pub(super) fn new(reader: store::Reader) -> Self {
         Self {
             reader,
+            turns: LogTurns::default(),
             suspects: SuspectRows::default(),
             rebuild_suspects: SuspectRows::default(),
         }
@@ -70,13 +94,53 @@ impl LogFeed {
         Ok(number(self.reader.last_document_seq()?))
     }
 
-    /// Puts at most [`ROWS`] changes after `seq` into the index and moves `seq` on. Returns how many.
+    /// Puts at most [`ROWS`] changes after `seq` into the index, as many as it can in [`SLICE`], and moves `seq` on to the last one
+    /// up to which there are all.
     pub(super) fn add_rows(
         &mut self,
         writer: &mut dyn IndexWriter,
         seq: &mut u64,
-    ) -> anyhow::Result<usize> {
-        add_rows(&self.reader, writer, seq, &mut self.suspects)
+    ) -> anyhow::Result<AddedRows> {
+        // A row at which the index goes down is found in the order of the log.
+        if *seq < self.suspects.until {
+            return add_rows(&self.reader, writer, seq, &mut self.suspects);
+        }
+        let added = self.add_in_turns(writer, seq);
+        if added.is_err() {
+            // What was under way is not known to be in the index.
+            self.turns = LogTurns::default();
+        }
+        match added {
+            Err(error) if is_damage(&error) => {
+                add_rows(&self.reader, writer, seq, &mut self.suspects)
+            }
+            added => added,
+        }
+    }
+
+    fn add_in_turns(
+        &mut self,
+        writer: &mut dyn IndexWriter,
+        seq: &mut u64,
+    ) -> anyhow::Result<AddedRows> {
+        let started = Instant::now();
+        self.turns.begin(*seq);
+        self.turns.list(&self.reader)?;
+        let mut count = 0;
+        while count < ROWS && (count == 0 || started.elapsed() < SLICE) {
+            let Some(change) = self.turns.next() else {
+                break;
+            };
+            // One that has changed since comes again.
+            let row = self.reader.document(change.fingerprint)?;
+            if let Some(row) = row.filter(|row| number(row.seq) == change.seq) {
+                add(&self.reader, &row, writer, &mut self.suspects)?;
+            }
+            *seq = self.turns.finish(change);
+            count += 1;
+        }
+        let has_more = self.turns.has_more();
+        Ok(AddedRows { count, has_more })
     }
 
     /// The same for the index that is to replace it, at which other rows may have failed.
@@ -84,7 +148,7 @@ impl LogFeed {
         &mut self,
         writer: &mut dyn IndexWriter,
         seq: &mut u64,
-    ) -> anyhow::Result<usize> {
+    ) -> anyhow::Result<AddedRows> {
         add_rows(&self.reader, writer, seq, &mut self.rebuild_suspects)
     }
 
@@ -121,18 +185,25 @@ fn add_rows(
     writer: &mut dyn IndexWriter,
     seq: &mut u64,
     suspects: &mut SuspectRows,
-) -> anyhow::Result<usize> {
+) -> anyhow::Result<AddedRows> {
+    let started = Instant::now();
     let after = i64::try_from(*seq).unwrap_or(i64::MAX);
     let rows = match reader.documents_after(after, ROWS) {
         // One of them lies in a damaged page of the database: row by row, those around it can be had.
         Err(StoreError::Damaged { .. }) => return add_one_by_one(reader, writer, seq, suspects),
         rows => rows?,
     };
+    let mut count = 0;
     for row in &rows {
+        if count > 0 && started.elapsed() >= SLICE {
+            break;
+        }
         add(reader, row, writer, suspects)?;
         *seq = number(row.seq);
+        count += 1;
     }
-    Ok(rows.len())
+    let has_more = count < rows.len() || rows.len() == ROWS;
+    Ok(AddedRows { count, has_more })
 }
 
 fn add(
@@ -215,13 +286,14 @@ fn add_one_by_one(
     writer: &mut dyn IndexWriter,
     seq: &mut u64,
     suspects: &mut SuspectRows,
-) -> anyhow::Result<usize> {
-    for added in 0..ROWS {
+) -> anyhow::Result<AddedRows> {
+    for count in 0..ROWS {
         let after = i64::try_from(*seq).unwrap_or(i64::MAX);
         match reader.documents_after(after, 1) {
             Ok(rows) => {
                 let Some(row) = rows.first() else {
-                    return Ok(added);
+                    let has_more = false;
+                    return Ok(AddedRows { count, has_more });
                 };
                 add(reader, row, writer, suspects)?;
                 *seq = number(row.seq);
@@ -232,7 +304,10 @@ fn add_one_by_one(
             Err(error) => return Err(error.into()),
         }
     }
-    Ok(ROWS)
+    Ok(AddedRows {
+        count: ROWS,
+        has_more: true,
+    })
 }
 
 /// Puts the change after number `after` aside, which lies in a damaged page of the database, or all of that page. Gives the
@@ -243,9 +318,11 @@ fn pass_over(
     error: &StoreError,
     writer: &mut dyn IndexWriter,
 ) -> anyhow::Result<u64> {
-    match reader.document_after_without_body(after) {
-        Ok(row) => {
-            let row = row.with_context(|| format!("a change cannot be read: {error}"))?;
+    match reader.documents_after_without_bodies(after, 1) {
+        Ok(mut row) => {
+            let row = row
+                .pop()
+                .with_context(|| format!("a change cannot be read: {error}"))?;
             skip_document(&row, error.to_string(), writer)?;
             Ok(number(row.seq))
         }
@@ -266,6 +343,12 @@ fn pass_over(
         }
         Err(error) => Err(error.into()),
     }
+}
+
+/// Whether a page of the database is damaged.
+fn is_damage(error: &anyhow::Error) -> bool {
+    let of_store = error.downcast_ref::<StoreError>();
+    of_store.is_some_and(|e| matches!(e, StoreError::Damaged { .. }))
 }
 
 /// Whether the store failed, and not the one document that was requested.

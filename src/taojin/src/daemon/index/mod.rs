@@ -13,6 +13,7 @@ mod rebuild;
 mod remote;
 #[cfg(test)]
 mod tests;
+mod turns;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -30,7 +31,7 @@ use super::watchdog::{Heartbeat, Worker};
 use crate::config::LoadedConfig;
 use crate::documents::{IndexAt, StoreDocuments};
 use crate::serve::metrics;
-use feeding::LogFeed;
+use feeding::{AddedRows, LogFeed};
 use rebuild::IndexRebuild;
 use taojin_crawl::store::{self, Store, StoreError};
 use taojin_search::analyze::Analyzer;
@@ -371,19 +372,22 @@ impl Indexer {
             let is_whole_log = !self.progress.is_copying();
             let added = match self.writer {
                 Some(_) => self.add_rows(&mut seq)?,
-                None => 0,
+                None => AddedRows {
+                    count: 0,
+                    has_more: false,
+                },
             };
-            has_more = added == ROWS;
-            if added > 0 {
+            has_more = added.has_more;
+            if added.count > 0 {
                 waiting_since.get_or_insert_with(Instant::now);
             }
             let late = deadline.is_some_and(|d| Instant::now() >= d);
-            let last = stopping && (added < ROWS || late);
+            let last = stopping && (!has_more || late);
             let has_all = is_whole_log && !has_more && self.writer.is_some();
             if has_all && waiting_since.is_none() {
                 self.progress.set_caught_up(true);
             }
-            let is_idle = added == 0 && !stopping && room && self.rebuild.is_none();
+            let is_idle = added.count == 0 && !stopping && room && self.rebuild.is_none();
             rest = match &mut self.writer {
                 Some(writer) if is_idle => recut(writer, &self.progress)?,
                 _ => None,
@@ -391,7 +395,12 @@ impl Indexer {
             if rest.is_some() {
                 recut_since.get_or_insert_with(Instant::now);
             }
-            let commit_after = if has_more { COMMIT_LATER } else { COMMIT_AFTER };
+            let many_come = has_more && added.are_many();
+            let commit_after = if many_come {
+                COMMIT_LATER
+            } else {
+                COMMIT_AFTER
+            };
             if waiting_since.is_some_and(|t| last || t.elapsed() >= commit_after)
                 || recut_since.is_some_and(|t| last || t.elapsed() >= COMMIT_LATER)
             {
@@ -431,7 +440,7 @@ impl Indexer {
     /// All changes that the index lacks.
     fn take_all(&mut self) -> anyhow::Result<()> {
         let mut seq = self.last_seq();
-        while self.add_rows(&mut seq)? > 0 {}
+        while self.add_rows(&mut seq)?.count > 0 {}
         self.commit(seq)
     }
 
@@ -451,8 +460,8 @@ impl Indexer {
         self.writer.as_ref().map_or(0, Writer::last_seq)
     }
 
-    /// Adds at most [`ROWS`] changes after `seq` and moves `seq` on. Gives how many.
-    fn add_rows(&mut self, seq: &mut u64) -> anyhow::Result<usize> {
+    /// Adds some changes after `seq` and moves `seq` on.
+    fn add_rows(&mut self, seq: &mut u64) -> anyhow::Result<AddedRows> {
         let writer = self.writer.as_mut().context("the index is not open")?;
         self.log.add_rows(writer, seq)
     }

@@ -38,7 +38,9 @@ impl<W: IndexWriter> IndexRebuild<W> {
         log: &mut LogFeed,
         commit_rows: usize,
     ) -> anyhow::Result<bool> {
-        let added = log.add_rows_to_rebuild(&mut self.writer, &mut self.seq)?;
+        let added = log
+            .add_rows_to_rebuild(&mut self.writer, &mut self.seq)?
+            .count;
         self.added += added as u64;
         self.uncommitted += added;
         if self.uncommitted >= commit_rows {

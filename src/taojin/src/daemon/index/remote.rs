@@ -12,9 +12,7 @@ use anyhow::bail;
 
 use super::feeding::LogFeed;
 use super::rebuild::IndexRebuild;
-use super::{
-    DRAIN, IndexProgress, RECUT, ROWS, RebuildProgress, commit, is_over, recut, recut_within,
-};
+use super::{DRAIN, IndexProgress, RECUT, RebuildProgress, commit, is_over, recut, recut_within};
 use crate::config::LoadedConfig;
 use crate::daemon::Shared;
 use crate::daemon::watchdog::{Heartbeat, Worker};
@@ -241,9 +239,9 @@ impl RemoteIndexer {
                 fresh = Some(self.start_fresh(&writer)?);
             }
             let added = self.log.add_rows(&mut writer, &mut seq)?;
-            waiting += added;
+            waiting += added.count;
             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            let last = deadline.is_some() && (added < ROWS || late);
+            let last = deadline.is_some() && (!added.has_more || late);
             let due = committed.elapsed() >= COMMIT_AFTER || waiting >= COMMIT_ROWS || last;
             if (waiting > 0 || self.progress.recut().is_some()) && due {
                 commit(&mut writer, seq, &self.progress)?;
@@ -259,7 +257,7 @@ impl RemoteIndexer {
                 }
                 return Ok(writer);
             }
-            if added == ROWS {
+            if added.has_more {
                 continue;
             }
             let mut wait = COMMIT_AFTER;
@@ -398,14 +396,14 @@ pub(super) fn take_all(
     let mut waiting = 0;
     loop {
         let added = indexer.log.add_rows(&mut writer, &mut seq)?;
-        waiting += added;
-        if added == 0 || waiting >= COMMIT_ROWS {
+        waiting += added.count;
+        if added.count == 0 || waiting >= COMMIT_ROWS {
             writer.commit(seq)?;
             waiting = 0;
             let last = indexer.log.last_seq()?;
             each(RebuildProgress { seq, last });
         }
-        if added == 0 {
+        if added.count == 0 {
             break;
         }
     }

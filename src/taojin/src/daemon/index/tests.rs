@@ -76,6 +76,18 @@ impl TestStore {
         self.put(fingerprint, encode(&document, 5));
     }
 
+    /// A document of a site.
+    fn put_of_site(&self, site: &str, fingerprint: u64, text: &str) {
+        let document = Document {
+            url: format!("http://{site}.example/{fingerprint}"),
+            site: Some(site.to_owned()),
+            text: text.to_owned(),
+            kind: Kind::Article,
+            ..Document::default()
+        };
+        self.put(fingerprint, encode(&document, 5));
+    }
+
     fn put_damaged(&self, fingerprint: u64) {
         self.put(
             fingerprint,
@@ -131,6 +143,50 @@ fn indexer_skips_damaged_document() {
     place.put_text(2, &text("丙"));
     indexer.take_all().unwrap();
     assert_eq!((place.documents(), place.left_out().len()), (3, 0));
+}
+
+/// One of a site is not behind all of another, and a number that is committed stands for everything up to it.
+#[test]
+fn indexer_takes_sites_in_turns() {
+    let place = TestStore::new();
+    let many = 3 * ROWS as u64;
+    for n in 1..=many {
+        place.put_of_site("bad", n, &text(&n.to_string()));
+    }
+    for n in many + 1..=many + 5 {
+        place.put_of_site("good", n, &text(&n.to_string()));
+    }
+    let shared = Shared::default();
+    let mut indexer = place.indexer(&shared);
+    let mut seq = indexer.last_seq();
+    let added = indexer.add_rows(&mut seq).unwrap();
+    assert!(added.has_more && added.count >= 10, "{added:?}");
+    indexer.commit(seq).unwrap();
+    let reader = open_index(&place.loaded, &Analyzer::new(&[])).unwrap();
+    let mut good = reader.fingerprints_of_site("good").unwrap();
+    good.sort_unstable();
+    assert_eq!(good, Vec::from_iter(many + 1..=many + 5));
+    assert_eq!(
+        seq,
+        added.count as u64 - 5,
+        "the other site's are counted as far as they go"
+    );
+    // A change of a document that is there ahead of its number comes again, the one it replaces does not.
+    place.put_of_site("good", many + 2, &text("改"));
+    place.put_of_site("bad", many, &text("改"));
+
+    // After a crash everything from that number on is taken in again: the index is the same.
+    drop(indexer);
+    let mut indexer = place.indexer(&shared);
+    assert_eq!(indexer.last_seq(), seq);
+    indexer.take_all().unwrap();
+    assert_eq!(place.documents(), many + 5);
+    assert_eq!(indexer.last_seq(), many + 7);
+    let reader = open_index(&place.loaded, &Analyzer::new(&[])).unwrap();
+    for fingerprint in [many, many + 2] {
+        let stored = reader.document(fingerprint).unwrap().unwrap();
+        assert!(stored.document.text.starts_with("改号"), "{fingerprint}");
+    }
 }
 
 /// The index of a row that panics is opened again without it, whatever it was doing.

@@ -164,7 +164,7 @@ impl StatusBoard {
             return Ok((0, 0));
         }
         let seq = i64::try_from(committed).unwrap_or(i64::MAX);
-        let Some(first) = reader.document_after_without_body(seq)? else {
+        let Some(first) = reader.documents_after_without_bodies(seq, 1)?.pop() else {
             return Ok((0, 0));
         };
         let waiting = match &self.shared {
