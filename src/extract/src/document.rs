@@ -327,6 +327,9 @@ pub struct Provenance {
     /// before these counts were kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ratio_lines: Option<RatioLines>,
+    /// Text or comments are longer than they may be (`extract.max_text_bytes`), and what is beyond is left out.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub text_cut: bool,
 }
 
 /// What a page asks of crawlers, in its meta elements or the header X-Robots-Tag.
@@ -399,6 +402,38 @@ impl Document {
                 self.comments.push(comment);
             }
         }
+    }
+
+    /// Leaves out what text and comments have beyond so many bytes each, at the end of a paragraph or a comment where one is near.
+    pub fn cut_text(&mut self, most_bytes: usize) {
+        let said = |comment: &Comment| comment.text.len();
+        let mut left = most_bytes;
+        let kept = self.comments.iter().take_while(|comment| {
+            let fits = said(comment) <= left;
+            left = left.saturating_sub(said(comment));
+            fits
+        });
+        let kept = kept.count();
+        self.provenance.text_cut |= kept < self.comments.len();
+        self.comments.truncate(kept);
+        if self.text.len() <= most_bytes {
+            return;
+        }
+        let most = self.text.floor_char_boundary(most_bytes);
+        let head = self.text.get(..most).unwrap_or_default();
+        let line_end = head.rfind('\n').filter(|end| *end >= most / 2);
+        self.text.truncate(line_end.unwrap_or(most));
+        let paragraphs = u32::try_from(self.text.lines().count()).unwrap_or(u32::MAX);
+        // The marks of a paragraph that is cut would reach beyond it.
+        let whole = paragraphs - u32::from(line_end.is_none());
+        self.structure.truncate(whole);
+        for image in &mut self.images {
+            image.after = image.after.min(paragraphs);
+        }
+        if let Some(file) = &mut self.file {
+            file.parts.retain(|part| part.after < paragraphs);
+        }
+        self.provenance.text_cut = true;
     }
 
     /// Takes control characters out of every field, but for line breaks and tabs: pages hold stray ones, JSON spells

@@ -108,6 +108,8 @@ impl<'a> Context<'a> {
 pub const MIN_TOKENS: u32 = 25;
 /// The lists of an archive have some thousands, and what is not followed there is found nowhere else.
 pub const MAX_OUTLINKS: usize = 4096;
+/// A novel in one page is as long; what is longer is a list or a dump, and takes the index a second.
+pub const MAX_TEXT_BYTES: usize = 1 << 20;
 
 /// What decides which lines are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize, Serialize)]
@@ -130,6 +132,8 @@ pub struct Config {
     pub min_tokens: u32,
     /// Links of one page that are kept and followed.
     pub max_outlinks: usize,
+    /// Text of one document, and as much of its comments: what is beyond is left out, and the document says so.
+    pub max_text_bytes: usize,
     /// File of learned weights, written by `taojin eval DIR --learn FILE`; empty for those in the program. Relative to the
     /// configuration.
     pub weights: PathBuf,
@@ -144,6 +148,7 @@ impl Default for Config {
             method: Method::default(),
             min_tokens: MIN_TOKENS,
             max_outlinks: MAX_OUTLINKS,
+            max_text_bytes: MAX_TEXT_BYTES,
             weights: PathBuf::new(),
             loaded: None,
         }
@@ -200,6 +205,7 @@ fn finish(
                 .and_then(|image| images::declared(page, image)),
         );
     }
+    document.cut_text(config.max_text_bytes);
     document.drop_controls();
     document
 }

@@ -285,6 +285,7 @@ impl<'a> Reading<'a> {
                 confidence: self.body.confidence,
                 date_source: self.published.map(|best| best.origin.source()),
                 ratio_lines: self.body.ratio_lines,
+                text_cut: false,
             },
             asks: RobotsTags {
                 noindex: asks("noindex"),

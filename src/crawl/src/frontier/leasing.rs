@@ -22,7 +22,8 @@ use super::line::First;
 use super::politeness::{self, Addresses};
 use super::queue::{HostQueues, queue_name, queue_number, rank, revisit_rank};
 use super::sites::{
-    Admission, BLIND_SPENT, CYCLE_PAGES, SITE_LIMITS, Site, is_blind, site_of, until_next_cycle,
+    Admission, BLIND_SPENT, CYCLE_PAGES, READING_LIMITS, SITE_LIMITS, Site, is_blind, site_of,
+    until_next_cycle,
 };
 use super::territory::LOOK_AGAIN_MS;
 use crate::outcome::{Failure, VisitOutcome};
@@ -251,6 +252,10 @@ impl Frontier {
                     self.note_limit(&record.site, SITE_LIMITS);
                     self.hold.push((host, until_next_cycle(id, rank)));
                 }
+                Admission::ReadingLimit => {
+                    self.note_limit(&record.site, READING_LIMITS);
+                    self.hold.push((host, until_next_cycle(id, rank)));
+                }
                 Admission::HostLimit => {
                     self.limit(host, &record);
                     return Ok(None);
@@ -319,10 +324,11 @@ impl Frontier {
     /// A fetch has ended: its host and address are free again, after the delay that follows. The page itself goes
     /// into the batch of the next [`Frontier::commit`]; until then its URL is not given out again.
     pub fn finished(&mut self, lease: &Lease, report: &FetchReport, now_ms: i64) {
-        let site_delay_ms = self
-            .sites
-            .get(&lease.record.site)
-            .and_then(|site| site.scope.rules().delay_ms);
+        let site = self.sites.get_mut(&lease.record.site);
+        let site_delay_ms = site.and_then(|site| {
+            site.budget.charge_reading(report.reading_ms);
+            site.scope.rules().delay_ms
+        });
         let Some(host) = self.end_lease(lease) else {
             return;
         };
@@ -504,6 +510,8 @@ pub struct FetchReport {
     pub failure: Option<Failure>,
     /// Time from request to the end of the body, in milliseconds; none where the page was not asked for.
     pub elapsed_ms: Option<i64>,
+    /// Time that it took to read the file that came, in milliseconds: as if its host had taken it, and of what its site has for that.
+    pub reading_ms: i64,
     /// The host is not to be asked before, whatever came of the lease, Unix milliseconds.
     pub not_before_ms: Option<i64>,
     /// `Retry-After`, as a length of time.
@@ -530,6 +538,7 @@ impl FetchReport {
             requests: u32::from(!is_refused),
             failure: None,
             elapsed_ms: Some(elapsed_ms),
+            reading_ms: 0,
             not_before_ms: None,
             retry_after_ms: None,
             crawl_delay_ms: None,

@@ -46,7 +46,8 @@ pub use leasing::{CommitReport, FetchReport, Lease, LeaseOutcome, Next};
 pub use queue::queue_name;
 pub use shares::Shares;
 pub use sites::{
-    BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, SITE_FULL, SITE_LIMITS, is_blind,
+    BEYOND_HOPS, HOST_LIMITS, MAX_READING_MS, MAX_SKIPPED, OUT_OF_SCOPE, READING_LIMITS, SITE_FULL,
+    SITE_LIMITS, is_blind,
 };
 
 /// A page that was being fetched at this many crashes in a row goes last.

@@ -75,7 +75,7 @@ pub(super) fn record_fetch(
     }
     host.fetched += 1;
     if let Some(elapsed_ms) = report.elapsed_ms {
-        host.elapsed_ms = elapsed_ms.max(0);
+        host.elapsed_ms = elapsed_ms.max(0).saturating_add(report.reading_ms.max(0));
     }
     if report.crawl_delay_ms.is_some() {
         host.crawl_delay_ms = report.crawl_delay_ms;

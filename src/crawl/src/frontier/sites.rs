@@ -161,6 +161,9 @@ pub const SITE_LIMITS: &str = "cycle_site_limits";
 /// Counter of a cycle: hosts that had their `pages_per_host_per_cycle`.
 pub const HOST_LIMITS: &str = "cycle_host_limits";
 
+/// Counter of a cycle: attachments of a site that the time for reading them puts off to the next one.
+pub const READING_LIMITS: &str = "cycle_reading_limits";
+
 /// Counter of a cycle: addresses that were found and are not followed, since they are beyond `max_hops`.
 pub const BEYOND_HOPS: &str = "cycle_beyond_hops";
 
@@ -239,7 +242,7 @@ impl Site {
         self.last_cycle_ms = now_ms;
         self.cycle_pages = 0;
         self.unsaved_pages = 0;
-        self.budget.waived = false;
+        self.budget.begin_cycle();
         self.unsaved.clear();
         self.skipped.clear();
         self.told_full = false;
@@ -299,6 +302,8 @@ pub(super) enum Admission {
     NextCycle,
     /// It is due again then.
     Later(i64),
+    /// Reading its attachments has taken the site all the time that it has for that.
+    ReadingLimit,
     /// Its site had its pages of this cycle.
     SiteLimit,
     /// Its host had its pages of this cycle.
@@ -329,6 +334,9 @@ impl Frontier {
         let full = site.scope.rules().max_pages_per_cycle;
         if full.is_some_and(|max| site.cycle_pages >= max) {
             return Admission::SiteLimit;
+        }
+        if record.visit.class == UrlClass::Attachment && site.budget.has_read_enough() {
+            return Admission::ReadingLimit;
         }
         let Some(queues) = self.hosts.get(&record.host) else {
             return Admission::NextCycle;
@@ -414,9 +422,30 @@ pub(super) struct Budget {
     pub(super) spent: f64,
     /// Every known article is asked for, whatever it costs.
     pub(super) waived: bool,
+    /// Time that reading its attachments took in this cycle, in milliseconds.
+    reading_ms: i64,
 }
 
+/// Time that reading the attachments of a site may take in a cycle: some ten thousand usual files, and two hundred of the worst.
+pub const MAX_READING_MS: i64 = 3_600_000;
+
 impl Budget {
+    /// A cycle begins.
+    fn begin_cycle(&mut self) {
+        self.waived = false;
+        self.reading_ms = 0;
+    }
+
+    /// An attachment was read.
+    pub(super) fn charge_reading(&mut self, reading_ms: i64) {
+        self.reading_ms = self.reading_ms.saturating_add(reading_ms.max(0));
+    }
+
+    /// Whether no more attachments are read in this cycle.
+    fn has_read_enough(&self) -> bool {
+        self.reading_ms >= MAX_READING_MS
+    }
+
     pub(super) fn is_spent(&self) -> bool {
         !self.waived && self.spent >= MAX_SPENT
     }

@@ -281,6 +281,11 @@ impl Structure {
         self.blocks.extend(rest);
     }
 
+    /// Forgets the paragraphs from this one on.
+    pub(crate) fn truncate(&mut self, paragraphs: u32) {
+        self.blocks.retain(|block| block.at < paragraphs);
+    }
+
     /// Adds what is known of the paragraph behind all others, if that is anything.
     pub(crate) fn push(&mut self, block: Block) {
         let is_plain =

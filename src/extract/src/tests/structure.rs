@@ -195,3 +195,45 @@ fn rest_of_a_list_and_heading_above_belong_to_the_text() {
         assert!(document.text.contains(word), "{word} in {}", document.text);
     }
 }
+
+/// What a long text loses at its end, it loses in all that speaks of its paragraphs.
+#[test]
+fn long_text_is_cut_and_says_so() {
+    let rows: String = (0..400)
+        .map(|n| {
+            format!("<tr><td>井号 {n}</td><td>日产原油 {n} 吨，注水正常，管网调度正常。</td></tr>")
+        })
+        .collect();
+    let html = format!(
+        "<html><body><article><h1>年报</h1><p>{}</p><table><tr><th>井</th><th>产量</th></tr>{rows}</table>\
+         <img src='http://a.example/1.png' alt='图'><p>{}</p></article></body></html>",
+        "全年油气产量稳中有升，重点项目按计划推进。".repeat(6),
+        "以上为全年情况。".repeat(20)
+    );
+    let page = Page::parse(html.as_bytes(), Hints::default());
+    let config = crate::Config {
+        max_text_bytes: 6_000,
+        ..crate::Config::default()
+    };
+    let whole = crate::extract(&page, &crate::Context::default());
+    assert!(whole.text.len() > 12_000 && !whole.provenance.text_cut);
+    let cut = crate::extract_with(&page, &crate::Context::default(), &config);
+    assert!(cut.provenance.text_cut && cut.text.len() <= 6_000);
+    assert!(whole.text.starts_with(&format!("{}\n", cut.text)));
+    let paragraphs = u32::try_from(cut.text.lines().count()).unwrap();
+    assert!(
+        cut.structure
+            .blocks()
+            .iter()
+            .all(|block| block.at < paragraphs)
+    );
+    assert!(cut.images.iter().all(|image| image.after <= paragraphs));
+    assert!(cut.markdown().lines().count() > 50);
+    // One paragraph without an end is cut in a character's place.
+    let mut document = crate::Document {
+        text: "油".repeat(100),
+        ..crate::Document::default()
+    };
+    document.cut_text(100);
+    assert_eq!(document.text, "油".repeat(33));
+}

@@ -383,6 +383,7 @@ const CONFIG: &[Limit] = &[
     ("page.max_attribute_bytes", 1.0, MANY),
     ("extract.min_tokens", 0.0, MANY),
     ("extract.max_outlinks", 1.0, MANY),
+    ("extract.max_text_bytes", 1_000.0, MANY),
     ("templates.learn_at", 1.0, MANY),
     ("templates.learn_small_at", 1.0, MANY),
     ("templates.max_distance", 0.0, 1.0),

@@ -63,6 +63,7 @@ pub(crate) fn of_attachment(read: Attachment, origin: &Origin<'_>) -> Document {
             confidence: 1.0,
             date_source,
             ratio_lines: None,
+            text_cut: false,
         },
         author,
         text: whole,

@@ -70,6 +70,7 @@ impl EncodedDocument {
             provenance: Provenance {
                 confidence: own.provenance.confidence,
                 ratio_lines: own.provenance.ratio_lines,
+                text_cut: own.provenance.text_cut,
                 ..other.provenance
             },
             ..other.clone()

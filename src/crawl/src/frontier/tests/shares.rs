@@ -208,3 +208,45 @@ fn hosts_of_attachments_are_bounded() {
     assert_eq!(report.new_urls, most + 1);
     assert_eq!(report.refused.get(&Refusal::FileHosts), Some(&most));
 }
+
+#[test]
+fn reading_a_file_is_charged_to_host_and_site() {
+    let config = Config {
+        delay_factor: 2.0,
+        ..polite()
+    };
+    let mut crawl = Crawl::new(config);
+    let file = |n: usize| NewUrl {
+        class: UrlClass::Attachment,
+        ..Crawl::link(&format!("http://f{n}.test/{n}.pdf"), 1)
+    };
+    crawl.batch.urls = (0..3).map(file).collect();
+    crawl.batch.urls.push(Crawl::link("http://f0.test/page", 1));
+    crawl.commit();
+    let first = crawl.lease();
+    let read = |reading_ms| FetchReport {
+        reading_ms,
+        ..came()
+    };
+    crawl.finish(&first, &read(9_000));
+    crawl.commit();
+    let host = crawl.store.host_by_id(first.record.host).unwrap().unwrap();
+    assert_eq!(
+        host.not_before_ms,
+        crawl.now_ms + 18_002,
+        "the host rests as if it had taken that long"
+    );
+    // The time of the site for a cycle is spent: files wait for the next one, pages do not.
+    let second = crawl.lease();
+    crawl.finish(&second, &read(MAX_READING_MS));
+    crawl.commit();
+    let left: Vec<_> = crawl.drain().into_iter().map(|(_, url)| url).collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(left[0].ends_with("/page"));
+    let counts = crawl.store.counts().unwrap();
+    assert_eq!(counts.sites["s"].get(READING_LIMITS), Some(&1));
+    crawl.begin_cycle();
+    let left: Vec<_> = crawl.drain().into_iter().map(|(_, url)| url).collect();
+    assert_eq!(left.len(), 1);
+    assert!(left[0].ends_with(".pdf"));
+}

@@ -13,7 +13,8 @@ use crate::config::Config;
 use crate::daemon::crawl::sites;
 use crate::serve::{Level, Precision, SiteVerdict, show_time};
 use taojin_crawl::frontier::{
-    self, BEYOND_HOPS, HOST_LIMITS, MAX_SKIPPED, OUT_OF_SCOPE, Resting, SITE_FULL, SITE_LIMITS,
+    self, BEYOND_HOPS, HOST_LIMITS, MAX_READING_MS, MAX_SKIPPED, OUT_OF_SCOPE, READING_LIMITS,
+    Resting, SITE_FULL, SITE_LIMITS,
 };
 use taojin_crawl::schedule::Site;
 use taojin_crawl::store::SiteCounts;
@@ -121,6 +122,8 @@ pub(crate) struct UnvisitedCounts {
     pub(crate) hit_site_limit: bool,
     /// The same of a host.
     pub(crate) hit_host_limit: bool,
+    /// The same, since reading its attachments has taken all the time for that.
+    pub(crate) hit_reading_limit: bool,
 }
 
 impl UnvisitedCounts {
@@ -135,6 +138,7 @@ impl UnvisitedCounts {
             site_full: number(counts, SITE_FULL),
             hit_site_limit: number(counts, SITE_LIMITS) > 0,
             hit_host_limit: number(counts, HOST_LIMITS) > 0,
+            hit_reading_limit: number(counts, READING_LIMITS) > 0,
         }
     }
 }
@@ -392,6 +396,10 @@ fn left(facts: &SiteFacts, text: &mut Text) {
     } else if let Some((key, max)) = by {
         text.name(key);
         let values = [("key", same(key)), ("max", same(max))];
+        text.say("next_cycle", facts.unvisited.left, &values);
+    } else if facts.unvisited.hit_reading_limit {
+        let key = ["minutes for reading attachments", "附件读取分钟数"].map(str::to_owned);
+        let values = [("key", key), ("max", same(MAX_READING_MS / 60_000))];
         text.say("next_cycle", facts.unvisited.left, &values);
     } else {
         text.say("left", facts.unvisited.left, &[]);

@@ -209,6 +209,17 @@ fn verdict_ok_or_left() {
         "新文档 12 篇；340 个网址留到下一轮（max_pages_per_cycle = 50）",
         Some("max_pages_per_cycle"),
     );
+    let unread = with(good(), |f| {
+        f.unvisited.left = 7;
+        f.unvisited.hit_reading_limit = true;
+    });
+    check(
+        unread,
+        Level::Partial,
+        "12 new documents; 7 addresses left for the next cycle (minutes for reading attachments = 60)",
+        "新文档 12 篇；7 个网址留到下一轮（附件读取分钟数 = 60）",
+        None,
+    );
     let kept_out = with(good(), |f| {
         f.unvisited.beyond_hops = 1;
         f.unvisited.out_of_scope = 7;

@@ -267,6 +267,8 @@ fn unindexed_is_told() {
     let why = Unreadable::NotRead("an attachment".to_owned());
     let wanted = format!("{}: the file {why}", why.as_str());
     let visit = holds(Content::File(FileRead {
+        text_cut: false,
+        reading_ms: 0,
         document: Held::None,
         unindexed: Some(Unindexed::File(why)),
         digest: 1,

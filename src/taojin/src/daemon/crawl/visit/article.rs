@@ -84,6 +84,8 @@ pub(crate) enum MissingPart {
         /// The first that is left out, from 1.
         from: usize,
     },
+    /// The end of its text, or of its comments.
+    End,
 }
 
 impl fmt::Display for MissingPart {
@@ -106,6 +108,9 @@ impl fmt::Display for MissingPart {
             MissingPart::TooLong { from } => write!(
                 f,
                 "pages of the article left out from page {from} on: its text has a megabyte"
+            ),
+            MissingPart::End => f.write_str(
+                "text is longer than it may be, its end is left out (extract.max_text_bytes)",
             ),
         }
     }

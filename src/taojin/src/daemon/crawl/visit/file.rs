@@ -2,8 +2,11 @@
 //! and the record of its address says why.
 
 use std::fs::File;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use super::page::digest;
+use super::turns::SitePlaces;
 use super::visitor::Visitor;
 use super::{Answer, Content, FileRead, Held, Unindexed};
 use crate::config::Config;
@@ -20,6 +23,7 @@ use taojin_uri::CrawlUri;
 /// Reads attachments as the configuration has it.
 pub(crate) struct AttachmentReader {
     reader: Reader,
+    places: SitePlaces,
     types: Vec<FileType>,
 }
 
@@ -36,12 +40,26 @@ impl AttachmentReader {
             ..Limits::default()
         };
         Ok(Some(Self {
+            places: SitePlaces::new(limits.parallel),
             reader: Reader::new(limits)?,
             types: crawl.attachment_types.clone(),
         }))
     }
 
-    async fn read(&self, name: &str, file: File) -> Result<Attachment, Unreadable> {
+    /// Reads a file in the turn of its site; also how long that took, without the wait.
+    async fn read(
+        &self,
+        site: &Arc<str>,
+        name: &str,
+        file: File,
+    ) -> (Result<Attachment, Unreadable>, Duration) {
+        let _place = self.places.take(site).await;
+        let started = Instant::now();
+        let read = self.read_now(name, file).await;
+        (read, started.elapsed())
+    }
+
+    async fn read_now(&self, name: &str, file: File) -> Result<Attachment, Unreadable> {
         let read = self.reader.read_file(file, name).await?;
         if self.types.contains(&read.file_type) {
             Ok(read)
@@ -68,10 +86,14 @@ pub(super) async fn read(
     let disposition = fetched.head.disposition.as_deref().unwrap_or_default();
     let sent_name = Disposition::parse(disposition).file_name;
     let name = sent_name.unwrap_or_else(|| file_name(&record.uri));
-    let read = match visitor.attachments() {
-        Some(attachments) => attachments.read(&name, file).await,
-        None => Err(Unreadable::NotRead("an attachment".to_owned())),
+    let (read, took) = match visitor.attachments() {
+        Some(attachments) => attachments.read(&record.site, &name, file).await,
+        None => {
+            let not_read = Unreadable::NotRead("an attachment".to_owned());
+            (Err(not_read), Duration::ZERO)
+        }
     };
+    let reading_ms = i64::try_from(took.as_millis()).unwrap_or(i64::MAX);
     let outcome = read.as_ref().map_or_else(Unreadable::as_str, |_| "read");
     ::metrics::counter!(metrics::ATTACHMENTS_TOTAL, "outcome" => outcome).increment(1);
     let content = match read {
@@ -89,6 +111,7 @@ pub(super) async fn read(
                     offset_min: rules.and_then(|rules| rules.utc_offset_min).unwrap_or(0),
                 },
             );
+            document.cut_text(visitor.max_text_bytes());
             let noindex = fetched.head.noindex;
             document.asks.noindex = noindex;
             let title = document.title.as_deref().unwrap_or_default();
@@ -102,12 +125,16 @@ pub(super) async fn read(
                 },
                 unindexed: noindex.then_some(Unindexed::HeaderNoindex),
                 digest,
+                text_cut: document.provenance.text_cut,
+                reading_ms,
             }
         }
         Err(why) => FileRead {
             document: Held::None,
             digest: digest([why.as_str()]),
             unindexed: Some(Unindexed::File(why)),
+            text_cut: false,
+            reading_ms,
         },
     };
     Answer {

@@ -11,6 +11,7 @@ mod file;
 mod list;
 pub(crate) mod page;
 pub(crate) mod tasks;
+mod turns;
 pub(crate) mod visitor;
 
 use std::fmt;
@@ -168,6 +169,10 @@ pub(crate) struct FileRead {
     pub(crate) unindexed: Option<Unindexed>,
     /// Digest of its title and text, or of why it has none.
     pub(crate) digest: u64,
+    /// The end of its text is left out.
+    pub(crate) text_cut: bool,
+    /// How long it took to read it, in milliseconds.
+    pub(crate) reading_ms: i64,
 }
 
 /// Why a page or file that came is not to be found.
@@ -469,11 +474,20 @@ impl Answer {
         }
     }
 
+    /// How long it took to read the file that came, in milliseconds.
+    pub(crate) fn reading_ms(&self) -> i64 {
+        match &self.content {
+            Content::File(file) => file.reading_ms,
+            _ => 0,
+        }
+    }
+
     fn reason(&self) -> Option<String> {
         match &self.content {
             Content::Page(page) if page.missing.is_some() => {
                 page.missing.as_ref().map(MissingPart::to_string)
             }
+            Content::File(file) if file.text_cut => Some(MissingPart::End.to_string()),
             Content::EmptyBody => Some("empty body".to_owned()),
             Content::Binary => Some(NO_TEXT.to_owned()),
             Content::TooLarge => Some(

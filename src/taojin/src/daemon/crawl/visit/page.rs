@@ -2,7 +2,7 @@
 
 use std::mem;
 
-use super::article::OpenArticle;
+use super::article::{MissingPart, OpenArticle};
 use super::body::BodyForm;
 use super::comments::PendingComments;
 use super::visitor::Visitor;
@@ -245,7 +245,7 @@ pub(crate) fn read_page(
         unindexed,
         digests,
         canonical,
-        missing: None,
+        missing: document.provenance.text_cut.then_some(MissingPart::End),
         is_list_cut: false,
         template: None,
         dated_by: None,

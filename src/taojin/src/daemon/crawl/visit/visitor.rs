@@ -492,6 +492,13 @@ impl Visitor {
         }
     }
 
+    /// Bytes that the text of a document may have.
+    pub(super) fn max_text_bytes(&self) -> usize {
+        self.extract
+            .as_ref()
+            .map_or(usize::MAX, |extract| extract.max_text_bytes)
+    }
+
     /// The document of a page, by the template of its site if there is one; none where documents are not wanted.
     pub(super) fn extract(&self, page: &Page, context: &extract::Context<'_>) -> Option<Extracted> {
         let config = self.extract.as_ref()?;
@@ -561,7 +568,10 @@ fn program_failed(record: &UrlRecord) -> (Visit, FetchReport) {
 fn report_visit(visit: &Visit) -> FetchReport {
     match visit {
         // A page that the server always cuts short counts as an answer.
-        Visit::Fetched(answer) => report_fetch(&answer.fetched, visit.outcome()),
+        Visit::Fetched(answer) => FetchReport {
+            reading_ms: answer.reading_ms(),
+            ..report_fetch(&answer.fetched, visit.outcome())
+        },
         Visit::Unfetched(why) => FetchReport {
             error: Some(match visit.robots_trouble() {
                 Some(trouble) => trouble.to_string(),
