@@ -18,12 +18,16 @@ use taojin_uri::{CrawlUri, FingerprintKey};
 use super::addresses::KEY;
 use super::documents::{PRESENT, new_history};
 use super::error::{Result, StoreError};
-use super::open::{DATABASE, Reader, Store, lock};
+use super::open::{DATABASE, Reader, Store, distrust_cells, lock, open_foreign};
 use super::record::{UrlClass, UrlState};
+use super::shape::{Shape, check_inert};
 use super::{KeptFile, TermList, kept_files, schema, sql};
 
 /// Pages copied at once, between two reports of how far it is: 16 MiB.
 const PAGES: i32 = 4_096;
+
+const READ_ONLY: OpenFlags = OpenFlags::SQLITE_OPEN_READ_ONLY;
+const READ_WRITE: OpenFlags = OpenFlags::SQLITE_OPEN_READ_WRITE;
 
 /// The rights of a directory that a file can have as well.
 const FILE_MODE: u32 = 0o666;
@@ -84,12 +88,14 @@ fn copy_to(
             detail: "back it up with PostgreSQL's own means, such as pg_dump".to_owned(),
         });
     };
+    // A copy of it could not be restored.
+    check_shape(file, reader.path())?;
     create(draft)?;
     // While it is read from, a snapshot stays as it is, whatever the daemon writes.
     let snapshot = reader.conn.wrap(file.unchecked_transaction())?;
     reader.last_document_seq()?;
     let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
-    let mut copy = Connection::open(draft).map_err(failed)?;
+    let mut copy = open_foreign(draft, READ_WRITE).map_err(failed)?;
     copy_pages(&snapshot, &mut copy, each).map_err(failed)?;
     drop(snapshot);
     // A file alone, without the log next to it that a database in use has.
@@ -107,13 +113,17 @@ fn copy_to(
     Ok(facts)
 }
 
-/// What a copy of a store holds, after a look at every page of it. An error says that it is damaged, of a newer version, or
-/// no store at all.
+/// What a copy of a store holds, after a look at every page of it. An error says that it is damaged, of a newer version, no
+/// store at all, or one with something in it that stores do not have.
 pub fn check_backup(file: &Path) -> Result<BackupFacts> {
-    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     fs::metadata(file).map_err(|e| StoreError::io(file, e))?;
-    let copy = Connection::open_with_flags(file, flags).map_err(|e| StoreError::sql(file, e))?;
+    let copy = open_foreign(file, READ_ONLY).map_err(|e| StoreError::sql(file, e))?;
     checked(&copy, file)
+}
+
+fn check_shape(copy: &Connection, path: &Path) -> Result<()> {
+    let shape = Shape::of_store().map_err(|e| StoreError::sql(path, e))?;
+    shape.check(copy, path)
 }
 
 /// Puts the copy in the place of the store in `dir`, which no process may have open, and what it carries of the `kept` files
@@ -127,11 +137,11 @@ pub fn restore(
     check_backup(file)?;
     let fill = |draft: &Path| {
         let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
-        let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-        let from =
-            Connection::open_with_flags(file, flags).map_err(|e| StoreError::sql(file, e))?;
-        let mut copy = Connection::open(draft).map_err(failed)?;
+        let from = open_foreign(file, READ_ONLY).map_err(|e| StoreError::sql(file, e))?;
+        let mut copy = open_foreign(draft, READ_WRITE).map_err(failed)?;
         copy_pages(&from, &mut copy, &mut each).map_err(failed)?;
+        // The file may have been another one when it was checked.
+        check_shape(&copy, file)?;
         TermList::take_out_of(&copy, dir)?;
         kept_files::take_out_of(&copy, draft, kept)
     };
@@ -144,10 +154,10 @@ pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salv
     fs::metadata(file).map_err(|e| StoreError::io(file, e))?;
     let fill = |draft: &Path| {
         let failed = |e: rusqlite::Error| StoreError::sql(draft, e);
-        let copy = Connection::open(draft).map_err(failed)?;
+        let copy = open_foreign(draft, READ_WRITE).map_err(failed)?;
         schema::STORE.create(&copy, draft)?;
         let unreadable = |e: rusqlite::Error| StoreError::sql(file, e);
-        let old = Connection::open(file).map_err(unreadable)?;
+        let old = open_foreign(file, READ_WRITE).map_err(unreadable)?;
         let found = schema::STORE.version_of(&old, file)?;
         if found == 0 {
             return Err(StoreError::Damaged {
@@ -155,6 +165,7 @@ pub fn restore_damaged(dir: &Path, file: &Path) -> Result<(Option<PathBuf>, Salv
                 detail: "it is empty".to_owned(),
             });
         }
+        check_inert(&old, file)?;
         if found < schema::FIRST_WITH_KEY {
             for name in KEY {
                 copy.execute("UPDATE meta SET value = 0 WHERE name = ?1", [name])
@@ -209,7 +220,7 @@ fn replace<T>(dir: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<(Opti
 }
 
 fn begin_new_history(draft: &Path, last_known: i64) -> Result<()> {
-    let copy = Connection::open(draft).map_err(|e| StoreError::sql(draft, e))?;
+    let copy = open_foreign(draft, READ_WRITE).map_err(|e| StoreError::sql(draft, e))?;
     let copy = sql::Connection::to_file(copy, draft.to_owned());
     schema::create(&copy)?;
     new_history(&copy, last_known)?;
@@ -242,7 +253,7 @@ fn end_of_old_store(path: &Path) -> Result<Option<i64>> {
         return Ok(None);
     }
     // One that is damaged or of another program is replaced too: that is what a copy is for.
-    let last = Connection::open(path).and_then(|old| {
+    let last = open_foreign(path, READ_WRITE).and_then(|old| {
         old.pragma_update(None, "journal_mode", "delete")?;
         old.query_row(
             "SELECT value FROM meta WHERE name = 'document_seq'",
@@ -291,6 +302,8 @@ fn checked(copy: &Connection, path: &Path) -> Result<BackupFacts> {
     if version == 0 {
         return Err(damaged("it is empty".to_owned()));
     }
+    distrust_cells(copy).map_err(failed)?;
+    check_shape(copy, path)?;
     let found: String = copy
         .query_row("PRAGMA quick_check(1)", [], |row| row.get(0))
         .map_err(failed)?;

@@ -43,6 +43,16 @@ pub enum StoreError {
         /// What SQLite says.
         detail: String,
     },
+    /// The file has a store's mark, but tables, triggers or other things that no store has.
+    #[error(
+        "{path} differs from a store of taojin ({found}): it is neither backed up nor restored before that is put right"
+    )]
+    Foreign {
+        /// The database file.
+        path: PathBuf,
+        /// What it has, or lacks.
+        found: String,
+    },
     /// The database holds nothing, and the index next to it was made from one that did.
     #[error(
         "{path} is new and empty, but the index in {index} was made from a store with {changes} changes: if the store was lost, \

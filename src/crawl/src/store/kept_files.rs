@@ -37,13 +37,18 @@ pub(super) fn copy_into(backup: &Connection, path: &Path, files: &[KeptFile<'_>]
             Err(e) if e.kind() == ErrorKind::NotFound => continue,
             Err(e) => return Err(StoreError::io(file.path, e)),
         }
-        let sql =
-            "CREATE TABLE IF NOT EXISTS backup_file (name TEXT PRIMARY KEY, content BLOB NOT NULL)";
-        backup.execute(sql, []).map_err(failed)?;
+        make_carried_table(backup).map_err(failed)?;
         let sql = "INSERT INTO backup_file (name, content) VALUES (?1, ?2)";
         backup.execute(sql, (file.name, content)).map_err(failed)?;
     }
     Ok(())
+}
+
+/// Makes the table in which a backup carries files, if there is none.
+pub(super) fn make_carried_table(backup: &Connection) -> rusqlite::Result<()> {
+    let sql =
+        "CREATE TABLE IF NOT EXISTS backup_file (name TEXT PRIMARY KEY, content BLOB NOT NULL)";
+    backup.execute(sql, []).map(drop)
 }
 
 /// Puts the files that a backup carries in their places. A file that was there is kept with `.replaced` behind its name; one

@@ -24,6 +24,7 @@ mod purge;
 mod record;
 mod runs;
 mod schema;
+mod shape;
 mod sites;
 mod sql;
 mod templates;

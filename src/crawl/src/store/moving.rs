@@ -229,7 +229,7 @@ fn fill_folder(
 
 fn fill_file(tx: &Connection, file: &Connection, progress: &mut Progress<'_>) -> Result<MovedRows> {
     // Nothing of it counts before it is whole and has its name.
-    file.run_script("PRAGMA journal_mode = off; PRAGMA synchronous = off")?;
+    file.run_script("PRAGMA journal_mode = memory; PRAGMA synchronous = off")?;
     schema::create(file)?;
     file.run_script(MAPS)?;
     let filled = file.transaction()?;

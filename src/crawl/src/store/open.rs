@@ -399,6 +399,7 @@ fn connect_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<rusqlite::Con
     } else {
         rusqlite::Connection::open_with_flags(path, flags)?
     };
+    harden(&conn)?;
     conn.busy_timeout(BUSY)?;
     // A statement stays compiled whatever its values are, also that of its LIMIT: it takes ten times as long to compile
     // one as to run it.
@@ -411,6 +412,33 @@ fn connect_file(path: &Path, flags: OpenFlags) -> rusqlite::Result<rusqlite::Con
     };
     conn.pragma_update(None, "cache_size", -cache_kib)?;
     Ok(conn)
+}
+
+/// Opens a SQLite file that may come from anywhere. Nothing that its schema says is run but expressions, with functions that do no
+/// harm; extensions cannot be loaded, as always in this program. It is opened as a file of exactly this name, never as a URI.
+pub(super) fn open_foreign(
+    path: &Path,
+    access: OpenFlags,
+) -> rusqlite::Result<rusqlite::Connection> {
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let conn = rusqlite::Connection::open_with_flags(path, flags)?;
+    harden(&conn)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_TRIGGER, false)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_VIEW, false)?;
+    Ok(conn)
+}
+
+/// Has every page of an open file looked at for cells that cannot be, when it is read. On a damaged one fewer rows can be read so.
+pub(super) fn distrust_cells(conn: &rusqlite::Connection) -> rusqlite::Result<()> {
+    conn.pragma_update(None, "cell_size_check", true)
+}
+
+/// For every file that is opened, since any may have been put there: no statement can damage it, or reach what lies under its
+/// tables, and its schema calls no function that may do harm.
+fn harden(conn: &rusqlite::Connection) -> rusqlite::Result<()> {
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
+    conn.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)
+        .map(drop)
 }
 
 /// Whether nobody writes to the database, and this user could not make the files next to it that reading wants otherwise: a

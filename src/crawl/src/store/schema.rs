@@ -156,6 +156,19 @@ const ADDED: [AddedColumn; 3] = [
     },
 ];
 
+/// Whether tables of before are without this column.
+pub(super) fn is_added_column(table: &str, name: &str) -> bool {
+    let is_added = |column: &AddedColumn| column.table == table && column.name == name;
+    // The script of one of them adds another.
+    ADDED.iter().any(is_added) || (table, name) == ("url", "template_ms")
+}
+
+/// Whether tables of before are without this index.
+pub(super) fn is_added_index(name: &str) -> bool {
+    let made = format!("CREATE INDEX {name} ");
+    ADDED.iter().any(|column| column.sqlite.contains(&made))
+}
+
 fn add_columns(conn: &Connection) -> Result<()> {
     if ADDED
         .iter()

@@ -42,6 +42,10 @@ CREATE TABLE meta (
 ",
 };
 
+/// What a backup carries of the list that is attached to it.
+const COPY: &str = "CREATE TABLE backup_term AS SELECT * FROM list.term; \
+     CREATE TABLE backup_term_meta AS SELECT * FROM list.meta;";
+
 const COLUMNS: &str =
     "normal, term, termhood, occurrences, documents, facts, state, found_ms, decided_ms";
 
@@ -106,6 +110,15 @@ pub struct TermMark {
     pub at_ms: i64,
 }
 
+/// Makes the tables in which a backup carries a list, empty.
+pub(super) fn make_carried_tables(conn: &rusqlite::Connection) -> rusqlite::Result<()> {
+    let list = TABLES.sql.replace("CREATE TABLE ", "CREATE TABLE list.");
+    let list = list.replace("CREATE INDEX ", "CREATE INDEX list.");
+    conn.execute_batch(&format!(
+        "ATTACH ':memory:' AS list; {list} {COPY} DETACH list"
+    ))
+}
+
 /// The list, open for reading and writing. Any number of processes may have it open.
 #[derive(Debug)]
 pub struct TermList {
@@ -133,11 +146,9 @@ impl TermList {
     /// Copies what people decided into a backup of the store.
     pub(super) fn copy_into(&self, backup: &rusqlite::Connection) -> Result<()> {
         let from = self.reader.path().to_string_lossy();
-        let sql = "CREATE TABLE backup_term AS SELECT * FROM list.term; \
-                   CREATE TABLE backup_term_meta AS SELECT * FROM list.meta;";
         let copy = || -> rusqlite::Result<()> {
             backup.execute("ATTACH ?1 AS list", [&*from])?;
-            backup.execute_batch(sql)?;
+            backup.execute_batch(COPY)?;
             backup.execute_batch("DETACH list")
         };
         self.reader.conn.wrap(copy())

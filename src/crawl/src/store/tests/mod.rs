@@ -11,10 +11,11 @@ mod moving;
 pub(crate) mod on_postgres;
 mod purge;
 mod records;
+mod shape;
 mod terms;
 mod used_templates;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -32,6 +32,7 @@ const ONLY_FILES: &[&str] = &[
     "store::tests::keys::",
     "store::tests::moving::",
     "store::tests::crash::",
+    "store::tests::shape::",
     "store::tests::terms::",
     "commit_survives_damaged_pages",
     "log_failed_commit_writes_nothing",
