@@ -24,6 +24,12 @@ const LINK_CHARS_MAX: usize = 2_000;
 const TEXT_WIDTH: f64 = 24.0;
 const TIME_WIDTH: f64 = 16.0;
 
+/// A text of a cell that begins so is run as a formula, or may be once a spreadsheet has left out blanks, or has taken signs of full
+/// width, which Chinese and Japanese input makes, for the narrow ones.
+const FORMULA_STARTS: [char; 11] = [
+    '=', '+', '-', '@', '\t', '\r', '\n', '\u{ff1d}', '\u{ff0b}', '\u{ff0d}', '\u{ff20}',
+];
+
 /// One table.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Sheet {
@@ -114,8 +120,7 @@ pub(crate) fn csv(sheet: &Sheet) -> String {
 
 /// A text as a field. An apostrophe before what a spreadsheet would take for a formula.
 fn field(text: &str) -> String {
-    let formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if formula {
+    let text = if text.starts_with(FORMULA_STARTS) {
         format!("'{text}")
     } else {
         text.to_owned()
@@ -308,13 +313,25 @@ mod tests {
                 vec![text("=HYPERLINK(\"http://x\")"), Cell::Count(3)],
                 vec![text("+86,\n\"内\""), Cell::Share(0.25)],
                 vec![text("油价 -3%"), Cell::Empty],
+                vec![text("-3.5"), Cell::Count(0)],
             ],
         };
         assert_eq!(
             csv(&sheet),
-            "\u{feff}title,documents\r\n\"'=HYPERLINK(\"\"http://x\"\")\",3\r\n\"'+86,\n\"\"内\"\"\",0.250000\r\n油价 -3%,\r\n"
+            "\u{feff}title,documents\r\n\"'=HYPERLINK(\"\"http://x\"\")\",3\r\n\"'+86,\n\"\"内\"\"\",0.250000\r\n油价 -3%,\r\n'-3.5,0\r\n"
         );
         let book = workbook(&[sheet]).expect("a workbook");
         assert!(book.starts_with(b"PK"), "a zip file");
+    }
+
+    #[test]
+    fn field_guards_signs_of_any_width() {
+        for start in ['=', '+', '-', '@', '＝', '＋', '－', '＠', '\t', '\n', '\r'] {
+            let written = field(&format!("{start}1+1"));
+            assert_eq!(written.trim_matches('"'), format!("'{start}1+1"));
+        }
+        for plain in ["1＝1", "页岩气", "（＋3%）", "'＝1", ""] {
+            assert_eq!(field(plain), plain);
+        }
     }
 }
