@@ -23,6 +23,7 @@ mod init;
 mod inputs;
 mod learn;
 mod output;
+mod printable;
 mod probe;
 mod run;
 mod search;

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use askama::Template;
-use askama::filters::{Escaper, Safe};
+use askama::filters::Safe;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::{Serialize, Serializer};
 use tracing_subscriber::filter::{LevelFilter, Targets};
@@ -20,6 +20,8 @@ use tracing_subscriber::layer::SubscriberExt;
 use tracing_subscriber::util::SubscriberInitExt;
 
 use super::catalog::translate;
+pub(crate) use super::printable::printable;
+use super::printable::printable_lines;
 use crate::daemon::{LogLine, ProgressCallback};
 use crate::serve::{Level, Precision, Words, field_in, level_in, show_time, span_in};
 use taojin_crawl::{DocumentChange, VisitOutcome};
@@ -105,7 +107,8 @@ pub(crate) fn answer_in<'a, T: Serialize, P: Template>(
 /// One line for a person on stderr.
 pub(crate) fn note(text: &str) {
     // Nothing can be done when stderr is gone.
-    let _ = writeln!(io::stderr().lock(), "{}", localized(text));
+    let text = printable_lines(&localized(text));
+    let _ = writeln!(io::stderr().lock(), "{text}");
 }
 
 /// The one line that says why the program failed.
@@ -120,6 +123,7 @@ pub(crate) fn error_as_is(text: &str) {
     } else {
         ("", "")
     };
+    let text = printable_lines(text);
     let _ = writeln!(io::stderr().lock(), "{red}taojin:{off} {text}");
 }
 
@@ -341,26 +345,6 @@ fn show(ms: Option<i64>, precision: Precision) -> String {
     let zone = ZONE.get().copied().unwrap_or_else(local);
     let shown = ms.and_then(|ms| show_time(ms, zone, precision));
     shown.unwrap_or_else(|| "-".to_owned())
-}
-
-/// Text from the web must not steer the terminal: control characters become spaces.
-pub(crate) fn printable(text: &str) -> String {
-    text.chars().map(printable_char).collect()
-}
-
-fn printable_char(c: char) -> char {
-    if c.is_control() { ' ' } else { c }
-}
-
-/// Makes whatever a template of `cli/text` shows [`printable`].
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Printable;
-
-impl Escaper for Printable {
-    fn write_escaped_str<W: fmt::Write>(&self, mut to: W, text: &str) -> fmt::Result {
-        text.chars()
-            .try_for_each(|c| to.write_char(printable_char(c)))
-    }
 }
 
 /// The text in pieces: what is marked and what is not.
