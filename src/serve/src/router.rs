@@ -14,6 +14,7 @@ use axum::middleware::{from_fn_with_state, map_response};
 use axum::response::Response;
 use axum::routing::{get, post};
 use tokio::net::TcpListener;
+use tokio::time::Instant;
 use tower_http::compression::predicate::{DefaultPredicate, Predicate, SizeAbove};
 use tower_http::compression::{CompressionLayer, CompressionLevel};
 
@@ -35,8 +36,9 @@ use crate::pages::{
 
 /// After the stop signal, running answers have this long to end; a client that holds its line is left behind.
 const STOP_GRACE: Duration = Duration::from_secs(5);
-/// How often the histograms' samples are folded, so that they do not grow while nobody reads `/metrics`.
-const METRICS_UPKEEP: Duration = Duration::from_secs(5);
+/// How often the histograms' samples are folded, so that they do not grow while nobody reads `/metrics`, and the counts of wrong tokens
+/// are put into the log.
+const UPKEEP: Duration = Duration::from_secs(5);
 
 /// Shorter answers fit into one packet anyway.
 const COMPRESS_FROM_BYTES: u16 = 1_024;
@@ -108,15 +110,17 @@ pub async fn serve(
         stopping.send_replace(true);
     };
     let guarded = Guarded::new(listener, &config);
+    let server = share(state);
     let answering = axum::serve(
         guarded,
-        router(state).into_make_service_with_connect_info::<Peer>(),
+        routes(Arc::clone(&server)).into_make_service_with_connect_info::<Peer>(),
     )
     .with_graceful_shutdown(signal);
     let upkeep = async {
         loop {
-            tokio::time::sleep(METRICS_UPKEEP).await;
+            tokio::time::sleep(UPKEEP).await;
             metrics.run_upkeep();
+            server.sessions.wrong_tokens().report(Instant::now());
         }
     };
     let grace = async {
@@ -135,8 +139,12 @@ pub async fn serve(
 
 /// Every route, with its limits and headers.
 pub fn router(state: ServeState) -> Router {
+    routes(share(state))
+}
+
+fn share(state: ServeState) -> Server {
     let description = openapi::document(&state.config);
-    routes(Arc::new(Shared::new(state, description)))
+    Arc::new(Shared::new(state, description))
 }
 
 /// The same over a server that was made before.

@@ -7,13 +7,15 @@
 //! again is kept.
 
 use std::collections::HashMap;
+use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use axum::extract::connect_info::Connected;
-use axum::extract::{ConnectInfo, Request, State};
+use axum::extract::{ConnectInfo, FromRequestParts, Request, State};
 use axum::http::HeaderMap;
+use axum::http::request::Parts;
 use axum::middleware::Next;
 use axum::response::Response;
 use axum::serve::IncomingStream;
@@ -23,6 +25,7 @@ use super::listen::Guarded;
 use crate::api::problem::Refusal;
 use crate::config::Config;
 use crate::guard::listen::network;
+use crate::state::Server;
 
 /// Clients that are kept apart; about 48 bytes each.
 const CLIENTS_MAX: usize = 50_000;
@@ -86,19 +89,41 @@ impl Limiter {
 
     /// Whom a request counts for; none for the machine's own.
     pub(crate) fn client(&self, headers: &HeaderMap, peer: Option<SocketAddr>) -> Option<IpAddr> {
-        if !self.header.is_empty() {
-            // The proxy writes the last one; those before it are what the client says of itself.
-            let named = headers
-                .get_all(self.header.as_str())
-                .into_iter()
-                .next_back();
-            let named = named.and_then(|value| value.to_str().ok()?.rsplit(',').next());
-            if let Some(address) = named.and_then(|text| text.trim().parse().ok()) {
-                return Some(address);
-            }
-        }
-        let address = peer?.ip().to_canonical();
-        (!address.is_loopback()).then_some(address)
+        named_client(&self.header, headers).or_else(|| {
+            let address = peer?.ip().to_canonical();
+            (!address.is_loopback()).then_some(address)
+        })
+    }
+}
+
+/// The client that a proxy names in this header; none without a header.
+fn named_client(header: &str, headers: &HeaderMap) -> Option<IpAddr> {
+    if header.is_empty() {
+        return None;
+    }
+    // The proxy writes the last one; those before it are what the client says of itself.
+    let named = headers.get_all(header).into_iter().next_back()?;
+    let last = named.to_str().ok()?.rsplit(',').next()?;
+    last.trim().parse().ok()
+}
+
+/// The address of whoever sends a request, for the log; `None` if the request came over no connection.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClientAddress(pub(crate) Option<IpAddr>);
+
+impl ClientAddress {
+    pub(crate) fn of(config: &Config, parts: &Parts) -> Self {
+        let peer = parts.extensions.get::<ConnectInfo<Peer>>();
+        let peer = peer.map(|ConnectInfo(Peer(address))| address.ip());
+        Self(named_client(&config.client_header, &parts.headers).or(peer))
+    }
+}
+
+impl FromRequestParts<Server> for ClientAddress {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Self, Infallible> {
+        Ok(Self::of(&server.config, parts))
     }
 }
 

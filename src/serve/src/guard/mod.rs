@@ -4,3 +4,4 @@ pub(crate) mod host;
 pub(crate) mod limiter;
 pub(crate) mod listen;
 pub(crate) mod operator;
+pub(crate) mod wrong_tokens;

@@ -12,9 +12,12 @@ use axum::http::{HeaderMap, Method, StatusCode, header};
 use ring::rand::{SecureRandom, SystemRandom};
 use ring::{digest, hmac};
 use serde::{Deserialize, Serialize};
+use tokio::time::Instant;
 
 use crate::api::problem::{Problem, Refusal};
 use crate::config::Config;
+use crate::guard::limiter::ClientAddress;
+use crate::guard::wrong_tokens::WrongTokens;
 use crate::now_ms;
 use crate::state::Server;
 
@@ -22,7 +25,7 @@ use crate::state::Server;
 const COOKIE: &str = "taojin_operator";
 
 /// Proof that the request comes from the operator: a handler that changes something has one among its arguments.
-#[derive(Debug)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Operator;
 
 impl Operator {
@@ -57,7 +60,15 @@ impl FromRequestParts<Server> for Operator {
 
     async fn from_request_parts(parts: &mut Parts, server: &Server) -> Result<Operator, Refusal> {
         let (method, headers) = (&parts.method, &parts.headers);
-        Operator::prove(&server.config, &server.sessions, method, headers, now_ms())
+        let proof = Operator::prove(&server.config, &server.sessions, method, headers, now_ms());
+        if proof == Err(Refusal::Unknown) && bearer(headers).is_some() {
+            let ClientAddress(client) = ClientAddress::of(&server.config, parts);
+            server
+                .sessions
+                .wrong_tokens()
+                .record(client, Instant::now());
+        }
+        proof
     }
 }
 
@@ -136,9 +147,10 @@ pub fn new_token() -> Option<String> {
     Some(hex(&bytes))
 }
 
-/// The open sessions.
+/// The open sessions, and who tried to have one with a wrong token.
 #[derive(Default)]
 pub(crate) struct Sessions {
+    wrong_tokens: WrongTokens,
     /// When each ends, Unix seconds; by the digest of its name, so that no timing tells how much of a name was right.
     open: Mutex<HashMap<Vec<u8>, i64>>,
 }
@@ -164,6 +176,11 @@ impl Sessions {
     pub(crate) fn holds(&self, name: &str, now_ms: i64) -> bool {
         let until_s = self.lock().get(&key(name)).copied();
         until_s.is_some_and(|until_s| now_ms / 1_000 < until_s)
+    }
+
+    /// The tokens that were refused.
+    pub(crate) fn wrong_tokens(&self) -> &WrongTokens {
+        &self.wrong_tokens
     }
 
     /// Ends the session of this name, wherever its name is known.

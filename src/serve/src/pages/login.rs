@@ -9,11 +9,13 @@ use askama::Template;
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
+use tokio::time::Instant;
 
 use super::request::{PageRequest, page, see_other};
 use super::view::Chrome;
 use super::words::NoTokenLabels;
 use crate::api::problem::Refusal;
+use crate::guard::limiter::ClientAddress;
 use crate::guard::operator::Form;
 use crate::guard::operator::{from_own_page, no_cookie, session, session_cookie};
 use crate::now_ms;
@@ -48,13 +50,23 @@ pub(crate) async fn form(request: PageRequest) -> Response {
 }
 
 /// `POST /login`: back to where the person came from, with a session.
-pub(crate) async fn sign_in(request: PageRequest, headers: HeaderMap, form: Form) -> Response {
+pub(crate) async fn sign_in(
+    request: PageRequest,
+    ClientAddress(client): ClientAddress,
+    headers: HeaderMap,
+    form: Form,
+) -> Response {
     let config = &request.server.config;
     if config.token.is_empty() {
         return Refusal::Closed.into_response();
     }
     let own = from_own_page(&headers, &config.public_url);
-    if !own || !config.token.is(form.get("token")) {
+    let is_right = config.token.is(form.get("token"));
+    if !is_right {
+        let wrong_tokens = request.server.sessions.wrong_tokens();
+        wrong_tokens.record(client, Instant::now());
+    }
+    if !own || !is_right {
         tokio::time::sleep(WRONG_PAUSE).await;
         let wrong = |c: &Chrome| c.t.operator.wrong_token;
         return show(request.in_language_of(&form), form.get("next"), Some(wrong));

@@ -166,6 +166,37 @@ fn control_over_http() {
     assert_eq!(daemon.stop(), Some(0));
 }
 
+/// Whoever guesses the token is in the log: with an address, once, and without what was sent.
+#[test]
+fn wrong_tokens_are_in_the_log() {
+    let web = copies();
+    let daemon = Daemon::under_systemd(&web);
+    let guess = "Authorization: Bearer guess-0123456789abcdef";
+    for _ in 0..20 {
+        let answer = daemon.send("POST", "/api/sites/a/pause", "", &[guess]);
+        assert_eq!(answer.status, 401);
+    }
+    let origin = format!("Origin: http://127.0.0.1:{}", daemon.port);
+    let form = "token=guess-in-the-form&next=%2F";
+    assert_eq!(daemon.send("POST", "/login", form, &[&origin]).status, 401);
+    // Neither is a guess.
+    assert_eq!(
+        daemon.send("POST", "/api/sites/a/pause", "", &[]).status,
+        401
+    );
+    assert_eq!(daemon.signed("POST", "/api/sites/a/pause", "").0, 200);
+    assert_eq!(daemon.stop(), Some(0));
+    let log = fs::read_to_string(web.file("daemon.log")).expect("a log");
+    let lines: Vec<&str> = log
+        .lines()
+        .filter(|l| l.contains("wrong operator token"))
+        .collect();
+    // One and a count a minute, however slow this machine is.
+    assert!((1..20).contains(&lines.len()), "{lines:?}");
+    assert_has(lines[0], &["WARN", "a wrong operator token from 127.0.0.1"]);
+    assert!(!log.contains("guess-"), "{log}");
+}
+
 /// `serve` hands commands to a daemon beside it, and says so where there is none.
 #[test]
 fn serve_forwards_commands_to_daemon() {
