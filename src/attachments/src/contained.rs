@@ -21,13 +21,14 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 
-use crate::{Attachment, MAX_TEXT_BYTES, Unreadable};
+use crate::{Attachment, FileTypes, MAX_TEXT_BYTES, Unreadable};
 
 /// Has mimalloc, where the program uses it, take memory as it is needed: what it reserves at its start otherwise, 1 GiB, would
 /// not count against the limit of a child, which comes later.
 const ALLOCATOR_RESERVE: (&str, &str) = ("MIMALLOC_ARENA_RESERVE", "0");
 
-/// First argument of a child. The second and third are its memory in bytes and its processor time in seconds.
+/// First argument of a child. The second and third are its memory in bytes and its processor time in seconds, the fourth the kinds that
+/// it may read, if not all.
 pub const ARGUMENT: &str = "read-attachment";
 /// The program as it runs, also when its file has been replaced.
 const SELF: &str = "/proc/self/exe";
@@ -68,6 +69,7 @@ impl Default for Limits {
 pub struct Reader {
     program: PathBuf,
     limits: Limits,
+    wanted: FileTypes,
     turns: Semaphore,
 }
 
@@ -93,11 +95,17 @@ impl Reader {
         Self {
             program,
             limits,
+            wanted: FileTypes::ALL,
             turns,
         }
     }
 
-    /// Reads a file as [`crate::read`] does. Dropping the future ends the child.
+    /// Has other kinds of files not parsed, whatever their names are, and not as members of archives and mails either.
+    pub fn only(self, wanted: FileTypes) -> Self {
+        Self { wanted, ..self }
+    }
+
+    /// Reads a file as [`crate::read_among`] does. Dropping the future ends the child.
     ///
     /// # Errors
     ///
@@ -138,6 +146,7 @@ impl Reader {
         let mut child = Command::new(&self.program)
             .arg(ARGUMENT)
             .args([self.limits.memory_bytes.to_string(), seconds.to_string()])
+            .arg(self.wanted.to_string())
             .env_clear()
             .envs([ALLOCATOR_RESERVE])
             .current_dir("/")
@@ -194,10 +203,17 @@ pub fn run_child(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCo
     let (Some(memory), Some(seconds)) = (number(), number()) else {
         return Some(ExitCode::from(2));
     };
-    Some(serve(memory, seconds).map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
+    let wanted = arguments.next().map_or(Ok(FileTypes::ALL), |list| {
+        list.to_str().unwrap_or_default().parse()
+    });
+    let Ok(wanted) = wanted else {
+        return Some(ExitCode::from(2));
+    };
+    let served = serve(memory, seconds, wanted);
+    Some(served.map_or(ExitCode::FAILURE, |()| ExitCode::SUCCESS))
 }
 
-fn serve(memory_bytes: u64, seconds: u64) -> io::Result<()> {
+fn serve(memory_bytes: u64, seconds: u64, wanted: FileTypes) -> io::Result<()> {
     limit(memory_bytes, seconds)?;
     // Its words would go nowhere, and to make them takes memory.
     std::panic::set_hook(Box::new(|_| {}));
@@ -208,7 +224,8 @@ fn serve(memory_bytes: u64, seconds: u64) -> io::Result<()> {
     input.read_exact(&mut name)?;
     let mut bytes = Vec::new();
     input.read_to_end(&mut bytes)?;
-    let answer = serde_json::to_vec(&crate::read(&bytes, &String::from_utf8_lossy(&name)))?;
+    let read = crate::read_among(&bytes, &String::from_utf8_lossy(&name), wanted);
+    let answer = serde_json::to_vec(&read)?;
     io::stdout().lock().write_all(&answer)
 }
 

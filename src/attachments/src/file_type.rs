@@ -1,6 +1,7 @@
 //! Recognises files by their content: first bytes, members of ZIP archives, streams of compound files. Names decide only between
 //! kinds of the same bytes.
 
+use std::fmt;
 use std::io::Cursor;
 use std::str::FromStr;
 
@@ -91,6 +92,26 @@ const PAGE_TAGS: &[&str] = &[
 const SEVEN_Z: &[u8] = b"7z\xbc\xaf\x27\x1c";
 const PDF: &[u8] = b"%PDF-";
 const RTF: &[u8] = b"{\\rtf";
+/// Kinds that are compound files.
+const COMPOUNDS: [FileType; 5] = [
+    FileType::Doc,
+    FileType::Xls,
+    FileType::Ppt,
+    FileType::Msg,
+    FileType::Wps,
+];
+/// Kinds that are ZIP archives.
+const PACKAGES: [FileType; 9] = [
+    FileType::Ofd,
+    FileType::Docx,
+    FileType::Xlsx,
+    FileType::Pptx,
+    FileType::Odt,
+    FileType::Ods,
+    FileType::Odp,
+    FileType::Epub,
+    FileType::Zip,
+];
 /// A PDF may have other bytes before its own; readers search so many.
 const PDF_HEAD_BYTES: usize = 1024;
 /// Lines that must have the same number of commas or tabs in a table without a name.
@@ -140,11 +161,26 @@ impl FileType {
     ///
     /// Returns [`Unreadable::NotRead`] for other kinds, [`Unreadable::Damaged`] if not even its container can be read.
     pub fn detect(bytes: &[u8], name: &str) -> Result<Self, Unreadable> {
+        Self::detect_among(bytes, name, FileTypes::ALL)
+    }
+
+    /// Recognises a file if it may be of one of these kinds: a container that can hold none of them is not opened.
+    pub(crate) fn detect_among(
+        bytes: &[u8],
+        name: &str,
+        wanted: FileTypes,
+    ) -> Result<Self, Unreadable> {
         let head = bytes.get(..PDF_HEAD_BYTES).unwrap_or(bytes);
         if bytes.starts_with(COMPOUND) {
+            if !COMPOUNDS.into_iter().any(|kind| wanted.contains(kind)) {
+                return Err(Unreadable::switched_off("a compound file"));
+            }
             return detect_compound(bytes);
         }
         if ZIP.iter().any(|begin| bytes.starts_with(begin)) {
+            if !PACKAGES.into_iter().any(|kind| wanted.contains(kind)) {
+                return Err(Unreadable::switched_off("a ZIP archive"));
+            }
             return detect_package(bytes);
         }
         if bytes.starts_with(RAR) {
@@ -170,6 +206,50 @@ impl FileType {
             return Err(Unreadable::NotRead(format.to_owned()));
         }
         detect_text(&page::decode_text(head, None), name)
+    }
+}
+
+/// Kinds of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileTypes(u32);
+
+impl FileTypes {
+    /// Every kind.
+    pub const ALL: Self = Self((1 << FileType::ALL.len()) - 1);
+
+    /// Whether a kind is among them.
+    pub fn contains(self, file_type: FileType) -> bool {
+        self.0 & Self::bit(file_type) != 0
+    }
+
+    fn bit(file_type: FileType) -> u32 {
+        1 << file_type as u32
+    }
+}
+
+impl FromIterator<FileType> for FileTypes {
+    fn from_iter<I: IntoIterator<Item = FileType>>(kinds: I) -> Self {
+        let bits = kinds.into_iter().map(Self::bit);
+        Self(bits.fold(0, |all, bit| all | bit))
+    }
+}
+
+/// Their usual suffixes with commas between.
+impl fmt::Display for FileTypes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kinds = FileType::ALL.into_iter();
+        let among = kinds.filter(|(kind, _)| self.contains(*kind));
+        let suffixes: Vec<&str> = among.map(|(_, suffix)| suffix).collect();
+        f.write_str(&suffixes.join(","))
+    }
+}
+
+impl FromStr for FileTypes {
+    type Err = String;
+
+    fn from_str(list: &str) -> Result<Self, String> {
+        let suffixes = list.split(',').filter(|suffix| !suffix.is_empty());
+        suffixes.map(FileType::from_str).collect()
     }
 }
 

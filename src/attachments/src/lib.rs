@@ -48,7 +48,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde::{Deserialize, Serialize};
 
 pub use disposition::Disposition;
-pub use file_type::FileType;
+pub use file_type::{FileType, FileTypes};
 
 use draft::Draft;
 
@@ -178,6 +178,11 @@ impl Unreadable {
         Self::NotRead("packed in an unknown way".to_owned())
     }
 
+    /// Of a kind that is not wanted.
+    pub(crate) fn switched_off(kind: &str) -> Self {
+        Self::NotRead(format!("{kind} (crawl.attachment_types)"))
+    }
+
     /// Returns the word for machines, as in JSON and metrics.
     pub fn as_str(&self) -> &'static str {
         match self {
@@ -203,8 +208,23 @@ pub fn read(bytes: &[u8], name: &str) -> Result<Attachment, Unreadable> {
     Budget::default().read(bytes, name, 0)
 }
 
+/// Reads a file if it is of one of these kinds by its content, and of its members those that are. No other is parsed.
+///
+/// # Errors
+///
+/// As [`read`]; [`Unreadable::NotRead`] for a kind that is not among them.
+pub fn read_among(bytes: &[u8], name: &str, wanted: FileTypes) -> Result<Attachment, Unreadable> {
+    let mut budget = Budget {
+        wanted,
+        ..Budget::default()
+    };
+    budget.read(bytes, name, 0)
+}
+
 /// What may still be read of one file and its members.
 struct Budget {
+    /// Kinds that are read.
+    wanted: FileTypes,
     members: usize,
     unpacked: u64,
     text: usize,
@@ -213,6 +233,7 @@ struct Budget {
 impl Default for Budget {
     fn default() -> Self {
         Self {
+            wanted: FileTypes::ALL,
             members: MAX_MEMBERS,
             unpacked: MAX_UNPACKED_BYTES,
             text: MAX_TEXT_BYTES,
@@ -223,7 +244,10 @@ impl Default for Budget {
 impl Budget {
     /// Reads a file that is `depth` levels deep in others.
     fn read(&mut self, bytes: &[u8], name: &str, depth: usize) -> Result<Attachment, Unreadable> {
-        let file_type = FileType::detect(bytes, name)?;
+        let file_type = FileType::detect_among(bytes, name, self.wanted)?;
+        if !self.wanted.contains(file_type) {
+            return Err(Unreadable::switched_off(file_type.as_str()));
+        }
         // A reader that panics leaves nothing behind but its budget, of which it has used some.
         let reading = catch_unwind(AssertUnwindSafe(|| match file_type {
             FileType::Pdf => pdf::read(bytes, depth, self),

@@ -10,7 +10,8 @@ use zip::{CompressionMethod, ZipWriter};
 use crate::honesty::{clean, is_garbage};
 use crate::metadata::{choose_title, keep_persons, parse_time};
 use crate::{
-    Attachment, FileType, Heading, MAX_DEPTH, MAX_MEMBERS, Member, Place, Unreadable, read,
+    Attachment, FileType, FileTypes, Heading, MAX_DEPTH, MAX_MEMBERS, Member, Place, Unreadable,
+    read, read_among,
 };
 
 fn zip(members: &[(&str, &[u8])]) -> Vec<u8> {
@@ -455,6 +456,108 @@ fn zip_names_and_members() {
         found.members[1].content,
         Err(Unreadable::NotRead("a PNG picture".to_owned()))
     );
+}
+
+/// Bytes that are written in hexadecimal.
+fn bytes(digits: &str) -> Vec<u8> {
+    let pairs = digits.as_bytes().chunks(2);
+    let pairs = pairs.map(|pair| str::from_utf8(pair).expect("two digits"));
+    pairs
+        .map(|pair| u8::from_str_radix(pair, 16).expect("two digits"))
+        .collect()
+}
+
+#[test]
+fn rar_and_7z_members() {
+    let rar = bytes(
+        "526172211a070100c51a3332030100009b5254561103061c041c0061b7a10c00000452415253726172732f302e31322e330a6d61726b\
+         65722d736368656d613d310a16fcbc543c0203233106b0092000000000ee9d3ff080030005612e7478742202001041f2e2e57f8769b4\
+         5d0454b0558bfd79c34ce1e8068be1f62eb158f24875d4c3b72e340432fa23dd6a092a020c11522841809092863743e5cd6b39bdb3fa\
+         b31ccfec6cba73a04936c997ae482f8890d019b23a3503050000",
+    );
+    let seven_z = bytes(
+        "377abcaf271c00046e21f63734000000000000003700000000000000e196ec99e004af002c5d0072a38d6e7673e1ed065185ebc774b4\
+         2bed56ca51ee2edb9716048ff9113604ff2bbfbfddfff1e1fa5decaf0000010406000109340a01ed97e48400070b010001212101160c\
+         84b000080a01ee9d3ff000000501110d0061002e0074007800740000000000",
+    );
+    for (bytes, name) in [(rar, "a.rar"), (seven_z, "a.7z")] {
+        let found = read_ok(&bytes, name);
+        assert_eq!(found.text(), "a.txt", "{name}");
+        let member = found.members[0].content.as_ref().expect("read");
+        assert_eq!(member.text(), "压缩文件里的一份通知".repeat(40), "{name}");
+    }
+}
+
+#[test]
+fn kinds_that_are_off_are_not_parsed() {
+    let only = |kinds: &[FileType]| kinds.iter().copied().collect::<FileTypes>();
+    let off = |kind: &str| {
+        Err(Unreadable::NotRead(format!(
+            "{kind} (crawl.attachment_types)"
+        )))
+    };
+    let rtf = b"{\\rtf1 text}";
+    let mail = b"From: a@example.com\r\nSubject: b\r\nMIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n\
+                 Content-Type: application/pdf; name=a.pdf\r\nContent-Disposition: attachment; filename=a.pdf\r\n\r\n{\\rtf1 text}\r\n--b--\r\n";
+    let kind_of = |bytes: &[u8], name: &str, wanted: &[FileType]| {
+        read_among(bytes, name, only(wanted)).map(|read| read.file_type)
+    };
+    for (bytes, name, wanted, found, case) in [
+        (
+            &rtf[..],
+            "a.pdf",
+            &[FileType::Pdf][..],
+            off("rtf"),
+            "another name",
+        ),
+        (
+            rtf,
+            "a.pdf",
+            &[FileType::Rtf],
+            Ok(FileType::Rtf),
+            "by content",
+        ),
+        (
+            &zip(&[("a.rtf", rtf)]),
+            "a.pdf",
+            &[FileType::Pdf],
+            off("a ZIP archive"),
+            "not opened",
+        ),
+        (
+            &docx(""),
+            "a.zip",
+            &[FileType::Zip],
+            off("docx"),
+            "an archive that is none",
+        ),
+        (
+            b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1",
+            "a.doc",
+            &[FileType::Pdf],
+            off("a compound file"),
+            "not opened",
+        ),
+    ] {
+        assert_eq!(kind_of(bytes, name, wanted), found, "{name}: {case}");
+    }
+    for (bytes, name, outer) in [
+        (zip(&[("a.pdf", rtf)]), "a.zip", FileType::Zip),
+        (mail.to_vec(), "a.eml", FileType::Eml),
+    ] {
+        let read = |wanted: &[FileType]| {
+            let found = read_among(&bytes, name, only(wanted)).expect("read");
+            let [member] = &found.members[..] else {
+                panic!("{name}: {:?}", found.members)
+            };
+            member.content.clone().map(|read| read.file_type)
+        };
+        assert_eq!(read(&[outer, FileType::Rtf]), Ok(FileType::Rtf), "{name}");
+        assert_eq!(read(&[outer, FileType::Pdf]), off("rtf"), "{name}");
+    }
+    let all: FileTypes = FileType::ALL.into_iter().map(|(kind, _)| kind).collect();
+    assert_eq!((all, all.to_string().parse()), (FileTypes::ALL, Ok(all)));
+    assert_eq!("".parse(), Ok(only(&[])));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde_json::json;
 use taojin_attachments::contained::{ARGUMENT, Limits};
-use taojin_attachments::{Attachment, Unreadable};
+use taojin_attachments::{Attachment, FileType, Unreadable};
 use zip::ZipWriter;
 use zip::write::SimpleFileOptions;
 
@@ -207,6 +207,25 @@ fn child_limits_itself() {
     }
     child.kill().expect("ended");
     child.wait().expect("reaped");
+}
+
+#[test]
+fn child_reads_wanted_kinds_only() {
+    let archive = zip(&[("a.pdf", RTF)]);
+    let read = |kinds: &[FileType]| {
+        let reader = reader(patient()).only(kinds.iter().copied().collect());
+        block_on(reader.read(&archive, "a.rtf"))
+    };
+    let off = |kind: &str| Unreadable::NotRead(format!("{kind} (crawl.attachment_types)"));
+    assert_eq!(read(&[FileType::Rtf]), Err(off("a ZIP archive")));
+    for (kinds, content) in [
+        (&[FileType::Zip, FileType::Pdf][..], Err(off("rtf"))),
+        (&[FileType::Zip, FileType::Rtf], Ok(FileType::Rtf)),
+    ] {
+        let found = read(kinds).expect("an archive");
+        let member = found.members[0].content.clone();
+        assert_eq!(member.map(|read| read.file_type), content);
+    }
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::documents::EncodedDocument;
 use crate::documents::attachment::{Origin, of_attachment};
 use crate::serve::metrics;
 use taojin_attachments::contained::{Limits, Reader};
-use taojin_attachments::{Attachment, Disposition, FileType, Unreadable};
+use taojin_attachments::{Attachment, Disposition, Unreadable};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Fetched;
 use taojin_crawl::store::UrlRecord;
@@ -24,7 +24,6 @@ use taojin_uri::CrawlUri;
 pub(crate) struct AttachmentReader {
     reader: Reader,
     places: SitePlaces,
-    types: Vec<FileType>,
 }
 
 impl AttachmentReader {
@@ -39,10 +38,10 @@ impl AttachmentReader {
             file_bytes: usize::MAX,
             ..Limits::default()
         };
+        let wanted = crawl.attachment_types.iter().copied().collect();
         Ok(Some(Self {
             places: SitePlaces::new(limits.parallel),
-            reader: Reader::new(limits)?,
-            types: crawl.attachment_types.clone(),
+            reader: Reader::new(limits)?.only(wanted),
         }))
     }
 
@@ -55,20 +54,8 @@ impl AttachmentReader {
     ) -> (Result<Attachment, Unreadable>, Duration) {
         let _place = self.places.take(site).await;
         let started = Instant::now();
-        let read = self.read_now(name, file).await;
+        let read = self.reader.read_file(file, name).await;
         (read, started.elapsed())
-    }
-
-    async fn read_now(&self, name: &str, file: File) -> Result<Attachment, Unreadable> {
-        let read = self.reader.read_file(file, name).await?;
-        if self.types.contains(&read.file_type) {
-            Ok(read)
-        } else {
-            let kind = read.file_type.as_str();
-            Err(Unreadable::NotRead(format!(
-                "{kind} (crawl.attachment_types)"
-            )))
-        }
     }
 }
 
