@@ -1,26 +1,29 @@
 //! Reads attachments in a child process that can harm nobody but itself.
 //!
 //! [`Reader::read`] starts the same program again with [`ARGUMENT`] and an empty environment, writes the file to its standard input
-//! and reads the answer from its standard output. The program must call [`run_child`] before anything else. The child first limits
-//! itself: memory, processor time, no file opened or written, no process started, no core dump; then it reads. The parent ends it
-//! after [`Limits::time`], takes a bounded answer, and always reaps it.
+//! and reads the answer from its standard output. The program must call [`run_child`] before anything else. Before it reads the first
+//! byte, the child leaves the processor to others, gives up files, connections, programs and processes for good (`confinement`), and
+//! limits its memory and processor time. The parent ends it after [`PATIENCE`] times [`Limits::time`], takes a bounded answer, and
+//! always reaps it.
 //!
-//! For root the limit on processes does not hold; a process can still not be started for want of a file descriptor for its pipes,
-//! nor a program be loaded, but a bare `fork` can.
+//! A child that cannot confine itself reads nothing. Where the kernel is without Landlock it reads with the filter of system calls
+//! alone, and [`missing_confinement`] lets the parent say so.
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, Write as _};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{ExitCode, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use rustix::process::{Resource, Rlimit, setrlimit};
+use rustix::process::{Resource, Rlimit, Signal, setrlimit};
 use serde::{Deserialize, Serialize};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 
+use crate::confinement::{filter_calls, give_up_access, missing_in_kernel, yield_processor};
 use crate::{Attachment, FileTypes, MAX_TEXT_BYTES, Unreadable};
 
 /// Has mimalloc, where the program uses it, take memory as it is needed: what it reserves at its start otherwise, 1 GiB, would
@@ -36,6 +39,8 @@ const SELF: &str = "/proc/self/exe";
 const MAX_ANSWER_BYTES: u64 = 4 * MAX_TEXT_BYTES as u64;
 /// Standard input, output and error, and no more.
 const OPEN_FILES: u64 = 3;
+/// How much longer a child may take by the clock than at the processor: a busy machine leaves it a small share.
+pub const PATIENCE: u32 = 6;
 /// Names are cut to this many bytes.
 const MAX_NAME_BYTES: usize = 1024;
 
@@ -45,7 +50,7 @@ pub struct Limits {
     /// Address space. Most files need 30 MB, the worst of those that were tried some 520. All children together must fit beside the
     /// daemon into the memory that its service may take.
     pub memory_bytes: u64,
-    /// Time until the child is ended, and its processor time.
+    /// Processor time of the child. By the clock it may take [`PATIENCE`] times that, since it comes last at the processor.
     pub time: Duration,
     /// Size of the file.
     pub file_bytes: usize,
@@ -71,6 +76,11 @@ pub struct Reader {
     limits: Limits,
     wanted: FileTypes,
     turns: Semaphore,
+}
+
+/// Says which part of the confinement of children this kernel is without; `None` if none that matters.
+pub fn missing_confinement() -> Option<&'static str> {
+    missing_in_kernel()
 }
 
 impl Reader {
@@ -156,15 +166,25 @@ impl Reader {
             .kill_on_drop(true)
             .spawn()
             .map_err(|_| Unreadable::Crashed)?;
-        let exchanged =
-            tokio::time::timeout(self.limits.time, exchange(&mut child, bytes, name)).await;
-        // Ends it whatever it does, and reaps it.
-        let _ = child.kill().await;
+        let started = Instant::now();
+        let most = self.limits.time.saturating_mul(PATIENCE);
+        let exchanged = tokio::time::timeout(most, exchange(&mut child, bytes, name)).await;
+        // Ends it whatever it does, and reaps it. One that the system has ended is not ended again.
+        let _ = child.start_kill();
+        let ended = child.wait().await;
         match exchanged {
             Err(_) => Err(Unreadable::TimedOut),
             Ok(Err(_)) => Err(Unreadable::Crashed),
             Ok(Ok(answer)) if answer.len() as u64 > MAX_ANSWER_BYTES => Err(Unreadable::TooLarge),
-            Ok(Ok(answer)) => serde_json::from_slice(&answer).unwrap_or(Err(Unreadable::Crashed)),
+            Ok(Ok(answer)) => serde_json::from_slice(&answer).unwrap_or_else(|_| {
+                // The system ends in the same way who has used up its time and who is in the way when memory runs out.
+                let is_killed = ended.is_ok_and(|end| end.signal() == Some(Signal::KILL.as_raw()));
+                Err(if is_killed && started.elapsed() >= self.limits.time {
+                    Unreadable::TimedOut
+                } else {
+                    Unreadable::Crashed
+                })
+            }),
         }
     }
 }
@@ -193,7 +213,7 @@ async fn exchange(child: &mut Child, bytes: &[u8], name: &str) -> io::Result<Vec
     Ok(answer)
 }
 
-/// Serves as a child if the arguments of the program say so: limits itself, reads the file, writes the answer. `None` otherwise.
+/// Serves as a child if the arguments of the program say so: confines itself, reads the file, writes the answer. `None` otherwise.
 pub fn run_child(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCode> {
     arguments.next();
     if arguments.next()? != ARGUMENT {
@@ -214,7 +234,7 @@ pub fn run_child(mut arguments: impl Iterator<Item = OsString>) -> Option<ExitCo
 }
 
 fn serve(memory_bytes: u64, seconds: u64, wanted: FileTypes) -> io::Result<()> {
-    limit(memory_bytes, seconds)?;
+    confine(memory_bytes, seconds)?;
     // Its words would go nowhere, and to make them takes memory.
     std::panic::set_hook(Box::new(|_| {}));
     let mut input = io::stdin().lock();
@@ -229,9 +249,17 @@ fn serve(memory_bytes: u64, seconds: u64, wanted: FileTypes) -> io::Result<()> {
     io::stdout().lock().write_all(&answer)
 }
 
-fn limit(memory_bytes: u64, seconds: u64) -> io::Result<()> {
+/// Leaves this process its memory, its time and its three pipes. Each step needs what the next ones take.
+pub(crate) fn confine(memory_bytes: u64, seconds: u64) -> io::Result<()> {
     // Where memory runs out all the same, the child is ended and not its parent. It may always say so of itself.
     let _ = std::fs::write("/proc/self/oom_score_adj", "1000");
+    yield_processor();
+    give_up_access()?;
+    limit(memory_bytes, seconds)?;
+    filter_calls()
+}
+
+fn limit(memory_bytes: u64, seconds: u64) -> io::Result<()> {
     for (resource, most) in [
         (Resource::As, memory_bytes),
         (Resource::Cpu, seconds),

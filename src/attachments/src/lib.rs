@@ -6,7 +6,8 @@
 //! text.
 //!
 //! Files come from strangers, and libraries of others read them. [`read`] catches their panics and bounds what it unpacks, but not
-//! time, memory or the stack: call it through a [`contained::Reader`], which reads each file in a child process with limits.
+//! time, memory or the stack, nor what code may do that a file smuggles in: call it through a [`contained::Reader`], which reads each
+//! file in a child process that is limited and confined.
 //!
 //! # Limits
 //!
@@ -15,6 +16,7 @@
 
 mod archive;
 mod biff;
+mod confinement;
 pub mod contained;
 mod disposition;
 mod draft;

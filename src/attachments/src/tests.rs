@@ -1,5 +1,6 @@
 //! Files made in code: what is read of each kind, what is told of the unreadable, and bombs.
 
+mod confined;
 mod office;
 
 use std::io::{Cursor, Write as _};

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::{Cursor, Write as _};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use serde_json::json;
 use taojin_attachments::contained::{ARGUMENT, Limits};
@@ -175,6 +175,21 @@ fn child_ends_at_each_limit() {
     }
 }
 
+/// By the clock it has more, since it comes last at the processor.
+#[test]
+fn child_ends_at_its_processor_time() {
+    let text = "一份很长的文件的内容\n".repeat(2 << 20);
+    let texts = zip(&[("a.txt", text.as_bytes())]);
+    let limits = Limits {
+        time: Duration::from_secs(1),
+        ..patient()
+    };
+    let started = Instant::now();
+    let read = block_on(reader(limits).read(&texts, "a.zip"));
+    assert_eq!(read, Err(Unreadable::TimedOut), "{:?}", started.elapsed());
+    assert!(block_on(reader(patient()).read(&texts, "a.zip")).is_ok());
+}
+
 #[test]
 fn child_limits_itself() {
     let mut child = Command::new(env!("CARGO_BIN_EXE_taojin"))
@@ -205,6 +220,36 @@ fn child_limits_itself() {
             "{line}: {limits:#?}"
         );
     }
+    child.kill().expect("ended");
+    child.wait().expect("reaped");
+}
+
+/// The unit tests of the crate show what a confined process can try; this, that the program's child is one before it reads.
+#[test]
+fn child_confines_itself() {
+    // A descriptor that is inherited, as a careless parent leaves one.
+    let script = format!("exec \"$0\" {ARGUMENT} 1000000000 7 7</etc/passwd");
+    let mut child = Command::new("sh")
+        .args(["-c", &script, env!("CARGO_BIN_EXE_taojin")])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("started");
+    let own = |name: &str| format!("/proc/{}/{name}", child.id());
+    let status = || fs::read_to_string(own("status")).unwrap_or_default();
+    let has = |line: &str| status().lines().any(|found| found == line);
+    wait_until("its filter of system calls", || has("Seccomp:\t2"));
+    assert!(has("NoNewPrivs:\t1"), "{}", status());
+    let descriptors = fs::read_dir(own("fd")).expect("its descriptors");
+    let mut descriptors: Vec<_> = descriptors
+        .map(|entry| entry.expect("an entry").file_name())
+        .collect();
+    descriptors.sort();
+    assert_eq!(descriptors, ["0", "1", "2"]);
+    let stat = fs::read_to_string(own("stat")).expect("its state");
+    let (_, stat) = stat.rsplit_once(") ").expect("a name");
+    let niceness = stat.split(' ').nth(16);
+    assert_eq!(niceness, Some("19"), "{stat}");
     child.kill().expect("ended");
     child.wait().expect("reaped");
 }

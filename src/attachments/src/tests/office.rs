@@ -102,7 +102,7 @@ fn docx(body: &str, numbering: &str, styles: &str, diagram: &str) -> Vec<u8> {
 }
 
 #[test]
-fn packages_of_other_programs() {
+pub(super) fn packages_of_other_programs() {
     let strings =
         "<x:sst><x:si><x:t><![CDATA[橡木桌]]></x:t></x:si><x:si><x:t>椅</x:t></x:si></x:sst>";
     let sheet = "<x:worksheet><x:sheetData><x:row><x:c t='s'><x:v>0</x:v></x:c><x:c t='s'><x:v>1</x:v></x:c></x:row>\
@@ -377,7 +377,7 @@ fn word_numbers_paragraphs() {
 }
 
 #[test]
-fn office_in_one_xml_file() {
+pub(super) fn office_in_one_xml_file() {
     let sheets = "<?xml version='1.0'?><?mso-application progid='Excel.Sheet'?><ss:Workbook><ss:Styles><ss:Style ss:ID='p'>\
                   <ss:NumberFormat ss:Format='Percent'/></ss:Style></ss:Styles><ss:Worksheet ss:Name='产量'><ss:Table><ss:Row>\
                   <ss:Cell><ss:Data ss:Type='String'>矿井</ss:Data></ss:Cell><ss:Cell ss:Index='3' ss:StyleID='p'><ss:Data \
@@ -413,7 +413,7 @@ fn record(kind: u16, data: &[&[u8]]) -> Vec<u8> {
 }
 
 #[test]
-fn old_workbook_values_are_shown() {
+pub(super) fn old_workbook_values_are_shown() {
     let words =
         |words: &[u16]| -> Vec<u8> { words.iter().flat_map(|word| word.to_le_bytes()).collect() };
     let number = |row: u16, column: u16, style: u16, value: f64| {

@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::documents::EncodedDocument;
 use crate::documents::attachment::{Origin, of_attachment};
 use crate::serve::metrics;
-use taojin_attachments::contained::{Limits, Reader};
+use taojin_attachments::contained::{Limits, Reader, missing_confinement};
 use taojin_attachments::{Attachment, Disposition, Unreadable};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::fetch::Fetched;
@@ -32,6 +32,11 @@ impl AttachmentReader {
         let crawl = &config.crawl;
         if !crawl.attachments || !crawl.documents {
             return Ok(None);
+        }
+        if let Some(missing) = missing_confinement() {
+            tracing::warn!(
+                "this kernel has no {missing}: attachments are read with one guard fewer"
+            );
         }
         let limits = Limits {
             // The limits of sites decide what is fetched.
