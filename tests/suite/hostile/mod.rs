@@ -2,6 +2,7 @@
 //! links; the time is measured by `cargo bench --bench hostile` over the same inputs.
 
 mod inputs;
+mod neighbours;
 mod servers;
 mod web;
 
