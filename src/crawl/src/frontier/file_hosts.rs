@@ -22,14 +22,15 @@ impl FileHosts {
         (name, site): (&Arc<str>, &Site),
         authority: &str,
     ) -> Result<bool, StoreError> {
-        if site.scope.has_authority(authority) {
+        // What is none of the site's files is refused by its scope, and takes no place.
+        if site.scope.has_authority(authority) || !site.scope.has_files_at(authority) {
             return Ok(true);
         }
         if !self.0.contains_key(name) {
             let known = store.addresses().authorities(site.id)?;
             let known = known
                 .into_iter()
-                .filter(|known| !site.scope.has_authority(known));
+                .filter(|known| !site.scope.has_authority(known) && site.scope.has_files_at(known));
             self.0.insert(Arc::clone(name), known.collect());
         }
         let Some(known) = self.0.get_mut(name) else {

@@ -199,6 +199,16 @@ fn hosts_of_attachments_are_bounded() {
     // They are known after a restart.
     let mut crawl = crawl.reopen();
     crawl.set_site(site("s", &["www.bureau.test"]));
+    // Hosts of no site take no place.
+    let foreign = (0..2 * most).map(|n| NewUrl {
+        class: UrlClass::Attachment,
+        ..Crawl::link(&format!("http://h{n}.elsewhere.test/a.pdf"), 1)
+    });
+    crawl.batch.urls = foreign.collect();
+    assert_eq!(
+        crawl.commit().refused.get(&Refusal::Host),
+        Some(&(2 * most))
+    );
     crawl.batch.urls = (0..2 * most).map(|host| file(host, 2)).collect();
     crawl.batch.urls.push(NewUrl {
         class: UrlClass::Attachment,
