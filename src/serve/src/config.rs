@@ -72,7 +72,8 @@ pub struct Config {
     /// `/favicon.ico` and this machine itself are exempt.
     pub requests_per_minute: u32,
     /// Header in which a proxy in front of the server names the client, for example `x-forwarded-for` (its last address
-    /// counts). Only with a proxy that sets it itself: otherwise clients could give themselves any name.
+    /// counts; it may have a port). Only with a proxy that sets it itself: otherwise clients could give themselves any name. All
+    /// requests in which it holds no address count as one client.
     pub client_header: String,
     /// Names under which the server may be asked, beside `localhost`, addresses in numbers and the name in `public_url`;
     /// any other is answered with 421. Empty: on a loopback address only those, on any other address every name.

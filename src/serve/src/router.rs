@@ -22,8 +22,9 @@ use super::api::{
     fit as fit_api, log as log_api, openapi, sites as sites_api, terms as terms_api,
     trends as trends_api,
 };
+use super::guard::client::Peer;
 use super::guard::host::{Hosts, known};
-use super::guard::limiter::{Limiter, Peer, limited};
+use super::guard::limiter::{Limiter, limited};
 use super::guard::listen::Guarded;
 use super::state::{ServeState, Server, Shared};
 use super::{api, feeds as feed};

@@ -1,5 +1,6 @@
 //! Who may ask, how often and how much: connections, requests, tokens, forms.
 
+pub(crate) mod client;
 pub(crate) mod host;
 pub(crate) mod limiter;
 pub(crate) mod listen;

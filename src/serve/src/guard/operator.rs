@@ -16,7 +16,7 @@ use tokio::time::Instant;
 
 use crate::api::problem::{Problem, Refusal};
 use crate::config::Config;
-use crate::guard::limiter::ClientAddress;
+use crate::guard::client::ClientAddress;
 use crate::guard::wrong_tokens::WrongTokens;
 use crate::now_ms;
 use crate::state::Server;

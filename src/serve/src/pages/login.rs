@@ -15,7 +15,7 @@ use super::request::{PageRequest, page, see_other};
 use super::view::Chrome;
 use super::words::NoTokenLabels;
 use crate::api::problem::Refusal;
-use crate::guard::limiter::ClientAddress;
+use crate::guard::client::ClientAddress;
 use crate::guard::operator::Form;
 use crate::guard::operator::{from_own_page, no_cookie, session, session_cookie};
 use crate::now_ms;

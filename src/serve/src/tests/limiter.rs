@@ -3,6 +3,7 @@ use std::net::IpAddr;
 use tokio::time::Instant;
 
 use super::*;
+use crate::guard::client::Client;
 use crate::guard::limiter::Limiter;
 
 fn limiter(requests_per_minute: u32, client_header: &str) -> Limiter {
@@ -13,8 +14,8 @@ fn limiter(requests_per_minute: u32, client_header: &str) -> Limiter {
     })
 }
 
-fn address(text: &str) -> IpAddr {
-    text.parse().unwrap()
+fn address(text: &str) -> Client {
+    Client::from_address(text.parse().unwrap())
 }
 
 /// How many of `count` requests at one moment are answered.
@@ -68,7 +69,11 @@ fn limiter_bounds_clients() {
     let limiter = limiter(60, "");
     let now = Instant::now();
     for at in 0..120_000_u32 {
-        assert!(limiter.take(IpAddr::from(at.to_be_bytes()), now).is_ok());
+        assert!(
+            limiter
+                .take(Client::from_address(IpAddr::from(at.to_be_bytes())), now)
+                .is_ok()
+        );
     }
 }
 
@@ -84,20 +89,91 @@ fn limiter_trusts_proxy_header() {
     let none = HeaderMap::new();
     assert_eq!(
         direct.client(&headers, peer("192.0.2.1:5")),
-        Some(address("192.0.2.1"))
+        address("192.0.2.1")
     );
-    assert_eq!(direct.client(&headers, peer("127.0.0.1:5")), None);
-    assert_eq!(direct.client(&headers, peer("[::1]:5")), None);
-    assert_eq!(direct.client(&headers, peer("[::ffff:127.0.0.1]:5")), None);
-    assert_eq!(direct.client(&none, None), None);
+    assert_eq!(
+        direct.client(&headers, peer("127.0.0.1:5")),
+        Client::Machine
+    );
+    assert_eq!(direct.client(&headers, peer("[::1]:5")), Client::Machine);
+    assert_eq!(
+        direct.client(&headers, peer("[::ffff:127.0.0.1]:5")),
+        Client::Machine
+    );
+    assert_eq!(direct.client(&none, None), Client::Machine);
     assert_eq!(
         proxied.client(&headers, peer("127.0.0.1:5")),
-        Some(address("198.51.100.7"))
+        address("198.51.100.7")
     );
     assert_eq!(
         proxied.client(&none, peer("192.0.2.1:5")),
-        Some(address("192.0.2.1"))
+        address("192.0.2.1")
     );
+}
+
+#[test]
+fn client_header_forms() {
+    let limiter = |header| limiter(60, header);
+    let client = |limiter: &Limiter, header: &str, value: &[u8]| {
+        let value = value.to_vec().try_into().unwrap();
+        let headers = HeaderMap::from_iter([(header.parse().unwrap(), value)]);
+        limiter.client(&headers, Some("127.0.0.1:5".parse().unwrap()))
+    };
+    let (v4, v6) = (address("198.51.100.7"), address("2001:db8::1"));
+    let forwarded = limiter("x-forwarded-for");
+    for (value, expected, case) in [
+        ("198.51.100.7:5678", v4, "a port"),
+        ("198.51.100.7", v4, "an address"),
+        ("[2001:db8::1]:443", v6, "brackets and a port"),
+        ("[2001:db8::1]", v6, "brackets"),
+        ("2001:db8::1", v6, "an address of IPv6"),
+        ("::ffff:198.51.100.7", v4, "IPv4 written as IPv6"),
+        (
+            "203.0.113.9:1, x, 198.51.100.7:5678 ",
+            v4,
+            "the last of a list",
+        ),
+        (
+            "198.51.100.7, x",
+            Client::Unreadable,
+            "only the last counts",
+        ),
+        ("unknown", Client::Unreadable, "a word"),
+        ("", Client::Unreadable, "nothing"),
+        ("198.51.100.7:66000", Client::Unreadable, "no port"),
+        ("[198.51.100.7]", Client::Unreadable, "IPv4 in brackets"),
+        ("localhost:80", Client::Unreadable, "a name"),
+    ] {
+        let found = client(&forwarded, "x-forwarded-for", value.as_bytes());
+        assert_eq!(found, expected, "{case}: {value}");
+    }
+    let found = client(&forwarded, "x-forwarded-for", b"198.51.100.7\xff");
+    assert_eq!(found, Client::Unreadable);
+    let standard = limiter("forwarded");
+    for (value, expected) in [
+        ("for=198.51.100.7;proto=http;by=203.0.113.43", v4),
+        ("proto=https; For=\"[2001:db8::1]:4711\"", v6),
+        ("for=192.0.2.43, for=198.51.100.7", v4),
+        ("for=_hidden", Client::Unreadable),
+        ("by=198.51.100.7", Client::Unreadable),
+    ] {
+        let found = client(&standard, "forwarded", value.as_bytes());
+        assert_eq!(found, expected, "{value}");
+    }
+}
+
+/// Whoever sends garbage gets no allowance of his own for it, and none without end.
+#[test]
+fn unreadable_clients_share_allowance() {
+    let limiter = limiter(60, "x-forwarded-for");
+    let now = Instant::now();
+    let taken = (0..5_000).filter(|at| {
+        let value = format!("garbage-{at}").parse().unwrap();
+        let headers = HeaderMap::from_iter([("x-forwarded-for".parse().unwrap(), value)]);
+        let client = limiter.client(&headers, Some("127.0.0.1:5".parse().unwrap()));
+        limiter.take(client, now).is_ok()
+    });
+    assert_eq!(taken.count(), 10);
 }
 
 #[tokio::test]
