@@ -55,7 +55,8 @@ pub struct Config {
     pub limit_max: usize,
     /// Time one request may take, in milliseconds; afterwards it is answered with 503.
     pub time_limit_ms: u64,
-    /// Searches that run at the same time; others wait until their time limit.
+    /// Searches that run at the same time; others wait until their time limit, and clients take turns. A quarter of them at most,
+    /// and at least one, is one client's, of which 32 more requests may wait; what comes beyond them is answered with 429.
     pub concurrent_searches: usize,
     /// Connections open at the same time; others wait in the system's queue. A quarter of them at most from one client.
     pub connections: usize,

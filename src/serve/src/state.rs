@@ -20,7 +20,9 @@ use crate::api::terms::TermReview;
 use crate::config::Config;
 use crate::control::{Command, CommandDone, CommandError, SiteControl};
 use crate::feeds::follow::Topics;
+use crate::guard::client::Client;
 use crate::guard::operator::Sessions;
+use crate::guard::places::Places;
 use crate::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL, render_state};
 use crate::now_ms;
 use crate::pages::help;
@@ -40,6 +42,9 @@ const MEASURED_FOR: Duration = Duration::from_secs(5);
 const SUGGESTIONS: usize = 8;
 /// Reprints, and documents on the same topic, below a document.
 const RELATED: usize = 6;
+
+/// After so long a client that has too many requests waiting may come back: most of them are answered then.
+const QUEUE_WAIT: Duration = Duration::from_secs(2);
 
 /// Commands to the crawler at once, and how long one may take: a big site is purged at some thousand addresses a second.
 const COMMANDS: usize = 4;
@@ -85,7 +90,7 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     overview: Mutex<Option<Arc<Overview>>>,
     examples: Mutex<Option<Arc<Examples>>>,
-    running: Arc<Semaphore>,
+    running: Arc<Places>,
     /// Commands wait for the crawler, not for a search.
     commands: Arc<Semaphore>,
     /// The status that `/metrics` showed last, and when it was read.
@@ -112,7 +117,7 @@ impl Shared {
         Shared {
             base: state.config.link_base(),
             openapi,
-            running: Arc::new(Semaphore::new(state.config.concurrent_searches)),
+            running: Arc::new(Places::new(state.config.concurrent_searches)),
             commands: Arc::new(Semaphore::new(COMMANDS)),
             sessions: Sessions::default(),
             overview: Mutex::new(None),
@@ -140,6 +145,7 @@ impl Shared {
         let outcome = match result {
             Ok(_) => "ok",
             Err(Failure::Busy) => "timeout",
+            Err(Failure::TooMany(_)) => "refused",
             Err(Failure::Away | Failure::Broken) => "error",
         };
         metrics::histogram!(SEARCH_SECONDS).record(took);
@@ -313,9 +319,9 @@ impl Shared {
             let message = "this server has no crawler to ask".to_owned();
             return Ok(Err(CommandError::NoCrawler(message)));
         };
-        let place = Arc::clone(&self.commands);
-        self.within(place, COMMAND_TIME, move || Ok(work(&*sites)))
-            .await
+        let place = Arc::clone(&self.commands).acquire_owned();
+        let place = async { Ok(place.await.expect("the semaphore is never closed")) };
+        run_within(COMMAND_TIME, place, move || Ok(work(&*sites))).await
     }
 
     /// The status as the source gives it.
@@ -359,7 +365,7 @@ impl Shared {
         status
     }
 
-    /// Runs `work` on a blocking thread, at most so many at a time, and waits for it until the time limit. It is
+    /// Runs `work` on a blocking thread, at most so many at a time, and waits for it until the time limit. Clients take turns. It is
     /// the one place outside the daemon that leaves the task: a search is plain computation over mapped files, and
     /// on a runtime thread it would stop every other client. What runs on after the time limit keeps its place, so
     /// that slow searches cannot pile up.
@@ -368,36 +374,39 @@ impl Shared {
         work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
     ) -> Result<T, Failure> {
         let limit = Duration::from_millis(self.config.time_limit_ms);
-        self.within(Arc::clone(&self.running), limit, work).await
+        let place = async {
+            let place = self.running.acquire(Client::current()).await;
+            place.ok_or(Failure::TooMany(QUEUE_WAIT))
+        };
+        run_within(limit, place, work).await
     }
+}
 
-    async fn within<T: Send + 'static>(
-        &self,
-        places: Arc<Semaphore>,
-        limit: Duration,
-        work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
-    ) -> Result<T, Failure> {
-        let deadline = Instant::now() + limit;
-        let place = timeout_at(deadline, places.acquire_owned())
-            .await
-            .map_err(|_| Failure::Busy)?
-            .expect("the semaphore is never closed");
-        let task = tokio::task::spawn_blocking(move || {
-            let result = work();
-            drop(place);
-            result
-        });
-        match timeout_at(deadline, task).await {
-            Err(_) => Err(Failure::Busy),
-            Ok(Ok(Ok(value))) => Ok(value),
-            Ok(Ok(Err(error))) => {
-                tracing::error!(%error, "request failed");
-                Err(error.into())
-            }
-            Ok(Err(error)) => {
-                tracing::error!(%error, "request panicked");
-                Err(Failure::Broken)
-            }
+/// Waits for a place and runs `work` in it on a blocking thread, both within a time.
+async fn run_within<P: Send + 'static, T: Send + 'static>(
+    limit: Duration,
+    place: impl Future<Output = Result<P, Failure>>,
+    work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
+) -> Result<T, Failure> {
+    let deadline = Instant::now() + limit;
+    let place = timeout_at(deadline, place)
+        .await
+        .map_err(|_| Failure::Busy)??;
+    let task = tokio::task::spawn_blocking(move || {
+        let result = work();
+        drop(place);
+        result
+    });
+    match timeout_at(deadline, task).await {
+        Err(_) => Err(Failure::Busy),
+        Ok(Ok(Ok(value))) => Ok(value),
+        Ok(Ok(Err(error))) => {
+            tracing::error!(%error, "request failed");
+            Err(error.into())
+        }
+        Ok(Err(error)) => {
+            tracing::error!(%error, "request panicked");
+            Err(Failure::Broken)
         }
     }
 }
@@ -486,6 +495,8 @@ impl Waiting {
 pub(crate) enum Failure {
     /// Not done within the time limit.
     Busy,
+    /// The client has too many requests waiting, and may come back after this time.
+    TooMany(Duration),
     /// The engine that keeps the index does not answer; the log has the reason.
     Away,
     /// The index or the status source failed; the log has the reason.

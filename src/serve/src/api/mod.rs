@@ -53,6 +53,7 @@ impl From<Failure> for Problem {
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the request was not done within its time limit (serve.time_limit_ms) and was stopped; try again in a moment, or ask for less",
             ),
+            Failure::TooMany(wait) => Problem::too_many(wait),
             Failure::Away => Problem::new(
                 StatusCode::SERVICE_UNAVAILABLE,
                 "the search index (search.url) gives no answer at present, the log says why; try again in a moment: the crawl goes on, and nothing is lost",

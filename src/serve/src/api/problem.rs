@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 pub(crate) const PROBLEM_JSON: &str = "application/problem+json";
 
 /// Seconds after which a client that met a busy server should come back.
-const RETRY_AFTER_S: &str = "2";
+const RETRY_AFTER_S: u64 = 2;
 
 /// An error answer as RFC 9457 describes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
@@ -32,6 +32,9 @@ pub struct Problem {
     /// The query parameter at fault, if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parameter: Option<String>,
+    /// Seconds after which the client may come back: the header Retry-After.
+    #[serde(skip)]
+    pub retry_after_s: Option<u64>,
 }
 
 impl Problem {
@@ -43,6 +46,19 @@ impl Problem {
             status: status.as_u16(),
             detail: detail.into(),
             parameter: None,
+            retry_after_s: (status == StatusCode::SERVICE_UNAVAILABLE).then_some(RETRY_AFTER_S),
+        }
+    }
+
+    /// 429 with the time after which the next request is answered.
+    pub fn too_many(wait: Duration) -> Problem {
+        let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
+        Problem {
+            retry_after_s: Some(seconds.max(1)),
+            ..Problem::new(
+                StatusCode::TOO_MANY_REQUESTS,
+                "too many requests from this address; come back after the seconds in retry-after",
+            )
         }
     }
 
@@ -63,12 +79,13 @@ impl Problem {
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
         let status = self.status_code();
+        let retry_after_s = self.retry_after_s;
         let mut response = (status, Json(self)).into_response();
         let headers = response.headers_mut();
         headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(PROBLEM_JSON));
         headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-        if status == StatusCode::SERVICE_UNAVAILABLE {
-            headers.insert(header::RETRY_AFTER, HeaderValue::from_static(RETRY_AFTER_S));
+        if let Some(seconds) = retry_after_s {
+            headers.insert(header::RETRY_AFTER, seconds.into());
         }
         if status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
@@ -111,10 +128,7 @@ impl Refusal {
                 StatusCode::FORBIDDEN,
                 "a change must come from a page of this server, or with Authorization: Bearer TOKEN",
             ),
-            Refusal::TooMany(_) => (
-                StatusCode::TOO_MANY_REQUESTS,
-                "too many requests from this address; come back after the seconds in retry-after",
-            ),
+            Refusal::TooMany(wait) => return Problem::too_many(wait),
             Refusal::OtherHost => (
                 StatusCode::MISDIRECTED_REQUEST,
                 "this server does not answer to this name; add it to serve.allowed_hosts, or set serve.public_url",
@@ -131,11 +145,6 @@ impl Refusal {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let mut response = self.problem().into_response();
-        if let Refusal::TooMany(wait) = self {
-            let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
-            let headers = response.headers_mut();
-            headers.insert(header::RETRY_AFTER, seconds.max(1).into());
-        }
         response.extensions_mut().insert(self);
         response
     }

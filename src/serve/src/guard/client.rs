@@ -62,6 +62,23 @@ impl Client {
     }
 }
 
+tokio::task_local! {
+    /// Whom the request counts for that this task works on.
+    static CURRENT: Client;
+}
+
+impl Client {
+    /// Works on a request of this client.
+    pub(crate) async fn scope<T>(self, work: impl Future<Output = T>) -> T {
+        CURRENT.scope(self, work).await
+    }
+
+    /// Returns whom the current request counts for: what no limit holds for is this machine's.
+    pub(crate) fn current() -> Self {
+        CURRENT.try_with(|client| *client).unwrap_or(Self::Machine)
+    }
+}
+
 /// What a header says of the client.
 #[derive(Debug)]
 enum Named<'a> {

@@ -89,6 +89,7 @@ pub(crate) async fn limited(
         let client = limiter.client(request.headers(), peer);
         let taken = limiter.take(client, Instant::now());
         taken.map_err(Refusal::TooMany)?;
+        return Ok(client.scope(next.run(request)).await);
     }
     Ok(next.run(request).await)
 }

@@ -224,8 +224,9 @@ impl AsyncWrite for Watched {
     }
 }
 
-/// Part of all connections that one client may have: four greedy ones are needed to keep everybody else out.
-const SHARE: usize = 4;
+/// Part of all connections, and of all running searches, that one client may have: four greedy ones are needed to keep everybody
+/// else out.
+pub(crate) const SHARE: usize = 4;
 
 /// Who has how many connections, by [`network`].
 #[derive(Clone)]

@@ -5,4 +5,5 @@ pub(crate) mod host;
 pub(crate) mod limiter;
 pub(crate) mod listen;
 pub(crate) mod operator;
+pub(crate) mod places;
 pub(crate) mod wrong_tokens;

@@ -2,6 +2,7 @@
 //! status, a redirect, or the page that says what went wrong or why the request was turned away. Programs keep the problem document.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use askama::Template;
 use axum::extract::{FromRequestParts, Request, State};
@@ -10,7 +11,7 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, Uri, header};
 use axum::middleware::Next;
 use axum::response::{Html, IntoResponse, Response};
 
-use crate::api::problem::Refusal;
+use crate::api::problem::{Problem, Refusal};
 use crate::guard::operator::{Form, Operator, header_text};
 use crate::now_ms;
 use crate::pages::moment::Clock;
@@ -186,11 +187,22 @@ pub(crate) fn missing(c: Chrome) -> Response {
 pub(crate) fn broken(c: Chrome, error: &Failure) -> Response {
     let t = c.t;
     let (status, heading, text) = match error {
+        Failure::TooMany(wait) => return too_many(c, *wait),
         Failure::Busy => (StatusCode::SERVICE_UNAVAILABLE, t.busy, t.busy_text),
         Failure::Away => (StatusCode::SERVICE_UNAVAILABLE, t.away, t.away_text),
         Failure::Broken => (StatusCode::INTERNAL_SERVER_ERROR, t.error, t.failed_text),
     };
     failure(c, status, heading, text)
+}
+
+/// The page for a client that has to wait.
+fn too_many(c: Chrome, wait: Duration) -> Response {
+    let (heading, text) = (c.t.too_many, c.t.too_many_text);
+    let mut page = failure(c, StatusCode::TOO_MANY_REQUESTS, heading, text);
+    let seconds = Problem::too_many(wait).retry_after_s;
+    let wait = seconds.map(|seconds| (header::RETRY_AFTER, seconds.into()));
+    page.headers_mut().extend(wait);
+    page
 }
 
 /// A page that says what went wrong.
@@ -238,14 +250,7 @@ pub(crate) async fn as_page(
         Refusal::Nowhere => missing(c),
         // No page of ours for a name that is not ours.
         Refusal::OtherHost => answer,
-        Refusal::TooMany(_) => {
-            let (heading, text) = (c.t.too_many, c.t.too_many_text);
-            let mut page = failure(c, StatusCode::TOO_MANY_REQUESTS, heading, text);
-            let wait = answer.headers().get(header::RETRY_AFTER).cloned();
-            let wait = wait.map(|wait| (header::RETRY_AFTER, wait));
-            page.headers_mut().extend(wait);
-            page
-        }
+        Refusal::TooMany(wait) => too_many(c, wait),
     }
 }
 

@@ -1,4 +1,6 @@
+use std::future::poll_fn;
 use std::net::IpAddr;
+use std::task::Poll;
 
 use tokio::time::Instant;
 
@@ -212,4 +214,57 @@ async fn limiter_sends_retry_after() {
         );
     }
     assert_eq!(get("/api/search?q=a").await.status, StatusCode::OK);
+}
+
+/// A server with four places, one for each client, whose search for `slow` ends when the flag is cleared.
+fn shared_app() -> (Router, Arc<AtomicBool>) {
+    let held = Arc::new(AtomicBool::new(true));
+    let source = Arc::new(Fake {
+        held: Arc::clone(&held),
+        is_remote: false,
+    });
+    let config = Config {
+        time_limit_ms: 25_000,
+        concurrent_searches: 4,
+        client_header: "x-real-ip".to_owned(),
+        ..Config::default()
+    };
+    let state = ServeState {
+        source,
+        ..state(config)
+    };
+    (router(state), held)
+}
+
+fn search_of(client: &str, query: &str) -> Request<Body> {
+    let headers = [("x-real-ip", client), ("accept", "text/html")];
+    get_request(format!("/?q={query}"), &headers)
+}
+
+/// One client's searches that never end take no place of another's, and only a number of its requests waits.
+#[tokio::test]
+async fn client_share_of_searches() {
+    let (app, held) = shared_app();
+    let greedy = (0..40).map(|_| ask(&app, search_of("192.0.2.1", "slow")));
+    let mut greedy: Vec<_> = greedy.map(Box::pin).collect();
+    let mut quick = Box::pin(ask(&app, search_of("192.0.2.2", "a")));
+    let mut refused = Vec::new();
+    let answer = poll_fn(|cx| {
+        greedy.retain_mut(|answer| match answer.as_mut().poll(cx) {
+            Poll::Pending => true,
+            Poll::Ready(answer) => {
+                refused.push(answer);
+                false
+            }
+        });
+        quick.as_mut().poll(cx)
+    })
+    .await;
+    held.store(false, Ordering::Relaxed);
+    assert_eq!(answer.status, StatusCode::OK);
+    assert_eq!((greedy.len(), refused.len()), (33, 7));
+    for answer in refused {
+        assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+        assert_eq!(answer.header("retry-after"), "2");
+    }
 }

@@ -1,0 +1,280 @@
+//! Shares the places of running searches between clients.
+//!
+//! [`Places::acquire`] waits for a [`Place`], which is free again when it is dropped. A client has a quarter of the places at most, so
+//! that one that asks for much leaves the others some. Clients that wait get places in turn and not in the order of their requests
+//! (round robin: Nagle, RFC 970), so that nobody waits behind all requests of another. At most [`WAITING_MAX`] requests of a client
+//! wait. This machine itself may have all places, and takes turns with the others.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::oneshot;
+
+use super::client::Client;
+use super::listen::SHARE;
+
+/// Requests of one client that wait: what an office behind one address asks for within a second. A place in the queue costs a
+/// connection and some kilobytes.
+const WAITING_MAX: usize = 32;
+
+/// The places of a server.
+#[derive(Debug)]
+pub(crate) struct Places {
+    queue: Mutex<Queue>,
+    /// Places of one client.
+    most: usize,
+}
+
+/// A place of a running search.
+#[derive(Debug)]
+pub(crate) struct Place {
+    /// `None` if nobody took it.
+    places: Option<Arc<Places>>,
+    client: Client,
+}
+
+#[derive(Debug)]
+struct Queue {
+    free: usize,
+    /// Clients that have a place or wait for one.
+    lines: HashMap<Client, Line>,
+    /// Those that wait, the next one first.
+    turns: VecDeque<Client>,
+}
+
+/// What one client has.
+#[derive(Debug, Default)]
+struct Line {
+    running: usize,
+    waiting: VecDeque<oneshot::Sender<Place>>,
+}
+
+/// Removes a client's requests that wait no longer.
+struct Leaving<'a> {
+    places: &'a Places,
+    client: Client,
+}
+
+impl Places {
+    /// So many places.
+    pub(crate) fn new(places: usize) -> Self {
+        Self {
+            queue: Mutex::new(Queue {
+                free: places,
+                lines: HashMap::new(),
+                turns: VecDeque::new(),
+            }),
+            most: (places / SHARE).max(1),
+        }
+    }
+
+    /// Waits for a place; `None` if too many requests of this client wait already.
+    pub(crate) async fn acquire(self: &Arc<Self>, client: Client) -> Option<Place> {
+        let _leaving = Leaving {
+            places: self,
+            client,
+        };
+        let turn = self.join(client)?;
+        turn.await.ok()
+    }
+
+    fn join(self: &Arc<Self>, client: Client) -> Option<oneshot::Receiver<Place>> {
+        let mut queue = self.lock();
+        let queue = &mut *queue;
+        let line = queue.lines.entry(client).or_default();
+        if client != Client::Machine && line.waiting.len() >= WAITING_MAX {
+            return None;
+        }
+        let (sender, receiver) = oneshot::channel();
+        if line.waiting.is_empty() {
+            queue.turns.push_back(client);
+        }
+        line.waiting.push_back(sender);
+        self.fill(queue);
+        Some(receiver)
+    }
+
+    /// Gives the free places to the clients whose turn it is.
+    fn fill(self: &Arc<Self>, queue: &mut Queue) {
+        while queue.free > 0 {
+            let may_run = |client: &Client| {
+                let line = queue.lines.get(client);
+                line.is_some_and(|line| *client == Client::Machine || line.running < self.most)
+            };
+            let next = queue.turns.iter().position(may_run);
+            let Some(client) = next.and_then(|at| queue.turns.remove(at)) else {
+                return;
+            };
+            let line = queue.lines.entry(client).or_default();
+            let Some(waiter) = line.waiting.pop_front() else {
+                continue;
+            };
+            if !line.waiting.is_empty() {
+                queue.turns.push_back(client);
+            }
+            let place = Place {
+                places: Some(Arc::clone(self)),
+                client,
+            };
+            match waiter.send(place) {
+                Ok(()) => {
+                    line.running += 1;
+                    queue.free -= 1;
+                }
+                // It has gone meanwhile. To free its place would need the lock that is held here.
+                Err(mut place) => place.places = None,
+            }
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        let Some(places) = self.places.take() else {
+            return;
+        };
+        let mut queue = places.lock();
+        queue.free += 1;
+        if let Some(line) = queue.lines.get_mut(&self.client) {
+            line.running -= 1;
+        }
+        queue.forget_idle(self.client);
+        places.fill(&mut queue);
+    }
+}
+
+impl Drop for Leaving<'_> {
+    fn drop(&mut self) {
+        let mut queue = self.places.lock();
+        if let Some(line) = queue.lines.get_mut(&self.client) {
+            line.waiting.retain(|waiter| !waiter.is_closed());
+        }
+        queue.forget_idle(self.client);
+    }
+}
+
+impl Queue {
+    /// Forgets what is kept of a client that has nothing and waits for nothing.
+    fn forget_idle(&mut self, client: Client) {
+        let Some(line) = self.lines.get(&client) else {
+            return;
+        };
+        if line.waiting.is_empty() {
+            self.turns.retain(|other| *other != client);
+            if line.running == 0 {
+                self.lines.remove(&client);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::task::{Context, Poll, Waker};
+
+    use super::*;
+
+    type Wait<'a> = Pin<Box<dyn Future<Output = Option<Place>> + 'a>>;
+
+    const GREEDY: Client = Client::Network(1);
+    const PATIENT: Client = Client::Network(2);
+
+    fn polled(wait: &mut Wait<'_>) -> Poll<Option<Place>> {
+        wait.as_mut().poll(&mut Context::from_waker(Waker::noop()))
+    }
+
+    /// Requests of a client, each as far as it gets.
+    fn waits(places: &Arc<Places>, client: Client, count: usize) -> Vec<Wait<'_>> {
+        let wait = |_| Box::pin(places.acquire(client)) as Wait<'_>;
+        (0..count).map(wait).collect()
+    }
+
+    /// Takes the places that these requests get.
+    fn taken(waits: &mut Vec<Wait<'_>>) -> Vec<Place> {
+        let mut found = Vec::new();
+        waits.retain_mut(|wait| match polled(wait) {
+            Poll::Ready(place) => {
+                found.extend(place);
+                false
+            }
+            Poll::Pending => true,
+        });
+        found
+    }
+
+    fn is_empty(places: &Places, free: usize) -> bool {
+        let queue = places.lock();
+        queue.free == free && queue.lines.is_empty() && queue.turns.is_empty()
+    }
+
+    #[test]
+    fn client_share_of_places() {
+        for (all, most) in [(16, 4), (7, 1), (1, 1)] {
+            let places = Arc::new(Places::new(all));
+            let mut greedy = waits(&places, GREEDY, 20);
+            let held = taken(&mut greedy);
+            assert_eq!(held.len(), most, "of {all}");
+            if all > 1 {
+                assert_eq!(taken(&mut waits(&places, PATIENT, 1)).len(), 1);
+            }
+            // This machine itself is not limited.
+            let own = taken(&mut waits(&places, Client::Machine, 20));
+            assert_eq!(own.len(), all - most);
+            drop((own, greedy, held));
+            assert!(is_empty(&places, all));
+        }
+    }
+
+    /// Whoever asks once waits for one search of each other client, and not for all that they ask for.
+    #[test]
+    fn clients_take_turns() {
+        let places = Arc::new(Places::new(1));
+        let first = taken(&mut waits(&places, Client::Network(9), 1));
+        let mut lines = [
+            waits(&places, GREEDY, 20),
+            waits(&places, PATIENT, 2),
+            waits(&places, Client::Machine, 2),
+        ];
+        for wait in lines.iter_mut().flatten() {
+            assert!(polled(wait).is_pending());
+        }
+        drop(first);
+        let mut order = Vec::new();
+        while order.len() < 8 {
+            for line in &mut lines {
+                for place in taken(line) {
+                    order.push(place.client);
+                }
+            }
+        }
+        let machine = Client::Machine;
+        let turns = [
+            GREEDY, PATIENT, machine, GREEDY, PATIENT, machine, GREEDY, GREEDY,
+        ];
+        assert_eq!(order[..8], turns);
+    }
+
+    #[test]
+    fn waiting_requests_are_bounded() {
+        let places = Arc::new(Places::new(4));
+        let held = taken(&mut waits(&places, GREEDY, 1));
+        let mut line = waits(&places, GREEDY, 50_000);
+        assert!(taken(&mut line).is_empty());
+        assert_eq!(line.len(), WAITING_MAX);
+        // One that gives up makes room for another.
+        line.pop();
+        let mut more = waits(&places, GREEDY, 2);
+        assert!(taken(&mut more).is_empty());
+        assert_eq!(more.len(), 1);
+        // A place that nobody takes any more goes to the next.
+        drop(held);
+        line.clear();
+        assert_eq!(taken(&mut more).len(), 1);
+        assert!(is_empty(&places, 4));
+    }
+}
