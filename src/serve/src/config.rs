@@ -21,7 +21,8 @@ pub(crate) const DEFAULT_TIME_LIMIT_MS: u64 = 5_000;
 pub(crate) const DEFAULT_CONCURRENT_SEARCHES: usize = 16;
 /// Open connections: enough for 64 busy clients with some to spare, far below the usual 1,024 descriptors.
 pub(crate) const DEFAULT_CONNECTIONS: usize = 512;
-/// Ten a second all the time, a hundred at once: more than any person or feed reader, less than a copying machine.
+/// Ten a second all the time, a hundred at once: more than any person or feed reader, less than a copying machine. What they may
+/// cost is limited apart, in `guard::limiter`.
 pub(crate) const DEFAULT_REQUESTS_PER_MINUTE: u32 = 600;
 /// A client that sends nothing for this long is hung up on, between requests and in the middle of one.
 pub(crate) const DEFAULT_IDLE_MS: u64 = 30_000;
@@ -69,8 +70,9 @@ pub struct Config {
     /// balancer before several machines asks the others meanwhile.
     pub max_lag_ms: u64,
     /// Requests that one client (an IPv4 address, or a /64 of IPv6) may send a minute; one that sends more is answered
-    /// with 429 and Retry-After. 0: as many as it likes. `/healthz`, `/metrics`,
-    /// `/favicon.ico` and this machine itself are exempt.
+    /// with 429 and Retry-After, and so is one whose requests take more than a quarter of the processors, after 20 seconds of
+    /// a processor at once. 0: neither is limited. `/healthz`, `/metrics`, `/favicon.ico`, `/assets/` and this machine itself are
+    /// exempt.
     pub requests_per_minute: u32,
     /// Header in which a proxy in front of the server names the client, for example `x-forwarded-for` (its last address
     /// counts; it may have a port). Only with a proxy that sets it itself: otherwise clients could give themselves any name. All

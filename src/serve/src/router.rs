@@ -24,7 +24,7 @@ use super::api::{
 };
 use super::guard::client::Peer;
 use super::guard::host::{Hosts, known};
-use super::guard::limiter::{Limiter, limited};
+use super::guard::limiter::limited;
 use super::guard::listen::Guarded;
 use super::state::{ServeState, Server, Shared};
 use super::{api, feeds as feed};
@@ -150,7 +150,7 @@ fn share(state: ServeState) -> Server {
 
 /// The same over a server that was made before.
 pub(crate) fn routes(server: Server) -> Router {
-    let limiter = Arc::new(Limiter::new(&server.config));
+    let limiter = Arc::clone(server.limiter());
     let hosts = Arc::new(Hosts::new(&server.config));
     Router::new()
         .route("/", get(results::search))

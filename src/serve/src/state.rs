@@ -21,6 +21,7 @@ use crate::config::Config;
 use crate::control::{Command, CommandDone, CommandError, SiteControl};
 use crate::feeds::follow::Topics;
 use crate::guard::client::Client;
+use crate::guard::limiter::Limiter;
 use crate::guard::operator::Sessions;
 use crate::guard::places::Places;
 use crate::metrics::{SEARCH_SECONDS, SEARCHES_TOTAL, render_state};
@@ -117,7 +118,10 @@ impl Shared {
         Shared {
             base: state.config.link_base(),
             openapi,
-            running: Arc::new(Places::new(state.config.concurrent_searches)),
+            running: Arc::new(Places::new(
+                state.config.concurrent_searches,
+                Arc::new(Limiter::new(&state.config)),
+            )),
             commands: Arc::new(Semaphore::new(COMMANDS)),
             sessions: Sessions::default(),
             overview: Mutex::new(None),
@@ -127,6 +131,11 @@ impl Shared {
             started_ms: now_ms(),
             state,
         }
+    }
+
+    /// Who may ask.
+    pub(crate) fn limiter(&self) -> &Arc<Limiter> {
+        self.running.limiter()
     }
 
     /// How good answers are.
@@ -374,9 +383,13 @@ impl Shared {
         work: impl FnOnce() -> Result<T, SourceError> + Send + 'static,
     ) -> Result<T, Failure> {
         let limit = Duration::from_millis(self.config.time_limit_ms);
+        let client = Client::current();
         let place = async {
-            let place = self.running.acquire(Client::current()).await;
-            place.ok_or(Failure::TooMany(QUEUE_WAIT))
+            let place = self.running.acquire(client).await;
+            let place = place.ok_or(Failure::TooMany(QUEUE_WAIT))?;
+            // What it asked for before may have used up its allowance while this waited.
+            let checked = self.limiter().check(client, Instant::now());
+            checked.map_err(Failure::TooMany).map(|()| place)
         };
         run_within(limit, place, work).await
     }
@@ -495,7 +508,7 @@ impl Waiting {
 pub(crate) enum Failure {
     /// Not done within the time limit.
     Busy,
-    /// The client has too many requests waiting, and may come back after this time.
+    /// The client has too many requests waiting or has used up its allowance, and may come back after this time.
     TooMany(Duration),
     /// The engine that keeps the index does not answer; the log has the reason.
     Away,

@@ -4,13 +4,21 @@
 //! that one that asks for much leaves the others some. Clients that wait get places in turn and not in the order of their requests
 //! (round robin: Nagle, RFC 970), so that nobody waits behind all requests of another. At most [`WAITING_MAX`] requests of a client
 //! wait. This machine itself may have all places, and takes turns with the others.
+//!
+//! The time in a place is taken from the client's allowance ([`Limiter::charge`]), in the measure of generalized processor sharing
+//! (Parekh and Gallager, 1993): where more searches run than there are processors, each has its share of them, so that nobody pays
+//! for being slowed down by others. Further threads of a search are not counted.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::available_parallelism;
+use std::time::Duration;
 
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 use super::client::Client;
+use super::limiter::Limiter;
 use super::listen::SHARE;
 
 /// Requests of one client that wait: what an office behind one address asks for within a second. A place in the queue costs a
@@ -21,6 +29,8 @@ const WAITING_MAX: usize = 32;
 #[derive(Debug)]
 pub(crate) struct Places {
     queue: Mutex<Queue>,
+    limiter: Arc<Limiter>,
+    count: usize,
     /// Places of one client.
     most: usize,
 }
@@ -31,11 +41,14 @@ pub(crate) struct Place {
     /// `None` if nobody took it.
     places: Option<Arc<Places>>,
     client: Client,
+    /// What the clock of work said when it was given.
+    started: Duration,
 }
 
 #[derive(Debug)]
 struct Queue {
     free: usize,
+    clock: WorkClock,
     /// Clients that have a place or wait for one.
     lines: HashMap<Client, Line>,
     /// Those that wait, the next one first.
@@ -49,6 +62,28 @@ struct Line {
     waiting: VecDeque<oneshot::Sender<Place>>,
 }
 
+/// The time of a processor that a search has had which has been running since the clock was started.
+#[derive(Debug)]
+struct WorkClock {
+    processors: usize,
+    work: Duration,
+    read: Instant,
+}
+
+impl WorkClock {
+    /// Reads the clock after so many searches have been running.
+    fn advance(&mut self, running: usize, now: Instant) -> Duration {
+        let passed = now.saturating_duration_since(self.read);
+        self.work += if running > self.processors {
+            passed.mul_f64(self.processors as f64 / running as f64)
+        } else {
+            passed
+        };
+        self.read = now;
+        self.work
+    }
+}
+
 /// Removes a client's requests that wait no longer.
 struct Leaving<'a> {
     places: &'a Places,
@@ -56,16 +91,28 @@ struct Leaving<'a> {
 }
 
 impl Places {
-    /// So many places.
-    pub(crate) fn new(places: usize) -> Self {
+    /// So many places, whose time the limiter counts.
+    pub(crate) fn new(places: usize, limiter: Arc<Limiter>) -> Self {
         Self {
+            limiter,
             queue: Mutex::new(Queue {
                 free: places,
+                clock: WorkClock {
+                    processors: available_parallelism().map_or(1, usize::from),
+                    work: Duration::ZERO,
+                    read: Instant::now(),
+                },
                 lines: HashMap::new(),
                 turns: VecDeque::new(),
             }),
+            count: places,
             most: (places / SHARE).max(1),
         }
+    }
+
+    /// Who may ask.
+    pub(crate) fn limiter(&self) -> &Arc<Limiter> {
+        &self.limiter
     }
 
     /// Waits for a place; `None` if too many requests of this client wait already.
@@ -96,6 +143,7 @@ impl Places {
 
     /// Gives the free places to the clients whose turn it is.
     fn fill(self: &Arc<Self>, queue: &mut Queue) {
+        let started = queue.advance_clock(self.count);
         while queue.free > 0 {
             let may_run = |client: &Client| {
                 let line = queue.lines.get(client);
@@ -115,6 +163,7 @@ impl Places {
             let place = Place {
                 places: Some(Arc::clone(self)),
                 client,
+                started,
             };
             match waiter.send(place) {
                 Ok(()) => {
@@ -138,6 +187,11 @@ impl Drop for Place {
             return;
         };
         let mut queue = places.lock();
+        let spent = queue
+            .advance_clock(places.count)
+            .saturating_sub(self.started);
+        // Before the next one of this client has its turn, so that it is known what this one has cost.
+        places.limiter.charge(self.client, spent, Instant::now());
         queue.free += 1;
         if let Some(line) = queue.lines.get_mut(&self.client) {
             line.running -= 1;
@@ -158,6 +212,11 @@ impl Drop for Leaving<'_> {
 }
 
 impl Queue {
+    /// Reads the clock of work before something changes in how many of these places are taken.
+    fn advance_clock(&mut self, places: usize) -> Duration {
+        self.clock.advance(places - self.free, Instant::now())
+    }
+
     /// Forgets what is kept of a client that has nothing and waits for nothing.
     fn forget_idle(&mut self, client: Client) {
         let Some(line) = self.lines.get(&client) else {
@@ -178,11 +237,17 @@ mod tests {
     use std::task::{Context, Poll, Waker};
 
     use super::*;
+    use crate::config::Config;
 
     type Wait<'a> = Pin<Box<dyn Future<Output = Option<Place>> + 'a>>;
 
     const GREEDY: Client = Client::Network(1);
     const PATIENT: Client = Client::Network(2);
+
+    fn places_of(count: usize) -> Arc<Places> {
+        let limiter = Limiter::new(&Config::default());
+        Arc::new(Places::new(count, Arc::new(limiter)))
+    }
 
     fn polled(wait: &mut Wait<'_>) -> Poll<Option<Place>> {
         wait.as_mut().poll(&mut Context::from_waker(Waker::noop()))
@@ -215,7 +280,7 @@ mod tests {
     #[test]
     fn client_share_of_places() {
         for (all, most) in [(16, 4), (7, 1), (1, 1)] {
-            let places = Arc::new(Places::new(all));
+            let places = places_of(all);
             let mut greedy = waits(&places, GREEDY, 20);
             let held = taken(&mut greedy);
             assert_eq!(held.len(), most, "of {all}");
@@ -233,7 +298,7 @@ mod tests {
     /// Whoever asks once waits for one search of each other client, and not for all that they ask for.
     #[test]
     fn clients_take_turns() {
-        let places = Arc::new(Places::new(1));
+        let places = places_of(1);
         let first = taken(&mut waits(&places, Client::Network(9), 1));
         let mut lines = [
             waits(&places, GREEDY, 20),
@@ -261,7 +326,7 @@ mod tests {
 
     #[test]
     fn waiting_requests_are_bounded() {
-        let places = Arc::new(Places::new(4));
+        let places = places_of(4);
         let held = taken(&mut waits(&places, GREEDY, 1));
         let mut line = waits(&places, GREEDY, 50_000);
         assert!(taken(&mut line).is_empty());
@@ -276,5 +341,46 @@ mod tests {
         line.clear();
         assert_eq!(taken(&mut more).len(), 1);
         assert!(is_empty(&places, 4));
+    }
+
+    /// By a client that has just used all it may at once: what it then does is too much, unless it costs less than is refilled
+    /// meanwhile, a fourth of the time.
+    #[test]
+    fn time_in_place_is_charged() {
+        let limiter = Arc::new(Limiter::with_processors(&Config::default(), 1));
+        let places = Arc::new(Places::new(4, Arc::clone(&limiter)));
+        let start = Instant::now();
+        limiter.charge(GREEDY, Duration::from_secs(20), start);
+        let place = taken(&mut waits(&places, GREEDY, 1));
+        let prepared = start.elapsed();
+        assert_eq!(limiter.check(GREEDY, Instant::now()), Ok(()));
+        let began = Instant::now();
+        while began.elapsed() <= prepared {
+            std::thread::yield_now();
+        }
+        let end = Instant::now();
+        drop(place);
+        assert!(limiter.check(GREEDY, end).is_err());
+        assert_eq!(limiter.check(PATIENT, end), Ok(()));
+    }
+
+    #[test]
+    fn shared_processors_cost_their_share() {
+        let start = Instant::now();
+        let mut clock = WorkClock {
+            processors: 2,
+            work: Duration::ZERO,
+            read: start,
+        };
+        let mut read = |running, at| clock.advance(running, start + Duration::from_secs(at));
+        for (running, at_s, work_s, case) in [
+            (0, 10, 10, "idle"),
+            (1, 20, 20, "one alone"),
+            (2, 30, 30, "one each"),
+            (4, 40, 35, "two each"),
+            (20, 50, 36, "ten each"),
+        ] {
+            assert_eq!(read(running, at_s), Duration::from_secs(work_s), "{case}");
+        }
     }
 }

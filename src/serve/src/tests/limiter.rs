@@ -7,6 +7,8 @@ use tokio::time::Instant;
 use super::*;
 use crate::guard::client::Client;
 use crate::guard::limiter::Limiter;
+use crate::router::routes;
+use crate::state::{Server, Shared};
 
 fn limiter(requests_per_minute: u32, client_header: &str) -> Limiter {
     Limiter::new(&Config {
@@ -178,6 +180,54 @@ fn unreadable_clients_share_allowance() {
     assert_eq!(taken.count(), 10);
 }
 
+/// A client is limited by the time that it takes, and not by how often it asks for what costs nothing.
+#[test]
+fn limiter_counts_time() {
+    let config = Config {
+        requests_per_minute: 600,
+        ..Config::default()
+    };
+    let limiter = Limiter::with_processors(&config, 2);
+    let (start, greedy) = (Instant::now(), address("192.0.2.1"));
+    let at = |seconds| start + Duration::from_secs(seconds);
+    let spend = |seconds, now| limiter.charge(greedy, Duration::from_secs(seconds), now);
+    // Twenty seconds at once, and half a second each second: a quarter of two processors.
+    spend(20, start);
+    assert_eq!(limiter.take(greedy, start), Ok(()));
+    spend(5, start);
+    let wait = Duration::from_secs(10);
+    assert_eq!(limiter.take(greedy, start), Err(wait));
+    assert_eq!(limiter.check(greedy, start), Err(wait));
+    assert_eq!(limiter.take(greedy, start + wait), Ok(()));
+    assert_eq!(limiter.take(address("192.0.2.2"), start), Ok(()));
+    // It has to wait two minutes at most, and then all is as at first.
+    spend(3_600, at(10));
+    assert_eq!(limiter.take(greedy, at(10)), Err(Duration::from_secs(120)));
+    assert_eq!(limiter.take(greedy, at(130)), Ok(()));
+    spend(20, at(200));
+    assert_eq!(limiter.take(greedy, at(200)), Ok(()));
+    // Cheap ones: as many as the limit by number lets through.
+    for tenth in 0..6_000 {
+        let now = at(300) + Duration::from_millis(100 * tenth);
+        assert_eq!(limiter.take(greedy, now), Ok(()));
+        limiter.charge(greedy, Duration::from_millis(20), now);
+    }
+}
+
+/// No limit for this machine, nor where the operator wants none.
+#[test]
+fn limiter_time_exempt() {
+    let now = Instant::now();
+    for (limiter, client) in [
+        (limiter(600, ""), Client::Machine),
+        (limiter(0, ""), address("192.0.2.1")),
+    ] {
+        limiter.charge(client, Duration::from_secs(3_600), now);
+        assert_eq!(limiter.take(client, now), Ok(()));
+        assert_eq!(limiter.check(client, now), Ok(()));
+    }
+}
+
 #[tokio::test]
 async fn limiter_sends_retry_after() {
     let app = router(state(Config {
@@ -217,7 +267,7 @@ async fn limiter_sends_retry_after() {
 }
 
 /// A server with four places, one for each client, whose search for `slow` ends when the flag is cleared.
-fn shared_app() -> (Router, Arc<AtomicBool>) {
+fn shared_server() -> (Router, Server, Arc<AtomicBool>) {
     let held = Arc::new(AtomicBool::new(true));
     let source = Arc::new(Fake {
         held: Arc::clone(&held),
@@ -233,7 +283,8 @@ fn shared_app() -> (Router, Arc<AtomicBool>) {
         source,
         ..state(config)
     };
-    (router(state), held)
+    let server = Arc::new(Shared::new(state, serde_json::Value::Null));
+    (routes(Arc::clone(&server)), server, held)
 }
 
 fn search_of(client: &str, query: &str) -> Request<Body> {
@@ -244,7 +295,7 @@ fn search_of(client: &str, query: &str) -> Request<Body> {
 /// One client's searches that never end take no place of another's, and only a number of its requests waits.
 #[tokio::test]
 async fn client_share_of_searches() {
-    let (app, held) = shared_app();
+    let (app, _, held) = shared_server();
     let greedy = (0..40).map(|_| ask(&app, search_of("192.0.2.1", "slow")));
     let mut greedy: Vec<_> = greedy.map(Box::pin).collect();
     let mut quick = Box::pin(ask(&app, search_of("192.0.2.2", "a")));
@@ -266,5 +317,35 @@ async fn client_share_of_searches() {
     for answer in refused {
         assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
         assert_eq!(answer.header("retry-after"), "2");
+    }
+}
+
+/// Who has used up his time gets 429, for what waits already as well, while others and what costs nothing are answered.
+#[tokio::test]
+async fn overdrawn_client_waits() {
+    let (app, server, held) = shared_server();
+    let greedy = address("192.0.2.1");
+    let mut slow = Box::pin(ask(&app, search_of("192.0.2.1", "slow")));
+    let mut waiting = Box::pin(ask(&app, search_of("192.0.2.1", "a")));
+    let have_to_wait = poll_fn(|cx| {
+        let [slow, waiting] = [slow.as_mut().poll(cx), waiting.as_mut().poll(cx)];
+        Poll::Ready(slow.is_pending() && waiting.is_pending())
+    });
+    assert!(have_to_wait.await);
+    let hour = Duration::from_secs(3_600);
+    server.limiter().charge(greedy, hour, Instant::now());
+    let refused = ask(&app, search_of("192.0.2.1", "a")).await;
+    let asset = get_request("/assets/taojin.css", &[("x-real-ip", "192.0.2.1")]);
+    let asset = ask(&app, asset).await;
+    let other = ask(&app, search_of("192.0.2.2", "a")).await;
+    held.store(false, Ordering::Relaxed);
+    let (slow, waiting) = tokio::join!(slow, waiting);
+    for answer in [slow, asset, other] {
+        assert_eq!(answer.status, StatusCode::OK);
+    }
+    for answer in [refused, waiting] {
+        assert_eq!(answer.status, StatusCode::TOO_MANY_REQUESTS);
+        let seconds: u64 = answer.header("retry-after").parse().unwrap();
+        assert!((100..=120).contains(&seconds), "{seconds}");
     }
 }
