@@ -196,3 +196,33 @@ fn site_files_refuse_duplicate_name() {
     let (_, problems) = config::read_sites(&folder.file("sites.d"));
     assert_has(&problems[0].to_string(), &["b.toml", "rename"]);
 }
+
+#[test]
+fn check_warns_of_proxy_without_client_header() {
+    let folder = Folder::new("", &[]);
+    let public_url = "public_url = \"https://search.example.org/\"\n";
+    let header = "client_header = \"x-forwarded-for\"\n";
+    let elsewhere = "listen = \"192.0.2.1:8080\"\n";
+    let bare = folder.read("taojin.toml");
+    for (serve, is_warned, case) in [
+        (public_url.to_owned(), true, "no header"),
+        (String::new(), false, "no proxy"),
+        (format!("{public_url}{header}"), false, "a header"),
+        (
+            format!("{public_url}{elsewhere}"),
+            false,
+            "no proxy on this machine",
+        ),
+    ] {
+        folder.write("taojin.toml", format!("{bare}[serve]\n{serve}"));
+        let checked = folder.json(&["check", "--json"]);
+        let warnings = checked["warnings"].as_array().expect("warnings").iter();
+        let mut found =
+            warnings.filter(|w| w.as_str().is_some_and(|w| w.contains("client_header")));
+        assert_eq!(found.next().is_some(), is_warned, "{case}: {checked}");
+    }
+    folder.write("taojin.toml", format!("{bare}[serve]\n{public_url}"));
+    let mut chinese = folder.taojin(&["check"]);
+    let chinese = chinese.env("LC_ALL", "zh_CN.UTF-8").ran().good().out;
+    assert_has(&chinese, &["代理后面的读者都算作本机"]);
+}

@@ -150,6 +150,14 @@ fn warnings(loaded: &LoadedConfig) -> Vec<String> {
             loaded.config.serve.listen
         ));
     }
+    let serve = &loaded.config.serve;
+    if !public && !serve.public_url.is_empty() && serve.client_header.is_empty() {
+        found.push(format!(
+            "serve.public_url = \"{}\": all readers behind the proxy count as this machine itself, which has no limits; set \
+             serve.client_header to the header in which the proxy names them, such as x-forwarded-for",
+            serve.public_url
+        ));
+    }
     for site in loaded.sites.iter().filter(|site| site.queues > 1) {
         let Site { name, queues, .. } = site;
         found.push(format!(
