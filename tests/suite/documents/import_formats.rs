@@ -29,9 +29,10 @@ fn exported(folder: &Folder, data: &str) -> Vec<String> {
     let mut lines: Vec<String> = documents
         .into_iter()
         .map(|mut document| {
-            // When it came into this index.
+            // When it came into this index, and what it is called there.
             let fields = document.as_object_mut().expect("an object");
             fields.remove("fetched_ms");
+            assert!(fields.remove("id").is_some());
             document.to_string()
         })
         .collect();

@@ -13,7 +13,7 @@ use crate::support::small_web::article;
 
 /// No delays, and hosts of one server are asked at the same time.
 const CONFIG: &str = "[crawl]\nmin_free_bytes = 0\nmin_free_percent = 0\nmax_connections = 8\n[frontier]\nmin_delay_ms = 0\n\
-                      max_delay_ms = 0\nconnections_per_ip = 1000\n[fetch]\nallow_addresses = [\"127.0.0.0/8\"]\n[fetch.hosts]\n";
+                      max_delay_ms = 0\nconnections_per_ip = 1000\n[serve]\nlisten = \"127.0.0.1:0\"\n[fetch]\nallow_addresses = [\"127.0.0.0/8\"]\n[fetch.hosts]\n";
 
 /// Articles of the site beside.
 const ARTICLES: u64 = 12;

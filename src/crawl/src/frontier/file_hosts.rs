@@ -5,7 +5,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 
 use super::sites::Site;
-use crate::store::{Store, StoreError};
+use crate::store::{NewUrl, Store, StoreError, UrlClass};
 
 /// Such hosts of one site. The largest portals offer files of some dozen offices; names below one domain cost nothing.
 pub(super) const MAX_FILE_HOSTS: usize = 100;
@@ -15,8 +15,39 @@ pub(super) const MAX_FILE_HOSTS: usize = 100;
 pub(super) struct FileHosts(HashMap<Arc<str>, HashSet<Box<str>>>);
 
 impl FileHosts {
+    /// Drops attachments that are on one host too many. How many.
+    pub(super) fn drop_crowded(
+        &mut self,
+        store: &Store,
+        sites: &HashMap<Arc<str>, Site>,
+        lists: &mut [(bool, &mut Vec<NewUrl>)],
+    ) -> Result<usize, StoreError> {
+        let mut dropped = 0;
+        for (_, links) in lists {
+            let mut failed = None;
+            links.retain(|link| {
+                let site = sites.get_key_value(&link.site);
+                let Some(site) = site.filter(|_| link.class == UrlClass::Attachment) else {
+                    return true;
+                };
+                match self.admit(store, site, link.uri.authority()) {
+                    Ok(admitted) => {
+                        dropped += usize::from(!admitted);
+                        admitted
+                    }
+                    Err(error) => {
+                        failed = Some(error);
+                        true
+                    }
+                }
+            });
+            failed.map_or(Ok(()), Err)?;
+        }
+        Ok(dropped)
+    }
+
     /// Whether a file on a host, `host` or `host:port`, may be taken up for a site. Counts the host if it is new.
-    pub(super) fn admit(
+    fn admit(
         &mut self,
         store: &Store,
         (name, site): (&Arc<str>, &Site),

@@ -326,7 +326,7 @@ impl Frontier {
     pub fn finished(&mut self, lease: &Lease, report: &FetchReport, now_ms: i64) {
         let site = self.sites.get_mut(&lease.record.site);
         let site_delay_ms = site.and_then(|site| {
-            site.budget.charge_reading(report.reading_ms);
+            site.budget.reading.add(report.reading_ms);
             site.scope.rules().delay_ms
         });
         let Some(host) = self.end_lease(lease) else {
@@ -776,7 +776,12 @@ impl Frontier {
             .map(|page| (page.visit.class.is_hub(), &mut page.outlinks))
             .chain(std::iter::once((true, &mut batch.urls)));
         let mut lists: Vec<(bool, &mut Vec<NewUrl>)> = lists.collect();
-        self.drop_crowded_files(store, &mut lists, report)?;
+        let crowded = self
+            .file_hosts
+            .drop_crowded(store, &self.sites, &mut lists)?;
+        if crowded > 0 {
+            *report.refused.entry(Refusal::FileHosts).or_default() += crowded;
+        }
         let mut listed = self.drop_refused_and_seen(&mut lists, report, now_ms);
         let mut looked_up = self.look_up(store, &lists)?.into_iter();
         let mut room = self.room();
@@ -808,34 +813,6 @@ impl Frontier {
         listed.truncate(MAX_LISTED);
         batch.announced.append(&mut listed);
         Ok(())
-    }
-
-    /// Drops attachments on one host too many.
-    fn drop_crowded_files(
-        &mut self,
-        store: &Store,
-        lists: &mut [(bool, &mut Vec<NewUrl>)],
-        report: &mut CommitReport,
-    ) -> Result<(), StoreError> {
-        let mut failed = None;
-        for (_, links) in lists {
-            links.retain(|link| {
-                let site = self.sites.get_key_value(&link.site);
-                let Some(site) = site.filter(|_| link.class == UrlClass::Attachment) else {
-                    return true;
-                };
-                let admitted = self.file_hosts.admit(store, site, link.uri.authority());
-                let admitted = admitted.unwrap_or_else(|error| {
-                    failed = Some(error);
-                    true
-                });
-                if !admitted {
-                    *report.refused.entry(Refusal::FileHosts).or_default() += 1;
-                }
-                admitted
-            });
-        }
-        failed.map_or(Ok(()), Err)
     }
 
     /// How many addresses each site may still take up.

@@ -242,7 +242,8 @@ impl Site {
         self.last_cycle_ms = now_ms;
         self.cycle_pages = 0;
         self.unsaved_pages = 0;
-        self.budget.begin_cycle();
+        self.budget.waived = false;
+        self.budget.reading = ReadingTime::default();
         self.unsaved.clear();
         self.skipped.clear();
         self.told_full = false;
@@ -335,7 +336,7 @@ impl Frontier {
         if full.is_some_and(|max| site.cycle_pages >= max) {
             return Admission::SiteLimit;
         }
-        if record.visit.class == UrlClass::Attachment && site.budget.has_read_enough() {
+        if record.visit.class == UrlClass::Attachment && site.budget.reading.is_spent() {
             return Admission::ReadingLimit;
         }
         let Some(queues) = self.hosts.get(&record.host) else {
@@ -422,30 +423,30 @@ pub(super) struct Budget {
     pub(super) spent: f64,
     /// Every known article is asked for, whatever it costs.
     pub(super) waived: bool,
-    /// Time that reading its attachments took in this cycle, in milliseconds.
-    reading_ms: i64,
+    /// What reading its attachments took in this cycle.
+    pub(super) reading: ReadingTime,
 }
 
 /// Time that reading the attachments of a site may take in a cycle: some ten thousand usual files, and two hundred of the worst.
 pub const MAX_READING_MS: i64 = 3_600_000;
 
-impl Budget {
-    /// A cycle begins.
-    fn begin_cycle(&mut self) {
-        self.waived = false;
-        self.reading_ms = 0;
-    }
+/// Time that reading attachments took, in milliseconds.
+#[derive(Debug, Default, Clone, Copy)]
+pub(super) struct ReadingTime(i64);
 
+impl ReadingTime {
     /// An attachment was read.
-    pub(super) fn charge_reading(&mut self, reading_ms: i64) {
-        self.reading_ms = self.reading_ms.saturating_add(reading_ms.max(0));
+    pub(super) fn add(&mut self, reading_ms: i64) {
+        self.0 = self.0.saturating_add(reading_ms.max(0));
     }
 
     /// Whether no more attachments are read in this cycle.
-    fn has_read_enough(&self) -> bool {
-        self.reading_ms >= MAX_READING_MS
+    fn is_spent(self) -> bool {
+        self.0 >= MAX_READING_MS
     }
+}
 
+impl Budget {
     pub(super) fn is_spent(&self) -> bool {
         !self.waived && self.spent >= MAX_SPENT
     }

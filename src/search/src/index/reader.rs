@@ -117,7 +117,10 @@ impl Reader {
 
     /// Identifier of the document at an address, as [`StoredDocument::id`] writes it; none where the index has none.
     pub fn id_at(&self, url: &str) -> Result<Option<String>, IndexError> {
-        let found = self.documents.find(url).map_err(|e| self.unreadable(e))?;
+        let found = self
+            .documents
+            .find(url)
+            .map_err(|e| unreadable(&self.engine, e))?;
         let Some(fingerprint) = found else {
             return Ok(None);
         };
@@ -180,18 +183,7 @@ impl Reader {
         (fingerprint, seq): (u64, u64),
     ) -> Result<Option<StoredDocument>, IndexError> {
         let stored = self.documents.get(fingerprint, seq);
-        stored.map_err(|e| self.unreadable(e))
-    }
-
-    /// The store does not answer.
-    fn unreadable(&self, error: SourceError) -> IndexError {
-        match &self.engine {
-            Engine::Embedded(opened) => opened.failed(error),
-            Engine::Remote(index) => IndexError::Remote {
-                place: index.place(),
-                cause: format!("a document cannot be read from the store: {error}"),
-            },
-        }
+        stored.map_err(|e| unreadable(&self.engine, e))
     }
 
     /// The words of a query for which others are searched for as well.
@@ -336,5 +328,16 @@ impl SiteTitles {
 impl fmt::Debug for SiteTitles {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.all()).finish()
+    }
+}
+
+/// The error where the store does not give a document.
+fn unreadable(engine: &Engine, error: SourceError) -> IndexError {
+    match engine {
+        Engine::Embedded(opened) => opened.failed(error),
+        Engine::Remote(index) => IndexError::Remote {
+            place: index.place(),
+            cause: format!("a document cannot be read from the store: {error}"),
+        },
     }
 }

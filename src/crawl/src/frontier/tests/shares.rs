@@ -152,9 +152,10 @@ fn names_for_anothers_server_take_one_turn() {
         crawl.now_ms += 100;
     }
     let good: usize = asked.iter().sum();
-    assert!(asked.len() >= 25, "one a second: {}", asked.len());
+    // In a cluster nodes take turns at the address as well.
+    assert!(asked.len() >= 12, "one a second or two: {}", asked.len());
     assert!(
-        good >= 12 && asked.len() - good >= 12,
+        good >= asked.len() / 3 && good <= asked.len() * 2 / 3,
         "{good} of {}",
         asked.len()
     );

@@ -474,14 +474,6 @@ impl Answer {
         }
     }
 
-    /// How long it took to read the file that came, in milliseconds.
-    pub(crate) fn reading_ms(&self) -> i64 {
-        match &self.content {
-            Content::File(file) => file.reading_ms,
-            _ => 0,
-        }
-    }
-
     fn reason(&self) -> Option<String> {
         match &self.content {
             Content::Page(page) if page.missing.is_some() => {

@@ -569,7 +569,10 @@ fn report_visit(visit: &Visit) -> FetchReport {
     match visit {
         // A page that the server always cuts short counts as an answer.
         Visit::Fetched(answer) => FetchReport {
-            reading_ms: answer.reading_ms(),
+            reading_ms: match &answer.content {
+                Content::File(file) => file.reading_ms,
+                _ => 0,
+            },
             ..report_fetch(&answer.fetched, visit.outcome())
         },
         Visit::Unfetched(why) => FetchReport {
