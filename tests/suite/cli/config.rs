@@ -172,6 +172,33 @@ fn config_names_all_mistakes() {
     assert_has(&told.join("\n"), &parts);
 }
 
+/// A key of before is a warning, in the file and in the environment, and has no other effect.
+#[test]
+fn dropped_key_warns() {
+    let folder = Folder::new("", &[("a.toml", "seeds = [\"http://a.example/\"]\n")]);
+    folder.write(
+        "taojin.toml",
+        "[crawl]\nstop_grace_ms = \"6s\"\nmax_connections = 3\n",
+    );
+    let (loaded, problems) = config::read(Some(&folder.file("taojin.toml")), None);
+    assert!(problems.is_empty(), "{problems:?}");
+    assert_eq!(loaded.config.crawl.max_connections, 3);
+    let mut check = folder.taojin(&["check", "--json"]);
+    let answer = check
+        .env("TAOJIN_CRAWL_STOP_GRACE_MS", "1")
+        .ran()
+        .good()
+        .json();
+    let warnings = answer["warnings"].to_string();
+    assert_has(
+        &warnings,
+        &[
+            "taojin.toml line 2: crawl.stop_grace_ms is not read any more, requests under way get four seconds",
+            "TAOJIN_CRAWL_STOP_GRACE_MS in the environment: crawl.stop_grace_ms is not read any more",
+        ],
+    );
+}
+
 #[test]
 fn site_file_refuses_uncrawlable() {
     let dir = tempfile::tempdir().expect("temporary directory");

@@ -109,7 +109,7 @@ fn computed_address_takes_no_place() {
         &format!("[{OTHER:?}]"),
         &format!("[{OTHER:?}, {VICTIM:?}]"),
     );
-    folder.done(&["crawl"]);
+    folder.done(&["crawl", "--site", "a"]);
     let documents = folder.documents();
     let said = |url: &str| {
         let found = documents.iter().find(|document| document.url == url);
