@@ -37,6 +37,11 @@ use crate::store::{
 /// none any more.
 const FULL_MS: i64 = 1_000;
 
+/// Where the hosts of one site would take all places in memory, so many sites that have none are looked for at once, and so many hosts
+/// of each.
+const FIRST_SITES: usize = 64;
+const FIRST_HOSTS: usize = 16;
+
 /// A site that was asked last at an address where others wait as well lets them go first for so long.
 const STEP_BACK_MS: i64 = 100;
 
@@ -134,18 +139,41 @@ impl Frontier {
     fn activate(&mut self, store: &Reader, now_ms: i64) -> Result<(), StoreError> {
         self.note_takeover(now_ms);
         let room = self.config.active_hosts.max(1);
-        let due = store.hosts_due(&self.only, &self.parts, now_ms, self.hosts.len() + room + 1)?;
+        let limit = self.hosts.len() + room + 1;
+        let mut due = store.hosts_due(&self.only, &self.parts, now_ms, limit)?;
+        // The hosts of one site leave places to others, however many they are and since when they are due.
+        let is_alone = self.sites.len() <= 1 || self.only.len() == 1;
+        let of_site = if is_alone { room } else { room - room / 4 };
         self.crowded = false;
-        for host in due {
-            if self.hosts.contains_key(&host) {
-                continue;
-            }
-            if self.hosts.len() >= room {
-                self.crowded = true;
-                break;
-            }
-            if let Some(record) = store.host_by_id(host)? {
+        let mut is_first_look = true;
+        while !due.is_empty() {
+            let mut left_out = false;
+            for host in std::mem::take(&mut due) {
+                if self.hosts.contains_key(&host) {
+                    continue;
+                }
+                if self.hosts.len() >= room {
+                    self.crowded = true;
+                    break;
+                }
+                let Some(record) = store.host_by_id(host)? else {
+                    continue;
+                };
+                let site = site_of(&self.sites, &record.authority);
+                if self.line.hosts_of(site) >= of_site {
+                    (self.crowded, left_out) = (true, true);
+                    continue;
+                }
                 self.take_host(record, now_ms);
+            }
+            if std::mem::take(&mut is_first_look) && left_out {
+                let without = self.sites.values().filter(|site| {
+                    let is_wanted = self.only.is_empty() || self.only.contains(&site.id);
+                    is_wanted && self.line.hosts_of(site.id) == 0
+                });
+                for site in without.take(FIRST_SITES) {
+                    due.extend(store.hosts_due(&[site.id], &self.parts, now_ms, FIRST_HOSTS)?);
+                }
             }
         }
         self.activate_ms = store

@@ -36,6 +36,8 @@ pub(super) struct Line {
     last_ticket: u64,
     /// The site that a host is counted to: the one of the page that was asked for last.
     sites: HashMap<HostId, SiteId>,
+    /// Hosts in memory of each site.
+    hosts: HashMap<SiteId, usize>,
     shares: Shares,
 }
 
@@ -48,6 +50,7 @@ impl Line {
             tickets: HashMap::default(),
             last_ticket: 0,
             sites: HashMap::default(),
+            hosts: HashMap::default(),
             shares,
         }
     }
@@ -59,7 +62,24 @@ impl Line {
 
     /// Which site a host is counted to.
     pub(super) fn set_site(&mut self, host: HostId, site: SiteId) {
-        self.sites.insert(host, site);
+        let before = self.sites.insert(host, site);
+        if before != Some(site) {
+            if let Some(before) = before {
+                self.uncount(before);
+            }
+            *self.hosts.entry(site).or_default() += 1;
+        }
+    }
+
+    fn uncount(&mut self, site: SiteId) {
+        if let Some(hosts) = self.hosts.get_mut(&site) {
+            *hosts = hosts.saturating_sub(1);
+        }
+    }
+
+    /// How many hosts are counted to a site.
+    pub(super) fn hosts_of(&self, site: SiteId) -> usize {
+        self.hosts.get(&site).copied().unwrap_or_default()
     }
 
     /// The site that a host is counted to.
@@ -85,7 +105,9 @@ impl Line {
         for queue in 0..queues {
             self.remove(host, queue);
         }
-        self.sites.remove(&host);
+        if let Some(site) = self.sites.remove(&host) {
+            self.uncount(site);
+        }
     }
 
     /// What comes first. `is_alone`: no other site is crawled.

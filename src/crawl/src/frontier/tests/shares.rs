@@ -113,6 +113,21 @@ fn only_site_has_all_connections() {
 }
 
 #[test]
+fn many_hosts_leave_places_in_memory() {
+    let mut crawl = two_sites(Config {
+        active_hosts: 40,
+        ..polite()
+    });
+    // More of them are due, and longer, than there is room for, and none ever answers.
+    offer(&mut crawl, "bad", hosts("bad", 200));
+    crawl.now_ms += SECOND;
+    offer(&mut crawl, "good", hosts("good", 3));
+    crawl.now_ms += SECOND;
+    assert_eq!(count(&leases(&mut crawl), "good"), 3);
+    assert!(crawl.frontier.hosts.len() <= 33);
+}
+
+#[test]
 fn share_outlives_reopening() {
     let mut crawl = two_sites(at_once());
     offer(&mut crawl, "bad", hosts("bad", 400));
