@@ -1,7 +1,7 @@
 //! Which host is next, and what becomes of its pages: from a lease to the commit that makes the page and its links durable.
 //!
-//! Hosts with due URLs wait in a line by the time that they may be asked next; of those that may be asked at the same
-//! time, sites take turns, and then hosts. A host that has nothing left makes room for the next one in the store. All times are passed in.
+//! Hosts with due URLs wait in a line by the time of their next request; of those whose time has come,
+//! sites take turns, and then hosts. A host that has nothing left makes room for the next one in the store. All times are passed in.
 //!
 //! Links of a page go through the scope of their site, then the filter of seen URLs, then the store; a failed commit changes
 //! nothing that matters and may be tried again with the same batch.
@@ -33,7 +33,7 @@ use crate::store::{
     Store, StoreError, UrlClass, UrlId, UrlRecord, part_of_row,
 };
 
-/// When all sites that could be asked have their share of the connections, this is looked at again after so long: others may want
+/// When all sites with ready hosts have their share of the connections, this is looked at again after so long: others may want
 /// none any more.
 const FULL_MS: i64 = 1_000;
 
@@ -42,7 +42,7 @@ const FULL_MS: i64 = 1_000;
 const FIRST_SITES: usize = 64;
 const FIRST_HOSTS: usize = 16;
 
-/// A site that was asked last at an address where others wait as well lets them go first for so long.
+/// A site with the last request to an address where others wait as well lets them go first for so long.
 const STEP_BACK_MS: i64 = 100;
 
 /// The clocks of two nodes go by the time of the database, whose answers are late by some milliseconds: a host that another node has

@@ -1,5 +1,5 @@
-//! The queues of hosts that wait to be asked, in the order in which they are: by the time that each may be asked next; of those that
-//! may be asked now, sites take turns before hosts do. A site that has its share of the connections is passed over. Knows
+//! The queues of hosts that wait for their next request, in order: by the time of each; of those whose time has come, sites take
+//! turns before hosts do. A site that has its share of the connections is passed over. Knows
 //! nothing of what is due: an entry is a queue of a host that is worth looking at.
 
 use std::cmp::Reverse;
@@ -16,7 +16,7 @@ use crate::store::{HostId, SiteId};
 pub(super) enum First {
     /// This queue of this host, now. It has left the line.
     Now(HostId, u32),
-    /// Something could be asked now, of sites that have their share.
+    /// Some are ready, of sites that have their share.
     Full,
     /// A queue of this host, then, Unix milliseconds.
     Later(i64, HostId),
@@ -34,7 +34,7 @@ pub(super) struct Line {
     /// The one entry that counts for each queue; others are left-overs.
     tickets: HashMap<(HostId, u32), u64>,
     last_ticket: u64,
-    /// The site that a host is counted to: the one of the page that was asked for last.
+    /// The site that a host is counted to: the one of its last request.
     sites: HashMap<HostId, SiteId>,
     /// Hosts in memory of each site.
     hosts: HashMap<SiteId, usize>,

@@ -193,15 +193,15 @@ pub(super) struct Address {
     pub(super) not_before_ms: i64,
     /// Hosts that wait for a connection to end.
     waiting: Vec<HostId>,
-    /// The site that was asked there last.
-    asked: SiteId,
+    /// The site with the last request there.
+    last_site: SiteId,
     /// Other sites that had to wait since.
     wanted: Vec<SiteId>,
-    /// How often the site that was asked last has let them go first since.
+    /// How often that site has let them go first since.
     stepped_back: u32,
 }
 
-/// A site lets others go first so often in a row: what they had may be gone, or be asked for elsewhere.
+/// A site lets others go first so often in a row: what they had may be gone, or be fetched elsewhere.
 const STEPS_BACK: u32 = 10;
 
 /// Sites remembered that wait for one address.
@@ -218,7 +218,7 @@ impl Addresses {
         self.by_ip.get(&network(ip))
     }
 
-    /// A host of a site is asked there.
+    /// A request of a site begins there.
     pub(super) fn begin(&mut self, ip: IpAddr, site: SiteId, now_ms: i64) {
         if self.by_ip.len() >= MAX_ADDRESSES {
             self.by_ip
@@ -226,7 +226,7 @@ impl Addresses {
         }
         let address = self.by_ip.entry(network(ip)).or_default();
         address.in_flight += 1;
-        address.asked = site;
+        address.last_site = site;
         address.stepped_back = 0;
         address.wanted.retain(|other| *other != site);
     }
@@ -257,12 +257,12 @@ impl Addresses {
         }
     }
 
-    /// Whether a site, which could ask now, lets others go first: it was asked there last, and they have waited since.
+    /// Whether a site whose host is ready lets others go first: the last request was its own, and they have waited since.
     pub(super) fn steps_back(&mut self, ip: IpAddr, site: SiteId) -> bool {
         let Some(address) = self.by_ip.get_mut(&network(ip)) else {
             return false;
         };
-        if address.asked != site || address.wanted.iter().all(|other| *other == site) {
+        if address.last_site != site || address.wanted.iter().all(|other| *other == site) {
             return false;
         }
         address.stepped_back += 1;

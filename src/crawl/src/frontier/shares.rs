@@ -4,7 +4,7 @@ use foldhash::HashMap;
 
 use crate::store::SiteId;
 
-/// A site counts as one that wants connections for so long after it was last asked: longer than most hosts rest between two
+/// A site counts as one that wants connections for so long after its last request: longer than most hosts rest between two
 /// pages, so that there is room when their rest is over.
 const WANTS_MS: i64 = 60_000;
 
@@ -16,8 +16,8 @@ pub struct Shares {
     /// Of these, what one site has at most while others want some.
     of_site: usize,
     in_use: HashMap<SiteId, usize>,
-    /// The sites that were asked last and before that, and when: two different ones.
-    asked: [Option<(SiteId, i64)>; 2],
+    /// The sites of the last requests, and when: two different ones.
+    recent: [Option<(SiteId, i64)>; 2],
 }
 
 impl Default for Shares {
@@ -35,11 +35,11 @@ impl Shares {
             connections,
             of_site: part.clamp(1, connections.max(1)),
             in_use: HashMap::default(),
-            asked: [None; 2],
+            recent: [None; 2],
         }
     }
 
-    /// Whether a site may have one more connection. `is_alone`: no other site is crawled; `others_wait`: others could be asked now.
+    /// Whether a site may have one more connection. `is_alone`: no other site is crawled; `others_wait`: others have hosts that are ready.
     pub(super) fn has_room(
         &self,
         site: SiteId,
@@ -49,7 +49,7 @@ impl Shares {
     ) -> bool {
         let most = if is_alone {
             self.connections
-        } else if others_wait || self.was_other_asked(site, now_ms) {
+        } else if others_wait || self.is_other_recent(site, now_ms) {
             self.of_site
         } else {
             self.connections.saturating_sub(self.of_site).max(1)
@@ -57,8 +57,8 @@ impl Shares {
         self.in_use.get(&site).is_none_or(|in_use| *in_use < most)
     }
 
-    fn was_other_asked(&self, site: SiteId, now_ms: i64) -> bool {
-        let others = self.asked.iter().flatten().filter(|(of, _)| *of != site);
+    fn is_other_recent(&self, site: SiteId, now_ms: i64) -> bool {
+        let others = self.recent.iter().flatten().filter(|(of, _)| *of != site);
         others
             .into_iter()
             .any(|(_, at_ms)| now_ms - at_ms < WANTS_MS)
@@ -67,9 +67,9 @@ impl Shares {
     /// A connection of a site is used from now on.
     pub(super) fn begin(&mut self, site: SiteId, now_ms: i64) {
         *self.in_use.entry(site).or_default() += 1;
-        match self.asked[0].replace((site, now_ms)) {
+        match self.recent[0].replace((site, now_ms)) {
             Some((before, _)) if before == site => {}
-            before => self.asked[1] = before,
+            before => self.recent[1] = before,
         }
     }
 

@@ -177,7 +177,7 @@ pub const SITE_FULL: &str = "cycle_site_full";
 /// Addresses of a site remembered as not followed, 24 bytes each; what is beyond is not counted.
 pub const MAX_SKIPPED: usize = 10_000;
 
-/// The site that a host is counted to before a page of it is asked for; 0 if it is of none. Where it is of several, the one that
+/// The site that a host is counted to before a page of it is fetched; 0 if it is of none. Where it is of several, the one that
 /// was made first.
 pub(super) fn site_of(sites: &HashMap<Arc<str>, Site>, authority: &str) -> SiteId {
     let own = sites

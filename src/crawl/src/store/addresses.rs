@@ -15,10 +15,10 @@ use super::sql::{Connection, Row, list};
 /// The halves of the key, next to the tables.
 pub(super) const KEY: [&str; 2] = ["fingerprint_key_1", "fingerprint_key_2"];
 
-/// Addresses asked for in one statement.
+/// Addresses in one statement.
 const AT_ONCE: usize = 1_000;
 
-/// Where an address stands.
+/// Where an address is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// In this row.
@@ -127,7 +127,7 @@ impl<'a> Addresses<'a> {
         }
     }
 
-    /// The fingerprint that each of these addresses will have, in the order asked; none for those that have a record. One read
+    /// The fingerprint that each of these addresses will have, in their order; none for those that have a record. One read
     /// transaction.
     pub fn free(&self, addresses: &[&CrawlUri]) -> Result<Vec<Option<u64>>> {
         if self.reader.conn.sqlite().is_none() {

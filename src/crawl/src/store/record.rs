@@ -328,7 +328,7 @@ pub struct NewUrl {
     /// Place among the due URLs of its host, set by the frontier.
     pub rank: u8,
     /// The fingerprint that it will have, where it is certain that no row has the address and none the fingerprint: the table need
-    /// not be asked. Set by the frontier.
+    /// not be read. Set by the frontier.
     pub free: Option<u64>,
 }
 

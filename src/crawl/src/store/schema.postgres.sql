@@ -3,7 +3,7 @@
 CREATE TABLE taojin_store (version BIGINT NOT NULL);
 INSERT INTO taojin_store VALUES (2);
 CREATE TABLE meta (name TEXT PRIMARY KEY, value BIGINT NOT NULL);
--- The key of the fingerprints stands here too, in halves (see addresses.rs): one for all nodes.
+-- The key of the fingerprints is here too, in halves (see addresses.rs): one for all nodes.
 INSERT INTO meta SELECT name, ('x' || substr(replace(gen_random_uuid()::text, '-', ''), 1, 16))::bit(64)::bigint
   FROM (VALUES ('store_id'), ('fingerprint_key_1'), ('fingerprint_key_2')) AS random (name);
 -- The last row number of each partition. A partition is free where its session is none, or of no node. Where its node was lost,

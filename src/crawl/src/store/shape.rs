@@ -105,11 +105,11 @@ fn read_definitions(conn: &Connection) -> rusqlite::Result<Vec<Definition>> {
 #[derive(Debug)]
 struct Definition {
     name: String,
-    /// What stands before the parts.
+    /// What is before the parts.
     head: Vec<String>,
     /// Columns and constraints of a table, columns of an index.
     parts: BTreeSet<Vec<String>>,
-    /// What stands behind them, such as the condition of an index.
+    /// What is behind them, such as the condition of an index.
     tail: Vec<String>,
 }
 

@@ -145,7 +145,7 @@ fn indexer_skips_damaged_document() {
     assert_eq!((place.documents(), place.left_out().len()), (3, 0));
 }
 
-/// One of a site is not behind all of another, and a number that is committed stands for everything up to it.
+/// One of a site is not behind all of another, and a committed number means everything up to it.
 #[test]
 fn indexer_takes_sites_in_turns() {
     let place = TestStore::new();
