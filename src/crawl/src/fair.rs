@@ -63,9 +63,20 @@ impl<K: Clone + Eq + Hash, T> FairQueue<K, T> {
         self.turns.is_empty()
     }
 
-    /// How many wait, of all owners.
-    pub fn len(&self) -> usize {
-        self.waiting.values().map(VecDeque::len).sum()
+    /// How many things an owner has.
+    pub fn waiting_of(&self, owner: &K) -> usize {
+        self.waiting.get(owner).map_or(0, VecDeque::len)
+    }
+
+    /// Takes out what an owner does not want any more.
+    pub fn retain(&mut self, owner: &K, keep: impl FnMut(&T) -> bool) {
+        if let Some(waiting) = self.waiting.get_mut(owner) {
+            waiting.retain(keep);
+            if waiting.is_empty() {
+                self.waiting.remove(owner);
+                self.turns.retain(|other| other != owner);
+            }
+        }
     }
 }
 
@@ -81,7 +92,10 @@ mod tests {
         for item in ["a1", "a2", "a3", "b1", "a4", "b2", "c1"] {
             queue.push(item.as_bytes()[0], item);
         }
-        assert_eq!(queue.len(), 7);
+        assert_eq!(
+            [b'a', b'b', b'c'].map(|owner| queue.waiting_of(&owner)),
+            [4, 2, 1]
+        );
         let mut out = Vec::new();
         while let Some(item) = queue.pop() {
             out.push(item);
@@ -98,8 +112,21 @@ mod tests {
         }
         assert_eq!(queue.pop_where(|owner| *owner == b'b'), Some("b1"));
         assert_eq!(queue.pop_where(|owner| *owner == b'b'), None);
-        assert_eq!((queue.owners(), queue.len()), (1, 2));
+        assert_eq!((queue.owners(), queue.waiting_of(&b'a')), (1, 2));
         assert_eq!(queue.pop(), Some("a1"));
+    }
+
+    #[test]
+    fn fair_queue_forgets_what_is_not_wanted() {
+        let mut queue = FairQueue::default();
+        for item in ["a1", "a2", "b1"] {
+            queue.push(item.as_bytes()[0], item);
+        }
+        queue.retain(&b'a', |item| *item == "a2");
+        assert_eq!((queue.owners(), queue.waiting_of(&b'a')), (2, 1));
+        queue.retain(&b'a', |_| false);
+        assert_eq!((queue.owners(), queue.waiting_of(&b'a')), (1, 0));
+        assert_eq!((queue.pop(), queue.pop()), (Some("b1"), None));
     }
 
     proptest! {

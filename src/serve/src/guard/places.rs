@@ -9,11 +9,12 @@
 //! (Parekh and Gallager, 1993): where more searches run than there are processors, each has its share of them, so that nobody pays
 //! for being slowed down by others. Further threads of a search are not counted.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::available_parallelism;
 use std::time::Duration;
 
+use taojin_crawl::fair::FairQueue;
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -49,17 +50,9 @@ pub(crate) struct Place {
 struct Queue {
     free: usize,
     clock: WorkClock,
-    /// Clients that have a place or wait for one.
-    lines: HashMap<Client, Line>,
-    /// Those that wait, the next one first.
-    turns: VecDeque<Client>,
-}
-
-/// What one client has.
-#[derive(Debug, Default)]
-struct Line {
-    running: usize,
-    waiting: VecDeque<oneshot::Sender<Place>>,
+    /// Places of each client that has one.
+    running: HashMap<Client, usize>,
+    waiting: FairQueue<Client, (Client, oneshot::Sender<Place>)>,
 }
 
 /// The time of a processor that a search has had which has been running since the clock was started.
@@ -102,8 +95,8 @@ impl Places {
                     work: Duration::ZERO,
                     read: Instant::now(),
                 },
-                lines: HashMap::new(),
-                turns: VecDeque::new(),
+                running: HashMap::new(),
+                waiting: FairQueue::default(),
             }),
             count: places,
             most: (places / SHARE).max(1),
@@ -128,15 +121,11 @@ impl Places {
     fn join(self: &Arc<Self>, client: Client) -> Option<oneshot::Receiver<Place>> {
         let mut queue = self.lock();
         let queue = &mut *queue;
-        let line = queue.lines.entry(client).or_default();
-        if client != Client::Machine && line.waiting.len() >= WAITING_MAX {
+        if client != Client::Machine && queue.waiting.waiting_of(&client) >= WAITING_MAX {
             return None;
         }
         let (sender, receiver) = oneshot::channel();
-        if line.waiting.is_empty() {
-            queue.turns.push_back(client);
-        }
-        line.waiting.push_back(sender);
+        queue.waiting.push(client, (client, sender));
         self.fill(queue);
         Some(receiver)
     }
@@ -145,21 +134,14 @@ impl Places {
     fn fill(self: &Arc<Self>, queue: &mut Queue) {
         let started = queue.advance_clock(self.count);
         while queue.free > 0 {
-            let may_run = |client: &Client| {
-                let line = queue.lines.get(client);
-                line.is_some_and(|line| *client == Client::Machine || line.running < self.most)
-            };
-            let next = queue.turns.iter().position(may_run);
-            let Some(client) = next.and_then(|at| queue.turns.remove(at)) else {
+            let running = &queue.running;
+            let next = queue.waiting.pop_where(|client| {
+                let of_client = running.get(client).copied().unwrap_or_default();
+                *client == Client::Machine || of_client < self.most
+            });
+            let Some((client, waiter)) = next else {
                 return;
             };
-            let line = queue.lines.entry(client).or_default();
-            let Some(waiter) = line.waiting.pop_front() else {
-                continue;
-            };
-            if !line.waiting.is_empty() {
-                queue.turns.push_back(client);
-            }
             let place = Place {
                 places: Some(Arc::clone(self)),
                 client,
@@ -167,7 +149,7 @@ impl Places {
             };
             match waiter.send(place) {
                 Ok(()) => {
-                    line.running += 1;
+                    *queue.running.entry(client).or_default() += 1;
                     queue.free -= 1;
                 }
                 // It has gone meanwhile. To free its place would need the lock that is held here.
@@ -193,10 +175,7 @@ impl Drop for Place {
         // Before the next one of this client has its turn, so that it is known what this one has cost.
         places.limiter.charge(self.client, spent, Instant::now());
         queue.free += 1;
-        if let Some(line) = queue.lines.get_mut(&self.client) {
-            line.running -= 1;
-        }
-        queue.forget_idle(self.client);
+        queue.end(self.client);
         places.fill(&mut queue);
     }
 }
@@ -204,10 +183,8 @@ impl Drop for Place {
 impl Drop for Leaving<'_> {
     fn drop(&mut self) {
         let mut queue = self.places.lock();
-        if let Some(line) = queue.lines.get_mut(&self.client) {
-            line.waiting.retain(|waiter| !waiter.is_closed());
-        }
-        queue.forget_idle(self.client);
+        let waiting = &mut queue.waiting;
+        waiting.retain(&self.client, |(_, waiter)| !waiter.is_closed());
     }
 }
 
@@ -217,15 +194,12 @@ impl Queue {
         self.clock.advance(places - self.free, Instant::now())
     }
 
-    /// Forgets what is kept of a client that has nothing and waits for nothing.
-    fn forget_idle(&mut self, client: Client) {
-        let Some(line) = self.lines.get(&client) else {
-            return;
-        };
-        if line.waiting.is_empty() {
-            self.turns.retain(|other| *other != client);
-            if line.running == 0 {
-                self.lines.remove(&client);
+    /// A client has one place less.
+    fn end(&mut self, client: Client) {
+        if let Some(running) = self.running.get_mut(&client) {
+            *running -= 1;
+            if *running == 0 {
+                self.running.remove(&client);
             }
         }
     }
@@ -274,7 +248,7 @@ mod tests {
 
     fn is_empty(places: &Places, free: usize) -> bool {
         let queue = places.lock();
-        queue.free == free && queue.lines.is_empty() && queue.turns.is_empty()
+        queue.free == free && queue.running.is_empty() && queue.waiting.is_empty()
     }
 
     #[test]
