@@ -26,8 +26,10 @@ impl FileHosts {
         for (_, links) in lists {
             let mut failed = None;
             links.retain(|link| {
-                let site = sites.get_key_value(&link.site);
-                let Some(site) = site.filter(|_| link.class == UrlClass::Attachment) else {
+                if link.class != UrlClass::Attachment {
+                    return true;
+                }
+                let Some(site) = sites.get_key_value(&link.site) else {
                     return true;
                 };
                 match self.admit(store, site, link.uri.authority()) {

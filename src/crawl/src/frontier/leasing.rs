@@ -22,8 +22,8 @@ use super::line::First;
 use super::politeness::{self, Addresses};
 use super::queue::{HostQueues, queue_name, queue_number, rank, revisit_rank};
 use super::sites::{
-    Admission, BLIND_SPENT, CYCLE_PAGES, READING_LIMITS, SITE_LIMITS, Site, is_blind, site_of,
-    until_next_cycle,
+    Admission, BLIND_SPENT, CYCLE_PAGES, READING_LIMITS, SITE_LIMITS, Site, is_blind, is_one_site,
+    site_of, until_next_cycle,
 };
 use super::territory::LOOK_AGAIN_MS;
 use crate::outcome::{Failure, VisitOutcome};
@@ -57,8 +57,10 @@ impl Frontier {
             if now_ms >= self.activate_ms {
                 self.activate(store, now_ms)?;
             }
-            let is_alone = self.sites.len() <= 1 || self.only.len() == 1;
-            match self.line.first(is_alone, now_ms) {
+            match self
+                .line
+                .first(is_one_site(&self.sites, &self.only), now_ms)
+            {
                 First::Now(host, queue) => {
                     if let Some(lease) = self.lease(store, host, queue, now_ms)? {
                         return Ok(Next::Fetch(Box::new(lease)));
@@ -78,19 +80,15 @@ impl Frontier {
                         due,
                     });
                 }
-                First::Nothing => return Ok(self.nothing_ready()),
+                First::Nothing if self.activate_ms < HELD_MS => {
+                    return Ok(Next::Wait {
+                        until_ms: self.activate_ms,
+                        due: false,
+                    });
+                }
+                First::Nothing => return Ok(Next::Idle),
             }
         }
-    }
-
-    fn nothing_ready(&self) -> Next {
-        if self.activate_ms < HELD_MS {
-            return Next::Wait {
-                until_ms: self.activate_ms,
-                due: false,
-            };
-        }
-        Next::Idle
     }
 
     /// Puts the queues of a host into the line; where they were before no longer counts.
@@ -118,10 +116,9 @@ impl Frontier {
         }
     }
 
-    /// Brings a host into memory.
-    pub(super) fn take_host(&mut self, record: HostRecord, now_ms: i64) {
+    /// Brings a host into memory that is counted to this site.
+    pub(super) fn take_host(&mut self, record: HostRecord, site: SiteId, now_ms: i64) {
         let record = self.rested(record);
-        let site = site_of(&self.sites, &record.authority);
         self.line.set_site(record.id, site);
         let (host, count) = (record.id, self.queues_of(&record.authority));
         let hash = self.config.queue_hash;
@@ -140,46 +137,59 @@ impl Frontier {
         self.note_takeover(now_ms);
         let room = self.config.active_hosts.max(1);
         let limit = self.hosts.len() + room + 1;
-        let mut due = store.hosts_due(&self.only, &self.parts, now_ms, limit)?;
-        // The hosts of one site leave places to others, however many they are and since when they are due.
-        let is_alone = self.sites.len() <= 1 || self.only.len() == 1;
-        let of_site = if is_alone { room } else { room - room / 4 };
+        let due = store.hosts_due(&self.only, &self.parts, now_ms, limit)?;
         self.crowded = false;
-        let mut is_first_look = true;
-        while !due.is_empty() {
-            let mut left_out = false;
-            for host in std::mem::take(&mut due) {
-                if self.hosts.contains_key(&host) {
-                    continue;
-                }
-                if self.hosts.len() >= room {
-                    self.crowded = true;
-                    break;
-                }
-                let Some(record) = store.host_by_id(host)? else {
-                    continue;
-                };
-                let site = site_of(&self.sites, &record.authority);
-                if self.line.hosts_of(site) >= of_site {
-                    (self.crowded, left_out) = (true, true);
-                    continue;
-                }
-                self.take_host(record, now_ms);
+        if self.take_hosts(store, due, now_ms)? {
+            // Those of one site would take all places, however many they are and since when they are due.
+            let without = self.sites.values().filter(|site| {
+                let is_wanted = self.only.is_empty() || self.only.contains(&site.id);
+                is_wanted && self.line.hosts_of(site.id) == 0
+            });
+            let mut first = Vec::new();
+            for site in without.take(FIRST_SITES) {
+                first.extend(store.hosts_due(&[site.id], &self.parts, now_ms, FIRST_HOSTS)?);
             }
-            if std::mem::take(&mut is_first_look) && left_out {
-                let without = self.sites.values().filter(|site| {
-                    let is_wanted = self.only.is_empty() || self.only.contains(&site.id);
-                    is_wanted && self.line.hosts_of(site.id) == 0
-                });
-                for site in without.take(FIRST_SITES) {
-                    due.extend(store.hosts_due(&[site.id], &self.parts, now_ms, FIRST_HOSTS)?);
-                }
-            }
+            self.take_hosts(store, first, now_ms)?;
         }
         self.activate_ms = store
             .next_host_due(&self.only, &self.parts, now_ms)?
             .unwrap_or(HELD_MS);
         Ok(())
+    }
+
+    /// Brings those of these hosts into memory for which there is room. Whether some are left out whose site has its share of the places.
+    fn take_hosts(
+        &mut self,
+        store: &Reader,
+        hosts: Vec<HostId>,
+        now_ms: i64,
+    ) -> Result<bool, StoreError> {
+        let room = self.config.active_hosts.max(1);
+        let of_site = if is_one_site(&self.sites, &self.only) {
+            room
+        } else {
+            room - room / 4
+        };
+        let mut left_out = false;
+        for host in hosts {
+            if self.hosts.contains_key(&host) {
+                continue;
+            }
+            if self.hosts.len() >= room {
+                self.crowded = true;
+                break;
+            }
+            let Some(record) = store.host_by_id(host)? else {
+                continue;
+            };
+            let site = site_of(&self.sites, &record.authority);
+            if self.line.hosts_of(site) < of_site {
+                self.take_host(record, site, now_ms);
+            } else {
+                (self.crowded, left_out) = (true, true);
+            }
+        }
+        Ok(left_out)
     }
 
     /// Hosts of partitions that were taken over rest from now on.
@@ -627,7 +637,8 @@ impl Frontier {
             let Some(known) = store.host_by_id(host)? else {
                 return Ok(LeaseOutcome::Never);
             };
-            self.take_host(known, now_ms);
+            let site = site_of(&self.sites, &known.authority);
+            self.take_host(known, site, now_ms);
         }
         if self.leases.contains_key(&id) {
             return Ok(LeaseOutcome::UnderWay);

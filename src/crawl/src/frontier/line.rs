@@ -125,8 +125,8 @@ impl Line {
         let shares = &self.shares;
         let has_room = |site: &SiteId| shares.has_room(*site, is_alone, others_wait, now_ms);
         while let Some((ticket, host, queue)) = self.now.pop_where(has_room) {
-            if self.tickets.get(&(host, queue)) == Some(&ticket) {
-                self.tickets.remove(&(host, queue));
+            if self.counts(ticket, host, queue) {
+                self.remove(host, queue);
                 return First::Now(host, queue);
             }
         }

@@ -193,6 +193,11 @@ pub(super) fn site_of(sites: &HashMap<Arc<str>, Site>, authority: &str) -> SiteI
     own.or_else(|| near().map(id).min()).unwrap_or_default()
 }
 
+/// Whether nothing is given out but URLs of one site.
+pub(super) fn is_one_site(sites: &HashMap<Arc<str>, Site>, only: &[SiteId]) -> bool {
+    sites.len() <= 1 || only.len() == 1
+}
+
 /// A site in the frontier.
 #[derive(Debug)]
 pub(super) struct Site {
