@@ -159,8 +159,13 @@ fn indexer_takes_sites_in_turns() {
     let shared = Shared::default();
     let mut indexer = place.indexer(&shared);
     let mut seq = indexer.last_seq();
-    let added = indexer.add_rows(&mut seq).unwrap();
-    assert!(added.has_more && added.count >= 10, "{added:?}");
+    // How many are taken at once depends on the time that they take.
+    let mut count = 0;
+    while count < 10 {
+        let added = indexer.add_rows(&mut seq).unwrap();
+        assert!(added.has_more && added.count > 0, "{added:?}");
+        count += added.count as u64;
+    }
     indexer.commit(seq).unwrap();
     let reader = open_index(&place.loaded, &Analyzer::new(&[])).unwrap();
     let mut good = reader.fingerprints_of_site("good").unwrap();
@@ -168,7 +173,7 @@ fn indexer_takes_sites_in_turns() {
     assert_eq!(good, Vec::from_iter(many + 1..=many + 5));
     assert_eq!(
         seq,
-        added.count as u64 - 5,
+        count - 5,
         "the other site's are counted as far as they go"
     );
     // A change of a document that is there ahead of its number comes again, the one it replaces does not.
