@@ -153,11 +153,6 @@ impl<'a> Addresses<'a> {
         }
     }
 
-    /// The latest row of the document of an address, also of one that came from elsewhere than a visit.
-    pub fn document_at(&self, address: &CrawlUri) -> Result<Option<DocumentRow>> {
-        self.reader.document(self.document_key(address)?)
-    }
-
     /// The fingerprint under which the document of an address is kept, or would be: that of its row, if the address is one of a
     /// site; else that of a document which came from elsewhere.
     pub fn document_key(&self, address: &CrawlUri) -> Result<u64> {

@@ -51,6 +51,7 @@ impl Purge<'_> {
         let named = takedown_number(&self.0.conn, key, uri)?;
         // An imported document has no row of its address.
         let imported = self.0.addresses().document_key(uri)?;
+        let before = self.0.document(imported)?;
         let mut done = Purged {
             urls: found.len(),
             ..Purged::default()
@@ -92,6 +93,9 @@ impl Purge<'_> {
             log.erase(imported)?;
             templates::raise(tx)
         })?;
+        if before.is_some_and(|row| row.body.is_some()) && !done.documents.contains(&imported) {
+            done.documents.push(imported);
+        }
         done.document_seq = self.0.document_seq;
         self.end_overwriting();
         Ok(done)

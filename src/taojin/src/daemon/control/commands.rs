@@ -170,15 +170,7 @@ pub(in crate::daemon) fn purge_url(
     uri: &CrawlUri,
     now_ms: i64,
 ) -> CommandResult<(CommandDone, Purged)> {
-    // An imported document has no address among those that are crawled.
-    let before = store.addresses().document_at(uri)?;
-    let present = before.filter(|row| row.body.is_some());
-    let mut purged = store.purge().page(uri, now_ms)?;
-    if let Some(row) = present
-        && !purged.documents.contains(&row.fingerprint)
-    {
-        purged.documents.push(row.fingerprint);
-    }
+    let purged = store.purge().page(uri, now_ms)?;
     let done = CommandDone {
         url: Some(uri.to_string()),
         documents: Some(purged.documents.len() as u64),

@@ -159,7 +159,6 @@ impl Crawler {
         let dispatch = Dispatch::new(leases, replay, only_requested, index, &config.crawl);
         let verdict_terms = VerdictTerms::new(config);
         let sites_of = Arc::clone(&shared);
-        let grace = STOP_GRACE;
         let mut crawler = Self {
             plan: Plan {
                 mode,
@@ -170,7 +169,7 @@ impl Crawler {
             cycles: Cycles::new(channels.current, channels.gate, sites_of, verdict_terms),
             orders: Orders::default(),
             dispatch,
-            inbox: Inbox::new(channels.events, grace),
+            inbox: Inbox::new(channels.events, STOP_GRACE),
             upkeep: Upkeep::new(DiskWatch::new(&config.data_dir, &config.crawl)),
             memory: PageMemory::default(),
             progress: Progress::new(now, channels.progress),
