@@ -21,7 +21,9 @@ use super::rank::plan::Plan;
 use super::reader::Reader;
 use super::stop::MAX_SINGLE_CHARACTERS;
 use super::stored::StoredDocument;
-use super::view::{Counts, Days, Order, Ranked, Ranking, Statistics, View, Wanted, reckoned};
+use super::view::{
+    Counts, Days, Order, Precedence, Ranked, Ranking, Statistics, View, Wanted, reckoned,
+};
 
 /// A document that fits a query.
 #[derive(Debug, Clone, PartialEq)]
@@ -368,9 +370,9 @@ impl Search<'_> {
         let members = self
             .view
             .members(&self.plan, group.as_slice(), &[], &self.query.stop)?;
-        let place = |(group, (_, _, _, _, at))| Ranked {
+        let place = |(group, precedence): (u64, Precedence)| Ranked {
             score: 0.0,
-            at,
+            at: precedence.at,
             group: Some(group),
         };
         let shown = members.into_iter().skip(range.start).take(range.len());
@@ -402,7 +404,7 @@ impl Search<'_> {
         let mut documents = Vec::with_capacity(hits.len());
         for (hit, group) in hits {
             let others = members.iter().filter(|(of, _)| Some(*of) == group);
-            let others = others.map(|(_, (_, _, _, _, at))| *at);
+            let others = others.map(|(_, precedence)| precedence.at);
             let others: Vec<_> = others.filter(|at| *at != hit.at).collect();
             let mut outlets: Vec<String> = Vec::new();
             for at in &others {

@@ -9,6 +9,7 @@ use tantivy::DocAddress;
 
 use super::IndexError;
 use super::duplicates::reprints::Placed;
+use super::facets::days::DAY_MS;
 use super::rank::plan::Plan;
 use super::reader::Watermark;
 use super::schema::Column;
@@ -72,9 +73,42 @@ pub(crate) struct Ranking {
     pub(crate) counts: Option<Counts>,
 }
 
-/// What decides which reprint stands first in a list of them: the least. The earliest day comes first (the day of its fetch
-/// where a document has no date), on one day a document that names no other source, then the earliest time.
-pub(crate) type Precedence = (i64, bool, i64, i64, DocAddress);
+/// The order of the reprints of one text: the least comes first. The same in every index of a store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Precedence {
+    /// Day of publication, or of the fetch where a document has no date.
+    pub(crate) day: i64,
+    /// Whether the document names another source.
+    pub(crate) is_copy: bool,
+    /// Time of publication, or of the fetch; Unix milliseconds.
+    pub(crate) at_ms: i64,
+    /// Time of the fetch, Unix milliseconds.
+    pub(crate) fetched_ms: i64,
+    /// Number of its last change.
+    pub(crate) seq: u64,
+    /// Its place.
+    pub(crate) at: DocAddress,
+}
+
+impl Precedence {
+    pub(crate) fn new(
+        published_ms: Option<i64>,
+        fetched_ms: i64,
+        is_original: bool,
+        seq: u64,
+        at: DocAddress,
+    ) -> Self {
+        let at_ms = published_ms.unwrap_or(fetched_ms);
+        Self {
+            day: at_ms.div_euclid(DAY_MS),
+            is_copy: !is_original,
+            at_ms,
+            fetched_ms,
+            seq,
+            at,
+        }
+    }
+}
 
 /// One state of an index. A [`DocAddress`] that it gives is a place in it, and in no other.
 pub(crate) trait View {

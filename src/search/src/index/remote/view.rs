@@ -16,7 +16,7 @@ use super::super::rank::plan::Plan;
 use super::super::reader::Watermark;
 use super::super::schema::Column;
 use super::super::stop::CancellationToken;
-use super::super::storage::embedded::{UNDATED_HALF_LIVES, precedence_of};
+use super::super::storage::embedded::UNDATED_HALF_LIVES;
 use super::super::view::{Counts, Precedence, Ranked, Ranking, Statistics, View, Wanted};
 use super::json::{ordered, query, term};
 use super::{Body, RemoteIndex, hex, total, unhex};
@@ -90,8 +90,14 @@ impl<'a> RemoteView<'a> {
 
     fn precedence(&self, at: DocAddress) -> Precedence {
         self.with(at, |known| {
-            let fetched = known.fetched_ms;
-            precedence_of(known.published_ms, fetched, known.original, at)
+            let fetched_ms = known.fetched_ms;
+            Precedence::new(
+                known.published_ms,
+                fetched_ms,
+                known.original,
+                known.seq,
+                at,
+            )
         })
     }
 

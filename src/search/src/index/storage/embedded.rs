@@ -25,7 +25,6 @@ use crate::analyze::{gram_of_term, tokenizers};
 use crate::index::IndexError;
 use crate::index::duplicates::reprints::{Placed, Sketch};
 use crate::index::facets::counts::{DayCounts, GroupCounts, NameCounts};
-use crate::index::facets::days::DAY_MS;
 use crate::index::facets::values::MOST;
 use crate::index::rank::plan::Plan;
 use crate::index::reader::Watermark;
@@ -204,12 +203,14 @@ impl Embedded<'_> {
         };
         let original = columns.column_opt::<bool>(Column::Original.name())?;
         let original = original.and_then(|column| column.first(at.doc_id));
-        let fetched = time(Column::Fetched)?.unwrap_or(i64::MAX);
-        let published = time(Column::Published)?;
-        Ok(precedence_of(
-            published,
-            fetched,
+        let fetched_ms = time(Column::Fetched)?.unwrap_or(i64::MAX);
+        let published_ms = time(Column::Published)?;
+        let seq = columns.u64(Column::Seq.name())?.first(at.doc_id);
+        Ok(Precedence::new(
+            published_ms,
+            fetched_ms,
             original.unwrap_or(false),
+            seq.unwrap_or_default(),
             at,
         ))
     }
@@ -433,18 +434,6 @@ pub(crate) fn identity(searcher: &Searcher, at: DocAddress) -> tantivy::Result<(
     let fingerprint = first(columns.u64(Column::Fingerprint.name())?);
     let seq = first(columns.u64(Column::Seq.name())?);
     Ok((fingerprint.unwrap_or_default(), seq.unwrap_or_default()))
-}
-
-/// What decides which reprint stands first.
-pub(crate) fn precedence_of(
-    published_ms: Option<i64>,
-    fetched_ms: i64,
-    original: bool,
-    at: DocAddress,
-) -> Precedence {
-    let published_ms = published_ms.unwrap_or(fetched_ms);
-    let day = published_ms.div_euclid(DAY_MS);
-    (day, !original, published_ms, fetched_ms, at)
 }
 
 /// Breaks ties: the same in all indexes of a store, whose segments differ. What has not changed for longest comes first.
