@@ -152,14 +152,14 @@ fn config_names_all_mistakes() {
             ("b.toml", "seeds = 3\ndelay_ms = \"slow\"\n"),
         ],
     );
-    let text = "[crawl]\nmax_connections = \"many\"\nmax_outbox = -1\n[frontier]\njiter = 2\njitter = 2.0\nqueue_hash = \"md5\"\n\
+    let text = "[crawl]\nmax_connections = \"many\"\narticle_pages = -1\n[frontier]\njiter = 2\njitter = 2.0\nqueue_hash = \"md5\"\n\
                 [[follow]]\nnme = \"x\"\nname = \"x\"\nquery = \"油\"\n";
     folder.write("taojin.toml", text);
     let (_, problems) = config::read(Some(&folder.file("taojin.toml")), None);
     let told: Vec<String> = problems.iter().map(ToString::to_string).collect();
     let parts = [
         "taojin.toml line 2: crawl.max_connections = \"many\"",
-        "taojin.toml line 3: crawl.max_outbox = -1: write a whole number: use 1 or more, for example 4096",
+        "taojin.toml line 3: crawl.article_pages = -1: write a whole number: use a number from 1 to 1000, for example 20",
         "taojin.toml line 5: unknown key `jiter`; did you mean `jitter`?",
         "taojin.toml line 6: frontier.jitter = 2: use a number from 0 to 1, for example 0.1",
         "taojin.toml line 7: frontier.queue_hash = \"md5\"",

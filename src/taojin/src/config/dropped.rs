@@ -6,10 +6,16 @@ use super::origins::{environment, variable};
 use super::schema::line_of;
 
 /// Each with what holds now.
-const DROPPED: &[(&str, &str)] = &[(
-    "crawl.stop_grace_ms",
-    "requests under way get four seconds when the daemon stops",
-)];
+const DROPPED: &[(&str, &str)] = &[
+    (
+        "crawl.stop_grace_ms",
+        "requests under way get four seconds when the daemon stops",
+    ),
+    (
+        "crawl.max_outbox",
+        "the crawl goes on while documents wait for the index, as long as there is room on the disk",
+    ),
+];
 
 /// Whether a key is one of them.
 pub(super) fn is_dropped(key: &str) -> bool {

@@ -51,8 +51,6 @@ const SITE_SHARE: f64 = 0.25;
 /// Long reports and picture stories have up to a dozen pages. What has more is a book or a list, and each page is one more
 /// request of its host before any other page.
 const ARTICLE_PAGES: usize = 20;
-/// Documents that may wait for the index before the crawl slows down.
-const MAX_OUTBOX: u64 = 4096;
 /// A crawl log of this size is set aside and a new one begun.
 const CRAWL_LOG_BYTES: u64 = 64 * 1024 * 1024;
 /// How many old crawl logs are kept.
@@ -249,8 +247,6 @@ pub struct CrawlConfig {
     pub attachment_types: Vec<FileType>,
     /// Pages of one article that become one document, the first included; 1 switches this off.
     pub article_pages: usize,
-    /// Documents that may wait for the index; above it no new page is fetched until the index has caught up.
-    pub max_outbox: u64,
     /// Size in bytes at which the crawl log is rotated.
     pub crawl_log_bytes: u64,
     /// Number of rotated crawl logs that are kept.
@@ -272,7 +268,6 @@ impl Default for CrawlConfig {
             attachments: true,
             attachment_types: FileType::ALL.map(|(kind, _)| kind).to_vec(),
             article_pages: ARTICLE_PAGES,
-            max_outbox: MAX_OUTBOX,
             crawl_log_bytes: CRAWL_LOG_BYTES,
             crawl_log_files: CRAWL_LOG_FILES,
             pass_patience_ms: PASS_PATIENCE_MS,

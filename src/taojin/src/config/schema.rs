@@ -326,7 +326,6 @@ const CONFIG: &[Limit] = &[
     ("crawl.max_connections", 1.0, 10_000.0),
     ("crawl.site_share", 0.01, 1.0),
     ("crawl.article_pages", 1.0, 1_000.0),
-    ("crawl.max_outbox", 1.0, MANY),
     ("crawl.crawl_log_bytes", 1024.0, MANY),
     ("crawl.crawl_log_files", 0.0, 10_000.0),
     ("crawl.pass_patience_ms", 0.0, LONGEST_MS),
@@ -642,7 +641,6 @@ mod tests {
             allowed("crawl.max_connections").unwrap(),
             "use a number from 1 to 10000"
         );
-        assert_eq!(allowed("crawl.max_outbox").unwrap(), "use 1 or more");
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl<'a> Commands<'a> {
             Command::PurgeUrl { url } => return self.purge_url(url, now).map(Some),
             Command::Allow { url } => self.allow(url, now)?,
             // The socket handles these itself.
-            Command::Reindex | Command::Status => CommandDone::default(),
+            Command::Reindex | Command::TakeOverIndex | Command::Status => CommandDone::default(),
         };
         Ok(Some(Reply::Now(Response::Done(done))))
     }

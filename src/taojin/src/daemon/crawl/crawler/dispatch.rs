@@ -1,14 +1,11 @@
 //! Hands leases to the fetch tasks: what was requested one by one first, then what the frontier gives out, or the answers of an archive.
 
-use std::sync::Arc;
-
 use tokio::sync::mpsc;
 
 use super::orders::Orders;
 use crate::config::CrawlConfig;
 use crate::daemon::crawl::archive::Replay;
 use crate::daemon::crawl::visit::visitor::VisitTask;
-use crate::daemon::index::IndexProgress;
 use taojin_crawl::frontier::{Frontier, Lease, LeaseOutcome, Next};
 use taojin_crawl::store::Store;
 
@@ -19,10 +16,7 @@ pub(super) struct Dispatch {
     replay: Option<Replay>,
     /// Only what was requested one by one is given out.
     only_requested: bool,
-    index: Arc<IndexProgress>,
     max_connections: usize,
-    /// Documents that may wait for the index.
-    max_outbox: u64,
     /// A requested URL that must wait longer for its host is reported as put off, in milliseconds.
     patience_ms: i64,
 }
@@ -40,16 +34,13 @@ impl Dispatch {
         leases: mpsc::Sender<VisitTask>,
         replay: Option<Replay>,
         only_requested: bool,
-        index: Arc<IndexProgress>,
         config: &CrawlConfig,
     ) -> Self {
         Self {
             leases,
             replay,
             only_requested,
-            index,
             max_connections: config.max_connections,
-            max_outbox: config.max_outbox,
             patience_ms: i64::try_from(config.pass_patience_ms).unwrap_or(i64::MAX),
         }
     }
@@ -69,11 +60,6 @@ impl Dispatch {
         frontier.in_flight() > 0 || self.replay.as_ref().is_some_and(Replay::is_busy)
     }
 
-    /// Whether so much waits for the index that nothing more is fetched.
-    pub(super) fn is_lagging(&self) -> bool {
-        self.index.is_lagging(self.max_outbox)
-    }
-
     /// Hands out leases until a limit is reached; gives what the frontier says then.
     pub(super) fn hand_out(
         &mut self,
@@ -84,7 +70,7 @@ impl Dispatch {
     ) -> anyhow::Result<Next> {
         let mut soonest = None;
         loop {
-            if frontier.in_flight() >= self.max_connections || self.is_lagging() {
+            if frontier.in_flight() >= self.max_connections {
                 return Ok(in_a_second(now));
             }
             if !orders.is_empty() {
@@ -173,11 +159,10 @@ impl Dispatch {
     /// Hands out archived answers until there is no more room.
     pub(super) fn hand_out_archived(&mut self, now: i64) -> Next {
         loop {
-            let lagging = self.is_lagging();
             let Some(replay) = &mut self.replay else {
                 return Next::Idle;
             };
-            if lagging || replay.held() >= self.max_connections {
+            if replay.held() >= self.max_connections {
                 return in_a_second(now);
             }
             let Some(task) = replay.next(now) else {

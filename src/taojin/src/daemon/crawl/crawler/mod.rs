@@ -154,9 +154,8 @@ impl Crawler {
         };
         let archive = channels.gate.archive().map(Arc::clone);
         let only_requested = matches!(mode, Mode::Visit { .. });
-        let index = Arc::clone(shared.index());
         let leases = channels.leases;
-        let dispatch = Dispatch::new(leases, replay, only_requested, index, &config.crawl);
+        let dispatch = Dispatch::new(leases, replay, only_requested, &config.crawl);
         let verdict_terms = VerdictTerms::new(config);
         let sites_of = Arc::clone(&shared);
         let mut crawler = Self {
@@ -379,7 +378,7 @@ impl Crawler {
         if self.shared.pause().is_active() {
             return Ok(true);
         }
-        if self.dispatch.is_lagging() || self.orders.has_articles() {
+        if self.orders.has_articles() {
             return Ok(false);
         }
         if self.plan.is_single_visit() {
