@@ -60,6 +60,8 @@ pub enum Command {
     },
     /// Rebuild the index; the response comes when the new one is in place.
     Reindex,
+    /// The same where the index was made from another store, which is no more.
+    TakeOverIndex,
     /// Report the state of the daemon.
     Status,
 }

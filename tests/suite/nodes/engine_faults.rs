@@ -74,7 +74,7 @@ impl<'e> Installation<'e> {
     /// The document stays in the store, and one line says so and why.
     fn assert_refused(&self, number: usize, said: &[&str]) {
         let ran = self.import(number);
-        assert_eq!(ran.code, Some(1), "{said:?}: {ran:?}");
+        assert_eq!(ran.code, Some(3), "{said:?}: {ran:?}");
         assert_eq!(ran.err.lines().count(), 1, "{said:?}: {ran:?}");
         assert_has(&ran.err, &["is in the store and waits there"]);
         assert_has(&ran.err, said);

@@ -12,3 +12,5 @@ mod outage;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod patroni;
 mod replicas;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod restored;

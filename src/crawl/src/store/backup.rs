@@ -16,7 +16,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params_from_
 use taojin_uri::{CrawlUri, FingerprintKey};
 
 use super::addresses::KEY;
-use super::documents::{PRESENT, new_history};
+use super::documents::{PRESENT, REPLACED_STORE, new_history};
 use super::error::{Result, StoreError};
 use super::open::{DATABASE, Reader, Store, distrust_cells, lock, open_foreign};
 use super::record::{UrlClass, UrlState};
@@ -200,11 +200,11 @@ fn replace<T>(dir: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<(Opti
         let _ = fs::remove_file(&draft);
     }
     let done = filled?;
-    let last_known = end_of_old_store(&path)?;
+    let old = close_old_store(&path)?;
     // Before it has its name: a store that was set back must never be taken for the one it replaces.
-    begin_new_history(&draft, last_known.unwrap_or_default())?;
+    begin_new_history(&draft, old.as_ref())?;
     let mut kept = None;
-    if last_known.is_some() {
+    if old.is_some() {
         let aside = path.with_extension("sqlite.replaced");
         remove(&aside)?;
         fs::hard_link(&path, &aside).map_err(|e| StoreError::io(&aside, e))?;
@@ -219,11 +219,12 @@ fn replace<T>(dir: &Path, fill: impl FnOnce(&Path) -> Result<T>) -> Result<(Opti
     Ok((kept, done))
 }
 
-fn begin_new_history(draft: &Path, last_known: i64) -> Result<()> {
+fn begin_new_history(draft: &Path, old: Option<&OldStore>) -> Result<()> {
     let copy = open_foreign(draft, READ_WRITE).map_err(|e| StoreError::sql(draft, e))?;
     let copy = sql::Connection::to_file(copy, draft.to_owned());
     schema::create(&copy)?;
-    new_history(&copy, last_known)?;
+    let (seq, replaced) = old.map_or((0, &[][..]), |old| (old.last_change, &old.identities));
+    new_history(&copy, seq, replaced)?;
     Ok(())
 }
 
@@ -246,26 +247,49 @@ pub(super) fn give_to_owner(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Closes the store that is about to be replaced, so that nothing of it stays in a log next to it. Gives the number of its
-/// last change; none if there is no store.
-fn end_of_old_store(path: &Path) -> Result<Option<i64>> {
+/// What is known of the store that is about to be replaced.
+#[derive(Default)]
+struct OldStore {
+    last_change: i64,
+    /// Its own, and those of the stores whose place it took.
+    identities: Vec<i64>,
+}
+
+impl OldStore {
+    fn read(old: &Connection) -> rusqlite::Result<Self> {
+        let sql = format!(
+            "SELECT name, value FROM meta WHERE name IN ('document_seq', 'store_id') OR name LIKE '{REPLACED_STORE}%'"
+        );
+        let mut found = Self::default();
+        let mut select = old.prepare(&sql)?;
+        let mut rows = select.query([])?;
+        while let Some(row) = rows.next()? {
+            let (name, value): (String, i64) = (row.get(0)?, row.get(1)?);
+            if name == "document_seq" {
+                found.last_change = value;
+            } else {
+                found.identities.push(value);
+            }
+        }
+        Ok(found)
+    }
+}
+
+/// Closes the store that is about to be replaced, so that nothing of it stays in a log next to it. None if there is no store.
+fn close_old_store(path: &Path) -> Result<Option<OldStore>> {
     if !path.try_exists().map_err(|e| StoreError::io(path, e))? {
         return Ok(None);
     }
     // One that is damaged or of another program is replaced too: that is what a copy is for.
-    let last = open_foreign(path, READ_WRITE).and_then(|old| {
+    let found = open_foreign(path, READ_WRITE).and_then(|old| {
         old.pragma_update(None, "journal_mode", "delete")?;
-        old.query_row(
-            "SELECT value FROM meta WHERE name = 'document_seq'",
-            [],
-            |row| row.get(0),
-        )
+        OldStore::read(&old)
     });
     // Any of these would be taken for a part of the new store.
     for beside in ["sqlite-wal", "sqlite-shm", "sqlite-journal"] {
         remove(&path.with_extension(beside))?;
     }
-    Ok(Some(last.unwrap_or_default()))
+    Ok(Some(found.unwrap_or_default()))
 }
 
 fn copy_pages(

@@ -121,6 +121,18 @@ pub struct LastKnown {
     pub body: Option<Vec<u8>>,
 }
 
+/// Which store it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoreIdentity {
+    /// A number that no other store has.
+    pub id: i64,
+    /// Numbers of the stores whose place it took, in no order: what was made from them can be made again from this one.
+    pub replaced: Vec<i64>,
+}
+
+/// Names of the numbers in [`StoreIdentity::replaced`] begin so.
+pub(super) const REPLACED_STORE: &str = "replaced_store_";
+
 impl Reader {
     /// At most `limit` changes after number `seq`, in order; of a document that changed several times the last only.
     pub fn documents_after(&self, seq: i64, limit: usize) -> Result<Vec<DocumentRow>> {
@@ -196,9 +208,13 @@ impl Reader {
         })
     }
 
-    /// A number that no other store has: what is derived from this one carries it too.
-    pub fn store_id(&self) -> Result<i64> {
-        meta(&self.conn, "store_id")
+    /// Which store this is: what is derived from it carries its number too.
+    pub fn identity(&self) -> Result<StoreIdentity> {
+        let sql = format!("SELECT value FROM meta WHERE name LIKE '{REPLACED_STORE}%'");
+        Ok(StoreIdentity {
+            id: meta(&self.conn, "store_id")?,
+            replaced: self.rows(&sql, NONE, |row| row.get(0))?,
+        })
     }
 
     /// At most `limit` changes after number `seq`, in order, as if their documents were gone: also of rows whose bodies lie in a damaged
@@ -230,7 +246,8 @@ impl Store {
     /// For a store that was set back, for example to a backup: what was made of its later changes is of another store from
     /// now on, and none of the numbers up to `seq` comes again.
     pub fn begin_new_history(&mut self, seq: i64) -> Result<()> {
-        self.document_seq = new_history(&self.conn, seq.max(self.document_seq))?;
+        let replaced = [self.identity()?.id];
+        self.document_seq = new_history(&self.conn, seq.max(self.document_seq), &replaced)?;
         Ok(())
     }
 
@@ -254,8 +271,9 @@ impl Store {
     }
 }
 
-/// Gives the store a new identity and has the next change come after number `seq`. Gives the number of the last change.
-pub(super) fn new_history(conn: &Connection, seq: i64) -> Result<i64> {
+/// Gives the store a new identity, in the place of the `replaced` ones, and has the next change come after number `seq`. Returns the
+/// number of the last change.
+pub(super) fn new_history(conn: &Connection, seq: i64, replaced: &[i64]) -> Result<i64> {
     let tx = conn.transaction()?;
     let seq = seq.max(meta(&tx, LAST_SEQ)?);
     let random = match tx.sqlite() {
@@ -263,6 +281,9 @@ pub(super) fn new_history(conn: &Connection, seq: i64) -> Result<i64> {
         None => RANDOM,
     };
     let id: i64 = tx.query_row(random, NONE, |row| row.get(0))?;
+    for old in replaced {
+        set_meta(&tx, &format!("{REPLACED_STORE}{old:x}"), *old)?;
+    }
     set_meta(&tx, "store_id", id)?;
     set_meta(&tx, LAST_SEQ, seq)?;
     tx.commit()?;

@@ -45,7 +45,7 @@ pub use cluster::{
 };
 pub use documents::{
     Change, Cursor, CursorLost, DocOp, DocumentRow, Followed, LastKnown, NewDocument, NoCursor,
-    PackedBody,
+    PackedBody, StoreIdentity,
 };
 pub use error::StoreError;
 pub use follows::{DeliveredHit, Delivery, FollowMark, FollowRecord, Follows, NotifyOn};

@@ -449,10 +449,10 @@ impl DocumentCopy {
     pub fn open(place: &StorePlace) -> Result<Self> {
         let source = Reader::open(place)?;
         source.set_patience(std::time::Duration::ZERO);
-        let store_id = source.store_id()?;
+        let store_id = source.identity()?.id;
         let at = place.copy();
         let mut file = match open_file(&at) {
-            Ok(file) if file.store_id()? == store_id || file.last_document_seq()? == 0 => file,
+            Ok(file) if file.identity()?.id == store_id || file.last_document_seq()? == 0 => file,
             Err(error) if !matches!(error, StoreError::Damaged { .. }) => return Err(error),
             other => {
                 match other {

@@ -111,7 +111,10 @@ pub enum IndexError {
     )]
     RemoteMissing(String),
     /// The documents of another store are in it.
-    #[error("the search index at {0} was not made from this store: give search.index another name")]
+    #[error(
+        "the search index at {0} was made from another store: give search.index another name; or, where that store is no more, \
+         have `taojin reindex --take-over` make it again from this one"
+    )]
     RemoteOtherStore(String),
     /// There is no room on the disk to write.
     #[error("the search index in {} cannot be written, the disk or a quota is full ({cause}): make room", dir.display())]

@@ -73,11 +73,6 @@ impl Cutter {
         }
     }
 
-    /// One for another index, which cuts with the newest dictionary.
-    pub(crate) fn for_another(&self) -> Self {
-        Self::new(&self.analyzer, self.utc_offset_minutes)
-    }
-
     /// The dictionary that is to be cut with, where it is another than before.
     pub(crate) fn newer(&self) -> Option<Arc<Dictionary>> {
         let newest = self.analyzer.dictionary();

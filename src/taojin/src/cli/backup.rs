@@ -204,6 +204,12 @@ fn describe(facts: &BackupFacts) -> String {
 /// Arguments of `reindex`.
 #[derive(Debug, clap::Args)]
 pub(crate) struct ReindexArgs {
+    /// Also where the index was made from another store
+    ///
+    /// For an index in OpenSearch whose store is no more, for example after a backup was restored on a new machine. Never where that
+    /// store is still in use: its searches would lose their documents.
+    #[arg(long)]
+    take_over: bool,
     /// One JSON object with the count
     ///
     /// Its key is `documents`, the number of documents in the new index.
@@ -221,7 +227,12 @@ pub(crate) fn reindex(context: &Context, args: &ReindexArgs) -> anyhow::Result<E
     };
     loaded.refuse_without_index()?;
     let data_dir = &loaded.config.data_dir;
-    let response = control::send_command(data_dir, &Command::Reindex, |response| {
+    let command = if args.take_over {
+        Command::TakeOverIndex
+    } else {
+        Command::Reindex
+    };
+    let response = control::send_command(data_dir, &command, |response| {
         if let Response::Reindexing(at) = response {
             show(*at);
         }
@@ -239,7 +250,7 @@ pub(crate) fn reindex(context: &Context, args: &ReindexArgs) -> anyhow::Result<E
                 return Err(error.into());
             }
             let _store = open_store(&loaded)?;
-            rebuild_index(&loaded, show)?
+            rebuild_index(&loaded, args.take_over, show)?
         }
     };
     bar.finish_and_clear();

@@ -125,11 +125,9 @@ fn report(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCod
         output::text_in(text, |t| ChineseSummaryText { t })?;
     }
     summary.problems.iter().for_each(|p| output::note(p));
-    if let Some(why) = &summary.paused {
-        let text = output::pick(
-            format!("ended early: {}", why.paused),
-            format!("提前结束：{}", why.paused_zh),
-        );
+    let unfinished = &summary.unfinished;
+    if let (Some(why), Some(why_zh)) = (&unfinished.paused, &unfinished.paused_zh) {
+        let text = output::pick(format!("ended early: {why}"), format!("提前结束：{why_zh}"));
         return Err(anyhow::anyhow!(text));
     }
     let mut code = ExitCode::SUCCESS;
@@ -141,6 +139,21 @@ fn report(summary: &Summary, json: bool, handed: bool) -> anyhow::Result<ExitCod
     // What was whole is in the index; an archive that could not be read, or not to its end, is a failure.
     if !summary.problems.is_empty() {
         code = ExitCode::FAILURE;
+    }
+    if unfinished.index_waiting > 0 {
+        let (count, cause) = (unfinished.index_waiting, &unfinished.index_trouble);
+        let cause = output::printable(cause.as_deref().unwrap_or_default());
+        output::error(&output::pick(
+            format!(
+                "{count} changes wait in the store for the search index, the next command or daemon takes them in: {cause}"
+            ),
+            format!(
+                "{count} 项变更已存入存储，等待写入搜索索引，下次运行命令或守护进程时自动写入：{cause}"
+            ),
+        ));
+        if code == ExitCode::SUCCESS {
+            code = ExitCode::from(super::DOCUMENTS_WAIT);
+        }
     }
     Ok(code)
 }

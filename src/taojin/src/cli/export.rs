@@ -209,7 +209,7 @@ impl Deletions {
         mark: &WatermarkFile,
     ) -> anyhow::Result<Self> {
         let store = store::Reader::open(loaded.store_place())?;
-        let store_id = store.store_id()?;
+        let store_id = store.identity()?.id;
         let Some(seq) = IndexAt::new(loaded).seq_of(store_id)? else {
             let mend = "run taojin reindex, or wait until the daemon has rebuilt it";
             bail_usage!("--deleted: the index is not of this store; {mend}");

@@ -52,7 +52,7 @@ pub(crate) fn run(context: &Context, args: &Args) -> anyhow::Result<ExitCode> {
         .map_err(|e| UsageError(format!("{}: cannot be made: {e}", data_dir.display())))?;
     let store = open_store(&loaded)?;
     if args.rebuild {
-        let documents = rebuild_index(&loaded, |_| {})?;
+        let documents = rebuild_index(&loaded, false, |_| {})?;
         tracing::info!(documents, "indexed again");
     }
     let mut import = Import {

@@ -1,6 +1,7 @@
 //! The command line.
 //!
-//! Results go to stdout, progress and logs to stderr; the exit code is 0 (done), 1 (failed) or 2 (usage or configuration).
+//! Results go to stdout, progress and logs to stderr; the exit code is 0 (done), 1 (failed), 2 (usage or configuration) or 3
+//! (documents wait for the index).
 //! Each sub-command has a file of its own; none holds an algorithm.
 
 mod arguments;
@@ -41,6 +42,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::config::ConfigError;
+use crate::daemon::index::DocumentsWait;
 use crate::export::MarkError;
 use crate::serve::{BindError, CommandError};
 use context::{Context, UsageError};
@@ -150,6 +152,9 @@ commands! {
     Man(docs::ManArgs) => docs::man,
 }
 
+/// Exit code of a command whose documents are in the store and could not be taken into the index.
+const DOCUMENTS_WAIT: u8 = 3;
+
 /// Parses the arguments, runs the sub-command and gives the exit code.
 pub fn main() -> ExitCode {
     let words = search::mark_words(&Cli::command(), std::env::args_os().collect());
@@ -170,7 +175,13 @@ pub fn main() -> ExitCode {
                 output::error(&line);
             }
             let is_mistake = is_usage(&error) && !(is_service && may_pass(&error));
-            ExitCode::from(if is_mistake { 2 } else { 1 })
+            ExitCode::from(if error.downcast_ref::<DocumentsWait>().is_some() {
+                DOCUMENTS_WAIT
+            } else if is_mistake {
+                2
+            } else {
+                1
+            })
         }
     }
 }

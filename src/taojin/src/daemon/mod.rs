@@ -57,7 +57,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use tokio::sync::{mpsc, watch};
@@ -86,13 +86,14 @@ use crawl::crawler::{CrawlChannels, Crawler, Event};
 use crawl::sharing::{is_outage, wait_for_store};
 use crawl::visit::tasks;
 use crawl::visit::visitor::{Visitor, open_gate};
-use index::{Copier, Indexer};
+use index::Copier;
 use learn::learner::open_learner;
 use learn::templates::Seen;
 use reloading::{Current, pass_on};
 use report::systemd;
 use review::terms;
 use serving::start_server;
+use shared::Lifecycle;
 use taojin_crawl::store::{Follows, NodeLease, Reader, Store, StorePlace};
 use taojin_search::analyze::Analyzer;
 use watchdog::{EndedEarly, Worker, watch_over};
@@ -103,6 +104,11 @@ const SPARE_EVENTS: usize = 64;
 /// A database that does not answer is waited for so long at each question; then the crawl loop waits itself, and hears what comes
 /// meanwhile.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Time that a stop gives the indexer, whatever an engine does; what is left is done at the next start.
+const INDEX_GRACE: Duration = Duration::from_secs(4);
+/// How often is looked whether it is over.
+const LOOK_AT_STOP: Duration = Duration::from_millis(100);
 
 /// Told of each fetch as it ends, and of how many known addresses are still to be fetched.
 pub type ProgressCallback = Box<dyn FnMut(&LogLine, u64) + Send>;
@@ -328,7 +334,7 @@ impl Crawl {
             None => store.reader()?,
             Some(_) => Reader::open(loaded.documents_place())?,
         };
-        let indexer = indexer(loaded, &analyzer, reader, shared, is_daemon)?;
+        let indexer = index::start(loaded, &analyzer, reader, shared, is_daemon)?;
         let follows = store.follows()?;
         let (leases, work) = mpsc::channel(loaded.config.crawl.max_connections);
         let (learner, pages, templates, seen) =
@@ -395,36 +401,17 @@ impl Crawl {
             join("the copier", copying).await?;
         }
         // The loop held the other end of the poke channel; with it gone the indexer finishes.
-        let indexed = join("the indexer", self.indexing).await;
-        let summary = summary??;
+        let indexed = join_indexer(self.indexing, self.shared.lifecycle()).await;
+        let mut summary = summary??;
         fetched.and(indexed).and(learned)?;
+        let index = self.shared.index();
+        // Without trouble another node takes them in.
+        if let Some(trouble) = index.trouble() {
+            summary.unfinished.index_waiting = index.lag();
+            summary.unfinished.index_trouble = Some(trouble.text);
+        }
         Ok(summary)
     }
-}
-
-/// What the indexing thread runs until its channel is closed.
-type Indexing = Box<dyn FnOnce(&Receiver<()>) + Send>;
-
-/// What carries documents into the search index, wherever that is.
-fn indexer(
-    loaded: &LoadedConfig,
-    analyzer: &Analyzer,
-    reader: taojin_crawl::store::Reader,
-    shared: &Shared,
-    is_daemon: bool,
-) -> anyhow::Result<Indexing> {
-    if !loaded.config.cluster.serve {
-        let progress = Arc::clone(shared.index());
-        return Ok(Box::new(move |woken| {
-            index::without_index(woken, &progress)
-        }));
-    }
-    if let Some(at) = IndexAt::new(loaded).remote() {
-        let indexer = index::RemoteIndexer::new(loaded, at.clone(), analyzer, reader, shared)?;
-        return Ok(Box::new(move |woken| indexer.run(woken)));
-    }
-    let indexer = Indexer::open(loaded, analyzer, reader, shared, is_daemon)?;
-    Ok(Box::new(move |woken| indexer.run(woken)))
 }
 
 /// The store, for this process as the node that it is or becomes.
@@ -476,6 +463,29 @@ fn spawn_thread<T: Send + 'static>(
         .name(name.to_owned())
         .spawn(work)
         .with_context(|| format!("thread {name} cannot be started"))
+}
+
+/// Waits for the indexer: of a daemon that stops not much longer than [`INDEX_GRACE`], whatever an engine does.
+async fn join_indexer(
+    indexing: thread::JoinHandle<()>,
+    lifecycle: &Lifecycle,
+) -> anyhow::Result<()> {
+    let indexed = join("the indexer", indexing);
+    tokio::pin!(indexed);
+    let mut look = tokio::time::interval(LOOK_AT_STOP);
+    let mut stopping_since: Option<Instant> = None;
+    loop {
+        tokio::select! {
+            indexed = &mut indexed => return indexed,
+            _ = look.tick() => {}
+        }
+        if lifecycle.is_stopping() {
+            let since = *stopping_since.get_or_insert_with(Instant::now);
+            if since.elapsed() >= INDEX_GRACE {
+                lifecycle.engine_stop().stop();
+            }
+        }
+    }
 }
 
 /// Waits for a thread without holding up the runtime.

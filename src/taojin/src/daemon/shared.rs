@@ -15,6 +15,7 @@ use super::index::IndexProgress;
 use super::reloading::LastReload;
 use super::watchdog::{Heartbeat, Liveness, Worker};
 use taojin_crawl::store::NodeLease;
+use taojin_search::index::CancellationToken;
 
 /// Locks a value that is whole at any time, whoever panicked while holding it.
 pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -26,6 +27,7 @@ pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 pub(super) struct Lifecycle {
     is_stopping: AtomicBool,
     is_crawl_over: AtomicBool,
+    engine_stop: CancellationToken,
 }
 
 impl Lifecycle {
@@ -37,6 +39,11 @@ impl Lifecycle {
     /// Whether the daemon is winding down.
     pub(super) fn is_stopping(&self) -> bool {
         self.is_stopping.load(Ordering::Relaxed)
+    }
+
+    /// Ends what the indexer asks of an engine, once a stop has no more time for it.
+    pub(super) fn engine_stop(&self) -> &CancellationToken {
+        &self.engine_stop
     }
 
     /// Notes that the crawl loop has done its work: the other workers end after it.

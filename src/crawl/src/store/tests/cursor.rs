@@ -136,7 +136,7 @@ fn cursor_first_list_is_complete() {
     let rest = page(&first.next, 9).unwrap();
     assert_eq!(
         (rest.more, rest.next),
-        (false, Cursor::at(store.store_id().unwrap(), 8))
+        (false, Cursor::at(store.identity().unwrap().id, 8))
     );
     let new = |fingerprint| (fingerprint, Change::New);
     assert_eq!(seen, [new(3), new(4), new(5), new(6)]);

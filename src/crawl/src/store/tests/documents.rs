@@ -167,7 +167,7 @@ fn log_failed_commit_writes_nothing() {
 #[test]
 fn store_id_is_unique() {
     let (one, two) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    let id = |dir: &Path| Store::open(dir).unwrap().store_id().unwrap();
+    let id = |dir: &Path| Store::open(dir).unwrap().identity().unwrap().id;
     assert_eq!(id(one.path()), id(one.path()));
     assert_ne!(id(one.path()), id(two.path()));
 }

@@ -4,6 +4,8 @@
 
 mod document;
 mod json;
+mod lease;
+mod state;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -13,20 +15,18 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::IndexError;
-use super::recut::CutState;
-use super::schema::{CommitPayload, FORMAT};
+use super::schema::FORMAT;
 use super::stop::CancellationToken;
-use super::storage::left_out::SkippedDocuments;
+use state::StateDocuments;
 
+pub use lease::{Origin, RemoteLease};
+pub use state::{Progress, RemoteState};
 pub(super) use view::RemoteView;
 pub use writer::{Layout, RemoteWriter};
 
-/// Identifier of the one document that says how far the index is.
-const STATE_ID: &str = "state";
 /// A search is asked so often where a part of the index does not answer: that of a machine which just went away is answered
 /// by another copy the next time.
 const SEARCH_ATTEMPTS: u32 = 3;
@@ -77,74 +77,14 @@ pub struct RemoteIndex {
     transport: Arc<dyn Transport>,
     name: String,
     role: Role,
-}
-
-/// How far an index is.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct Progress {
-    /// Counts the indexes that were made under this name.
-    pub number: u64,
-    /// The engine's own name for the index; empty while it is being created.
-    pub uuid: String,
-    /// Number of the last change that it holds.
-    pub seq: u64,
-    /// Documents that could not be indexed.
-    #[serde(default)]
-    pub left_out: SkippedDocuments,
+    /// Ends what is asked for the writer.
+    stop: CancellationToken,
 }
 
 /// An index as the engine has it.
 struct Found {
     number: u64,
     uuid: String,
-}
-
-/// What the state document says.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
-pub struct RemoteState {
-    /// Identity of the store that the documents are in.
-    pub store: i64,
-    /// Version of the program that wrote it.
-    pub program: String,
-    /// Who writes it; empty: nobody at present.
-    pub holder: String,
-    /// Counts up while its holder is there.
-    pub beat: u64,
-    /// The index that is searched.
-    pub served: Progress,
-    /// The index that is being made, if one is.
-    #[serde(default)]
-    pub fresh: Option<Progress>,
-}
-
-impl RemoteState {
-    fn of(&mut self, role: Role) -> &mut Progress {
-        match role {
-            Role::Served => &mut self.served,
-            Role::Fresh => self.fresh.get_or_insert_default(),
-        }
-    }
-
-    /// The progress of an index that is to be created.
-    fn next(&self) -> Progress {
-        let fresh = self.fresh.as_ref().map_or(0, |fresh| fresh.number);
-        Progress {
-            number: self.served.number.max(fresh) + 1,
-            ..Progress::default()
-        }
-    }
-}
-
-impl From<RemoteState> for CommitPayload {
-    fn from(state: RemoteState) -> Self {
-        Self {
-            seq: state.served.seq,
-            format: FORMAT,
-            store: state.store,
-            program: state.program,
-            left_out: state.served.left_out,
-        }
-    }
 }
 
 impl RemoteIndex {
@@ -156,7 +96,13 @@ impl RemoteIndex {
             transport,
             name: name.to_owned(),
             role: Role::Served,
+            stop: CancellationToken::default(),
         }
+    }
+
+    /// The same index, whose writer gives up once this token is stopped.
+    pub fn with_stop(self, stop: CancellationToken) -> Self {
+        Self { stop, ..self }
     }
 
     /// The index that is to take the place of this one.
@@ -174,7 +120,11 @@ impl RemoteIndex {
 
     /// How far the index is; the default where there is none yet.
     pub fn state(&self) -> Result<RemoteState, IndexError> {
-        Ok(self.state_with_turn()?.0)
+        Ok(self.states().read()?.0)
+    }
+
+    fn states(&self) -> StateDocuments<'_> {
+        StateDocuments(self)
     }
 
     /// Which engine answers, and its version. An error where it is none that this program can use.
@@ -199,75 +149,6 @@ impl RemoteIndex {
 
     fn numbered_prefix(&self) -> String {
         format!("{}-v{FORMAT}-", self.name)
-    }
-
-    fn state_index(&self) -> String {
-        format!("{}-v{FORMAT}-state", self.name)
-    }
-
-    fn state_path(&self, id: &str) -> String {
-        format!("/{}/_doc/{id}", self.state_index())
-    }
-
-    /// How the texts of an index were cut; none where that is not known.
-    fn cut_state(&self, uuid: &str) -> Result<Option<CutState>, IndexError> {
-        let (status, found) =
-            self.ask("GET", &self.state_path(&cut_state_id(uuid)), Body::Empty)?;
-        if status == 404 {
-            return Ok(None);
-        }
-        self.accepted(status, &found)?;
-        Ok(serde_json::from_value(found["_source"].clone()).ok())
-    }
-
-    fn set_cut_state(&self, uuid: &str, state: &CutState) -> Result<(), IndexError> {
-        let path = self.state_path(&cut_state_id(uuid));
-        let (status, answer) = self.ask("PUT", &path, Body::Json(&json!(state)))?;
-        self.accepted(status, &answer)
-    }
-
-    /// The state, and what the next one must name so that nobody else has written one meanwhile; none where there is no state
-    /// yet.
-    fn state_with_turn(&self) -> Result<(RemoteState, Option<(u64, u64)>), IndexError> {
-        let (status, found) = self.ask("GET", &self.state_path(STATE_ID), Body::Empty)?;
-        if status == 404 {
-            return Ok((RemoteState::default(), None));
-        }
-        self.accepted(status, &found)?;
-        let state = serde_json::from_value(found["_source"].clone()).map_err(|e| {
-            self.failed(format!(
-                "the state in {} cannot be read ({e}): delete this index there, and the index is made again",
-                self.state_index()
-            ))
-        })?;
-        let number = |name: &str| found[name].as_u64().unwrap_or_default();
-        Ok((state, Some((number("_seq_no"), number("_primary_term")))))
-    }
-
-    /// Writes the state, if it is still the one of `turn`. Gives the turn of the next one.
-    fn set_state(
-        &self,
-        state: &RemoteState,
-        turn: Option<(u64, u64)>,
-    ) -> Result<Option<(u64, u64)>, IndexError> {
-        let condition = match turn {
-            None => "op_type=create".to_owned(),
-            Some((number, term)) => format!("if_seq_no={number}&if_primary_term={term}"),
-        };
-        let path = format!("{}?{condition}", self.state_path(STATE_ID));
-        let body = json!(state);
-        let (status, answer) = self.ask("PUT", &path, Body::Json(&body))?;
-        if status == 409 {
-            return Err(self.failed("another taojin writes it; this one waits".to_owned()));
-        }
-        self.accepted(status, &answer)?;
-        let number = |name: &str| answer[name].as_u64().unwrap_or_default();
-        Ok(Some((number("_seq_no"), number("_primary_term"))))
-    }
-
-    /// Makes the index that holds the state, where there is none.
-    fn create_state_index(&self, replicas: u32) -> Result<(), IndexError> {
-        self.create(&self.state_index(), &document::of_state(replicas))
     }
 
     /// Makes the index with this number, which the alias then leads to. Gives the name that the engine has for it.
@@ -314,6 +195,54 @@ impl RemoteIndex {
         }
     }
 
+    /// An error where the index is another one than this progress is of.
+    fn require(&self, progress: &Progress) -> Result<(), IndexError> {
+        let found = self.found()?;
+        if found.is_some_and(|found| found.uuid == progress.uuid) {
+            return Ok(());
+        }
+        let cause = "the index was deleted there; it is made again from the store";
+        Err(self.failed(cause.to_owned()))
+    }
+
+    /// Deletes the indexes of this name that are not in use: whoever made them ended before they were of any. Returns their names.
+    fn remove_orphans(&self, known: &[&Progress]) -> Result<Vec<String>, IndexError> {
+        let prefix = self.numbered_prefix();
+        let (status, all) = self.ask(
+            "GET",
+            &format!("/{prefix}*/_settings/index.uuid"),
+            Body::Empty,
+        )?;
+        self.accepted(status, &all)?;
+        let mut removed = Vec::new();
+        for (name, index) in all.as_object().into_iter().flatten() {
+            let number = name.strip_prefix(&prefix);
+            let is_numbered = number.is_some_and(|number| number.parse::<u64>().is_ok());
+            let uuid = index["settings"]["index"]["uuid"].as_str();
+            let is_known = known.iter().any(|known| Some(known.uuid.as_str()) == uuid);
+            if is_numbered && !is_known {
+                let (status, answer) = self.ask("DELETE", &format!("/{name}"), Body::Empty)?;
+                self.accepted(status, &answer)?;
+                removed.push(name.clone());
+            }
+        }
+        Ok(removed)
+    }
+
+    /// Sends the lines of a bulk request.
+    fn send_bulk(&self, lines: &[u8]) -> Result<(u16, Value), IndexError> {
+        // Without it the engine would make an index of its own where this one was deleted.
+        let path = format!("/{}/_bulk?require_alias=true", self.alias());
+        self.ask("POST", &path, Body::Lines(lines))
+    }
+
+    /// Has the engine write all that it has taken in into its files, so that a machine that starts again has nothing to replay.
+    fn flush(&self) -> Result<(), IndexError> {
+        let path = format!("/{}/_flush", self.alias());
+        let (status, answer) = self.ask("POST", &path, Body::Empty)?;
+        self.accepted(status, &answer)
+    }
+
     /// Lets the alias of this index lead to the fresh one, and deletes the one that it led to, in one step.
     fn put_in_place(&self, served: &Progress, fresh: &Progress) -> Result<(), IndexError> {
         let (old, new) = (self.numbered(served.number), self.numbered(fresh.number));
@@ -324,9 +253,7 @@ impl RemoteIndex {
         ]});
         let (status, answer) = self.ask("POST", "/_aliases", Body::Json(&actions))?;
         self.accepted(status, &answer)?;
-        // Nothing reads it any more.
-        let words = self.state_path(&cut_state_id(&served.uuid));
-        self.ask("DELETE", &words, Body::Empty).map(drop)
+        self.states().forget_cut_state(&served.uuid)
     }
 
     /// Deletes what the alias leads to.
@@ -426,7 +353,7 @@ impl RemoteIndex {
     }
 
     fn ask(&self, method: &str, path: &str, body: Body<'_>) -> Result<(u16, Value), IndexError> {
-        self.ask_until(method, path, body, &CancellationToken::default())
+        self.ask_until(method, path, body, &self.stop)
     }
 
     fn ask_until(
@@ -530,11 +457,6 @@ impl fmt::Display for EngineVersion {
         };
         write!(f, "{name} {}", self.number)
     }
-}
-
-/// Identifier of the document that says how the texts of an index were cut, beside the state.
-fn cut_state_id(uuid: &str) -> String {
-    format!("words-{uuid}")
 }
 
 /// Whether an answer is of some shards only: it looks whole and is not.

@@ -8,7 +8,10 @@ use serde_json::{Value, json};
 
 use super::document::{placed, written};
 use super::json::query;
-use super::{Body, CancellationToken, EngineVersion, Layout, RemoteIndex, RemoteWriter, Transport};
+use super::{
+    Body, CancellationToken, EngineVersion, Layout, Origin, RemoteIndex, RemoteLease, RemoteWriter,
+    Transport,
+};
 use crate::analyze::Analyzer;
 use crate::index::rank::plan::Plan;
 use crate::index::recut::CutState;
@@ -110,20 +113,27 @@ fn opening(seq: u64, store: i64) -> Vec<(u16, Value)> {
     ]
 }
 
+fn origin() -> Origin {
+    Origin {
+        store: STORE,
+        last_seq: 100,
+        ..Origin::default()
+    }
+}
+
+fn lease(script: &Arc<Script>) -> Result<RemoteLease, IndexError> {
+    let layout = Layout {
+        shards: 1,
+        replicas: 0,
+    };
+    RemoteLease::take(script.index(), layout, &origin(), "a")
+}
+
 fn writer(script: &Arc<Script>) -> Result<RemoteWriter, IndexError> {
     let documents = Arc::new(MemoryDocuments::default());
-    RemoteWriter::open(
-        script.index(),
-        &Analyzer::new(&[]),
-        &Config::default(),
-        Layout {
-            shards: 1,
-            replicas: 0,
-        },
-        documents,
-        STORE,
-        "a",
-    )
+    let (lease, analyzer) = (lease(script)?, Analyzer::new(&[]));
+    let opened = RemoteWriter::open(&lease, &analyzer, &Config::default(), documents)?;
+    Ok(opened.expect("it is not outdated"))
 }
 
 fn said<T>(result: Result<T, IndexError>) -> String {
@@ -296,10 +306,11 @@ fn remote_deleted_index_is_made_again() {
 
     // While nothing comes in.
     let script = Script::new(opening(5, STORE));
-    let mut writing = writer(&script).unwrap();
+    let held = lease(&script).unwrap();
+    script.answers.lock().unwrap().clear();
     let (status, error) = missing();
     script.and(status, error);
-    assert!(said(writing.record_heartbeat()).contains("was deleted there"));
+    assert!(said(held.record_heartbeat()).contains("was deleted there"));
 
     let foreign = json!({ format!("oil-v{FORMAT}"): {"mappings": {}} });
     let mut answers = opening(5, STORE);
@@ -312,9 +323,8 @@ fn remote_swap_that_was_not_noted_is_noted() {
     let mut answers = opening(5, STORE);
     answers[1].1["_source"]["fresh"] = json!({"number": 2, "uuid": "u2", "seq": 8});
     answers[2] = (200, description(2, "u2"));
-    let writer = writer(&Script::new(answers)).unwrap();
-    assert_eq!(writer.last_seq(), 8);
-    assert!(!writer.has_fresh());
+    assert!(!lease(&Script::new(answers.clone())).unwrap().has_fresh());
+    assert_eq!(writer(&Script::new(answers)).unwrap().last_seq(), 8);
 }
 
 #[test]
@@ -375,4 +385,77 @@ fn refusals_name_what_mends_them() {
     );
     assert!(!said_blocked.contains("search.user"), "{said_blocked}");
     assert!(said(search(&index)).contains("no connection"), "away");
+}
+
+/// A server between that takes less than the engine: nothing is lost, and one document that is too long alone is named.
+#[test]
+fn remote_long_request_is_split() {
+    let too_large = || {
+        (
+            413,
+            Value::from("<html>413 Request Entity Too Large</html>"),
+        )
+    };
+    let done = |count: usize| {
+        (
+            200,
+            json!({"items": vec![json!({"index": {"status": 200}}); count]}),
+        )
+    };
+    let script = Script::new(opening(5, STORE));
+    let mut writer = writer(&script).unwrap();
+    (0..3).for_each(|_| add(&mut writer));
+    // Three are split into one and two, these into one and one, of which the last is too long alone.
+    for answer in [too_large(), done(1), too_large(), done(1), too_large()] {
+        script.and(answer.0, answer.1);
+    }
+    script.and(200, json!({}));
+    script.and(200, description(1, "u1"));
+    script.and(200, json!({"_seq_no": 6, "_primary_term": 1}));
+    writer.commit(9).unwrap();
+    let left = writer.left_out().listed;
+    assert_eq!(left.len(), 1, "{left:?}");
+    assert!(left[0].reason.contains("client_max_body_size"), "{left:?}");
+    let asked = script.asked.lock().unwrap().join("\n");
+    assert_eq!(asked.matches("_bulk").count(), 5, "{asked}");
+}
+
+/// Of a store whose place this one took: it is searched, and not written into.
+#[test]
+fn remote_index_of_replaced_store_is_outdated() {
+    let take = |origin: &Origin| {
+        let script = Script::new(opening(5, STORE - 1));
+        let layout = Layout {
+            shards: 1,
+            replicas: 0,
+        };
+        RemoteLease::take(script.index(), layout, origin, "a")
+    };
+    let replaced = Origin {
+        replaced: vec![STORE - 1],
+        ..origin()
+    };
+    assert!(take(&replaced).unwrap().is_outdated());
+    let takes_over = Origin {
+        takes_over: true,
+        ..origin()
+    };
+    assert!(take(&takes_over).unwrap().is_outdated());
+    assert!(said(take(&origin())).contains("reindex --take-over"));
+}
+
+#[test]
+fn remote_orphans_are_deleted() {
+    let uuid = |uuid: &str| json!({"settings": {"index": {"uuid": uuid}}});
+    let script = Script::new(opening(5, STORE));
+    let held = lease(&script).unwrap();
+    script.answers.lock().unwrap().clear();
+    let name = |of: &str| format!("oil-v{FORMAT}-{of}");
+    script.and(
+        200,
+        json!({name("1"): uuid("u1"), name("2"): uuid("u2"), name("state"): uuid("u3")}),
+    );
+    script.and(200, json!({"acknowledged": true}));
+    assert_eq!(held.remove_orphans().unwrap(), [name("2")]);
+    assert_eq!(script.last(), format!("DELETE /{}", name("2")));
 }

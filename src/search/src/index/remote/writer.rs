@@ -2,8 +2,6 @@
 //! the index holds everything. A document carries the number of its change as version: what comes late, or again, never
 //! replaces what is newer.
 
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::{self, JoinHandle};
 
@@ -12,7 +10,6 @@ use serde_json::{Value, json};
 use super::super::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
 use super::super::rank::plan::Plan;
 use super::super::recut::{Recut, RecutEngine, RecutProgress, cut_again, take_dictionary};
-use super::super::schema::PROGRAM;
 use super::super::stop::CancellationToken;
 use super::super::storage::left_out::{SkippedDocument, SkippedDocuments};
 use super::super::storage::writer::IndexWriter;
@@ -21,12 +18,15 @@ use super::super::view::reckoned;
 use super::super::{Config, IndexError};
 use super::document::fields;
 use super::json::query;
+use super::lease::RemoteLease;
 use super::view::{RemoteView, sketch_of};
-use super::{Body, Progress, RemoteIndex, RemoteState, Role, hex, unhex};
+use super::{Body, Progress, RemoteIndex, hex, unhex};
 use crate::analyze::Analyzer;
 
 /// Bytes of one bulk request, at least; engines take 100 MB.
 const BULK_BYTES: usize = 4 << 20;
+/// Status of an answer to a request that is longer than a server takes.
+const TOO_LARGE: u16 = 413;
 /// Documents that are recalled at once.
 const RECALLED: usize = 5_000;
 
@@ -40,22 +40,6 @@ struct Change {
     url: String,
 }
 
-/// The right to write the indexes of one name, and what their state document says. Whoever writes the state without having
-/// read the last one fails.
-struct Lease {
-    index: RemoteIndex,
-    state: RemoteState,
-    turn: Option<(u64, u64)>,
-}
-
-impl Lease {
-    fn write(&mut self) -> Result<(), IndexError> {
-        self.state.beat += 1;
-        self.turn = self.index.set_state(&self.state, self.turn)?;
-        Ok(())
-    }
-}
-
 /// How an index is made in an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Layout {
@@ -67,7 +51,7 @@ pub struct Layout {
 
 /// The one writer of an index in an engine, or of the one that is to take its place.
 pub struct RemoteWriter {
-    lease: Rc<RefCell<Lease>>,
+    lease: RemoteLease,
     index: RemoteIndex,
     /// Of the last commit, but for the documents that were left out since.
     progress: Progress,
@@ -75,164 +59,121 @@ pub struct RemoteWriter {
     reprints: Reprints,
     cutter: Cutter,
     recut: Recut,
-    /// What is to be sent next: the lines of a bulk request, and the changes in it.
-    lines: Vec<u8>,
-    changes: Vec<Change>,
+    /// What is to be sent next.
+    bulk: Bulk,
+    /// Bytes of one bulk request, at least.
+    bulk_bytes: usize,
     /// The request that is under way: the engine works while the next texts are cut.
     under_way: Option<UnderWay>,
-    is_of_other_version: bool,
 }
 
-/// A bulk request that is not answered yet.
-struct UnderWay {
+/// Changes of one bulk request.
+#[derive(Default)]
+struct Bulk {
     changes: Vec<Change>,
-    answer: JoinHandle<Result<(u16, Value), IndexError>>,
+    /// Lines of the request.
+    lines: Vec<u8>,
+    /// Where in them those of each change begin.
+    begins: Vec<usize>,
 }
+
+impl Bulk {
+    fn push(&mut self, change: Change, lines: [Option<&Value>; 2]) {
+        self.begins.push(self.lines.len());
+        for line in lines.into_iter().flatten() {
+            self.lines.extend_from_slice(line.to_string().as_bytes());
+            self.lines.push(b'\n');
+        }
+        self.changes.push(change);
+    }
+
+    /// Takes the second half of the changes out.
+    fn split(&mut self) -> Bulk {
+        let at = self.changes.len() / 2;
+        let from = self.begins.get(at).copied().unwrap_or_default();
+        let begins = self.begins.split_off(at);
+        Bulk {
+            changes: self.changes.split_off(at),
+            lines: self.lines.split_off(from),
+            begins: begins.into_iter().map(|begin| begin - from).collect(),
+        }
+    }
+}
+
+/// A bulk request that is not answered yet, and how it is to be sent again.
+struct UnderWay(JoinHandle<(Bulk, Result<(u16, Value), IndexError>)>);
 
 impl RemoteWriter {
-    /// Opens the index for `holder`, or makes it in this layout; one that is lost is made again. `documents` are those of the
-    /// store whose identity is `store`: an index of another store is refused. Whoever wrote it before fails from now on.
+    /// Opens the index that is searched. None where it is to be made again and not to be written into. `documents` are those of the
+    /// store that the lease is for.
     pub fn open(
-        index: RemoteIndex,
+        lease: &RemoteLease,
         analyzer: &Analyzer,
         config: &Config,
-        layout: Layout,
         documents: Arc<dyn DocumentSource>,
-        store: i64,
-        holder: &str,
-    ) -> Result<Self, IndexError> {
-        let version = index.engine_version()?;
-        let (mut state, turn) = index.state_with_turn()?;
-        if turn.is_some() && state.store != store {
-            return Err(IndexError::RemoteOtherStore(index.place()));
+    ) -> Result<Option<Self>, IndexError> {
+        if lease.is_outdated() {
+            return Ok(None);
         }
-        if turn.is_none() {
-            index.create_state_index(layout.replicas)?;
-        }
-        let found = index.found()?;
-        let is_found = |known: &Progress| found.as_ref().is_some_and(|f| f.uuid == known.uuid);
-        if let Some(fresh) = state.fresh.take_if(|fresh| is_found(fresh)) {
-            // Its alias was moved, and whoever did that ended before it could say so.
-            state.served = fresh;
-        }
-        let is_of_other_version = state.program != PROGRAM;
-        let is_lost = !is_found(&state.served);
-        if is_lost {
-            state.served = match &found {
-                // Another one, put there by hand, or the state is lost: what it has is sent again.
-                Some(found) => Progress {
-                    number: found.number,
-                    uuid: found.uuid.clone(),
-                    ..Progress::default()
-                },
-                None => state.next(),
-            };
-        }
-        (state.store, state.program) = (store, PROGRAM.to_owned());
-        state.holder = holder.to_owned();
-        let mut lease = Lease { index, state, turn };
-        lease.write()?;
-        if found.is_none() {
-            let number = lease.state.served.number;
-            let uuid = lease.index.create_numbered(number, &version, layout)?;
-            lease.state.served.uuid = uuid;
-            lease.write()?;
-        }
-        let lease = Rc::new(RefCell::new(lease));
         let cutter = Cutter::new(analyzer, config.utc_offset_minutes);
-        let writer = Self::over(lease, Role::Served, cutter, documents)?;
-        Ok(Self {
-            is_of_other_version,
-            ..writer
-        })
+        Self::over(lease, lease.served(), cutter, documents).map(Some)
     }
 
-    /// Whether the last one to open it was another version of the program, which may have failed where this one does not.
-    pub fn is_of_other_version(&self) -> bool {
-        self.is_of_other_version
-    }
-
-    /// A writer of an index of its own, empty or as far as it came before, that [`Self::put_in_place`] lets take the place of
-    /// this one. Both may be written in turn.
-    pub fn fresh(&self, layout: Layout) -> Result<Self, IndexError> {
-        {
-            let mut lease = self.lease.borrow_mut();
-            let index = lease.index.fresh();
-            let found = index.found()?;
-            let is_known = |fresh: &Progress| found.as_ref().is_some_and(|f| f.uuid == fresh.uuid);
-            if !lease.state.fresh.as_ref().is_some_and(is_known) {
-                let next = lease.state.next();
-                let number = next.number;
-                lease.state.fresh = Some(next);
-                lease.write()?;
-                if found.is_some() {
-                    // Of an attempt that nobody remembers.
-                    index.remove()?;
-                }
-                let version = index.engine_version()?;
-                let uuid = index.create_numbered(number, &version, layout)?;
-                lease.state.of(Role::Fresh).uuid = uuid;
-                lease.write()?;
-            }
-        }
-        let cutter = self.cutter.for_another();
-        let documents = Arc::clone(&self.documents);
-        Self::over(Rc::clone(&self.lease), Role::Fresh, cutter, documents)
+    /// Opens an index of its own, empty or as far as it came before, that [`Self::put_in_place`] lets take the place of the one that
+    /// is searched. Both may be written in turn.
+    pub fn open_fresh(
+        lease: &RemoteLease,
+        analyzer: &Analyzer,
+        config: &Config,
+        documents: Arc<dyn DocumentSource>,
+    ) -> Result<Self, IndexError> {
+        let index = lease.open_fresh()?;
+        let cutter = Cutter::new(analyzer, config.utc_offset_minutes);
+        Self::over(lease, index, cutter, documents)
     }
 
     fn over(
-        lease: Rc<RefCell<Lease>>,
-        role: Role,
+        lease: &RemoteLease,
+        index: RemoteIndex,
         cutter: Cutter,
         documents: Arc<dyn DocumentSource>,
     ) -> Result<Self, IndexError> {
-        let (index, progress) = {
-            let mut lease = lease.borrow_mut();
-            let index = match role {
-                Role::Served => lease.index.clone(),
-                Role::Fresh => lease.index.fresh(),
-            };
-            (index, lease.state.of(role).clone())
-        };
+        let progress = lease.held().progress(index.role);
         let recut = match progress.seq {
             0 => Recut::new(cutter.dictionary()),
-            _ => Recut::resume(index.cut_state(&progress.uuid)?, cutter.dictionary()),
+            _ => Recut::resume(
+                index.states().cut_state(&progress.uuid)?,
+                cutter.dictionary(),
+            ),
         };
         let mut reprints = Reprints::new(Arc::clone(&documents));
         recall(&index, &mut reprints)?;
         let mut writer = Self {
-            lease,
+            lease: lease.clone(),
             index,
             progress,
             documents,
             reprints,
             cutter,
             recut,
-            lines: Vec::new(),
-            changes: Vec::new(),
+            bulk: Bulk::default(),
+            bulk_bytes: BULK_BYTES,
             under_way: None,
-            is_of_other_version: false,
         };
         writer.save_cut_state()?;
         Ok(writer)
     }
 
-    /// Lets `fresh`, which has everything, take the place of this index, which is deleted.
-    pub fn put_in_place(self, mut fresh: Self) -> Result<Self, IndexError> {
-        fresh.commit(fresh.last_seq())?;
-        let mut lease = self.lease.borrow_mut();
-        lease.index.put_in_place(&self.progress, &fresh.progress)?;
-        lease.state.served = fresh.progress.clone();
-        lease.state.fresh = None;
-        lease.write()?;
-        fresh.index = lease.index.clone();
-        drop(lease);
-        Ok(fresh)
+    /// Lets this index, which has everything, take the place of the one that is searched, which is deleted.
+    pub fn put_in_place(mut self) -> Result<Self, IndexError> {
+        self.commit(self.last_seq())?;
+        self.index = self.lease.put_in_place(&self.progress)?;
+        Ok(self)
     }
 
-    /// Whether an index that was to take the place of this one was not finished.
-    pub fn has_fresh(&self) -> bool {
-        self.lease.borrow().state.fresh.is_some()
+    /// Has the engine write what it has taken in into its files.
+    pub fn flush(&self) -> Result<(), IndexError> {
+        self.index.flush()
     }
 
     /// Documents that the index has.
@@ -263,29 +204,6 @@ impl RemoteWriter {
         Ok((known.collect(), until))
     }
 
-    /// Says that the holder is still there; fails where another one has taken its place, or where the index is gone.
-    pub fn record_heartbeat(&mut self) -> Result<(), IndexError> {
-        self.require_index()?;
-        self.lease.borrow_mut().write()
-    }
-
-    /// An error where the index is another one than before.
-    fn require_index(&self) -> Result<(), IndexError> {
-        let found = self.index.found()?;
-        if found.is_some_and(|found| found.uuid == self.progress.uuid) {
-            return Ok(());
-        }
-        let cause = "the index was deleted there; it is made again from the store";
-        Err(self.index.failed(cause.to_owned()))
-    }
-
-    /// Lets another one take its place at once.
-    pub fn release(self) -> Result<(), IndexError> {
-        let mut lease = self.lease.borrow_mut();
-        lease.state.holder.clear();
-        lease.write()
-    }
-
     /// Sends a document with its place among the reprints.
     fn put(
         &mut self,
@@ -311,12 +229,8 @@ impl RemoteWriter {
         let action = json!({action: {
             "_id": hex(change.fingerprint), "version": change.seq, "version_type": "external_gte",
         }});
-        for line in [Some(&action), document].into_iter().flatten() {
-            self.lines.extend_from_slice(line.to_string().as_bytes());
-            self.lines.push(b'\n');
-        }
-        self.changes.push(change);
-        if self.lines.len() >= BULK_BYTES {
+        self.bulk.push(change, [Some(&action), document]);
+        if self.bulk.lines.len() >= self.bulk_bytes {
             self.send()
         } else {
             Ok(())
@@ -326,30 +240,55 @@ impl RemoteWriter {
     /// Sends what waits, once the request before it is answered.
     fn send(&mut self) -> Result<(), IndexError> {
         self.receive()?;
-        if self.changes.is_empty() {
-            return Ok(());
+        let bulk = std::mem::take(&mut self.bulk);
+        if !bulk.changes.is_empty() {
+            let index = self.index.clone();
+            self.under_way = Some(UnderWay(thread::spawn(move || {
+                let answer = index.send_bulk(&bulk.lines);
+                (bulk, answer)
+            })));
         }
-        // Without it the engine would make an index of its own where this one was deleted.
-        let path = format!("/{}/_bulk?require_alias=true", self.index.alias());
-        let (index, lines) = (self.index.clone(), std::mem::take(&mut self.lines));
-        let answer = thread::spawn(move || index.ask("POST", &path, Body::Lines(&lines)));
-        self.under_way = Some(UnderWay {
-            changes: std::mem::take(&mut self.changes),
-            answer,
-        });
         Ok(())
     }
 
-    /// Waits for the answer to the request that is under way. A document that the engine cannot take is put aside; that it is
-    /// too busy is an error.
+    /// Waits for the answer to the request that is under way, and notes it.
     fn receive(&mut self) -> Result<(), IndexError> {
-        let Some(UnderWay { changes, answer }) = self.under_way.take() else {
+        let Some(UnderWay(answer)) = self.under_way.take() else {
             return Ok(());
         };
         let answer = answer.join();
-        let (status, answer) =
-            answer.map_err(|_| self.index.failed("a request broke off".to_owned()))??;
-        self.index.accepted(status, &answer)?;
+        let (bulk, answer) =
+            answer.map_err(|_| self.index.failed("a request broke off".to_owned()))?;
+        let mut waiting = vec![(bulk, Some(answer?))];
+        while let Some((mut bulk, answer)) = waiting.pop() {
+            let (status, answer) = match answer {
+                Some(answer) => answer,
+                None => self.index.send_bulk(&bulk.lines)?,
+            };
+            if status != TOO_LARGE {
+                self.index.accepted(status, &answer)?;
+                self.note_answers(bulk.changes, &answer)?;
+            } else if bulk.changes.len() > 1 {
+                // A server between allows less; also of the requests to come.
+                self.bulk_bytes = (bulk.lines.len() / 2).clamp(1, self.bulk_bytes);
+                let second = bulk.split();
+                waiting.extend([(second, None), (bulk, None)]);
+            } else {
+                let bytes = bulk.lines.len();
+                for change in bulk.changes {
+                    let reason = format!(
+                        "the engine, or a server before it, takes no request of {bytes} bytes (status 413): \
+                         raise http.max_content_length there, for nginx client_max_body_size"
+                    );
+                    self.leave_out(change, reason);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes the answers to some changes. A document that the engine cannot take is put aside; that it is too busy is an error.
+    fn note_answers(&mut self, changes: Vec<Change>, answer: &Value) -> Result<(), IndexError> {
         let items = answer["items"].as_array().map_or(&[][..], Vec::as_slice);
         if items.len() != changes.len() {
             let (got, asked) = (items.len(), changes.len());
@@ -364,12 +303,7 @@ impl RemoteWriter {
                 200..300 | 409 => {}
                 // It was deleted before.
                 404 if item["error"].is_null() => {}
-                400 => self.progress.left_out.put(SkippedDocument {
-                    fingerprint: change.fingerprint,
-                    seq: change.seq,
-                    url: change.url,
-                    reason: super::message(item),
-                }),
+                400 => self.leave_out(change, super::message(item)),
                 status => {
                     let status = u16::try_from(status).unwrap_or(500);
                     return self.index.accepted(status, item);
@@ -378,11 +312,24 @@ impl RemoteWriter {
         }
         Ok(())
     }
+
+    fn leave_out(&mut self, change: Change, reason: String) {
+        self.progress.left_out.put(SkippedDocument {
+            fingerprint: change.fingerprint,
+            seq: change.seq,
+            url: change.url,
+            reason,
+        });
+    }
 }
 
 impl IndexWriter for RemoteWriter {
     fn last_seq(&self) -> u64 {
         self.progress.seq
+    }
+
+    fn is_of_other_version(&self) -> bool {
+        self.lease.is_of_other_version()
     }
 
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
@@ -429,12 +376,12 @@ impl IndexWriter for RemoteWriter {
         if status != 404 {
             self.index.accepted(status, &answer)?;
         }
-        self.require_index()?;
+        self.index.require(&self.progress)?;
         self.progress.seq = seq;
-        let mut lease = self.lease.borrow_mut();
-        *lease.state.of(self.index.role) = self.progress.clone();
-        lease.write()?;
-        drop(lease);
+        let mut held = self.lease.held();
+        held.set_progress(self.index.role, self.progress.clone());
+        held.write()?;
+        drop(held);
         self.save_cut_state()
     }
 
@@ -470,7 +417,9 @@ impl RecutEngine for RemoteWriter {
 
     fn save_cut_state(&mut self) -> Result<(), IndexError> {
         if let Some(state) = self.recut.unsaved() {
-            self.index.set_cut_state(&self.progress.uuid, state)?;
+            self.index
+                .states()
+                .set_cut_state(&self.progress.uuid, state)?;
             self.recut.set_saved();
         }
         Ok(())

@@ -129,12 +129,6 @@ impl Writer {
         Ok(writer)
     }
 
-    /// Whether the last commit was written by another version of the program, which may have failed where this one does
-    /// not.
-    pub fn is_of_other_version(&self) -> bool {
-        self.is_of_other_version
-    }
-
     fn replace(
         &mut self,
         stored: &StoredDocument,
@@ -217,6 +211,10 @@ impl Writer {
 impl IndexWriter for Writer {
     fn last_seq(&self) -> u64 {
         self.last_seq
+    }
+
+    fn is_of_other_version(&self) -> bool {
+        self.is_of_other_version
     }
 
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
@@ -432,6 +430,9 @@ fn open_or_create(dir: &Path) -> Result<Index, IndexError> {
 pub trait IndexWriter {
     /// Sequence number of the last commit, 0 for an empty index: everything after it must be added again.
     fn last_seq(&self) -> u64;
+
+    /// Whether the last commit was written by another version of the program, which may have failed where this one does not.
+    fn is_of_other_version(&self) -> bool;
 
     /// Adds a document, in place of an older one with the same fingerprint. Seen by readers after the commit.
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError>;

@@ -13,7 +13,9 @@ use taojin_test_opensearch::{OpenSearch, Unavailable, send};
 use super::memory::MemoryDocuments;
 use super::{ANALYZER, STORE, documents_of};
 use crate::analyze::Analyzer;
-use crate::index::remote::{Body, Layout, RemoteIndex, RemoteWriter, Transport};
+use crate::index::remote::{
+    Body, Layout, Origin, RemoteIndex, RemoteLease, RemoteWriter, Transport,
+};
 use crate::index::{
     CancellationToken, Config, DocumentSource, IndexError, IndexWriter, Reader, StoredDocument,
     Writer,
@@ -145,12 +147,18 @@ impl TestIndex {
                     shards: SHARDS,
                     replicas: 0,
                 };
-                RemoteWriter::open(index, analyzer, &config, layout, source, STORE, "test").map(
-                    |writer| Keeping {
-                        inner: EngineWriter::Remote(writer),
+                let origin = Origin {
+                    store: STORE,
+                    last_seq: u64::MAX,
+                    ..Origin::default()
+                };
+                RemoteLease::take(index, layout, &origin, "test").and_then(|lease| {
+                    let writer = RemoteWriter::open(&lease, analyzer, &config, source)?;
+                    Ok(Keeping {
+                        inner: EngineWriter::Remote(writer.expect("of this store"), lease),
                         documents: Arc::clone(documents),
-                    },
-                )
+                    })
+                })
             }
         }
         .unwrap()
@@ -195,7 +203,7 @@ impl Drop for TestIndex {
 
 enum EngineWriter {
     Embedded(Writer),
-    Remote(RemoteWriter),
+    Remote(RemoteWriter, RemoteLease),
 }
 
 /// A writer that keeps what it indexes.
@@ -234,14 +242,14 @@ impl Keeping {
     pub(super) fn embedded(&mut self) -> &mut Writer {
         match &mut self.inner {
             EngineWriter::Embedded(writer) => writer,
-            EngineWriter::Remote(_) => panic!("a test of files"),
+            EngineWriter::Remote(..) => panic!("a test of files"),
         }
     }
 
     pub(super) fn close(self) -> Result<(), IndexError> {
         match self.inner {
             EngineWriter::Embedded(writer) => writer.close(),
-            EngineWriter::Remote(writer) => writer.release(),
+            EngineWriter::Remote(_, lease) => lease.release(),
         }
     }
 }
@@ -252,7 +260,7 @@ impl Deref for Keeping {
     fn deref(&self) -> &Self::Target {
         match &self.inner {
             EngineWriter::Embedded(writer) => writer,
-            EngineWriter::Remote(writer) => writer,
+            EngineWriter::Remote(writer, _) => writer,
         }
     }
 }
@@ -261,7 +269,7 @@ impl DerefMut for Keeping {
     fn deref_mut(&mut self) -> &mut Self::Target {
         match &mut self.inner {
             EngineWriter::Embedded(writer) => writer,
-            EngineWriter::Remote(writer) => writer,
+            EngineWriter::Remote(writer, _) => writer,
         }
     }
 }

@@ -224,7 +224,11 @@ pub fn execute_alone(
             let uri = parse_url(url)?;
             allow(store, &uri, now_ms)
         }
-        Command::Crawl { .. } | Command::Visit { .. } | Command::Reindex | Command::Status => {
+        Command::Crawl { .. }
+        | Command::Visit { .. }
+        | Command::Reindex
+        | Command::TakeOverIndex
+        | Command::Status => {
             let text = "no crawler runs on this data folder; start it with: taojin run";
             Err(CommandError::NoCrawler(text.to_owned()))
         }

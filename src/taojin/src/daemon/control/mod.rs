@@ -65,6 +65,8 @@ const REQUEST_TIME: Duration = Duration::from_secs(5);
 const SEND_TIME: Duration = Duration::from_secs(10);
 /// Time that the index gets to follow; it commits twice a second.
 const INDEX_TIME: Duration = Duration::from_secs(120);
+/// Time after which a rebuild that does not begin is given up, with the reason.
+const TROUBLE_TIME: Duration = Duration::from_secs(15);
 /// How often it is checked.
 const LOOK: Duration = Duration::from_millis(20);
 /// A failed accept (no file handles) is tried again after this.
@@ -263,7 +265,8 @@ async fn handle_connection(
     let mut read = BufReader::new(read);
     let command = timeout(REQUEST_TIME, read_command(&mut read)).await;
     let command = match command.unwrap_or_else(|_| Err("no request came".to_owned())) {
-        Ok(Command::Reindex) => return reindex(write, shared).await,
+        Ok(Command::Reindex) => return reindex(write, shared, false).await,
+        Ok(Command::TakeOverIndex) => return reindex(write, shared, true).await,
         Ok(Command::Status) => return Some(read_status(board).await),
         Ok(command) => command,
         Err(message) => return Some(Response::Refused(CommandError::Invalid(message))),
@@ -312,9 +315,17 @@ async fn read_status(board: StatusBoard) -> Response {
 }
 
 /// Has the indexer rebuild the index, and reports the progress. Returns `None` if the client is gone; the work continues.
-async fn reindex(write: &mut OwnedWriteHalf, shared: &Shared) -> Option<Response> {
+async fn reindex(
+    write: &mut OwnedWriteHalf,
+    shared: &Shared,
+    takes_over: bool,
+) -> Option<Response> {
     let before = shared.index().finished_rebuilds();
+    if takes_over {
+        shared.index().request_take_over();
+    }
     shared.index().request_rebuild();
+    let patience = Instant::now() + TROUBLE_TIME;
     let mut said = None;
     while shared.index().finished_rebuilds() == before {
         if shared.lifecycle().is_stopping() {
@@ -322,6 +333,11 @@ async fn reindex(write: &mut OwnedWriteHalf, shared: &Shared) -> Option<Response
             return Some(Response::Refused(CommandError::NoCrawler(text.to_owned())));
         }
         let progress = shared.index().rebuild_progress();
+        if let Some(trouble) = shared.index().trouble()
+            && Instant::now() >= patience
+        {
+            return Some(Response::Refused(CommandError::Failed(trouble.text)));
+        }
         if let Some(at) = progress.filter(|_| progress != said)
             && !send(write, &Response::Reindexing(at)).await
         {

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
+use crate::daemon::now_ms;
 use crate::daemon::shared::lock;
 use crate::serve::Readiness;
 use taojin_search::index::RecutProgress;
@@ -21,6 +22,25 @@ pub struct RebuildProgress {
     pub last: u64,
 }
 
+/// Why documents wait for the index.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::daemon) struct IndexTrouble {
+    /// In a sentence, with what helps.
+    pub(in crate::daemon) text: String,
+    /// Since when, Unix milliseconds.
+    pub(in crate::daemon) since_ms: i64,
+}
+
+impl IndexTrouble {
+    /// What a failure of now says.
+    pub(super) fn new(failed: &anyhow::Error) -> Self {
+        Self {
+            text: format!("{failed:#}"),
+            since_ms: now_ms(),
+        }
+    }
+}
+
 /// How far the index is, and the requests of operators to rebuild it.
 #[derive(Debug, Default)]
 pub(in crate::daemon) struct IndexProgress {
@@ -29,6 +49,8 @@ pub(in crate::daemon) struct IndexProgress {
     is_copying: AtomicBool,
     is_caught_up: AtomicBool,
     is_rebuild_requested: AtomicBool,
+    is_take_over_requested: AtomicBool,
+    trouble: Mutex<Option<IndexTrouble>>,
     rebuild: Mutex<Option<RebuildProgress>>,
     rebuilds: AtomicU64,
     recut: Mutex<Option<RecutProgress>>,
@@ -57,10 +79,20 @@ impl IndexProgress {
             .saturating_sub(self.indexed())
     }
 
-    /// Whether more than `most` changes wait for the index, so that the crawl should wait too. Not while the index is
-    /// rebuilt: the store keeps everything.
-    pub(in crate::daemon) fn is_lagging(&self, most: u64) -> bool {
-        self.lag() > most && self.rebuild_progress().is_none()
+    /// Notes why documents wait; none: they do not. Returns whether that is another reason than before.
+    pub(in crate::daemon) fn set_trouble(&self, trouble: Option<IndexTrouble>) -> bool {
+        let mut known = lock(&self.trouble);
+        let text = |trouble: &Option<IndexTrouble>| trouble.as_ref().map(|t| t.text.clone());
+        if text(&known) == text(&trouble) {
+            return false;
+        }
+        *known = trouble;
+        true
+    }
+
+    /// Returns why documents wait, if they do.
+    pub(in crate::daemon) fn trouble(&self) -> Option<IndexTrouble> {
+        lock(&self.trouble).clone()
     }
 
     /// Notes whether documents that are in the database are still to be copied to this machine.
@@ -95,7 +127,17 @@ impl IndexProgress {
         self.is_rebuild_requested.store(true, Ordering::Relaxed);
     }
 
-    /// Whether that was requested since the last call.
+    /// Asks the indexer to rebuild an index of another store as well.
+    pub(in crate::daemon) fn request_take_over(&self) {
+        self.is_take_over_requested.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether a take-over was requested since the last call.
+    pub(in crate::daemon) fn take_take_over_request(&self) -> bool {
+        self.is_take_over_requested.swap(false, Ordering::Relaxed)
+    }
+
+    /// Whether a rebuild was requested since the last call.
     pub(in crate::daemon) fn take_rebuild_request(&self) -> bool {
         self.is_rebuild_requested.swap(false, Ordering::Relaxed)
     }

@@ -1,56 +1,50 @@
-//! Indexes documents from the store's log in OpenSearch, so that several nodes search one index.
+//! The index in OpenSearch, so that several nodes search one.
 //!
-//! One node of a cluster does this for all; another takes over when it is silent. While the engine is away documents wait in
-//! the log, and nothing is lost.
+//! One node of a cluster writes it for all; another takes over when it is silent.
 
 use std::collections::HashSet;
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
 
-use anyhow::bail;
-
+use super::engine::{Claim, Engine, Opened, Pace};
 use super::feeding::LogFeed;
-use super::rebuild::IndexRebuild;
-use super::{DRAIN, IndexProgress, RECUT, RebuildProgress, commit, is_over, recut, recut_within};
 use crate::config::LoadedConfig;
-use crate::daemon::Shared;
-use crate::daemon::watchdog::{Heartbeat, Worker};
-use crate::documents::{IndexAt, RemoteAt, StoreDocuments};
+use crate::daemon::watchdog::Heartbeat;
+use crate::documents::{RemoteAt, StoreDocuments};
 use crate::serve::metrics;
-use taojin_crawl::store;
+use taojin_crawl::store::StoreIdentity;
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::remote::{RemoteState, RemoteWriter};
-use taojin_search::index::{self, IndexWriter as _, caught};
+use taojin_search::index::remote::{Origin, RemoteLease, RemoteState, RemoteWriter};
+use taojin_search::index::{self, CancellationToken, IndexWriter as _};
 
 /// A document is searchable this long after it came in, plus the time of a commit: three requests.
 const COMMIT_AFTER: Duration = Duration::from_secs(1);
-/// How often a holder says that it is there, and others look whether it is.
-const BEAT_EVERY: Duration = Duration::from_secs(5);
-/// A holder that was silent for so long by the clock of the one who waits is gone.
-const SILENT: Duration = Duration::from_secs(20);
-/// Pause before it is tried again after a failure.
-const RETRY_AFTER: Duration = Duration::from_secs(5);
-/// Changes between two commits while the index catches up.
+/// Changes between two commits while there are always more.
 const COMMIT_ROWS: usize = 4_096;
-
+/// How often a holder says that it is there, and others look whether it is.
+pub(super) const BEAT_EVERY: Duration = Duration::from_secs(5);
+/// A holder that was silent for so long by the clock of the one who waits is gone.
+pub(super) const SILENT: Duration = Duration::from_secs(20);
+/// Time without new documents after which the engine is to write what it has into its files.
+const FLUSH_AFTER: Duration = Duration::from_secs(15);
 /// How often the documents of index and store are counted, beside the first time.
 const AUDIT_EVERY: Duration = Duration::from_secs(3_600);
 /// The same after they differed: an engine remembers for a minute that somebody deleted a document there, and takes it from
 /// nobody meanwhile.
 const AUDIT_AGAIN: Duration = Duration::from_secs(120);
 
-/// The thread that feeds an engine.
-pub(in crate::daemon) struct RemoteIndexer {
+/// The index in an engine, and the right to write it.
+pub(super) struct RemoteEngine {
     at: RemoteAt,
     analyzer: Analyzer,
     config: index::Config,
-    store_id: i64,
     documents: Arc<StoreDocuments>,
-    log: LogFeed,
+    store: StoreIdentity,
     candidate: Candidate,
-    catch_up: CatchUp,
-    progress: Arc<IndexProgress>,
+    lease: Option<RemoteLease>,
+    last_beat: Instant,
+    next_audit: Instant,
+    is_flushed: bool,
     heartbeat: Heartbeat,
 }
 
@@ -73,7 +67,7 @@ impl Candidate {
         }
     }
 
-    /// Whether no other one holds the index by this state.
+    /// Whether nobody else holds the index by this state.
     fn is_unopposed(&self, state: &RemoteState) -> bool {
         self.is_alone || state.holder.is_empty() || state.holder == self.name
     }
@@ -92,244 +86,48 @@ impl Candidate {
     }
 }
 
-/// How far an index is that somebody else may write, and may lose.
-#[derive(Default)]
-struct CatchUp {
-    /// The last change that the index was seen to have.
-    indexed: u64,
-    /// Searches lack documents until the index has this change: the end of the log when it was seen first, or lost.
-    goal: Option<u64>,
-}
-
-impl CatchUp {
-    /// Notes that the index has everything up to `seq`, with a log that ends at `last_seq`. Returns whether searches lack
-    /// nothing.
-    fn reach<E>(&mut self, seq: u64, last_seq: impl FnOnce() -> Result<u64, E>) -> Result<bool, E> {
-        let was_lost = seq < self.indexed;
-        self.indexed = seq;
-        let goal = match self.goal {
-            Some(goal) if !was_lost => goal,
-            _ => *self.goal.insert(last_seq()?),
-        };
-        Ok(seq >= goal)
-    }
-}
-
-impl RemoteIndexer {
-    pub(in crate::daemon) fn new(
+impl RemoteEngine {
+    /// What is asked of the engine ends once `stop` is stopped.
+    pub(super) fn new(
         loaded: &LoadedConfig,
         at: RemoteAt,
         analyzer: &Analyzer,
-        reader: store::Reader,
-        shared: &Shared,
-    ) -> anyhow::Result<Self> {
+        store: StoreIdentity,
+        stop: CancellationToken,
+        heartbeat: Heartbeat,
+    ) -> Self {
         let place = loaded.store_place();
-        Ok(Self {
-            at,
+        let now = Instant::now();
+        Self {
+            at: RemoteAt {
+                index: at.index.with_stop(stop),
+                ..at
+            },
             analyzer: analyzer.clone(),
             config: loaded.config.index.clone(),
-            store_id: reader.store_id()?,
-            log: LogFeed::new(reader),
             candidate: Candidate::new(!place.is_postgres()),
             documents: Arc::new(StoreDocuments::new(place)),
-            catch_up: CatchUp::default(),
-            progress: Arc::clone(shared.index()),
-            heartbeat: shared.heartbeat(Worker::Indexer),
-        })
-    }
-
-    /// Works until the other end of `wake` is dropped, then takes what is left as far as [`DRAIN`] allows.
-    pub(in crate::daemon) fn run(mut self, wake: &Receiver<()>) {
-        loop {
-            let failed = match caught(|| self.turn(wake)) {
-                Ok(Ok(true)) => return,
-                Ok(Ok(false)) => continue,
-                Ok(Err(error)) => error,
-                Err(panic) => anyhow::Error::msg(panic),
-            };
-            tracing::error!(
-                error = format!("{failed:#}"),
-                "the search index cannot be written; documents wait in the store"
-            );
-            self.log.record_failure();
-            self.heartbeat.waits(&failed);
-            if is_over(wake, RETRY_AFTER) {
-                return;
-            }
+            store,
+            lease: None,
+            last_beat: now,
+            next_audit: now,
+            is_flushed: false,
+            heartbeat,
         }
     }
 
-    /// Waits for its turn and feeds the engine. Gives whether the daemon stops; an error is tried again.
-    fn turn(&mut self, wake: &Receiver<()>) -> anyhow::Result<bool> {
-        self.heartbeat.record();
-        if !self.is_free()? {
-            if self.progress.take_rebuild_request() {
-                tracing::warn!(
-                    "another node writes the search index: `taojin reindex` works there"
-                );
-            }
-            return Ok(is_over(wake, BEAT_EVERY));
-        }
-        let writer = self.open()?;
-        tracing::info!(index = %self.at.index.place(), from = writer.last_seq(), "this node writes the search index");
-        self.follow(writer, wake)?.release()?;
-        Ok(true)
-    }
-
-    /// Whether nobody else writes the index.
-    fn is_free(&mut self) -> anyhow::Result<bool> {
-        let state = self.at.index.state()?;
-        if self.candidate.is_unopposed(&state) {
-            return Ok(true);
-        }
-        self.note_progress(state.served.seq)?;
-        Ok(self.candidate.may_take_over(state, Instant::now()))
-    }
-
-    /// Tells how far the index is, and whether searches lack documents.
-    fn note_progress(&mut self, seq: u64) -> anyhow::Result<()> {
-        let is_caught_up = self.catch_up.reach(seq, || self.log.last_seq())?;
-        self.progress.set_indexed(seq);
-        self.progress.set_caught_up(is_caught_up);
-        Ok(())
-    }
-
-    fn open(&mut self) -> anyhow::Result<RemoteWriter> {
-        let mut writer = RemoteWriter::open(
-            self.at.index.clone(),
-            &self.analyzer,
-            &self.config,
-            self.at.layout,
-            self.documents.clone(),
-            self.store_id,
-            &self.candidate.name,
-        )?;
-        let last = self.log.last_seq()?;
-        if writer.last_seq() > last {
-            bail!(
-                "the search index knows changes up to {}, the store up to {last}: was the store restored from a backup? \
-                 Restart taojin, which then goes on behind them",
-                writer.last_seq()
-            );
-        }
-        if writer.is_of_other_version() && self.log.retry_skipped(&mut writer)? {
-            self.progress.request_rebuild();
-        }
-        self.note_progress(writer.last_seq())?;
-        Ok(writer)
-    }
-
-    /// Feeds the engine until the other end is gone.
-    fn follow(
-        &mut self,
-        mut writer: RemoteWriter,
-        wake: &Receiver<()>,
-    ) -> anyhow::Result<RemoteWriter> {
-        let mut seq = writer.last_seq();
-        let (mut waiting, mut committed) = (0, Instant::now());
-        let mut deadline: Option<Instant> = None;
-        let mut next_audit = Instant::now();
-        let mut fresh = None;
-        if writer.has_fresh() {
-            fresh = Some(self.start_fresh(&writer)?);
-        }
-        loop {
-            self.heartbeat.record();
-            if self.progress.take_rebuild_request() && fresh.is_none() {
-                fresh = Some(self.start_fresh(&writer)?);
-            }
-            let added = self.log.add_rows(&mut writer, &mut seq)?;
-            waiting += added.count;
-            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            let last = deadline.is_some() && (!added.has_more || late);
-            let due = committed.elapsed() >= COMMIT_AFTER || waiting >= COMMIT_ROWS || last;
-            if (waiting > 0 || self.progress.recut().is_some()) && due {
-                commit(&mut writer, seq, &self.progress)?;
-                self.note_progress(seq)?;
-                (waiting, committed) = (0, Instant::now());
-            } else if committed.elapsed() >= BEAT_EVERY {
-                writer.record_heartbeat()?;
-                committed = Instant::now();
-            }
-            if last {
-                if let Some(fresh) = fresh {
-                    fresh.commit()?;
-                }
-                return Ok(writer);
-            }
-            if added.has_more {
-                continue;
-            }
-            let mut wait = COMMIT_AFTER;
-            if let Some(mut making) = fresh.take() {
-                wait = Duration::ZERO;
-                if self.advance(&mut making)? {
-                    commit(&mut writer, seq, &self.progress)?;
-                    writer = self.finish_fresh(writer, making)?;
-                    (seq, waiting, committed) = (writer.last_seq(), 0, Instant::now());
-                } else {
-                    fresh = Some(making);
-                }
-            } else if waiting == 0 && deadline.is_none() {
-                if Instant::now() >= next_audit {
-                    let differed = self.audit(&mut writer)?;
-                    next_audit = Instant::now() + if differed { AUDIT_AGAIN } else { AUDIT_EVERY };
-                }
-                if let Some(taken) = recut(&mut writer, &self.progress)? {
-                    // Half of the time is left.
-                    wait = taken.min(COMMIT_AFTER);
-                }
-            }
-            if deadline.is_none() && is_over(wake, wait) {
-                deadline = Some(Instant::now() + DRAIN);
-            }
-        }
-    }
-
-    /// Begins to make the index again beside the one that is searched, or goes on with that.
-    fn start_fresh(&mut self, writer: &RemoteWriter) -> anyhow::Result<IndexRebuild<RemoteWriter>> {
-        let fresh = writer.fresh(self.at.layout)?;
-        let rebuild = IndexRebuild::new(fresh);
-        let at = rebuild.progress(&self.log)?;
-        tracing::info!(
-            from = at.seq,
-            to = at.last,
-            "the search index is rebuilt from the store"
-        );
-        self.progress.set_rebuild(Some(at));
-        Ok(rebuild)
-    }
-
-    /// Takes some more changes into the new index. Gives whether it has all.
-    fn advance(&mut self, fresh: &mut IndexRebuild<RemoteWriter>) -> anyhow::Result<bool> {
-        let has_more = fresh.advance(&mut self.log, COMMIT_ROWS)?;
-        let at = fresh.progress(&self.log)?;
-        self.progress.set_rebuild(Some(at));
-        Ok(!has_more)
-    }
-
-    /// Lets the new index take the place of the old one.
-    fn finish_fresh(
-        &mut self,
-        writer: RemoteWriter,
-        fresh: IndexRebuild<RemoteWriter>,
-    ) -> anyhow::Result<RemoteWriter> {
-        let seq = fresh.seq();
-        let writer = writer.put_in_place(fresh.commit()?)?;
-        tracing::info!(changes = seq, "the new search index is in place");
-        self.progress.set_rebuild(None);
-        self.note_progress(writer.last_seq())?;
-        Ok(writer)
+    fn lease(&self) -> anyhow::Result<&RemoteLease> {
+        (self.lease.as_ref()).ok_or_else(|| anyhow::Error::msg("the index is not held"))
     }
 
     /// Mends the index where it has another number of documents than the store: somebody changed it there, or what it had
-    /// confirmed was lost. Gives whether it had.
-    fn audit(&mut self, writer: &mut RemoteWriter) -> anyhow::Result<bool> {
+    /// confirmed was lost. Returns whether it had.
+    fn audit(&mut self, writer: &mut RemoteWriter, log: &mut LogFeed) -> anyhow::Result<bool> {
         let seq = writer.last_seq();
         let number = i64::try_from(seq).unwrap_or(i64::MAX);
-        let store = self.log.reader().present_documents()?;
-        let waiting =
-            u64::try_from(self.log.reader().documents_waiting(number)?).unwrap_or_default();
+        let store = log.reader().present_documents()?;
+        let waiting = log.reader().documents_waiting(number)?;
+        let waiting = u64::try_from(waiting).unwrap_or_default();
         let index = writer.num_docs()? + writer.left_out().count();
         if index.abs_diff(store) <= waiting {
             tracing::debug!(index, store, "index and store have the same documents");
@@ -344,16 +142,15 @@ impl RemoteIndexer {
         let mut after = 0;
         while after < seq {
             self.heartbeat.record();
-            writer.record_heartbeat()?;
+            self.keep_claim()?;
             let (listed, until) = writer.listed_after(after)?;
-            let stored = self.log.reader().present_between(after, until)?;
+            let stored = log.reader().present_between(after, until)?;
             let [there, wanted] = [&listed, &stored].map(|of| of.iter().collect::<HashSet<_>>());
             for (fingerprint, version) in there.symmetric_difference(&wanted) {
-                let row = self.log.reader().document(*fingerprint)?;
-                match row {
+                match log.reader().document(*fingerprint)? {
                     // The log brings it.
                     Some(row) if row.seq > number => continue,
-                    Some(row) => self.log.add(&row, writer)?,
+                    Some(row) => log.add(&row, writer)?,
                     None => writer.delete(*fingerprint, *version)?,
                 }
                 repaired += 1;
@@ -370,55 +167,126 @@ impl RemoteIndexer {
     }
 }
 
-/// Takes every change in the log into the engine, now; with `again` also those that it has. For commands without a daemon.
-/// Returns how many documents there are.
-pub(super) fn take_all(
-    loaded: &LoadedConfig,
-    at: RemoteAt,
-    reader: store::Reader,
-    anew: bool,
-    each: &mut dyn FnMut(RebuildProgress),
-) -> anyhow::Result<u64> {
-    let analyzer = loaded.analyzer()?;
-    let mut indexer = RemoteIndexer::new(loaded, at, &analyzer, reader, &Shared::default())?;
-    let begun = Instant::now();
-    while !indexer.is_free()? {
-        if begun.elapsed() > SILENT + BEAT_EVERY {
-            bail!(
-                "a running node of the cluster writes the search index: it takes these changes by itself"
+impl Engine for RemoteEngine {
+    type Writer = RemoteWriter;
+
+    fn pace(&self) -> Pace {
+        Pace {
+            commit_after: COMMIT_AFTER,
+            commit_rows: COMMIT_ROWS,
+        }
+    }
+
+    fn claim(&mut self, log: &LogFeed, takes_over: bool) -> anyhow::Result<Claim> {
+        // What was held before is read again: another one may have it.
+        self.lease = None;
+        let state = self.at.index.state()?;
+        let seq = state.served.seq;
+        let is_free = self.candidate.is_unopposed(&state)
+            || self.candidate.may_take_over(state, Instant::now());
+        if !is_free {
+            return Ok(Claim::Others { seq });
+        }
+        let origin = Origin {
+            store: self.store.id,
+            replaced: self.store.replaced.clone(),
+            last_seq: log.last_seq()?,
+            takes_over,
+        };
+        let index = self.at.index.clone();
+        let lease = RemoteLease::take(index, self.at.layout, &origin, &self.candidate.name)?;
+        self.last_beat = Instant::now();
+        for name in lease.remove_orphans()? {
+            tracing::warn!(index = %name, "an index that nobody uses was deleted there");
+        }
+        self.lease = Some(lease);
+        tracing::info!(index = %self.at.index.place(), from = seq, "this node writes the search index");
+        Ok(Claim::Ours)
+    }
+
+    fn open(&mut self) -> anyhow::Result<Opened<RemoteWriter>> {
+        let lease = self.lease()?;
+        let documents = self.documents.clone();
+        let opened = RemoteWriter::open(lease, &self.analyzer, &self.config, documents)?;
+        let Some(writer) = opened else {
+            tracing::warn!(
+                "the search index was made from another history of the documents: it is rebuilt from the store"
             );
-        }
-        std::thread::sleep(BEAT_EVERY);
+            return Ok(Opened {
+                writer: None,
+                seq: 0,
+                needs_rebuild: true,
+            });
+        };
+        Ok(Opened::writable(writer, lease.has_fresh()))
     }
-    let mut writer = indexer.open()?;
-    let was_empty = writer.last_seq() == 0;
-    let mut seq = writer.last_seq();
-    let mut waiting = 0;
-    loop {
-        let added = indexer.log.add_rows(&mut writer, &mut seq)?;
-        waiting += added.count;
-        if added.count == 0 || waiting >= COMMIT_ROWS {
-            writer.commit(seq)?;
-            waiting = 0;
-            let last = indexer.log.last_seq()?;
-            each(RebuildProgress { seq, last });
+
+    fn open_fresh(&mut self, last_seq: u64) -> anyhow::Result<RemoteWriter> {
+        let open = || -> anyhow::Result<RemoteWriter> {
+            let (lease, documents) = (self.lease()?, self.documents.clone());
+            let opened = RemoteWriter::open_fresh(lease, &self.analyzer, &self.config, documents);
+            Ok(opened?)
+        };
+        let writer = open()?;
+        if writer.last_seq() <= last_seq {
+            return Ok(writer);
         }
-        if added.count == 0 {
-            break;
+        self.lease()?.discard_fresh()?;
+        open()
+    }
+
+    fn discard_fresh(&mut self) -> anyhow::Result<()> {
+        Ok(self.lease()?.discard_fresh()?)
+    }
+
+    fn put_in_place(
+        &mut self,
+        _old: Option<RemoteWriter>,
+        fresh: RemoteWriter,
+    ) -> anyhow::Result<RemoteWriter> {
+        let writer = fresh.put_in_place()?;
+        // Nothing of a large fill is to be replayed there.
+        writer.flush()?;
+        Ok(writer)
+    }
+
+    fn keep_claim(&mut self) -> anyhow::Result<()> {
+        if self.last_beat.elapsed() >= BEAT_EVERY {
+            self.lease()?.record_heartbeat()?;
+            self.last_beat = Instant::now();
+        }
+        Ok(())
+    }
+
+    fn tidy(
+        &mut self,
+        writer: &mut RemoteWriter,
+        log: &mut LogFeed,
+        quiet: Duration,
+    ) -> anyhow::Result<()> {
+        if quiet < FLUSH_AFTER {
+            self.is_flushed = false;
+        } else if !self.is_flushed {
+            self.is_flushed = true;
+            writer.flush()?;
+        }
+        if Instant::now() >= self.next_audit {
+            let differed = self.audit(writer, log)?;
+            self.next_audit = Instant::now() + if differed { AUDIT_AGAIN } else { AUDIT_EVERY };
+        }
+        Ok(())
+    }
+
+    /// Another one takes the place of this one at once.
+    fn close(&mut self, writer: Option<RemoteWriter>, is_command: bool) -> anyhow::Result<()> {
+        if let Some(writer) = writer.filter(|_| is_command) {
+            writer.flush()?;
+        }
+        match self.lease.take() {
+            Some(lease) => Ok(lease.release()?),
+            None => Ok(()),
         }
     }
-    let anew = anew || indexer.progress.take_rebuild_request();
-    if anew && !was_empty {
-        let mut fresh = indexer.start_fresh(&writer)?;
-        while !indexer.advance(&mut fresh)? {
-            each(fresh.progress(&indexer.log)?);
-        }
-        writer = indexer.finish_fresh(writer, fresh)?;
-    }
-    recut_within(&mut writer, RECUT)?;
-    writer.release()?;
-    let reader = IndexAt::new(loaded).open(&analyzer)?;
-    Ok(reader.num_docs()?)
 }
 
 /// A name that no other one has.
@@ -432,7 +300,6 @@ fn some_name() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use taojin_crawl::store::StoreError;
 
     #[test]
     fn candidate_waits_for_silence() {
@@ -457,21 +324,6 @@ mod tests {
         ] {
             let is_free = candidate.may_take_over(held_by("other", beat), start + at);
             assert_eq!(is_free, expected, "{case}");
-        }
-    }
-
-    #[test]
-    fn catch_up_goal_stays_unless_lost() {
-        let mut catch_up = CatchUp::default();
-        for (seq, last_seq, expected, case) in [
-            (3, 10, false, "the end of the log is the goal"),
-            (10, 20, true, "what came later is not"),
-            (12, 20, true, "nor is it taken in its place"),
-            (0, 20, false, "the index was lost"),
-            (20, 30, true, "and made again"),
-        ] {
-            let reached = catch_up.reach(seq, || Ok::<_, StoreError>(last_seq));
-            assert_eq!(reached.unwrap(), expected, "{case}");
         }
     }
 }

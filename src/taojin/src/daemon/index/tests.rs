@@ -1,19 +1,20 @@
 //! Documents that cannot be indexed: skipped by name, and the rest continues.
 
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use super::{is_full, *};
+use super::{is_outside, *};
 use crate::config::Config;
 use crate::daemon::now_ms;
-use crate::documents::{encode, open_index};
+use crate::documents::{StoreDocuments, encode, open_index};
 use crate::serve::Words;
 use taojin_crawl::store::{Batch, DocOp, NewDocument};
 use taojin_extract::{Document, Kind};
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{SourceError, StoredDocument};
+use taojin_search::index::{DocumentSource, SourceError, StoredDocument};
 
 /// The documents of a store, which bring down whoever asks for one of them.
 struct Trap {
@@ -99,10 +100,13 @@ impl TestStore {
         );
     }
 
-    fn indexer(&self, shared: &Shared) -> Indexer {
+    fn indexer(&self, shared: &Shared) -> Indexer<EmbeddedEngine> {
         let reader = self.store.lock().unwrap().reader().unwrap();
         let analyzer = self.loaded.analyzer().unwrap();
-        Indexer::open(&self.loaded, &analyzer, reader, shared, true).unwrap()
+        let indexer = embedded_indexer(&self.loaded, &analyzer, reader, shared, true);
+        let mut indexer = indexer.unwrap();
+        indexer.open_now().unwrap();
+        indexer
     }
 
     fn documents(&self) -> u64 {
@@ -158,14 +162,14 @@ fn indexer_takes_sites_in_turns() {
     }
     let shared = Shared::default();
     let mut indexer = place.indexer(&shared);
-    let mut seq = indexer.last_seq();
+    let mut turn = Turn::new(indexer.last_seq());
     // How many are taken at once depends on the time that they take.
-    let mut count = 0;
-    while count < 10 {
-        let added = indexer.add_rows(&mut seq).unwrap();
-        assert!(added.has_more && added.count > 0, "{added:?}");
-        count += added.count as u64;
+    while turn.waiting < 10 {
+        let before = turn.waiting;
+        indexer.add_rows(&mut turn).unwrap();
+        assert!(turn.has_more && turn.waiting > before);
     }
+    let (seq, count) = (turn.seq, turn.waiting as u64);
     indexer.commit(seq).unwrap();
     let reader = open_index(&place.loaded, &Analyzer::new(&[])).unwrap();
     let mut good = reader.fingerprints_of_site("good").unwrap();
@@ -205,12 +209,12 @@ fn indexer_quarantines_crashing_document() {
     indexer.take_all().unwrap();
     // The trap goes off when the next one, a reprint, is compared with it.
     let set = Arc::new(AtomicBool::new(true));
-    indexer.opener.documents = Arc::new(Trap {
+    indexer.engine.documents = Arc::new(Trap {
         documents: StoreDocuments::new(&place.loaded.config.data_dir),
         set: Arc::clone(&set),
     });
     indexer.writer = None;
-    indexer.open_writer().unwrap();
+    indexer.open().unwrap();
     place.put_text(2, &original);
     place.put_text(3, "另一篇：页岩气钻机到位。");
     // A second one before the first is committed: each must be known while the other is searched for.
@@ -313,10 +317,10 @@ fn full_disk_is_recognised() {
         dir: dir.clone(),
         cause: cause.clone(),
     };
-    assert!(is_full(&anyhow::Error::from(full).context("commit")));
+    assert!(is_outside(&anyhow::Error::from(full).context("commit")));
     let path = dir.join("crawl.sqlite");
-    assert!(is_full(&StoreError::Full { path }.into()));
-    assert!(!is_full(&IndexError::Failed { dir, cause }.into()));
+    assert!(is_outside(&StoreError::Full { path }.into()));
+    assert!(!is_outside(&IndexError::Failed { dir, cause }.into()));
 }
 
 /// Documents that lie together in a damaged page of the database, numbers and all.
@@ -392,4 +396,39 @@ fn index_lag_grows() {
     place.indexer(&Shared::default()).take_all().unwrap();
     let done = board.read(1).unwrap();
     assert_eq!((done.outbox_lag, done.index_lag_ms), (0, 0));
+}
+
+/// Which text began a group of reprints does not depend on what fills the index: a command, a rebuild, or a daemon that keeps up.
+#[test]
+fn groups_of_reprints_follow_the_log() {
+    let place = TestStore::new();
+    let reprint = text("甲");
+    for n in 1..=5 {
+        place.put_of_site("first", n, &text(&n.to_string()));
+    }
+    place.put_of_site("first", 6, &reprint);
+    place.put_of_site("second", 7, &reprint);
+    let groups = || {
+        let reader = open_index(&place.loaded, &Analyzer::new(&[])).unwrap();
+        let query = index::Query {
+            grouped: false,
+            limit: 50,
+            ..index::Query::default()
+        };
+        let found = reader.search(&query).unwrap();
+        let group = |hit: index::FoundDocument| (hit.stored.fingerprint, hit.group);
+        let mut groups: Vec<_> = found.documents.into_iter().map(group).collect();
+        groups.sort_unstable();
+        assert_eq!(groups.len(), 7);
+        groups
+    };
+    catch_up(&place.loaded).unwrap();
+    let by_command = groups();
+    assert!(by_command[5].1.is_some() && by_command[5].1 == by_command[6].1);
+    rebuild_index(&place.loaded, false, |_| {}).unwrap();
+    assert_eq!(groups(), by_command);
+
+    index::remove(&place.loaded.index_dir()).unwrap();
+    place.indexer(&Shared::default()).take_all().unwrap();
+    assert_eq!(groups(), by_command);
 }

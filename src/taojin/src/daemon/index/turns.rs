@@ -11,6 +11,9 @@ use taojin_crawl::store::{self, StoreError};
 
 /// Changes looked ahead at: the more, the more of one site another one can overtake; about 200 bytes each.
 const AHEAD: usize = 4_096;
+/// So few that they take hardly any time stay in the order of the log: which reprint began a group is then the same in the indexes of
+/// all nodes.
+const FEW: usize = 8;
 
 /// A change that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,6 +34,8 @@ pub(super) struct LogTurns {
     /// Those that were listed and are not counted in `seq`; whether they are in the index.
     open: BTreeMap<u64, bool>,
     waiting: FairQueue<String, WaitingChange>,
+    /// There may be changes behind those that were listed.
+    is_cut: bool,
 }
 
 impl LogTurns {
@@ -53,12 +58,17 @@ impl LogTurns {
             return Ok(());
         }
         let after = i64::try_from(self.listed).unwrap_or(i64::MAX);
-        for row in reader.documents_after_without_bodies(after, room)? {
+        let rows = reader.documents_after_without_bodies(after, room)?;
+        self.is_cut = rows.len() == room;
+        let are_few = self.waiting.is_empty() && rows.len() <= FEW;
+        for row in rows {
             let seq = u64::try_from(row.seq).unwrap_or_default();
             let fingerprint = row.fingerprint;
             self.listed = seq;
             self.open.insert(seq, false);
-            let site = if row.site.is_empty() {
+            let site = if are_few {
+                String::new()
+            } else if row.site.is_empty() {
                 row.url
             } else {
                 row.site
@@ -84,6 +94,6 @@ impl LogTurns {
 
     /// Whether changes wait.
     pub(super) fn has_more(&self) -> bool {
-        !self.waiting.is_empty()
+        self.is_cut || !self.waiting.is_empty()
     }
 }

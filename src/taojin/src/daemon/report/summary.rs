@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::daemon::crawl::sites;
-use crate::serve::{Level, QueueVisits, Words};
+use crate::serve::{Level, QueueVisits};
 use taojin_crawl::VisitOutcome;
 use taojin_crawl::store::{Counts, SiteCounts};
 
@@ -58,31 +58,36 @@ pub struct Summary {
     pub sites: Vec<SiteSummary>,
     /// Hosts with addresses that are due and that the pass did not wait for.
     pub resting: Vec<RestingHost>,
-    /// Why the crawl ended before everything was fetched.
+    /// What is left of the crawl.
     #[serde(flatten)]
-    pub paused: Option<CrawlPause>,
+    pub unfinished: Unfinished,
     /// Decoded bytes.
     pub bytes: u64,
     /// Length of the crawl in milliseconds.
     pub elapsed_ms: i64,
 }
 
-/// Why a crawl ended early: the disk is too full.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct CrawlPause {
-    /// In a sentence, English.
-    pub paused: String,
-    /// In a sentence, Chinese.
-    pub paused_zh: String,
+/// What a crawl could not finish. A key is there only where there is something to say.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Unfinished {
+    /// Why it ended before everything was fetched, in a sentence, English.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused: Option<String>,
+    /// The same in Chinese.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_zh: Option<String>,
+    /// Changes of documents that are in the store and not in the search index.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub index_waiting: u64,
+    /// Why they wait.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index_trouble: Option<String>,
 }
 
-impl From<&Words> for CrawlPause {
-    fn from(why: &Words) -> Self {
-        Self {
-            paused: why.en.clone(),
-            paused_zh: why.zh.clone(),
-        }
-    }
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How one site of a pass fared.
@@ -200,12 +205,16 @@ mod tests {
     fn summary_names_its_pause() {
         let plain = Summary::default();
         let paused = Summary {
-            paused: Some(CrawlPause::from(&Words::new("disk low", "磁盘空间不足"))),
+            unfinished: Unfinished {
+                paused: Some("disk low".to_owned()),
+                paused_zh: Some("磁盘空间不足".to_owned()),
+                ..Unfinished::default()
+            },
             ..Summary::default()
         };
         for summary in [plain, paused] {
             let json = serde_json::to_value(&summary).unwrap();
-            let is_paused = summary.paused.is_some();
+            let is_paused = summary.unfinished.paused.is_some();
             assert_eq!(json["paused"] == "disk low", is_paused, "{json}");
             assert_eq!(json.get("paused_zh").is_some(), is_paused, "{json}");
             assert_eq!(serde_json::from_value::<Summary>(json).unwrap(), summary);

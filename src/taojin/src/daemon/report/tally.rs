@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::summary::{CrawlPause, Freshness, RestingHost, SiteSummary, Summary, share, totals};
+use super::summary::{Freshness, RestingHost, SiteSummary, Summary, share, totals};
 use crate::daemon::crawl::crawl_log::LogLine;
 use crate::daemon::crawl::sites::CycleResult;
 use crate::serve::Words;
@@ -106,7 +106,9 @@ impl CrawlTally {
 
     /// Notes why the crawl ends before everything was fetched; `None` if nothing is in its way.
     pub(crate) fn set_paused(&mut self, why: Option<&Words>) {
-        self.summary.paused = why.map(CrawlPause::from);
+        let unfinished = &mut self.summary.unfinished;
+        (unfinished.paused, unfinished.paused_zh) =
+            why.map(|why| (why.en.clone(), why.zh.clone())).unzip();
     }
 
     /// Completes the figures at the end, by the counts of the sites that were crawled.

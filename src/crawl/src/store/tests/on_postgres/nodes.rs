@@ -389,7 +389,7 @@ fn node_copy_equals_store() {
         let copied = Reader::open(place.copy()).unwrap();
         let wanted = store.documents_after(0, 100).unwrap();
         assert_eq!(copied.documents_after(0, 100).unwrap(), wanted);
-        assert_eq!(copied.store_id().unwrap(), store.store_id().unwrap());
+        assert_eq!(copied.identity().unwrap().id, store.identity().unwrap().id);
         assert_eq!(copied.addresses().key(), store.addresses().key());
         assert_eq!(
             copied.last_document_seq().unwrap(),

@@ -22,6 +22,7 @@ locale is Chinese, `status`, `check` and errors are in Chinese.
 | 0 | done |
 | 1 | failed. `crawl` also ends with it when a site yielded nothing because of a failure, `extract` when an input is not a page, `run` for what may pass by itself, such as a taken port, so that systemd starts it again |
 | 2 | a mistake in the arguments, the configuration or the place (data in use, port taken), explained in one line: trying again changes nothing |
+| 3 | done, but changes wait in the store for the search index, which cannot be written: the next command or daemon takes them in |
 ";
 
 /// Returns the reference of a command with all below it; what is hidden is left out.
