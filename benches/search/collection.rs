@@ -7,7 +7,7 @@ use taojin::documents::{StoreDocuments, encode, engine_index, open_folder};
 use taojin_crawl::store::{Batch, DocOp, Store};
 use taojin_extract::Document;
 use taojin_search::analyze::{Analyzer, Lexicon};
-use taojin_search::index::remote::{Layout, RemoteIndex, RemoteWriter};
+use taojin_search::index::remote::{Layout, Origin, RemoteIndex, RemoteLease, RemoteWriter};
 use taojin_search::index::{Config, IndexWriter, Parallelism, Reader, StoredDocument, Writer};
 
 use crate::corpus::{self, Text};
@@ -18,14 +18,14 @@ const AT_ONCE: usize = 1_000;
 /// Who writes the index.
 enum Kept {
     Embedded(Writer),
-    Engine(RemoteWriter),
+    Engine(RemoteWriter, RemoteLease),
 }
 
 impl Kept {
     fn writer(&mut self) -> &mut dyn IndexWriter {
         match self {
             Kept::Embedded(writer) => writer,
-            Kept::Engine(writer) => writer,
+            Kept::Engine(writer, _) => writer,
         }
     }
 }
@@ -105,7 +105,7 @@ impl Collection {
     /// The same with another lexicon.
     fn open_with(dir: &Path, engine: Engine, analyzer: &Analyzer) -> Self {
         let store = Store::open(dir).expect("a store");
-        let id = store.store_id().expect("its identity");
+        let id = store.identity().expect("its identity").id;
         let documents = Arc::new(StoreDocuments::new(dir));
         // The most threads need the most segments.
         let config = config(threads().into_iter().max().unwrap_or_default());
@@ -119,9 +119,15 @@ impl Collection {
                     shards: 1,
                     replicas: 0,
                 };
-                let writer =
-                    RemoteWriter::open(index, analyzer, &config, layout, documents, id, "bench");
-                Kept::Engine(writer.expect("an index"))
+                let origin = Origin {
+                    store: id,
+                    last_seq: u64::MAX,
+                    ..Origin::default()
+                };
+                let lease = RemoteLease::take(index, layout, &origin, "bench").expect("an index");
+                let writer = RemoteWriter::open(&lease, analyzer, &config, documents);
+                let writer = writer.expect("an index").expect("of this store");
+                Kept::Engine(writer, lease)
             }
         };
         Self {
@@ -178,7 +184,7 @@ impl Collection {
                 }
                 writer.close().expect("an end");
             }
-            Kept::Engine(writer) => writer.release().expect("an end"),
+            Kept::Engine(_, lease) => lease.release().expect("an end"),
         }
     }
 }

@@ -14,6 +14,7 @@ pub mod cli;
 pub mod config;
 pub mod daemon;
 pub mod documents;
+mod engine;
 pub mod export;
 
 pub use taojin_serve as serve;

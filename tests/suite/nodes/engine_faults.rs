@@ -1,13 +1,17 @@
 //! What is wrong with OpenSearch, or with the way there: each fault is one line that says what to do, and no document is lost.
 
+use std::time::{Duration, Instant};
+
 use serde_json::{Value, json};
 
-use super::gate::{Gate, certificates, encrypted};
+use super::gate::{Act, Gate, certificates, encrypted};
 use crate::support::folder::{Folder, Ran, assert_has, fed, imported};
 use crate::support::http::Reply;
 use crate::support::opensearch::Engine;
 use crate::support::say;
 
+/// A fault is told by then, whatever the engine does.
+const SOON: Duration = Duration::from_secs(10);
 /// `taojin:right`, as a client sends it.
 const ACCOUNT: &str = "Basic dGFvamluOnJpZ2h0";
 
@@ -54,6 +58,12 @@ impl<'e> Installation<'e> {
         self.folder.replace("taojin.toml", &port(from), &port(to));
     }
 
+    fn set_read_only(&self, is_set: bool) {
+        let value = if is_set { json!(true) } else { Value::Null };
+        let cluster = json!({"persistent": {"cluster.blocks.read_only": value}});
+        self.engine.change("PUT", "/_cluster/settings", &cluster);
+    }
+
     /// What the engine does where its disks are nearly full: it makes no index and takes no document.
     fn set_full(&self, indexes: &str, is_full: bool) {
         let value = if is_full { json!(true) } else { Value::Null };
@@ -64,6 +74,23 @@ impl<'e> Installation<'e> {
         self.engine.change("PUT", &target, &index);
     }
 
+    /// Answers this in place of the engine wherever something is written.
+    fn refuse(&self, status: u16, answer: &str) {
+        let reply = Reply::refusal(status, answer);
+        self.gate
+            .set(move |request| (request.method != "GET").then(|| reply.clone()));
+    }
+
+    /// Answers an error in place of the engine wherever something is written.
+    fn fail(&self, status: u16, kind: &str, reason: &str) {
+        let cause = json!({"type": kind, "reason": reason});
+        let error = json!({"root_cause": [cause], "type": kind, "reason": reason});
+        self.refuse(
+            status,
+            &json!({"error": error, "status": status}).to_string(),
+        );
+    }
+
     /// Answers this in place of the engine at one address.
     fn answer(&self, path: &'static str, answer: Value) {
         let reply = Reply::page(&answer.to_string());
@@ -71,9 +98,12 @@ impl<'e> Installation<'e> {
             .set(move |request| (request.path == path).then(|| reply.clone()));
     }
 
-    /// The document stays in the store, and one line says so and why.
+    /// The document stays in the store, and one line says so and why, soon.
     fn assert_refused(&self, number: usize, said: &[&str]) {
+        let began = Instant::now();
         let ran = self.import(number);
+        let took = began.elapsed();
+        assert!(took < SOON, "{said:?}: {took:?}");
         assert_eq!(ran.code, Some(3), "{said:?}: {ran:?}");
         assert_eq!(ran.err.lines().count(), 1, "{said:?}: {ran:?}");
         assert_has(&ran.err, &["is in the store and waits there"]);
@@ -97,7 +127,7 @@ struct Fault {
     said: &'static [&'static str],
 }
 
-const FAULTS: [Fault; 8] = [
+const FAULTS: [Fault; 21] = [
     Fault {
         name: "nothing-listens",
         comes: |it| it.set_port(it.gate.port, 1),
@@ -137,14 +167,8 @@ const FAULTS: [Fault; 8] = [
     Fault {
         name: "missing-right",
         comes: |it| {
-            let cause = json!({
-                "type": "security_exception",
-                "reason": "no permissions for [indices:data/write/bulk] and User [name=taojin]",
-            });
-            let answer = json!({"error": {"root_cause": [cause]}, "status": 403}).to_string();
-            it.gate.set(move |request| {
-                (request.method != "GET").then(|| Reply::refusal(403, &answer))
-            });
+            let reason = "no permissions for [indices:data/write/bulk] and User [name=taojin]";
+            it.fail(403, "security_exception", reason);
         },
         goes: |it| it.open(),
         said: &["status 403", "no permissions for [indices:data/write/bulk]"],
@@ -160,6 +184,102 @@ const FAULTS: [Fault; 8] = [
         comes: |it| it.set_full("full-node-v*,-*-state", true),
         goes: |it| it.set_full("full-node-v*,-*-state", false),
         said: &["disks are nearly full"],
+    },
+    Fault {
+        name: "read-only-cluster",
+        comes: |it| it.set_read_only(true),
+        goes: |it| it.set_read_only(false),
+        said: &["somebody set a block", "cluster read-only"],
+    },
+    Fault {
+        name: "write-block",
+        comes: |it| {
+            let reason = "index [a] blocked by: [FORBIDDEN/8/index write (api)];";
+            it.fail(403, "cluster_block_exception", reason);
+        },
+        goes: |it| it.open(),
+        said: &["somebody set a block"],
+    },
+    Fault {
+        name: "starting-cluster",
+        comes: |it| {
+            let reason = "blocked by: [SERVICE_UNAVAILABLE/1/state not recovered / initialized];";
+            it.fail(503, "cluster_block_exception", reason);
+        },
+        goes: |it| it.open(),
+        said: &["it is starting", "wait a while"],
+    },
+    Fault {
+        name: "no-cluster-manager",
+        comes: |it| it.fail(503, "cluster_manager_not_discovered_exception", "timed out"),
+        goes: |it| it.open(),
+        said: &["no cluster manager"],
+    },
+    Fault {
+        name: "red-index",
+        comes: |it| {
+            it.fail(
+                503,
+                "unavailable_shards_exception",
+                "primary shard is not active",
+            )
+        },
+        goes: |it| it.open(),
+        said: &["some of its shards are not available", "taojin reindex"],
+    },
+    Fault {
+        name: "busy-engine",
+        comes: |it| it.fail(429, "rejected_execution_exception", "queue full"),
+        goes: |it| it.open(),
+        said: &["it has too much to do (status 429)"],
+    },
+    Fault {
+        name: "small-proxy",
+        comes: |it| it.refuse(413, "<html>413 Request Entity Too Large</html>"),
+        goes: |it| it.open(),
+        said: &["too large for it (status 413)", "http.max_content_length"],
+    },
+    Fault {
+        name: "proxy-asks-for-password",
+        comes: |it| {
+            let page = Reply::refusal(401, "<html>\n401 Authorization Required\n</html>");
+            it.gate.set(move |_| Some(page.clone()));
+        },
+        goes: |it| it.open(),
+        said: &["it refuses this user (status 401): set search.user and search.password_file"],
+    },
+    Fault {
+        name: "proxy-without-engine",
+        comes: |it| {
+            let page = Reply::refusal(502, "<html>\nBad Gateway\n</html>");
+            it.gate.set(move |_| Some(page.clone()));
+        },
+        goes: |it| it.open(),
+        said: &["answers with status 502 and no word of the engine"],
+    },
+    Fault {
+        name: "tls-before-plain-server",
+        comes: |it| it.folder.replace("taojin.toml", "http://", "https://"),
+        goes: |it| it.folder.replace("taojin.toml", "https://", "http://"),
+        said: &["speaks HTTP without TLS", "write http:// in search.url"],
+    },
+    Fault {
+        name: "hanging-host",
+        comes: |it| it.gate.set(|_| Act::Hang),
+        goes: |it| it.open(),
+        said: &["no answer from http://127.0.0.1:", "within 1 s"],
+    },
+    Fault {
+        name: "dripping-host",
+        comes: |it| it.gate.set(|_| Act::Drip),
+        goes: |it| it.open(),
+        said: &["no answer from http://127.0.0.1:", "within 1 s"],
+    },
+    Fault {
+        name: "broken-connections",
+        comes: |it| it.gate.set(|_| Act::Lose),
+        goes: |it| it.open(),
+        said: &["broke the connection off"],
     },
 ];
 
@@ -196,7 +316,10 @@ fn engine_asks_for_certificates() {
     let port = encrypted(engine.port(0), it.folder.path());
     let plain = format!("http://127.0.0.1:{}", it.gate.port);
     let https = format!("https://localhost:{port}");
-    it.folder.replace("taojin.toml", &plain, &https);
+    let open = format!("http://localhost:{port}");
+    it.folder.replace("taojin.toml", &plain, &open);
+    it.assert_refused(4, &["speaks TLS only", "write https:// in search.url"]);
+    it.folder.replace("taojin.toml", &open, &https);
     it.assert_refused(1, &["UnknownIssuer", "search.ca_file"]);
     it.folder.configure("ca_file = \"ca.pem\"\n");
     it.assert_refused(
@@ -205,6 +328,9 @@ fn engine_asks_for_certificates() {
     );
     let own = "client_certificate_file = \"client.pem\"\nclient_key_file = \"client.key\"\n";
     it.folder.configure(own);
+    it.folder.replace("taojin.toml", "client.pem", "old.pem");
+    it.assert_refused(5, &["old.pem", "X.509 version 1, and version 3 is needed"]);
+    it.folder.replace("taojin.toml", "old.pem", "client.pem");
     it.import(3).good();
-    assert_eq!(it.folder.total("储气库"), 3);
+    assert_eq!(it.folder.total("储气库"), 5);
 }

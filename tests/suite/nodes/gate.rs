@@ -1,21 +1,42 @@
-//! A server before OpenSearch, for what that of the tests has not: users, rights, other versions, encryption.
+//! A server before OpenSearch, for what that of the tests has not: users, rights, other versions, encryption, faults.
 
-use std::io::BufReader;
-use std::net::TcpListener;
+use std::io::{self, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::Command;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
+use std::time::Duration;
 
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
 use rustls::{RootCertStore, ServerConfig, ServerConnection, StreamOwned};
 
-use crate::support::http::{Reply, Request, serve};
+use crate::support::http::{Reply, Request, serve_raw};
 
-/// What is answered in place of the engine; none: the engine answers.
-type Rule = Box<dyn Fn(&Request) -> Option<Reply> + Send>;
+/// What the gate does with a request.
+#[derive(Clone)]
+pub(super) enum Act {
+    /// The engine answers.
+    Pass,
+    /// This is answered in place of the engine.
+    Answer(Reply),
+    /// Nothing is ever answered.
+    Hang,
+    /// The engine's answer comes by one byte a second.
+    Drip,
+    /// The engine does what it is asked for, and the connection ends before the answer.
+    Lose,
+}
+
+impl From<Option<Reply>> for Act {
+    fn from(reply: Option<Reply>) -> Self {
+        reply.map_or(Self::Pass, Self::Answer)
+    }
+}
+
+type Rule = Box<dyn Fn(&Request) -> Act + Send>;
 
 /// The server, until the process of the tests ends.
 pub(super) struct Gate {
@@ -26,20 +47,49 @@ pub(super) struct Gate {
 impl Gate {
     /// Open for all, before the engine at this port.
     pub(super) fn new(engine: u16) -> Self {
-        let rule: Arc<Mutex<Rule>> = Arc::new(Mutex::new(Box::new(|_| None)));
+        let rule: Arc<Mutex<Rule>> = Arc::new(Mutex::new(Box::new(|_| Act::Pass)));
         let asked = Arc::clone(&rule);
-        let port = serve(move |request| {
+        let place = serve_raw(1, move |request, stream| {
             let rule = asked.lock().unwrap_or_else(PoisonError::into_inner);
-            let answer = rule(request);
+            let act = rule(request);
             drop(rule);
-            answer.unwrap_or_else(|| forward(engine, request))
+            carry_out(act, engine, request, stream)
         });
-        Self { port, rule }
+        Self {
+            port: place.port(),
+            rule,
+        }
     }
 
-    /// Answers so from now on.
-    pub(super) fn set(&self, rule: impl Fn(&Request) -> Option<Reply> + Send + 'static) {
-        *self.rule.lock().unwrap_or_else(PoisonError::into_inner) = Box::new(rule);
+    /// Acts so from now on: a reply is answered in place of the engine.
+    pub(super) fn set<A: Into<Act>>(&self, rule: impl Fn(&Request) -> A + Send + 'static) {
+        let rule = Box::new(move |request: &Request| rule(request).into());
+        *self.rule.lock().unwrap_or_else(PoisonError::into_inner) = rule;
+    }
+}
+
+fn carry_out(act: Act, engine: u16, request: &Request, stream: &mut TcpStream) -> io::Result<()> {
+    match act {
+        Act::Pass => forward(engine, request).write(stream),
+        Act::Answer(reply) => reply.write(stream),
+        Act::Hang => {
+            // Until the client is gone.
+            let _ = stream.read(&mut [0]);
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
+        Act::Drip => {
+            let mut answer = Vec::new();
+            forward(engine, request).write(&mut answer)?;
+            for byte in answer {
+                stream.write_all(&[byte])?;
+                thread::sleep(Duration::from_secs(1));
+            }
+            Ok(())
+        }
+        Act::Lose => {
+            forward(engine, request);
+            Err(io::ErrorKind::BrokenPipe.into())
+        }
     }
 }
 
@@ -85,7 +135,7 @@ pub(super) fn encrypted(engine: u16, dir: &Path) -> u16 {
     address.port()
 }
 
-/// An authority, and certificates of `localhost` and of a client by it, in `dir`; none where openssl is not installed.
+/// An authority, and certificates of `localhost` and of a client by it, in `dir`, and one of an old version; none where openssl is not installed.
 pub(super) fn certificates(dir: &Path) -> Option<()> {
     let openssl = |args: &str| {
         let mut command = Command::new("openssl");
@@ -104,5 +154,9 @@ pub(super) fn certificates(dir: &Path) -> Option<()> {
         let by = "-CA ca.pem -CAkey ca.key -CAcreateserial -extfile names";
         openssl(&format!("x509 -req -in {name}.csr {by} -out {name}.pem"))?;
     }
-    Some(())
+    // Without extensions it is of version 1.
+    std::fs::write(dir.join("none"), "").ok()?;
+    openssl(
+        "x509 -req -in client.csr -CA ca.pem -CAkey ca.key -CAcreateserial -extfile none -out old.pem",
+    )
 }

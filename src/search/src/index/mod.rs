@@ -21,6 +21,7 @@ mod view;
 
 use std::path::PathBuf;
 
+use remote::{EngineTrouble, TroubleKind};
 use serde::{Deserialize, Serialize};
 
 pub use facets::days::{DateCount, DateUnit, Dates, Extent};
@@ -98,12 +99,12 @@ pub enum IndexError {
     #[error("the search was stopped before it was done")]
     Stopped,
     /// The engine that keeps the index does not do what it was asked for.
-    #[error("the search index at {place}: {cause}")]
+    #[error("the search index at {place}: {trouble}")]
     Remote {
         /// Address of the engine and name of the index.
         place: String,
         /// What stood in the way.
-        cause: String,
+        trouble: EngineTrouble,
     },
     /// The engine has no such index.
     #[error(
@@ -143,6 +144,14 @@ impl IndexError {
                 dir, is_refusal, ..
             } => *is_refusal || std::fs::read_dir(dir).is_err(),
             _ => false,
+        }
+    }
+
+    /// What is wrong with the engine that keeps the index; `None` if the error is another one.
+    pub fn trouble_kind(&self) -> Option<TroubleKind> {
+        match self {
+            IndexError::Remote { trouble, .. } => Some(trouble.kind()),
+            _ => None,
         }
     }
 }

@@ -12,7 +12,7 @@ use super::facets::trends::Comparison;
 use super::query::Query;
 use super::rank::clauses::{expanded, place_of};
 use super::rank::plan::Plan;
-use super::remote::{RemoteIndex, RemoteView};
+use super::remote::{EngineTrouble, RemoteIndex, RemoteView, TroubleKind};
 use super::schema::{Column, FORMAT};
 use super::search::Search;
 use super::storage::embedded::Opened;
@@ -337,7 +337,10 @@ fn unreadable(engine: &Engine, error: SourceError) -> IndexError {
         Engine::Embedded(opened) => opened.failed(error),
         Engine::Remote(index) => IndexError::Remote {
             place: index.place(),
-            cause: format!("a document cannot be read from the store: {error}"),
+            trouble: EngineTrouble::new(
+                TroubleKind::Other,
+                format!("a document cannot be read from the store: {error}"),
+            ),
         },
     }
 }

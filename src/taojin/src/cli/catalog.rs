@@ -336,6 +336,35 @@ mod tests {
     }
 
     #[test]
+    fn translate_engine_trouble() {
+        let place = "the search index at http://a:9200,http://b:9200/oil-v3: ";
+        let place_zh = "搜索索引 http://a:9200,http://b:9200/oil-v3：";
+        for (english, chinese) in [
+            (
+                "no connection to http://a:9200: Connection refused (os error 111) (since 2026-11-29 08:00:00); \
+                 no answer from http://b:9200 within 1 s; is it running, and is search.url right?",
+                "无法连接 http://a:9200：连接被拒绝（自 2026-11-29 08:00:00 起）；\
+                 http://b:9200 在 1 秒内没有响应；搜索引擎是否在运行？search.url 是否正确？",
+            ),
+            (
+                "http://a:9200 speaks TLS only (since 2026-11-29 08:00:00); write https:// in search.url",
+                "http://a:9200 只接受 TLS（自 2026-11-29 08:00:00 起）；请在 search.url 中写 https://",
+            ),
+            (
+                "the answer of http://a:9200 is no JSON: is search.url the address of OpenSearch?",
+                "http://a:9200 的响应不是 JSON：search.url 是不是 OpenSearch 的地址？",
+            ),
+            (
+                "it is starting and has not read its indexes yet: wait a while; x: y",
+                "正在启动，还没有读入索引：请稍候；x: y",
+            ),
+        ] {
+            let translated = translate(&format!("{place}{english}"));
+            assert_eq!(translated, Some(format!("{place_zh}{chinese}")));
+        }
+    }
+
+    #[test]
     fn translate_keeps_values() {
         let long = "油".repeat(100_000);
         assert_eq!(

@@ -321,7 +321,8 @@ async fn ask(
     };
     let mend = match (level, step) {
         (Level::Error, "proxy") => "; is it running, and is fetch.proxy right?",
-        (Level::Error, "search") => "; is it running, and is search.url right?",
+        // The engine's trouble says itself what mends it.
+        (Level::Error, "search") => "",
         (Level::Error, "dns") => {
             "; is the name of the seed right, and does this machine know a name server (/etc/resolv.conf)?"
         }

@@ -19,7 +19,8 @@ use super::crawl::crawl_status::CrawlStatus;
 use super::now_ms;
 use super::reloading::{Current, titles};
 use crate::config::LoadedConfig;
-use crate::documents::{IndexAt, http_client, unpack};
+use crate::documents::{IndexAt, unpack};
+use crate::engine::http_client;
 use crate::serve::{self, DocumentHit, Follow, Marked, Tell, metrics, signature};
 use taojin_crawl::store::{Change, Delivery, FollowMark, Follows, LastKnown, NotifyOn};
 use taojin_search::analyze::Analyzer;
@@ -376,7 +377,7 @@ pub(crate) struct Undelivered {
 
 /// Builds the client of all webhooks.
 pub(crate) fn client() -> reqwest::Result<reqwest::Client> {
-    http_client(CONNECT_TIMEOUT, WHOLE_TIMEOUT, None, None)
+    http_client(CONNECT_TIMEOUT, Some(WHOLE_TIMEOUT), None, None)
 }
 
 /// Sends one delivery; any 2xx means that it arrived. What is signed holds the time of this very try, so that a receiver can

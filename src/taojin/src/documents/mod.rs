@@ -12,10 +12,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Context as _;
 pub use encoded::{EncodedDocument, encode};
 pub(crate) use encoded::{from_json, unpack, wording};
-pub(crate) use index_at::{IndexAt, RemoteAt, http_client};
+pub(crate) use index_at::{IndexAt, RemoteAt};
 pub use log::StoreLog;
 
 use crate::config::{INDEX_DIR, LoadedConfig};
+use crate::engine::{Account, HttpTransport};
 use taojin_crawl::store::{self, DocumentRow, StoreError, StorePlace};
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::remote::RemoteIndex;
@@ -46,8 +47,7 @@ pub fn open_index(loaded: &LoadedConfig, analyzer: &Analyzer) -> anyhow::Result<
 
 /// The index `name` in the OpenSearch or Elasticsearch at `address`, without a configuration and without an account.
 pub fn engine_index(address: &str, name: &str) -> RemoteIndex {
-    let transport =
-        index_at::HttpTransport::new([address].into_iter(), index_at::Account::default());
+    let transport = HttpTransport::new([address].into_iter(), Account::default());
     RemoteIndex::new(Arc::new(transport), name)
 }
 

@@ -8,12 +8,13 @@ mod lease;
 mod state;
 #[cfg(test)]
 mod tests;
+mod trouble;
 mod view;
 mod writer;
 
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
 
@@ -24,6 +25,8 @@ use state::StateDocuments;
 
 pub use lease::{Origin, RemoteLease};
 pub use state::{Progress, RemoteState};
+use trouble::message;
+pub use trouble::{EngineTrouble, TroubleKind};
 pub(super) use view::RemoteView;
 pub use writer::{Layout, RemoteWriter};
 
@@ -32,8 +35,6 @@ pub use writer::{Layout, RemoteWriter};
 const SEARCH_ATTEMPTS: u32 = 3;
 /// Pause before it is asked again.
 const PAUSE_BETWEEN_ATTEMPTS: Duration = Duration::from_millis(100);
-/// Characters of an engine's message that are kept.
-const MESSAGE_CHARS: usize = 400;
 
 /// What is sent with a request.
 #[derive(Debug, Clone, Copy)]
@@ -46,20 +47,74 @@ pub enum Body<'a> {
     Lines(&'a [u8]),
 }
 
+/// How long a request may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Patience {
+    /// What each host knows by heart: an answer that takes longer than about a second will not come.
+    LookUp,
+    /// What takes as long as it takes, while the host answers look-ups.
+    Work,
+}
+
+/// A request to the engine.
+#[derive(Debug, Clone, Copy)]
+pub struct Request<'a> {
+    /// `GET`, `POST`, `PUT` or `DELETE`.
+    pub method: &'a str,
+    /// Begins with a slash.
+    pub path: &'a str,
+    /// What is sent with it.
+    pub body: Body<'a>,
+    /// How long it may take.
+    pub patience: Patience,
+    /// Whether it does the same when it is carried out twice, and so may be sent again where its answer was lost.
+    pub is_repeatable: bool,
+}
+
+impl<'a> Request<'a> {
+    /// A request that may be repeated; what only reads is a look-up.
+    pub fn new(method: &'a str, path: &'a str, body: Body<'a>) -> Self {
+        let patience = if method == "GET" {
+            Patience::LookUp
+        } else {
+            Patience::Work
+        };
+        Self {
+            method,
+            path,
+            body,
+            patience,
+            is_repeatable: true,
+        }
+    }
+}
+
+/// One host of the engine, as this process knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HostState {
+    /// Its part of `search.url`.
+    pub address: String,
+    /// Whether it is asked. One that is not known yet counts as up.
+    pub is_up: bool,
+    /// Since when.
+    pub since: SystemTime,
+}
+
 /// Carries requests to the engine.
 pub trait Transport: Send + Sync {
-    /// Sends a request and waits for its answer: status and body. `path` begins with a slash. An error says why there is no
-    /// answer; the request is given up when `stop` is set.
+    /// Sends a request to a host that is up and waits for its answer: status and body. An error says why there is no answer; the
+    /// request is given up when `stop` is set.
     fn send(
         &self,
-        method: &str,
-        path: &str,
-        body: Body<'_>,
+        request: &Request<'_>,
         stop: &CancellationToken,
-    ) -> Result<(u16, Value), String>;
+    ) -> Result<(u16, Value), EngineTrouble>;
 
     /// Where requests go, for messages.
     fn address(&self) -> &str;
+
+    /// The hosts that requests go to.
+    fn hosts(&self) -> Vec<HostState>;
 }
 
 /// Which of the two indexes that a name may have.
@@ -75,10 +130,53 @@ enum Role {
 #[derive(Clone)]
 pub struct RemoteIndex {
     transport: Arc<dyn Transport>,
-    name: String,
+    names: IndexNames,
     role: Role,
     /// Ends what is asked for the writer.
     stop: CancellationToken,
+}
+
+/// The names in the engine of all that belongs to one index: they begin with `NAME-vFORMAT`.
+#[derive(Debug, Clone)]
+struct IndexNames(String);
+
+impl IndexNames {
+    fn new(name: &str) -> Self {
+        Self(format!("{name}-v{FORMAT}"))
+    }
+
+    /// The alias that documents are written and searched by.
+    fn alias(&self, role: Role) -> String {
+        match role {
+            Role::Served => self.0.clone(),
+            Role::Fresh => format!("{}-fresh", self.0),
+        }
+    }
+
+    /// The index of documents with this number.
+    fn numbered(&self, number: u64) -> String {
+        format!("{}-{number}", self.0)
+    }
+
+    /// A pattern that all indexes of documents fit, and that of the state.
+    fn all_numbered(&self) -> String {
+        format!("{}-*", self.0)
+    }
+
+    /// The number of an index of documents.
+    fn number_of(&self, index: &str) -> Option<u64> {
+        index.strip_prefix(&self.0)?.strip_prefix('-')?.parse().ok()
+    }
+
+    /// The index of the state.
+    fn state(&self) -> String {
+        format!("{}-state", self.0)
+    }
+
+    /// A document in the index of the state.
+    fn state_path(&self, id: &str) -> String {
+        format!("/{}-state/_doc/{id}", self.0)
+    }
 }
 
 /// An index as the engine has it.
@@ -94,7 +192,7 @@ impl RemoteIndex {
     pub fn new(transport: Arc<dyn Transport>, name: &str) -> Self {
         Self {
             transport,
-            name: name.to_owned(),
+            names: IndexNames::new(name),
             role: Role::Served,
             stop: CancellationToken::default(),
         }
@@ -131,24 +229,17 @@ impl RemoteIndex {
     pub fn engine_version(&self) -> Result<EngineVersion, IndexError> {
         let (status, answer) = self.ask("GET", "/", Body::Empty)?;
         self.accepted(status, &answer)?;
-        EngineVersion::new(&answer).map_err(|cause| self.failed(cause))
+        EngineVersion::new(&answer).map_err(|trouble| self.troubled(trouble))
+    }
+
+    /// The hosts of the engine, as this process knows them.
+    pub fn hosts(&self) -> Vec<HostState> {
+        self.transport.hosts()
     }
 
     /// The alias that documents are written and searched by.
     fn alias(&self) -> String {
-        let served = format!("{}-v{FORMAT}", self.name);
-        match self.role {
-            Role::Served => served,
-            Role::Fresh => served + "-fresh",
-        }
-    }
-
-    fn numbered(&self, number: u64) -> String {
-        format!("{}{number}", self.numbered_prefix())
-    }
-
-    fn numbered_prefix(&self) -> String {
-        format!("{}-v{FORMAT}-", self.name)
+        self.names.alias(self.role)
     }
 
     /// Makes the index with this number, which the alias then leads to. Gives the name that the engine has for it.
@@ -160,7 +251,7 @@ impl RemoteIndex {
     ) -> Result<String, IndexError> {
         let mut body = document::of_documents(version.similarity(), layout);
         body["aliases"] = json!({ self.alias(): {} });
-        self.create(&self.numbered(number), &body)?;
+        self.create(&self.names.numbered(number), &body)?;
         let found = self.found()?.map(|found| found.uuid);
         found.ok_or_else(|| self.failed("it was made and is not there".to_owned()))
     }
@@ -179,9 +270,7 @@ impl RemoteIndex {
                 "this alias leads to several indexes; let it lead to one of them".to_owned(),
             ));
         };
-        let number = name.strip_prefix(&self.numbered_prefix());
-        let number = number.and_then(|number| number.parse().ok());
-        match number {
+        match self.names.number_of(name) {
             Some(number) if found["mappings"]["_meta"]["format"] == FORMAT => Ok(Some(Found {
                 number,
                 uuid: found["settings"]["index"]["uuid"]
@@ -207,17 +296,12 @@ impl RemoteIndex {
 
     /// Deletes the indexes of this name that are not in use: whoever made them ended before they were of any. Returns their names.
     fn remove_orphans(&self, known: &[&Progress]) -> Result<Vec<String>, IndexError> {
-        let prefix = self.numbered_prefix();
-        let (status, all) = self.ask(
-            "GET",
-            &format!("/{prefix}*/_settings/index.uuid"),
-            Body::Empty,
-        )?;
+        let path = format!("/{}/_settings/index.uuid", self.names.all_numbered());
+        let (status, all) = self.ask("GET", &path, Body::Empty)?;
         self.accepted(status, &all)?;
         let mut removed = Vec::new();
         for (name, index) in all.as_object().into_iter().flatten() {
-            let number = name.strip_prefix(&prefix);
-            let is_numbered = number.is_some_and(|number| number.parse::<u64>().is_ok());
+            let is_numbered = self.names.number_of(name).is_some();
             let uuid = index["settings"]["index"]["uuid"].as_str();
             let is_known = known.iter().any(|known| Some(known.uuid.as_str()) == uuid);
             if is_numbered && !is_known {
@@ -245,7 +329,10 @@ impl RemoteIndex {
 
     /// Lets the alias of this index lead to the fresh one, and deletes the one that it led to, in one step.
     fn put_in_place(&self, served: &Progress, fresh: &Progress) -> Result<(), IndexError> {
-        let (old, new) = (self.numbered(served.number), self.numbered(fresh.number));
+        let (old, new) = (
+            self.names.numbered(served.number),
+            self.names.numbered(fresh.number),
+        );
         let actions = json!({"actions": [
             {"remove_index": {"index": old}},
             {"add": {"index": new, "alias": self.alias()}},
@@ -322,7 +409,7 @@ impl RemoteIndex {
     ) -> Result<Value, IndexError> {
         let mut attempt = 1;
         loop {
-            let (status, answer) = self.ask_until("POST", path, body, stop)?;
+            let (status, answer) = self.ask_until(&Request::new("POST", path, body), stop)?;
             let status_of = |search: &Value| {
                 let own = search["status"].as_u64();
                 own.and_then(|own| u16::try_from(own).ok())
@@ -343,8 +430,7 @@ impl RemoteIndex {
                 }
                 self.accepted(status, search)?;
                 if is_partial(search) {
-                    let cause = format!("a part of it did not answer: {}", message(search));
-                    return Err(self.failed(cause));
+                    return Err(self.troubled(EngineTrouble::from_partial(search)));
                 }
             }
             self.accepted(status, &answer)?;
@@ -353,45 +439,38 @@ impl RemoteIndex {
     }
 
     fn ask(&self, method: &str, path: &str, body: Body<'_>) -> Result<(u16, Value), IndexError> {
-        self.ask_until(method, path, body, &self.stop)
+        let request = Request::new(method, path, body);
+        self.ask_until(&request, &self.stop)
     }
 
     fn ask_until(
         &self,
-        method: &str,
-        path: &str,
-        body: Body<'_>,
+        request: &Request<'_>,
         stop: &CancellationToken,
     ) -> Result<(u16, Value), IndexError> {
-        let sent = self.transport.send(method, path, body, stop);
-        match sent {
+        match self.transport.send(request, stop) {
             Ok(answer) => Ok(answer),
             Err(_) if stop.is_stopped() => Err(IndexError::Stopped),
-            Err(cause) => Err(self.failed(cause)),
+            Err(trouble) => Err(self.troubled(trouble)),
         }
     }
 
     fn accepted(&self, status: u16, answer: &Value) -> Result<(), IndexError> {
         match status {
             200..300 => Ok(()),
-            // Also 403: a cluster whose disks are nearly full takes nothing in.
-            _ if is_blocked(answer) => Err(self.failed(format!(
-                "it is blocked, mostly because its disks are nearly full: free some or add a node; {}",
-                message(answer)
-            ))),
-            401 | 403 => Err(self.failed(format!(
-                "it refuses this user (status {status}): set search.user and search.password_file; {}",
-                message(answer)
-            ))),
-            _ => Err(self.failed(format!("status {status}: {}", message(answer)))),
+            _ => Err(self.troubled(EngineTrouble::from_answer(status, answer))),
+        }
+    }
+
+    fn troubled(&self, trouble: EngineTrouble) -> IndexError {
+        IndexError::Remote {
+            place: self.place(),
+            trouble,
         }
     }
 
     fn failed(&self, cause: String) -> IndexError {
-        IndexError::Remote {
-            place: self.place(),
-            cause,
-        }
+        self.troubled(EngineTrouble::new(TroubleKind::Other, cause))
     }
 }
 
@@ -410,7 +489,7 @@ impl EngineVersion {
         [((true, 2), "OpenSearch 2"), ((false, 8), "Elasticsearch 8")];
 
     /// From what an engine says of itself; an error says why it is of no use.
-    fn new(answer: &Value) -> Result<Self, String> {
+    fn new(answer: &Value) -> Result<Self, EngineTrouble> {
         let version = &answer["version"];
         let number = version["number"].as_str().unwrap_or_default();
         let major = number
@@ -418,10 +497,10 @@ impl EngineVersion {
             .next()
             .and_then(|major| major.parse().ok());
         let Some(major) = major else {
-            return Err(
-                "what answers there is neither OpenSearch nor Elasticsearch: set search.url"
-                    .to_owned(),
-            );
+            return Err(EngineTrouble::new(
+                TroubleKind::Misdirected,
+                "what answers there is neither OpenSearch nor Elasticsearch: set search.url",
+            ));
         };
         let engine = Self {
             is_opensearch: version["distribution"] == "opensearch",
@@ -432,7 +511,10 @@ impl EngineVersion {
             *is_opensearch == engine.is_opensearch && major < *least
         });
         match wanted {
-            Some((_, least)) => Err(format!("{engine} is too old: {least} or later is needed")),
+            Some((_, least)) => Err(EngineTrouble::new(
+                TroubleKind::Unsupported,
+                format!("{engine} is too old: {least} or later is needed"),
+            )),
             None => Ok(engine),
         }
     }
@@ -474,26 +556,6 @@ fn total(search: &Value) -> u64 {
     search["hits"]["total"]["value"]
         .as_u64()
         .unwrap_or_default()
-}
-
-/// Whether the engine refuses a change because of a block on the cluster or the index, and not because of who asks.
-fn is_blocked(answer: &Value) -> bool {
-    let error = &answer["error"];
-    let kind = error["root_cause"].get(0).unwrap_or(error)["type"].as_str();
-    kind.is_some_and(|kind| {
-        kind == "cluster_block_exception" || kind == "index_create_block_exception"
-    })
-}
-
-/// What an answer says of an error, in short.
-fn message(answer: &Value) -> String {
-    let error = &answer["error"];
-    let cause = error["root_cause"].get(0).unwrap_or(error);
-    let text = match (cause["type"].as_str(), cause["reason"].as_str()) {
-        (Some(kind), Some(reason)) => format!("{kind}: {reason}"),
-        _ => answer.to_string(),
-    };
-    text.chars().take(MESSAGE_CHARS).collect()
 }
 
 /// A number of 64 bits as the engine keeps it.

@@ -8,7 +8,7 @@ use super::super::recut::CutState;
 use super::super::schema::{CommitPayload, FORMAT};
 use super::super::storage::left_out::SkippedDocuments;
 use super::document::of_state;
-use super::{Body, RemoteIndex};
+use super::{Body, Patience, RemoteIndex, Request};
 
 /// Identifier of the one document that says how far the index is.
 const STATE_ID: &str = "state";
@@ -76,19 +76,15 @@ impl From<RemoteState> for CommitPayload {
 pub(super) struct StateDocuments<'a>(pub(super) &'a RemoteIndex);
 
 impl StateDocuments<'_> {
-    fn index_name(&self) -> String {
-        format!("{}-v{FORMAT}-state", self.0.name)
-    }
-
-    fn path(&self, id: &str) -> String {
-        format!("/{}/_doc/{id}", self.index_name())
-    }
-
     /// How the texts of an index were cut; none where that is not known.
     pub(super) fn cut_state(&self, uuid: &str) -> Result<Option<CutState>, IndexError> {
-        let (status, found) = self
-            .0
-            .ask("GET", &self.path(&cut_state_id(uuid)), Body::Empty)?;
+        let path = self.0.names.state_path(&cut_state_id(uuid));
+        let request = Request {
+            // It has all words of the dictionary.
+            patience: Patience::Work,
+            ..Request::new("GET", &path, Body::Empty)
+        };
+        let (status, found) = self.0.ask_until(&request, &self.0.stop)?;
         if status == 404 {
             return Ok(None);
         }
@@ -97,7 +93,7 @@ impl StateDocuments<'_> {
     }
 
     pub(super) fn set_cut_state(&self, uuid: &str, state: &CutState) -> Result<(), IndexError> {
-        let path = self.path(&cut_state_id(uuid));
+        let path = self.0.names.state_path(&cut_state_id(uuid));
         let (status, answer) = self.0.ask("PUT", &path, Body::Json(&json!(state)))?;
         self.0.accepted(status, &answer)
     }
@@ -105,7 +101,9 @@ impl StateDocuments<'_> {
     /// The state, and what the next one must name so that nobody else has written one meanwhile; none where there is no state
     /// yet.
     pub(super) fn read(&self) -> Result<(RemoteState, Option<(u64, u64)>), IndexError> {
-        let (status, found) = self.0.ask("GET", &self.path(STATE_ID), Body::Empty)?;
+        let (status, found) = self
+            .0
+            .ask("GET", &self.0.names.state_path(STATE_ID), Body::Empty)?;
         if status == 404 {
             return Ok((RemoteState::default(), None));
         }
@@ -113,7 +111,7 @@ impl StateDocuments<'_> {
         let state = serde_json::from_value(found["_source"].clone()).map_err(|e| {
             self.0.failed(format!(
                 "the state in {} cannot be read ({e}): delete this index there, and the index is made again",
-                self.index_name()
+                self.0.names.state()
             ))
         })?;
         let number = |name: &str| found[name].as_u64().unwrap_or_default();
@@ -130,13 +128,15 @@ impl StateDocuments<'_> {
             None => "op_type=create".to_owned(),
             Some((number, term)) => format!("if_seq_no={number}&if_primary_term={term}"),
         };
-        let path = format!("{}?{condition}", self.path(STATE_ID));
+        let path = format!("{}?{condition}", self.0.names.state_path(STATE_ID));
         let body = json!(state);
         let (status, answer) = self.0.ask("PUT", &path, Body::Json(&body))?;
         if status == 409 {
-            return Err(self
-                .0
-                .failed("another taojin writes it; this one waits".to_owned()));
+            // Or this one does: it was sent again because its answer was lost.
+            return match self.read() {
+                Ok((found, turn)) if found == *state => Ok(turn),
+                _ => Err((self.0).failed("another taojin writes it; this one waits".to_owned())),
+            };
         }
         self.0.accepted(status, &answer)?;
         let number = |name: &str| answer[name].as_u64().unwrap_or_default();
@@ -145,12 +145,12 @@ impl StateDocuments<'_> {
 
     /// Makes the index that holds the state, where there is none.
     pub(super) fn create_index(&self, replicas: u32) -> Result<(), IndexError> {
-        self.0.create(&self.index_name(), &of_state(replicas))
+        self.0.create(&self.0.names.state(), &of_state(replicas))
     }
 
     /// Forgets how the texts of an index were cut that is no more.
     pub(super) fn forget_cut_state(&self, uuid: &str) -> Result<(), IndexError> {
-        let path = self.path(&cut_state_id(uuid));
+        let path = self.0.names.state_path(&cut_state_id(uuid));
         self.0.ask("DELETE", &path, Body::Empty).map(drop)
     }
 }

@@ -9,8 +9,8 @@ use serde_json::{Value, json};
 use super::document::{placed, written};
 use super::json::query;
 use super::{
-    Body, CancellationToken, EngineVersion, Layout, Origin, RemoteIndex, RemoteLease, RemoteWriter,
-    Transport,
+    CancellationToken, EngineTrouble, EngineVersion, HostState, Layout, Origin, RemoteIndex,
+    RemoteLease, RemoteWriter, Request, Transport, TroubleKind,
 };
 use crate::analyze::Analyzer;
 use crate::index::rank::plan::Plan;
@@ -52,14 +52,17 @@ impl Script {
 impl Transport for Script {
     fn send(
         &self,
-        method: &str,
-        path: &str,
-        _: Body<'_>,
+        request: &Request<'_>,
         _: &CancellationToken,
-    ) -> Result<(u16, Value), String> {
-        self.asked.lock().unwrap().push(format!("{method} {path}"));
+    ) -> Result<(u16, Value), EngineTrouble> {
+        let asked = format!("{} {}", request.method, request.path);
+        self.asked.lock().unwrap().push(asked);
         let answer = self.answers.lock().unwrap().pop_front();
-        answer.ok_or_else(|| "no connection".to_owned())
+        answer.ok_or_else(|| EngineTrouble::new(TroubleKind::Unreachable, "no connection"))
+    }
+
+    fn hosts(&self) -> Vec<HostState> {
+        Vec::new()
     }
 
     fn address(&self) -> &str {
@@ -219,8 +222,35 @@ fn remote_writer_is_fenced() {
     script.and(409, conflict);
     let refused = said(writer.commit(9));
     assert!(refused.contains("another taojin writes it"), "{refused}");
+    let asked = script.asked.lock().unwrap().join("\n");
     assert!(
-        script.last().ends_with("?if_seq_no=5&if_primary_term=1"),
+        asked.contains("?if_seq_no=5&if_primary_term=1\n"),
+        "{asked}"
+    );
+}
+
+#[test]
+fn remote_state_written_twice_is_its_own() {
+    let script = Script::new(opening(5, STORE));
+    let held = lease(&script).unwrap();
+    script.answers.lock().unwrap().clear();
+    script.and(200, description(1, "u1"));
+    script.and(
+        409,
+        json!({"error": {"type": "version_conflict_engine_exception"}}),
+    );
+    // The answer to the first time was lost.
+    let mut written = state(5, STORE);
+    written["_seq_no"] = json!(7);
+    written["_source"]["holder"] = json!("a");
+    written["_source"]["beat"] = json!(5);
+    script.and(200, written);
+    held.record_heartbeat().unwrap();
+    script.and(200, description(1, "u1"));
+    script.and(200, json!({"_seq_no": 8, "_primary_term": 1}));
+    held.record_heartbeat().unwrap();
+    assert!(
+        script.last().ends_with("?if_seq_no=7&if_primary_term=1"),
         "{}",
         script.last()
     );
@@ -337,17 +367,26 @@ fn unusable_engines_are_refused() {
     assert_eq!(opensearch("3.0.0").similarity(), "LegacyBM25");
     assert_eq!(opensearch("10.1.0").similarity(), "LegacyBM25");
     assert_eq!(version(None, "8.11.4").unwrap().similarity(), "BM25");
-    assert_eq!(
-        version(Some("opensearch"), "1.3.20").unwrap_err(),
-        "OpenSearch 1.3.20 is too old: OpenSearch 2 or later is needed"
-    );
-    assert_eq!(
-        version(None, "7.17.0").unwrap_err(),
-        "Elasticsearch 7.17.0 is too old: Elasticsearch 8 or later is needed"
-    );
+    for (distribution, number, said) in [
+        (
+            Some("opensearch"),
+            "1.3.20",
+            "OpenSearch 1.3.20 is too old: OpenSearch 2 or later is needed",
+        ),
+        (
+            None,
+            "7.17.0",
+            "Elasticsearch 7.17.0 is too old: Elasticsearch 8 or later is needed",
+        ),
+    ] {
+        let refused = version(distribution, number).unwrap_err();
+        assert_eq!(refused.kind(), TroubleKind::Unsupported);
+        assert_eq!(refused.detail(), said);
+    }
     for answer in [json!("<html>"), json!({}), Value::Null] {
         let refused = EngineVersion::new(&answer).unwrap_err();
-        assert!(refused.contains("set search.url"), "{refused}");
+        assert_eq!(refused.kind(), TroubleKind::Misdirected);
+        assert!(refused.detail().contains("set search.url"), "{refused}");
     }
 }
 
@@ -371,7 +410,7 @@ fn remote_partial_shards_is_error() {
 #[test]
 fn refusals_name_what_mends_them() {
     let blocked = json!({"error": {"root_cause": [
-        {"type": "index_create_block_exception", "reason": "blocked by: cluster create-index blocked (api)"}]}});
+        {"type": "index_create_block_exception", "reason": "blocked by: [FORBIDDEN/10/cluster create-index blocked (api)];"}]}});
     let answers = [missing(), (403, json!({"error": "denied"})), (403, blocked)];
     let script = Script::new(answers);
     let index = script.index();
@@ -384,7 +423,8 @@ fn refusals_name_what_mends_them() {
         "{said_blocked}"
     );
     assert!(!said_blocked.contains("search.user"), "{said_blocked}");
-    assert!(said(search(&index)).contains("no connection"), "away");
+    let away = search(&index).unwrap_err();
+    assert_eq!(away.trouble_kind(), Some(TroubleKind::Unreachable));
 }
 
 /// A server between that takes less than the engine: nothing is lost, and one document that is too long alone is named.

@@ -19,7 +19,7 @@ use super::super::stop::CancellationToken;
 use super::super::storage::embedded::UNDATED_HALF_LIVES;
 use super::super::view::{Counts, Precedence, Ranked, Ranking, Statistics, View, Wanted};
 use super::json::{ordered, query, term};
-use super::{Body, RemoteIndex, hex, total, unhex};
+use super::{Body, EngineTrouble, Patience, RemoteIndex, Request, hex, is_partial, total, unhex};
 
 /// Sites that are counted: more than an operator of one field has.
 const SITES: u32 = 10_000;
@@ -121,10 +121,17 @@ impl<'a> RemoteView<'a> {
                 }
             }
             let next = json!({"scroll": KEEP, "scroll_id": answer["_scroll_id"]});
-            let (status, found) = self
-                .index
-                .ask("POST", "/_search/scroll", Body::Json(&next))?;
+            let request = Request {
+                // The second time it would give the documents behind those that were lost.
+                is_repeatable: false,
+                ..Request::new("POST", "/_search/scroll", Body::Json(&next))
+            };
+            let never = CancellationToken::default();
+            let (status, found) = self.index.ask_until(&request, &never)?;
             self.index.accepted(status, &found)?;
+            if is_partial(&found) {
+                return Err(self.index.troubled(EngineTrouble::from_partial(&found)));
+            }
             answer = found;
         }
     }
@@ -369,7 +376,13 @@ impl View for RemoteView<'_> {
 
     fn size_bytes(&self) -> Result<u64, IndexError> {
         let path = format!("/{}/_stats/store", self.index.alias());
-        let (status, answer) = self.index.ask("GET", &path, Body::Empty)?;
+        let request = Request {
+            // All nodes are asked.
+            patience: Patience::Work,
+            ..Request::new("GET", &path, Body::Empty)
+        };
+        let never = CancellationToken::default();
+        let (status, answer) = self.index.ask_until(&request, &never)?;
         self.index.accepted(status, &answer)?;
         let bytes = &answer["_all"]["primaries"]["store"]["size_in_bytes"];
         Ok(bytes.as_u64().unwrap_or_default())

@@ -14,7 +14,8 @@ use super::memory::MemoryDocuments;
 use super::{ANALYZER, STORE, documents_of};
 use crate::analyze::Analyzer;
 use crate::index::remote::{
-    Body, Layout, Origin, RemoteIndex, RemoteLease, RemoteWriter, Transport,
+    Body, EngineTrouble, HostState, Layout, Origin, RemoteIndex, RemoteLease, RemoteWriter,
+    Request, Transport, TroubleKind,
 };
 use crate::index::{
     CancellationToken, Config, DocumentSource, IndexError, IndexWriter, Reader, StoredDocument,
@@ -99,20 +100,24 @@ pub(super) struct Server {
 impl Transport for &'static Server {
     fn send(
         &self,
-        method: &str,
-        path: &str,
-        body: Body<'_>,
+        request: &Request<'_>,
         stop: &CancellationToken,
-    ) -> Result<(u16, Value), String> {
+    ) -> Result<(u16, Value), EngineTrouble> {
+        let failed = |cause: String| EngineTrouble::new(TroubleKind::Unreachable, cause);
         if stop.is_stopped() {
-            return Err("stopped".to_owned());
+            return Err(failed("stopped".to_owned()));
         }
-        let body = match body {
+        let body = match request.body {
             Body::Empty => Vec::new(),
             Body::Json(value) => value.to_string().into_bytes(),
             Body::Lines(lines) => lines.to_vec(),
         };
-        send(self.opensearch.port(0), method, path, &body).map_err(|e| e.to_string())
+        let port = self.opensearch.port(0);
+        send(port, request.method, request.path, &body).map_err(|e| failed(e.to_string()))
+    }
+
+    fn hosts(&self) -> Vec<HostState> {
+        Vec::new()
     }
 
     fn address(&self) -> &str {
