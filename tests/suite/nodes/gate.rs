@@ -66,6 +66,10 @@ impl Gate {
         let rule = Box::new(move |request: &Request| rule(request).into());
         *self.rule.lock().unwrap_or_else(PoisonError::into_inner) = rule;
     }
+
+    pub(super) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
 }
 
 fn carry_out(act: Act, engine: u16, request: &Request, stream: &mut TcpStream) -> io::Result<()> {
