@@ -50,10 +50,11 @@ pub use search::source::{
 };
 pub use state::{HealthSource, ServeState};
 pub use status::{
-    Activity, ClusterStatus, CycleCounts, DiskUse, FollowStatus, HostCounts, HostStatus,
-    LeftOutDocument, LeftOutStatus, Level, NodeStatus, QueueCounts, QueueVisits, Readiness,
-    ReadinessSource, SeenFilter, SiteStatus, SiteVerdict, Status, StatusSource, TemplateStatus,
-    TermsStatus, UrlCounts, Words, WorkerStatus, worker_in_chinese,
+    Activity, ClusterStatus, CycleCounts, DiskUse, EngineHostStatus, FollowStatus, HostCounts,
+    HostStatus, IndexState, IndexStatus, LeftOutDocument, LeftOutStatus, Level, NodeStatus,
+    QueueCounts, QueueVisits, Readiness, ReadinessSource, SeenFilter, SiteStatus, SiteVerdict,
+    Status, StatusSource, TemplateStatus, TermsStatus, UrlCounts, Words, WorkerStatus,
+    worker_in_chinese,
 };
 pub use taojin_search::query::dates::{Calendar, period_ms};
 pub use taojin_search::query::snippet::Marked;

@@ -6,7 +6,7 @@ use metrics::{
 };
 use metrics_exporter_prometheus::{BuildError, Matcher, PrometheusBuilder, PrometheusHandle};
 
-use crate::status::{Activity, ClusterStatus, Level, SiteStatus, Status};
+use crate::status::{Activity, ClusterStatus, IndexState, Level, SiteStatus, Status};
 
 /// Counter, label `outcome`: fetches by how they ended (the words of the crawl log).
 pub const FETCHES_TOTAL: &str = "taojin_fetches_total";
@@ -234,7 +234,7 @@ fn set_whole(status: &Status) {
         (
             "taojin_outbox_lag",
             "Documents stored that the index has not committed yet.",
-            status.outbox_lag,
+            status.index.outbox_lag,
         ),
         (
             "taojin_queues_ready",
@@ -287,8 +287,24 @@ fn set_progress(status: &Status) {
         "taojin_index_lag_seconds",
         "How long the oldest of them has waited; 0 when none waits.",
         &[],
-        status.index_lag_ms as f64 / 1_000.0,
+        status.index.index_lag_ms as f64 / 1_000.0,
     );
+    for state in IndexState::ALL {
+        set(
+            "taojin_index_state",
+            "1 for the state that the search index is in, 0 for the others.",
+            &[("state", state.name())],
+            one_if(state == status.index.state),
+        );
+    }
+    for host in &status.index.engine_hosts {
+        set(
+            "taojin_engine_up",
+            "1 while a host of the engine of the search index answers, 0 while it does not.",
+            &[("host", host.address.as_str())],
+            one_if(host.is_up),
+        );
+    }
     for worker in &status.workers {
         let name = [("worker", worker.name.as_str())];
         set(

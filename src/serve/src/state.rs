@@ -358,7 +358,7 @@ impl Shared {
             0 => return None,
             ms => ms,
         };
-        let lag_ms = self.recent_status().await?.index_lag_ms;
+        let lag_ms = self.recent_status().await?.index.index_lag_ms;
         (lag_ms > most_ms).then(|| Duration::from_millis(lag_ms))
     }
 

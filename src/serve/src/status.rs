@@ -84,11 +84,9 @@ pub struct Status {
     pub note: Words,
     /// Documents that can be found.
     pub documents: u64,
-    /// Documents in the outbox that the index has not committed yet.
-    pub outbox_lag: u64,
-    /// For how long the oldest of them has waited, in milliseconds; 0 when none waits. It grows while the indexer stands
-    /// still.
-    pub index_lag_ms: u64,
+    /// How the search index does.
+    #[serde(flatten)]
+    pub index: IndexStatus,
     /// URLs of all sites by state.
     pub urls: UrlCounts,
     /// Work queues of all sites.
@@ -113,6 +111,116 @@ pub struct Status {
     pub left_out: LeftOutStatus,
     /// The nodes that share the store; none where it is a file.
     pub cluster: Option<ClusterStatus>,
+}
+
+/// How the search index does.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct IndexStatus {
+    /// Changes of documents that the store has and the index has not committed yet.
+    pub outbox_lag: u64,
+    /// For how long the oldest of them has waited, in milliseconds; 0 when none waits. It grows while the indexer stands
+    /// still.
+    pub index_lag_ms: u64,
+    /// In one word.
+    #[serde(rename = "index_state")]
+    pub state: IndexState,
+    /// Since when that is so; none where it is not known, and while it is ready.
+    #[serde(rename = "index_since_ms", skip_serializing_if = "Option::is_none")]
+    pub since_ms: Option<i64>,
+    /// What is wrong, with what mends it; English.
+    #[serde(rename = "index_trouble", skip_serializing_if = "Option::is_none")]
+    pub trouble: Option<String>,
+    /// The hosts of the engine that keeps it; none where it is in a folder.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub engine_hosts: Vec<EngineHostStatus>,
+}
+
+/// A host of the engine that keeps the search index.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, ToSchema)]
+#[serde(default)]
+pub struct EngineHostStatus {
+    /// Its address, as in `search.url`.
+    pub address: String,
+    /// Whether it answers.
+    pub is_up: bool,
+    /// Since when that is so.
+    pub since_ms: i64,
+}
+
+/// How the search index does, in one word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IndexState {
+    /// It has what the store has, but for what came just now.
+    #[default]
+    Ready,
+    /// It has not yet had all documents that were there at the start.
+    Filling,
+    /// Documents have waited for longer than they should, and nobody says why.
+    Behind,
+    /// The engine has not as many copies of it as it should: a machine that is lost would lose a part of it.
+    Yellow,
+    /// Parts of it are missing in the engine.
+    Red,
+    /// No host of the engine answers.
+    Unreachable,
+    /// The engine refuses this user.
+    Refusing,
+    /// The engine takes nothing in: its disks are nearly full, or somebody set a block.
+    Blocked,
+    /// The engine is starting.
+    Starting,
+    /// The engine has too much to do.
+    Busy,
+    /// What answers at `search.url` is of no use, or the settings are not.
+    Misconfigured,
+    /// It was made from another store.
+    OtherStore,
+    /// The disk of this machine is full.
+    DiskFull,
+    /// It cannot be written for another reason.
+    Failing,
+}
+
+impl IndexState {
+    /// All of them.
+    pub const ALL: [IndexState; 14] = [
+        IndexState::Ready,
+        IndexState::Filling,
+        IndexState::Behind,
+        IndexState::Yellow,
+        IndexState::Red,
+        IndexState::Unreachable,
+        IndexState::Refusing,
+        IndexState::Blocked,
+        IndexState::Starting,
+        IndexState::Busy,
+        IndexState::Misconfigured,
+        IndexState::OtherStore,
+        IndexState::DiskFull,
+        IndexState::Failing,
+    ];
+
+    /// As in JSON and in metrics.
+    pub fn name(self) -> &'static str {
+        match self {
+            IndexState::Ready => "ready",
+            IndexState::Filling => "filling",
+            IndexState::Behind => "behind",
+            IndexState::Yellow => "yellow",
+            IndexState::Red => "red",
+            IndexState::Unreachable => "unreachable",
+            IndexState::Refusing => "refusing",
+            IndexState::Blocked => "blocked",
+            IndexState::Starting => "starting",
+            IndexState::Busy => "busy",
+            IndexState::Misconfigured => "misconfigured",
+            IndexState::OtherStore => "other_store",
+            IndexState::DiskFull => "disk_full",
+            IndexState::Failing => "failing",
+        }
+    }
 }
 
 /// The nodes that share a store in PostgreSQL.

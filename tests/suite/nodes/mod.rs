@@ -4,6 +4,8 @@ mod cluster;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod engine_faults;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod engine_health;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod engine_hosts;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod gate;

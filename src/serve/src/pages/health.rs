@@ -1,10 +1,8 @@
 //! Answers "is all well?" in one sentence, from a [`Status`]: for `/status` and `taojin status`.
 
 use super::words::{HealthLabels, Lang, fill};
-use crate::status::{Activity, Level, SiteStatus, Status};
+use crate::status::{Activity, IndexState, Level, SiteStatus, Status};
 
-/// Documents wait for the index for a second or two; longer than this, the indexer is in trouble.
-const INDEX_LAG_MS: u64 = 300_000;
 /// Sites and topics that a sentence names.
 const NAMED: usize = 3;
 
@@ -67,8 +65,8 @@ fn troubles(
         _ if !note.is_empty() => failed.push(note.to_owned()),
         _ => {}
     }
-    if status.index_lag_ms > INDEX_LAG_MS {
-        let lag = i64::try_from(status.index_lag_ms).unwrap_or(i64::MAX);
+    if status.index.state == IndexState::Behind {
+        let lag = i64::try_from(status.index.index_lag_ms).unwrap_or(i64::MAX);
         failed.push(fill(words.index_behind, &[("span", &lang.span(lag))]));
     }
     let of_level = |level| {
@@ -90,6 +88,9 @@ fn troubles(
     if !sites.is_empty() {
         let list = named(&sites);
         partial.push(words.partial.with(sites.len() as u64, &[("list", &list)]));
+    }
+    if status.index.state == IndexState::Yellow {
+        partial.push(words.index_yellow.to_owned());
     }
     if status.left_out.count > 0 {
         partial.push(words.skipped.fill(status.left_out.count));
@@ -125,7 +126,7 @@ pub(crate) fn troubled_first(sites: &mut [SiteStatus]) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::status::{FollowStatus, SiteVerdict, Words, WorkerStatus};
+    use crate::status::{FollowStatus, IndexStatus, SiteVerdict, Words, WorkerStatus};
 
     fn site(name: &str, level: Level) -> SiteStatus {
         let verdict = SiteVerdict {
@@ -168,7 +169,11 @@ mod tests {
             ..status(&[Ok])
         };
         let behind = Status {
-            index_lag_ms: 600_000,
+            index: IndexStatus {
+                state: IndexState::Behind,
+                index_lag_ms: 600_000,
+                ..IndexStatus::default()
+            },
             ..status(&[Ok])
         };
         let undelivered = Status {

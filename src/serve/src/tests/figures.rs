@@ -11,8 +11,24 @@ fn full() -> Status {
     Status {
         started_ms: 1_790_000_000_500,
         activity: Activity::Paused,
-        outbox_lag: 9,
-        index_lag_ms: 2_500,
+        index: IndexStatus {
+            outbox_lag: 9,
+            index_lag_ms: 2_500,
+            state: IndexState::Blocked,
+            since_ms: Some(1_790_000_000_000),
+            trouble: Some("it is blocked".to_owned()),
+            engine_hosts: vec![
+                EngineHostStatus {
+                    address: "http://search1:9200".to_owned(),
+                    is_up: true,
+                    since_ms: 1_790_000_000_000,
+                },
+                EngineHostStatus {
+                    address: "http://search2:9200".to_owned(),
+                    ..EngineHostStatus::default()
+                },
+            ],
+        },
         cluster: Some(ClusterStatus {
             nodes: vec![NodeStatus {
                 host: "crawl1".to_owned(),
@@ -191,6 +207,10 @@ async fn metrics_match_status() {
         "taojin_activity{activity=\"running\"} 0",
         "taojin_index_documents 25",
         "taojin_outbox_lag 9",
+        "taojin_index_state{state=\"blocked\"} 1",
+        "taojin_index_state{state=\"ready\"} 0",
+        "taojin_engine_up{host=\"http://search1:9200\"} 1",
+        "taojin_engine_up{host=\"http://search2:9200\"} 0",
         "taojin_index_lag_seconds 2.5",
         "taojin_worker_idle_seconds{worker=\"indexer\"} 1.5",
         "taojin_worker_up{worker=\"indexer\"} 1",
@@ -269,7 +289,10 @@ async fn readiness_needs_recent_index() {
         let app = router(ServeState {
             status: Arc::new(move || {
                 Ok(Status {
-                    index_lag_ms: lag_ms,
+                    index: IndexStatus {
+                        index_lag_ms: lag_ms,
+                        ..IndexStatus::default()
+                    },
                     ..Status::default()
                 })
             }),

@@ -143,7 +143,7 @@ pub(crate) fn serve(context: &Context, args: &ServeArgs) -> anyhow::Result<ExitC
     }
     let analyzer = loaded.analyzer()?;
     let _watch = daemon::LexiconWatch::start(&loaded, &analyzer)?;
-    let state = daemon::serve_state(&loaded, &analyzer, StatusBoard::new(&loaded, None))?;
+    let state = daemon::serve_state_alone(&loaded, &analyzer, StatusBoard::new(&loaded, None))?;
     runtime()?.block_on(async {
         let listener = bind(args.listen, loaded.config.serve.listen).await?;
         output::note(&format!(

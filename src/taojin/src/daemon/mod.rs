@@ -76,7 +76,7 @@ pub use report::summary::{RestingHost, SiteSummary, Summary};
 pub use review::term_corpus::{Budget, ReadDocuments};
 pub use review::terms::{DiscoveredTerms, discover_in_index, find_terms_after_crawl};
 pub use review::terms::{KeptTerms, TermFacts, TermReviewer, TermSearch};
-pub use serving::serve_state;
+pub use serving::{serve_state, serve_state_alone};
 pub use shared::Shared;
 
 use crate::config::{ConfigError, LoadedConfig};

@@ -11,7 +11,7 @@ use super::control::Controller;
 use super::control::page_fetcher::PageFetcher;
 use super::review::templates::TemplateReviewer;
 use super::watchdog::{Liveness, Worker};
-use super::{Shared, StatusBoard, TermReviewer, status_source};
+use super::{Shared, StatusBoard, TermReviewer, index, status_source};
 use crate::config::LoadedConfig;
 use crate::documents::{StoreLog, open_index};
 use crate::serve::{self, Readiness, ServeState};
@@ -99,6 +99,19 @@ pub fn serve_state(
             max_distance: loaded.config.templates.max_distance,
         })),
         log: Some(Arc::new(StoreLog::of_settings(loaded))),
+    })
+}
+
+/// The same for a server without a crawl: it is not ready over an index that another process has not completed.
+pub fn serve_state_alone(
+    loaded: &LoadedConfig,
+    analyzer: &Analyzer,
+    board: StatusBoard,
+) -> anyhow::Result<ServeState> {
+    let progress = index::watch(loaded)?;
+    Ok(ServeState {
+        readiness: Arc::new(move || progress.readiness(false)),
+        ..serve_state(loaded, analyzer, board)?
     })
 }
 

@@ -67,11 +67,6 @@ impl IndexAt {
         }
     }
 
-    /// The last change that the index has; 0 where that cannot be told.
-    pub(crate) fn committed_seq(&self) -> u64 {
-        self.noted().unwrap_or_default().seq
-    }
-
     /// The last change that the index has; `None` if it is not of this store.
     pub(crate) fn seq_of(&self, store_id: i64) -> Result<Option<u64>, IndexError> {
         let noted = self.noted()?;

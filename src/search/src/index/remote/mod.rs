@@ -313,20 +313,6 @@ impl RemoteIndex {
         Ok(removed)
     }
 
-    /// Sends the lines of a bulk request.
-    fn send_bulk(&self, lines: &[u8]) -> Result<(u16, Value), IndexError> {
-        // Without it the engine would make an index of its own where this one was deleted.
-        let path = format!("/{}/_bulk?require_alias=true", self.alias());
-        self.ask("POST", &path, Body::Lines(lines))
-    }
-
-    /// Has the engine write all that it has taken in into its files, so that a machine that starts again has nothing to replay.
-    fn flush(&self) -> Result<(), IndexError> {
-        let path = format!("/{}/_flush", self.alias());
-        let (status, answer) = self.ask("POST", &path, Body::Empty)?;
-        self.accepted(status, &answer)
-    }
-
     /// Lets the alias of this index lead to the fresh one, and deletes the one that it led to, in one step.
     fn put_in_place(&self, served: &Progress, fresh: &Progress) -> Result<(), IndexError> {
         let (old, new) = (

@@ -171,9 +171,11 @@ impl RemoteWriter {
         Ok(self)
     }
 
-    /// Has the engine write what it has taken in into its files.
+    /// Has the engine write what it has taken in into its files, so that a machine that starts again has nothing to replay.
     pub fn flush(&self) -> Result<(), IndexError> {
-        self.index.flush()
+        let path = format!("/{}/_flush", self.index.alias());
+        let (status, answer) = self.index.ask("POST", &path, Body::Empty)?;
+        self.index.accepted(status, &answer)
     }
 
     /// Documents that the index has.
@@ -244,7 +246,7 @@ impl RemoteWriter {
         if !bulk.changes.is_empty() {
             let index = self.index.clone();
             self.under_way = Some(UnderWay(thread::spawn(move || {
-                let answer = index.send_bulk(&bulk.lines);
+                let answer = send_bulk(&index, &bulk.lines);
                 (bulk, answer)
             })));
         }
@@ -263,7 +265,7 @@ impl RemoteWriter {
         while let Some((mut bulk, answer)) = waiting.pop() {
             let (status, answer) = match answer {
                 Some(answer) => answer,
-                None => self.index.send_bulk(&bulk.lines)?,
+                None => send_bulk(&self.index, &bulk.lines)?,
             };
             if status != TOO_LARGE {
                 self.index.accepted(status, &answer)?;
@@ -424,6 +426,13 @@ impl RecutEngine for RemoteWriter {
         }
         Ok(())
     }
+}
+
+/// Sends the lines of a bulk request.
+fn send_bulk(index: &RemoteIndex, lines: &[u8]) -> Result<(u16, Value), IndexError> {
+    // Without it the engine would make an index of its own where this one was deleted.
+    let path = format!("/{}/_bulk?require_alias=true", index.alias());
+    index.ask("POST", &path, Body::Lines(lines))
 }
 
 /// Remembers the latest documents of the index, the latest last.

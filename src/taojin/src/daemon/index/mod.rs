@@ -16,7 +16,9 @@ mod rebuild;
 mod remote;
 #[cfg(test)]
 mod tests;
+mod trouble;
 mod turns;
+mod watching;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -46,8 +48,9 @@ use taojin_search::index::{self, IndexError, IndexWriter, caught};
 
 pub(super) use copying::Copier;
 pub(super) use progress::IndexProgress;
-pub(super) use progress::IndexTrouble;
 pub use progress::RebuildProgress;
+pub(super) use trouble::IndexTrouble;
+pub(super) use watching::watch;
 
 /// Changes read from the log at once.
 const ROWS: usize = 256;
@@ -613,7 +616,9 @@ impl<E: Engine> Indexer<E> {
     /// Says how far the index is, and whether searches lack documents.
     fn note_progress(&mut self, seq: u64) -> anyhow::Result<()> {
         self.progress.set_indexed(seq);
-        self.progress.set_trouble(None);
+        if self.progress.set_trouble(None) {
+            tracing::info!("the search index is written again");
+        }
         if self.progress.is_copying() {
             return Ok(());
         }
@@ -679,32 +684,19 @@ impl<E: Engine> Indexer<E> {
     /// Notes that documents wait; one line of the log for each change of the cause.
     fn note_failure(&mut self, failed: &anyhow::Error) {
         self.log.record_failure();
-        if self.progress.set_trouble(Some(IndexTrouble::new(failed))) {
+        let trouble = IndexTrouble::new(failed);
+        if trouble.is_outside {
+            self.heartbeat.record();
+        } else {
+            self.heartbeat.fails(failed);
+        }
+        let state = trouble.state.name();
+        if self.progress.set_trouble(Some(trouble)) {
             tracing::error!(
+                state,
                 error = format!("{failed:#}"),
                 "documents wait in the store: the search index cannot be written"
             );
         }
-        if is_outside(failed) {
-            self.heartbeat.waits(failed);
-        } else {
-            self.heartbeat.fails(failed);
-        }
     }
-}
-
-/// Whether a failure is none of this process: room on the disk helps, or an engine that answers again, a new start does not.
-fn is_outside(failed: &anyhow::Error) -> bool {
-    failed.chain().any(|cause| {
-        let of_index = matches!(
-            cause.downcast_ref(),
-            Some(
-                IndexError::Full { .. }
-                    | IndexError::Remote { .. }
-                    | IndexError::RemoteOtherStore(_)
-                    | IndexError::Stopped
-            )
-        );
-        of_index || matches!(cause.downcast_ref(), Some(StoreError::Full { .. }))
-    })
 }

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use serde::{Deserialize, Serialize};
 
-use crate::daemon::now_ms;
+use super::trouble::IndexTrouble;
 use crate::daemon::shared::lock;
 use crate::serve::Readiness;
 use taojin_search::index::RecutProgress;
@@ -20,25 +20,6 @@ pub struct RebuildProgress {
     pub seq: u64,
     /// The last change there is.
     pub last: u64,
-}
-
-/// Why documents wait for the index.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(in crate::daemon) struct IndexTrouble {
-    /// In a sentence, with what helps.
-    pub(in crate::daemon) text: String,
-    /// Since when, Unix milliseconds.
-    pub(in crate::daemon) since_ms: i64,
-}
-
-impl IndexTrouble {
-    /// What a failure of now says.
-    pub(super) fn new(failed: &anyhow::Error) -> Self {
-        Self {
-            text: format!("{failed:#}"),
-            since_ms: now_ms(),
-        }
-    }
 }
 
 /// How far the index is, and the requests of operators to rebuild it.
@@ -79,15 +60,20 @@ impl IndexProgress {
             .saturating_sub(self.indexed())
     }
 
-    /// Notes why documents wait; none: they do not. Returns whether that is another reason than before.
+    /// Notes why documents wait; none: they do not. Returns whether that is another state than before.
     pub(in crate::daemon) fn set_trouble(&self, trouble: Option<IndexTrouble>) -> bool {
         let mut known = lock(&self.trouble);
-        let text = |trouble: &Option<IndexTrouble>| trouble.as_ref().map(|t| t.text.clone());
-        if text(&known) == text(&trouble) {
-            return false;
-        }
-        *known = trouble;
-        true
+        let state = |trouble: &Option<IndexTrouble>| trouble.as_ref().map(|t| t.state);
+        let is_new = state(&known) != state(&trouble);
+        let since_ms = known
+            .as_ref()
+            .filter(|_| !is_new)
+            .map(|known| known.since_ms);
+        *known = trouble.map(|trouble| IndexTrouble {
+            since_ms: since_ms.unwrap_or(trouble.since_ms),
+            ..trouble
+        });
+        is_new
     }
 
     /// Returns why documents wait, if they do.
@@ -109,9 +95,14 @@ impl IndexProgress {
         self.is_caught_up.store(is_caught_up, Ordering::SeqCst);
     }
 
+    /// Whether the index has all documents that were there at the start, or when it was lost.
+    pub(in crate::daemon) fn is_caught_up(&self) -> bool {
+        self.is_caught_up.load(Ordering::SeqCst)
+    }
+
     /// Returns whether searches are answered, and how well, where the store does not answer if `is_store_silent`.
     pub(in crate::daemon) fn readiness(&self, is_store_silent: bool) -> Readiness {
-        if !self.is_caught_up.load(Ordering::SeqCst) {
+        if !self.is_caught_up() {
             let indexed = self.indexed();
             return Readiness::Filling { indexed };
         }

@@ -1,12 +1,11 @@
 //! Documents that cannot be indexed: skipped by name, and the rest continues.
 
-use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-use super::{is_outside, *};
+use super::*;
 use crate::config::Config;
 use crate::daemon::now_ms;
 use crate::documents::{StoreDocuments, encode, open_index};
@@ -310,19 +309,6 @@ fn rebuild_waits_for_disk() {
     assert_eq!(place.documents(), 3);
 }
 
-#[test]
-fn full_disk_is_recognised() {
-    let (dir, cause) = (PathBuf::from("index"), "no space".to_owned());
-    let full = IndexError::Full {
-        dir: dir.clone(),
-        cause: cause.clone(),
-    };
-    assert!(is_outside(&anyhow::Error::from(full).context("commit")));
-    let path = dir.join("crawl.sqlite");
-    assert!(is_outside(&StoreError::Full { path }.into()));
-    assert!(!is_outside(&IndexError::Failed { dir, cause }.into()));
-}
-
 /// Documents that lie together in a damaged page of the database, numbers and all.
 #[test]
 fn indexer_skips_damaged_log_page() {
@@ -386,16 +372,16 @@ fn index_lag_grows() {
     place.put_text(1, &text("甲"));
     let board = crate::daemon::StatusBoard::new(&place.loaded, None);
     let first = board.read(0).unwrap();
-    assert_eq!(first.outbox_lag, 1);
+    assert_eq!(first.index.outbox_lag, 1);
     thread::sleep(Duration::from_millis(30));
     let later = board.read(0).unwrap();
     assert!(
-        later.index_lag_ms >= first.index_lag_ms + 30,
+        later.index.index_lag_ms >= first.index.index_lag_ms + 30,
         "{first:?} {later:?}"
     );
     place.indexer(&Shared::default()).take_all().unwrap();
     let done = board.read(1).unwrap();
-    assert_eq!((done.outbox_lag, done.index_lag_ms), (0, 0));
+    assert_eq!((done.index.outbox_lag, done.index.index_lag_ms), (0, 0));
 }
 
 /// Which text began a group of reprints does not depend on what fills the index: a command, a rebuild, or a daemon that keeps up.

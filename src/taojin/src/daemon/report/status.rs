@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
 
 use tokio::sync::watch;
 
@@ -13,24 +13,29 @@ use super::summary::{Freshness, number, totals};
 use super::verdict::VerdictTerms;
 use crate::config::LoadedConfig;
 use crate::daemon::crawl::{disk, sites};
+use crate::daemon::index::IndexTrouble;
 use crate::daemon::reloading::{Current, titles};
 use crate::daemon::review::terms::TermReviewer;
 use crate::daemon::watchdog::{Liveness, WorkerState};
 use crate::daemon::{Shared, node_place, now_ms};
 use crate::documents::IndexAt;
 use crate::serve::{
-    Activity, ClusterStatus, CycleCounts, Follow, FollowStatus, HostCounts, HostStatus,
-    LeftOutDocument, LeftOutStatus, NodeStatus, QueueCounts, SeenFilter, SiteStatus, Status,
-    StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts, Words, WorkerStatus,
+    Activity, ClusterStatus, CycleCounts, EngineHostStatus, Follow, FollowStatus, HostCounts,
+    HostStatus, IndexState, IndexStatus, LeftOutDocument, LeftOutStatus, NodeStatus, QueueCounts,
+    SeenFilter, SiteStatus, Status, StatusSource, TemplateStatus, TermsStatus, Topics, UrlCounts,
+    Words, WorkerStatus,
 };
 use taojin_crawl::frontier::{self, Cause, Explanation};
 use taojin_crawl::store::{
     self, Counts, FollowRecord, HostRecord, Partitions, Reader, SiteCounts, StoreError, StorePlace,
 };
-use taojin_search::index::{SiteTitles, SkippedDocuments};
+use taojin_search::index::remote::HostState;
+use taojin_search::index::{IndexError, SiteTitles, SkippedDocuments};
 
 /// Hosts in trouble that are shown.
 const HOSTS: usize = 24;
+/// Documents wait for the index for a second or two; longer than this, somebody should look.
+const INDEX_LAG_MS: u64 = 60_000;
 
 /// What a [`Status`] is made from.
 #[derive(Clone)]
@@ -130,11 +135,7 @@ impl StatusBoard {
         if !self.store.duties().serves {
             status.documents = counts.total("documents").unsigned_abs();
         }
-        let committed = match &self.shared {
-            Some(shared) => shared.index().indexed(),
-            None => self.index.committed_seq(),
-        };
-        (status.outbox_lag, status.index_lag_ms) = self.lag(&reader, committed, now)?;
+        status.index = self.index_status(&reader, now)?;
         status.urls = urls(&totals(&counts));
         status.urls.in_flight = self.shared.as_ref().map_or(0, |s| s.crawl().in_flight());
         status.sites = self.sites(&reader, &counts, now)?;
@@ -158,11 +159,52 @@ impl StatusBoard {
         Ok(status)
     }
 
+    /// How the index does: as this process knows it, or as it is found.
+    fn index_status(&self, reader: &Reader, now: i64) -> anyhow::Result<IndexStatus> {
+        if !self.store.duties().serves {
+            return Ok(IndexStatus::default());
+        }
+        let (committed, trouble) = match &self.shared {
+            Some(shared) => (shared.index().indexed(), shared.index().trouble()),
+            None => self.look_at_index(reader)?,
+        };
+        let (outbox_lag, index_lag_ms) = self.lag(reader, committed, now)?;
+        let is_filling = |shared: &Arc<Shared>| !shared.index().is_caught_up();
+        let state = match &trouble {
+            Some(trouble) => trouble.state,
+            None if self.shared.as_ref().is_some_and(is_filling) => IndexState::Filling,
+            None if index_lag_ms > INDEX_LAG_MS => IndexState::Behind,
+            None => IndexState::Ready,
+        };
+        let hosts = self.index.remote().map(|remote| remote.index.hosts());
+        Ok(IndexStatus {
+            outbox_lag,
+            index_lag_ms,
+            state,
+            since_ms: trouble.as_ref().map(|trouble| trouble.since_ms),
+            trouble: trouble.map(|trouble| trouble.text),
+            engine_hosts: hosts.into_iter().flatten().map(engine_host).collect(),
+        })
+    }
+
+    /// The last change that an index has which another process writes, if any does, and what is wrong with it.
+    fn look_at_index(&self, reader: &Reader) -> anyhow::Result<(u64, Option<IndexTrouble>)> {
+        let noted = match self.index.noted() {
+            Ok(noted) => noted,
+            Err(error) => return Ok((0, Some(IndexTrouble::new(&error.into())))),
+        };
+        let remote = self.index.remote();
+        if let Some(remote) = remote.filter(|_| noted.seq > 0)
+            && noted.store != reader.identity()?.id
+        {
+            let other = IndexError::RemoteOtherStore(remote.index.place());
+            return Ok((0, Some(IndexTrouble::new(&other.into()))));
+        }
+        Ok((noted.seq, None))
+    }
+
     /// How many changes the index lacks after `committed`, and for how long the first of them has waited, in milliseconds.
     fn lag(&self, reader: &Reader, committed: u64, now: i64) -> anyhow::Result<(u64, u64)> {
-        if !self.store.duties().serves {
-            return Ok((0, 0));
-        }
         let seq = i64::try_from(committed).unwrap_or(i64::MAX);
         let Some(first) = reader.documents_after_without_bodies(seq, 1)?.pop() else {
             return Ok((0, 0));
@@ -298,6 +340,16 @@ impl StatusBoard {
     }
 }
 
+fn engine_host(host: HostState) -> EngineHostStatus {
+    let since = host.since.duration_since(SystemTime::UNIX_EPOCH);
+    let since_ms = since.map_or(0, |since| since.as_millis());
+    EngineHostStatus {
+        address: host.address,
+        is_up: host.is_up,
+        since_ms: i64::try_from(since_ms).unwrap_or(i64::MAX),
+    }
+}
+
 /// Templates by site.
 fn template_status(reader: &Reader) -> anyhow::Result<BTreeMap<String, TemplateStatus>> {
     let count = |n: i64| u64::try_from(n).unwrap_or_default();
@@ -425,8 +477,10 @@ pub(super) fn note(shared: &Shared) -> Words {
             format!("正在重建索引：变更 {seq} / {last}"),
         )
     });
+    let index = shared.index();
     let trouble = shared.liveness().trouble(Instant::now());
     trouble
+        .or_else(|| index.trouble().map(|trouble| trouble.words(index.lag())))
         .or_else(|| shared.reload().problem())
         .or(anew)
         .unwrap_or_default()
