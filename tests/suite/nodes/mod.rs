@@ -2,6 +2,8 @@
 
 mod cluster;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod engine_check;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod engine_faults;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod engine_health;

@@ -11,18 +11,19 @@ use futures_util::{StreamExt as _, stream};
 use serde::Serialize;
 use tokio::net::{TcpStream, lookup_host};
 use tokio::task::spawn_blocking;
-use tokio::time::{Instant, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::context::{Context, runtime};
 use super::gate::{describe_refusal, open_gate, person_turn};
 use super::output;
 use crate::config::{self, Config, ConfigProblem, LoadedConfig, Origin, dropped_keys};
 use crate::daemon::now_ms;
-use crate::documents::IndexAt;
+use crate::documents::{IndexAt, RemoteAt};
 use taojin_crawl::fetch::{Gate, ProxyAddress, Purpose, Refused};
 use taojin_crawl::schedule::Site;
-use taojin_search::index::IndexError;
-use taojin_search::index::remote::RemoteIndex;
+use taojin_crawl::store::Reader;
+use taojin_search::index::CancellationToken;
+use taojin_search::index::remote::{self, Finding, Severity};
 use taojin_uri::CrawlUri;
 
 /// Coming cycles shown for each site.
@@ -231,6 +232,8 @@ struct ChineseCheckText<'a> {
 
 /// A name server, a proxy or a robots.txt that takes longer would hold up every page.
 const LIMIT: Duration = Duration::from_secs(10);
+/// All that is tried of the search engine: its hosts answer in a second or not at all.
+const ENGINE_LIMIT: Duration = Duration::from_secs(8);
 /// Questions at the same time, each to another server.
 const AT_ONCE: usize = 16;
 /// Sites asked: their common trouble shows itself with fewer.
@@ -271,7 +274,7 @@ async fn try_out(loaded: &LoadedConfig) -> anyhow::Result<Vec<NetworkCheck>> {
         None => tried.extend(names(loaded, &seeds).await),
     }
     if let Some(at) = IndexAt::new(loaded).remote() {
-        tried.push(engine_answers(at.index.clone()).await);
+        tried.extend(inspect_engine(loaded, at).await?);
     }
     let broken: BTreeSet<String> = tried
         .iter()
@@ -321,8 +324,6 @@ async fn ask(
     };
     let mend = match (level, step) {
         (Level::Error, "proxy") => "; is it running, and is fetch.proxy right?",
-        // The engine's trouble says itself what mends it.
-        (Level::Error, "search") => "",
         (Level::Error, "dns") => {
             "; is the name of the seed right, and does this machine know a name server (/etc/resolv.conf)?"
         }
@@ -357,21 +358,47 @@ async fn proxy_answers(proxy: &ProxyAddress) -> NetworkCheck {
     ask("proxy", &format!("{host}:{port}"), question).await
 }
 
-/// Asks the engine of the search index how far that is.
-async fn engine_answers(index: RemoteIndex) -> NetworkCheck {
-    let place = index.place();
-    let question = async {
-        let asked =
-            spawn_blocking(move || Ok((index.engine_version()?, index.state()?.served.seq)));
-        let asked: Result<_, IndexError> = asked.await.map_err(|e| e.to_string())?;
-        let (version, seq) = asked.map_err(|e| e.to_string())?;
-        let text = match seq {
-            0 => format!("{version} answers; it has no documents yet"),
-            seq => format!("{version} answers; it has all changes up to {seq}"),
-        };
-        Ok((Level::Ok, text))
+/// Tries the engine of the search index.
+async fn inspect_engine(loaded: &LoadedConfig, at: &RemoteAt) -> anyhow::Result<Vec<NetworkCheck>> {
+    let (index, place) = (at.index.clone(), loaded.store_place());
+    let (layout, stop) = (at.layout, CancellationToken::default());
+    let stopped = stop.clone();
+    let inspected = spawn_blocking(move || {
+        let identity = Reader::open(place).and_then(|store| store.identity()).ok();
+        let origin = identity.map(|identity| remote::Origin {
+            store: identity.id,
+            replaced: identity.replaced,
+            ..remote::Origin::default()
+        });
+        remote::inspect(&index, remote::Expected { origin, layout }, &stopped)
+    });
+    tokio::pin!(inspected);
+    let findings = tokio::select! {
+        findings = &mut inspected => findings?,
+        () = sleep(ENGINE_LIMIT) => {
+            stop.stop();
+            let mut findings = (&mut inspected).await?;
+            findings.push(Finding {
+                subject: at.index.place(),
+                severity: Severity::Trouble,
+                text: format!("no answer within {} s", ENGINE_LIMIT.as_secs()),
+                took: ENGINE_LIMIT,
+            });
+            findings
+        }
     };
-    ask("search", &place, question).await
+    let check = |finding: Finding| NetworkCheck {
+        step: "search",
+        of: finding.subject,
+        level: match finding.severity {
+            Severity::Good => Level::Ok,
+            Severity::Warning => Level::Warning,
+            Severity::Trouble => Level::Error,
+        },
+        text: finding.text,
+        took_ms: u64::try_from(finding.took.as_millis()).unwrap_or(u64::MAX),
+    };
+    Ok(findings.into_iter().map(check).collect())
 }
 
 /// Looks up the host of each seed, but for those with an address of their own.

@@ -138,10 +138,16 @@ async fn look_up(
             () = &mut end => break,
         }
     }
+    let is_alive = is_alive == Some(true);
+    let trouble = if is_alive {
+        overloaded(address, LOOK_UP_TIMEOUT)
+    } else {
+        HostTrouble::silent(address, LOOK_UP_TIMEOUT)
+    };
     Err(Failure {
-        is_down: is_alive != Some(true),
+        is_down: !is_alive,
         retry: Retry::Anywhere,
-        ..Failure::new(HostTrouble::silent(address, LOOK_UP_TIMEOUT))
+        ..Failure::new(trouble)
     })
 }
 
@@ -181,15 +187,20 @@ async fn work(
             }
         }
     }
-    let seconds = WORK_TIMEOUT.as_secs();
     Err(Failure {
         retry: Retry::Nowhere,
-        ..Failure::new(HostTrouble::new(
-            TroubleKind::Busy,
-            format!("{address} answers, but not this request within {seconds} s"),
-            "; if it stays so, give it more memory or nodes",
-        ))
+        ..Failure::new(overloaded(address, WORK_TIMEOUT))
     })
+}
+
+/// A host that answers look-ups, and not what it is asked for.
+fn overloaded(address: &str, limit: Duration) -> HostTrouble {
+    let seconds = limit.as_secs();
+    HostTrouble::new(
+        TroubleKind::Busy,
+        format!("{address} answers, but not this request within {seconds} s"),
+        "; if it stays so, give it more memory or nodes",
+    )
 }
 
 /// What became of a request: where it broke off, whether the host is still there.

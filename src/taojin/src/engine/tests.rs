@@ -197,20 +197,36 @@ fn open_circuit_fails_at_once_and_closes() {
 
 #[test]
 fn host_that_hangs_fails_in_time() {
-    for (behaviour, request, limit) in [
-        (HANGS, look_up(), 2_500),
-        (DRIPS, look_up(), 2_500),
-        (HANGS, work(), 3_500),
-        (STUCK, look_up(), 2_500),
+    use TroubleKind::{Busy, Unreachable};
+    for (behaviour, request, limit, kind, said) in [
+        (
+            HANGS,
+            look_up(),
+            2_500,
+            Unreachable,
+            "no answer from http://",
+        ),
+        (
+            DRIPS,
+            look_up(),
+            2_500,
+            Unreachable,
+            "no answer from http://",
+        ),
+        (HANGS, work(), 3_500, Unreachable, "no answer from http://"),
+        (
+            STUCK,
+            look_up(),
+            2_500,
+            Busy,
+            "answers, but not this request",
+        ),
     ] {
         let transport = transport(&[address(behaviour)]);
         let (answer, took) = send(&transport, &request);
         let trouble = answer.unwrap_err();
-        assert_eq!(trouble.kind(), TroubleKind::Unreachable);
-        assert!(
-            trouble.detail().contains("no answer from http://"),
-            "{trouble}"
-        );
+        assert_eq!(trouble.kind(), kind, "{trouble}");
+        assert!(trouble.detail().contains(said), "{trouble}");
         assert!(took < Duration::from_millis(limit), "{request:?}: {took:?}");
     }
 }

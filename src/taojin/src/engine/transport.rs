@@ -45,16 +45,19 @@ impl HttpTransport {
     }
 }
 
-impl Transport for HttpTransport {
-    /// Where a host fails, the next one is asked. A request may therefore be carried out twice, if it is made for that.
-    fn send(
+impl HttpTransport {
+    /// Sends a request to one of these hosts. `keeps_to` says that it goes there whatever is known of them.
+    fn deliver(
         &self,
+        hosts: Arc<[Arc<Host>]>,
+        keeps_to: bool,
         request: &Request<'_>,
         stop: &CancellationToken,
     ) -> Result<(u16, Value), EngineTrouble> {
         let client = self.client.as_ref().map_err(Clone::clone)?;
         let delivery = Delivery {
-            hosts: Arc::clone(&self.hosts),
+            hosts,
+            keeps_to,
             current: Arc::clone(&self.current),
             client: Arc::clone(client),
             outgoing: client.outgoing(request)?,
@@ -87,6 +90,26 @@ impl Transport for HttpTransport {
             }
         }
     }
+}
+
+impl Transport for HttpTransport {
+    /// Where a host fails, the next one is asked. A request may therefore be carried out twice, if it is made for that.
+    fn send(
+        &self,
+        request: &Request<'_>,
+        stop: &CancellationToken,
+    ) -> Result<(u16, Value), EngineTrouble> {
+        self.deliver(Arc::clone(&self.hosts), false, request, stop)
+    }
+
+    fn send_to(
+        &self,
+        address: &str,
+        request: &Request<'_>,
+        stop: &CancellationToken,
+    ) -> Result<(u16, Value), EngineTrouble> {
+        self.deliver([Host::at(address)].into(), true, request, stop)
+    }
 
     fn address(&self) -> &str {
         &self.shown
@@ -100,6 +123,8 @@ impl Transport for HttpTransport {
 /// A request on its way.
 struct Delivery {
     hosts: Arc<[Arc<Host>]>,
+    /// Whether a host is asked that is known to fail.
+    keeps_to: bool,
     current: Arc<AtomicUsize>,
     client: Arc<EngineClient>,
     outgoing: Outgoing,
@@ -115,11 +140,11 @@ impl Delivery {
         let mut up = Vec::new();
         for at in in_turn {
             match self.hosts[at].failing() {
-                Some(trouble) => troubles.push(trouble),
-                None => up.push(at),
+                Some(trouble) if !self.keeps_to => troubles.push(trouble),
+                _ => up.push(at),
             }
         }
-        let is_only = up.len() == 1;
+        let is_only = up.len() == 1 && !self.keeps_to;
         let mut unavailable = None;
         for at in up {
             let host = &self.hosts[at];
@@ -129,7 +154,9 @@ impl Delivery {
                     unavailable.get_or_insert(answer);
                 }
                 Ok(answer) => {
-                    self.current.store(at, Ordering::Relaxed);
+                    if !self.keeps_to {
+                        self.current.store(at, Ordering::Relaxed);
+                    }
                     return Ok(answer);
                 }
                 Err(Stop::Here(trouble)) => return Err(join([trouble])),

@@ -3,6 +3,7 @@
 //! from the store. Requests are carried by a [`Transport`]; nothing here opens a connection.
 
 mod document;
+mod inspect;
 mod json;
 mod lease;
 mod state;
@@ -23,6 +24,7 @@ use super::schema::FORMAT;
 use super::stop::CancellationToken;
 use state::StateDocuments;
 
+pub use inspect::{Expected, Finding, Severity, inspect};
 pub use lease::{Origin, RemoteLease};
 pub use state::{Progress, RemoteState};
 use trouble::message;
@@ -110,6 +112,14 @@ pub trait Transport: Send + Sync {
         stop: &CancellationToken,
     ) -> Result<(u16, Value), EngineTrouble>;
 
+    /// The same to the host at this address only, whether it is up or not.
+    fn send_to(
+        &self,
+        address: &str,
+        request: &Request<'_>,
+        stop: &CancellationToken,
+    ) -> Result<(u16, Value), EngineTrouble>;
+
     /// Where requests go, for messages.
     fn address(&self) -> &str;
 
@@ -166,6 +176,11 @@ impl IndexNames {
     /// The number of an index of documents.
     fn number_of(&self, index: &str) -> Option<u64> {
         index.strip_prefix(&self.0)?.strip_prefix('-')?.parse().ok()
+    }
+
+    /// Whether an index, of documents or of the state, is one of these.
+    fn is_own(&self, index: &str) -> bool {
+        self.number_of(index).is_some() || index == self.state()
     }
 
     /// The index of the state.

@@ -3,14 +3,15 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
+use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
 use super::document::{placed, written};
 use super::json::query;
 use super::{
-    CancellationToken, EngineTrouble, EngineVersion, HostState, Layout, Origin, RemoteIndex,
-    RemoteLease, RemoteWriter, Request, Transport, TroubleKind,
+    CancellationToken, EngineTrouble, EngineVersion, Expected, HostState, Layout, Origin,
+    RemoteIndex, RemoteLease, RemoteWriter, Request, Severity, Transport, TroubleKind, inspect,
 };
 use crate::analyze::Analyzer;
 use crate::index::rank::plan::Plan;
@@ -61,8 +62,21 @@ impl Transport for Script {
         answer.ok_or_else(|| EngineTrouble::new(TroubleKind::Unreachable, "no connection"))
     }
 
+    fn send_to(
+        &self,
+        _: &str,
+        request: &Request<'_>,
+        stop: &CancellationToken,
+    ) -> Result<(u16, Value), EngineTrouble> {
+        self.send(request, stop)
+    }
+
     fn hosts(&self) -> Vec<HostState> {
-        Vec::new()
+        vec![HostState {
+            address: self.address().to_owned(),
+            is_up: true,
+            since: SystemTime::UNIX_EPOCH,
+        }]
     }
 
     fn address(&self) -> &str {
@@ -498,4 +512,144 @@ fn remote_orphans_are_deleted() {
     script.and(200, json!({"acknowledged": true}));
     assert_eq!(held.remove_orphans().unwrap(), [name("2")]);
     assert_eq!(script.last(), format!("DELETE /{}", name("2")));
+}
+
+/// What an engine answers to an inspection, in order, where all is well.
+fn inspected() -> Vec<(u16, Value)> {
+    let layout = Layout {
+        shards: 1,
+        replicas: 0,
+    };
+    let index = super::document::of_documents("LegacyBM25", layout);
+    let name = format!("oil-v{FORMAT}-1");
+    vec![
+        (200, engine()),
+        (200, state(5, STORE)),
+        (200, description(1, "u1")),
+        (200, json!({ &name: {"mappings": index["mappings"]} })),
+        (200, json!({"blocks": {}})),
+        (200, health("green", &name, "green", 0)),
+        (200, hits(&[])),
+        (200, json!({})),
+        (200, json!({})),
+    ]
+}
+
+fn health(cluster: &str, index: &str, status: &str, replicas: u32) -> Value {
+    json!({
+        "status": cluster, "number_of_data_nodes": 1,
+        "indices": {index: {"status": status, "number_of_replicas": replicas}},
+    })
+}
+
+/// What is found where one of these answers is another.
+fn findings_with(at: usize, status: u16, answer: Value) -> Vec<(Severity, String)> {
+    let mut answers = inspected();
+    answers[at] = (status, answer);
+    findings(Script::new(answers))
+}
+
+fn findings(script: Arc<Script>) -> Vec<(Severity, String)> {
+    let expected = Expected {
+        origin: Some(origin()),
+        layout: Layout {
+            shards: 1,
+            replicas: 0,
+        },
+    };
+    let found = inspect(&script.index(), expected, &CancellationToken::default());
+    let found = found.into_iter();
+    found.map(|found| (found.severity, found.text)).collect()
+}
+
+#[test]
+fn inspection_of_sound_index_is_good() {
+    let found = findings(Script::new(inspected()));
+    assert_eq!(found.len(), 7, "{found:#?}");
+    for (severity, text) in found {
+        assert_eq!(severity, Severity::Good, "{text}");
+    }
+}
+
+#[test]
+fn inspection_names_each_fault() {
+    use Severity::{Trouble, Warning};
+    let name = format!("oil-v{FORMAT}-1");
+    let refused = || json!({"error": {"type": "security_exception", "reason": "no permissions"}});
+    let blocks = |of: Value| json!({"blocks": of});
+    let red = |own: &str| health("red", &name, own, 0);
+    let text = json!({"type": "text"});
+    let dynamic = json!({ &name: {"mappings": {"properties": {"title": text}}} });
+    for (at, status, answer, severity, said) in [
+        (0, 401, json!("<html>"), Trouble, "search.user"),
+        (
+            0,
+            200,
+            json!({"name": "couchdb"}),
+            Trouble,
+            "neither OpenSearch",
+        ),
+        (1, 200, state(5, STORE + 1), Trouble, "search.index"),
+        (2, 200, foreign(), Trouble, "delete it there"),
+        (3, 200, dynamic, Trouble, "taojin reindex"),
+        (4, 403, refused(), Warning, "cluster:monitor/state"),
+        (
+            4,
+            200,
+            blocks(json!({"indices": {&name: {"12": {"description": "flood"}}}})),
+            Trouble,
+            "disks are nearly full",
+        ),
+        (
+            4,
+            200,
+            blocks(json!({"global": {"6": {"description": "cluster read-only (api)"}}})),
+            Trouble,
+            "somebody set a block",
+        ),
+        (5, 403, refused(), Warning, "cluster:monitor/health"),
+        (5, 200, red("red"), Trouble, "shards are not available"),
+        (5, 200, red("green"), Warning, "other indexes"),
+        (
+            5,
+            200,
+            health("yellow", &name, "yellow", 1),
+            Warning,
+            "set search.replicas = 0",
+        ),
+        (6, 400, refused(), Warning, "sort=both"),
+        (7, 403, refused(), Trouble, "search.user"),
+    ] {
+        let found = findings_with(at, status, answer);
+        let fits = |(of, text): &(Severity, String)| *of == severity && text.contains(said);
+        assert!(found.iter().any(fits), "{said}: {found:#?}");
+    }
+    // A block on an index of somebody else is no trouble.
+    let other = blocks(json!({"indices": {"other": {"8": {"description": "write"}}}}));
+    let found = findings_with(4, 200, other);
+    assert!(found.iter().all(|(of, _)| *of == Severity::Good));
+}
+
+/// An index that was not made by this program.
+fn foreign() -> Value {
+    json!({ format!("oil-v{FORMAT}"): {"mappings": {}} })
+}
+
+#[test]
+fn inspection_before_first_index_writes_nothing() {
+    let mut answers = inspected();
+    answers[1] = missing();
+    answers[2] = missing();
+    answers.remove(3);
+    let script = Script::new(answers);
+    let found = findings(script.clone());
+    assert!(
+        found.iter().all(|(of, _)| *of == Severity::Good),
+        "{found:#?}"
+    );
+    let asked = script.asked.lock().unwrap();
+    assert!(
+        !asked.iter().any(|asked| asked.starts_with("PUT")),
+        "{asked:?}"
+    );
 }

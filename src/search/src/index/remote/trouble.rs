@@ -137,31 +137,8 @@ impl EngineTrouble {
             )
         };
         error_type(answer).filter(|kind| is_block(*kind))?;
-        let blocks = blocks(said);
-        let has = |ids: &[u32]| blocks.iter().any(|block| ids.contains(block));
-        let trouble = if has(&[block::NOT_RECOVERED]) {
-            Self::new(
-                TroubleKind::Starting,
-                format!("it is starting and has not read its indexes yet: wait a while; {said}"),
-            )
-        } else if has(&[block::NO_CLUSTER_MANAGER]) {
-            Self::new(TroubleKind::Red, leaderless(said))
-        } else if has(&[block::CREATE_INDEX, block::READ_ONLY_ALLOW_DELETE]) {
-            Self::new(
-                TroubleKind::Blocked,
-                format!(
-                    "it is blocked, mostly because its disks are nearly full: free some or add a node; {said}"
-                ),
-            )
-        } else {
-            Self::new(
-                TroubleKind::Blocked,
-                format!(
-                    "somebody set a block on it: take it away with PUT /_settings or /_cluster/settings there; {said}"
-                ),
-            )
-        };
-        Some(trouble)
+        let (kind, detail) = block_detail(&blocks(said), said);
+        Some(Self { kind, detail })
     }
 
     /// What decisions go by.
@@ -183,6 +160,30 @@ impl fmt::Display for EngineTrouble {
 
 fn leaderless(said: &str) -> String {
     format!("its nodes have no cluster manager: start those that may be it, or wait; {said}")
+}
+
+/// What the blocks with these numbers mean, and what takes them away.
+pub(super) fn block_detail(ids: &[u32], said: &str) -> (TroubleKind, String) {
+    let has = |known: u32| ids.contains(&known);
+    if has(block::NOT_RECOVERED) {
+        return (
+            TroubleKind::Starting,
+            format!("it is starting and has not read its indexes yet: wait a while; {said}"),
+        );
+    }
+    if has(block::NO_CLUSTER_MANAGER) {
+        return (TroubleKind::Red, leaderless(said));
+    }
+    let detail = if has(block::CREATE_INDEX) || has(block::READ_ONLY_ALLOW_DELETE) {
+        format!(
+            "it is blocked, mostly because its disks are nearly full: free some or add a node; {said}"
+        )
+    } else {
+        format!(
+            "somebody set a block on it: take it away with PUT /_settings or /_cluster/settings there; {said}"
+        )
+    };
+    (TroubleKind::Blocked, detail)
 }
 
 /// Numbers by which an engine names its blocks.

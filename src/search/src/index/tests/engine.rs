@@ -6,6 +6,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::SystemTime;
 
 use serde_json::Value;
 use taojin_test_opensearch::{OpenSearch, Unavailable, send};
@@ -116,8 +117,21 @@ impl Transport for &'static Server {
         send(port, request.method, request.path, &body).map_err(|e| failed(e.to_string()))
     }
 
+    fn send_to(
+        &self,
+        _: &str,
+        request: &Request<'_>,
+        stop: &CancellationToken,
+    ) -> Result<(u16, Value), EngineTrouble> {
+        self.send(request, stop)
+    }
+
     fn hosts(&self) -> Vec<HostState> {
-        Vec::new()
+        vec![HostState {
+            address: self.address.clone(),
+            is_up: true,
+            since: SystemTime::UNIX_EPOCH,
+        }]
     }
 
     fn address(&self) -> &str {
