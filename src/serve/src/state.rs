@@ -240,8 +240,7 @@ impl Shared {
         }
         let source = Arc::clone(&self.source);
         let now = help::local(now_ms(), self.utc_offset_minutes());
-        let made =
-            self.blocking(move || Examples::read(&*source, now, help::queries).map(Arc::new));
+        let made = self.blocking(move || Examples::read(&*source, now).map(Arc::new));
         let made = made.await?;
         *self.examples.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&made));
         Ok(made)

@@ -124,7 +124,9 @@ fn engine_that_takes_nothing_in_is_said_once_and_everywhere() {
     daemon.wait_for_status("all is indexed", |status| {
         status["index_state"] == "ready" && status["outbox_lag"] == 0
     });
-    assert_eq!(daemon.status().get("index_trouble"), None);
+    let status = daemon.status();
+    assert_eq!(status.get("index_trouble"), None);
+    assert!(status["disk"]["index_bytes"].as_u64() > Some(0), "{status}");
     assert_eq!(daemon.get("/readyz").0, 200);
     let log = trial.read("daemon.log");
     let count = |part: &str| log.lines().filter(|line| line.contains(part)).count();
@@ -133,6 +135,39 @@ fn engine_that_takes_nothing_in_is_said_once_and_everywhere() {
     assert_eq!(count("state=\"blocked\""), 1, "{log}");
     assert!((1..=2).contains(&count("is written again")), "{log}");
     stop_in_time(daemon);
+}
+
+/// One node cannot hold two copies of a part.
+#[test]
+fn missing_copies_are_said() {
+    let Some(engine) = Engine::start("missing_copies_are_said", 1) else {
+        return;
+    };
+    let gate = Gate::new(engine.port(0));
+    let trial = web(&gate, "copies");
+    trial.replace("taojin.toml", "replicas = 0", "replicas = 1");
+    let daemon = Daemon::start(&trial);
+    daemon.wait_for_status("it lacks copies", |status| {
+        status["index_state"] == "yellow"
+    });
+    assert_eq!(daemon.get("/readyz").0, 200, "nothing is missing");
+    assert_has(&trial.done(&["status"]), &["the search index lacks copies"]);
+
+    // What an engine answers that runs no scripts.
+    gate.set(|request| {
+        let reason = "cannot execute [inline] scripts";
+        let cause = json!({"type": "illegal_argument_exception", "reason": reason});
+        let answer = json!({"error": {"root_cause": [cause]}, "status": 400}).to_string();
+        let is_script = request.body.contains("script_score");
+        is_script.then(|| Reply::refusal(400, &answer))
+    });
+    let refused = trial.run(&["search", "--sort", "both", "公告"]);
+    assert_ne!(refused.code, Some(0), "{refused:?}");
+    assert_has(
+        &refused.err,
+        &["sort=both needs scripts in Painless", "sort=date"],
+    );
+    trial.done(&["search", "--sort", "date", "公告"]);
 }
 
 /// Exit code 3: everything was done, and what waits is said.

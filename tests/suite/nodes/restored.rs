@@ -76,7 +76,16 @@ fn assert_follows(folder: &Folder) {
 
 #[test]
 fn embedded_index_follows_restored_store() {
-    assert_follows(&Folder::new(LISTEN, &[]));
+    let folder = Folder::new(LISTEN, &[]);
+    assert_follows(&folder);
+
+    // A server without a crawl is not ready over what another process has to make again.
+    folder.done(&["restore", "--replace", "copy.sqlite"]);
+    let server = Daemon::serving(&folder);
+    let (status, body) = server.get("/readyz");
+    assert_eq!(status, 503, "{body}");
+    folder.done(&["reindex"]);
+    assert_eq!(found(&server), backed_up());
 }
 
 #[test]

@@ -1,10 +1,10 @@
 //! `/help`: the query language as a page.
 //!
-//! Shows every form that the parser understands, with examples of the index to click, each of which finds something there.
-//! The tests hold each example against the parser.
+//! Shows every form that the parser understands, with examples to click. Nothing is asked of the index: the page is there when no search
+//! is. The tests hold each example against the parser.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::LazyLock;
 
 use askama::Template;
 use axum::http::StatusCode;
@@ -81,10 +81,10 @@ pub(crate) struct Row {
     pub(crate) meaning: &'static str,
 }
 
-/// A search, to click if it finds something.
+/// A search to click.
 struct Example {
     query: String,
-    href: Option<String>,
+    href: String,
 }
 
 /// A row with its searches made links.
@@ -107,15 +107,7 @@ struct HelpPage {
 pub(crate) async fn show(request: PageRequest) -> Response {
     let c = request.chrome();
     let PageRequest { server, params, .. } = request;
-    // Examples of documents that are not here are good enough when the index does not answer.
-    let examples = server.examples().await.ok();
-    let anywhere = || {
-        Arc::new(Examples::anywhere(local(
-            now_ms(),
-            server.utc_offset_minutes(),
-        )))
-    };
-    let examples = examples.unwrap_or_else(anywhere);
+    let examples = Examples::anywhere(local(now_ms(), server.utc_offset_minutes()));
     let search = |query: String| {
         let params = Params {
             text: query.clone(),
@@ -123,7 +115,7 @@ pub(crate) async fn show(request: PageRequest) -> Response {
             ..Params::default()
         };
         Example {
-            href: examples.finds(&query).then(|| c.search(&params)),
+            href: c.search(&params),
             query,
         }
     };
@@ -164,12 +156,6 @@ pub(crate) fn sections(lang: Lang, examples: &Examples) -> Vec<Section> {
         rows: section.rows.iter().map(row).collect(),
     };
     HELP.sections.iter().map(section).collect()
-}
-
-/// All queries of the page.
-pub(crate) fn queries(values: &BTreeMap<&'static str, String>) -> Vec<String> {
-    let rows = HELP.sections.iter().flat_map(|section| &section.rows);
-    rows.flat_map(|row| filled(row, values)).collect()
 }
 
 fn filled(row: &RowText, values: &BTreeMap<&'static str, String>) -> Vec<String> {

@@ -1,9 +1,7 @@
-//! Words, names and dates of documents that are here, for examples that find something.
-//!
-//! [`Examples::read`] fills the forms of `/help` from the newest documents and keeps those whose search finds something. It searches
-//! often, so the server keeps the outcome for a while.
+//! Words, names and dates for the examples of `/help` ([`Examples::anywhere`]) and, of documents that are here, for those of the
+//! description of the API ([`Examples::read`]). The latter searches often, so the server keeps the outcome for a while.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use chrono::{DateTime, FixedOffset, Months, NaiveDate};
 use taojin_search::index::{Sort, is_notice_label};
@@ -51,13 +49,13 @@ const DEFAULTS: [(&str, &str); 20] = [
     ("changed", "7d"),
 ];
 
-/// Examples and whether they find something.
+/// Values by their names in the texts of examples.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Examples {
     made_ms: i64,
     values: BTreeMap<&'static str, String>,
-    /// The queries that find something.
-    finding: HashSet<String>,
+    /// They are of documents that are here.
+    are_of_index: bool,
 }
 
 impl Examples {
@@ -67,7 +65,7 @@ impl Examples {
         let mut examples = Examples {
             made_ms: now.timestamp_millis(),
             values: values.into(),
-            finding: HashSet::new(),
+            are_of_index: false,
         };
         examples.set_dates(now.date_naive());
         let month = now.format("%Y-%m").to_string();
@@ -75,11 +73,10 @@ impl Examples {
         examples
     }
 
-    /// Examples of documents that are here; `queries` makes the queries of the values.
+    /// Examples of documents that are here.
     pub(crate) fn read(
         source: &dyn SearchSource,
         now: DateTime<FixedOffset>,
-        queries: impl Fn(&BTreeMap<&'static str, String>) -> Vec<String>,
     ) -> Result<Examples, SourceError> {
         let mut examples = Self::anywhere(now);
         let index = Index {
@@ -87,28 +84,19 @@ impl Examples {
             now_ms: now.timestamp_millis(),
         };
         examples.fill(&index)?;
-        for query in queries(&examples.values) {
-            if index.total(&query)? > 0 {
-                examples.finding.insert(query);
-            }
-        }
+        examples.are_of_index = examples.values.contains_key("document_id");
         Ok(examples)
     }
 
     /// Whether they are new enough.
     pub(crate) fn serves(&self, now_ms: i64) -> bool {
         // An index that was empty has something soon.
-        (0..FRESH_MS).contains(&now_ms.saturating_sub(self.made_ms)) && !self.finding.is_empty()
+        (0..FRESH_MS).contains(&now_ms.saturating_sub(self.made_ms)) && self.are_of_index
     }
 
     /// The values by their names.
     pub(crate) fn values(&self) -> &BTreeMap<&'static str, String> {
         &self.values
-    }
-
-    /// Whether a query finds something.
-    pub(crate) fn finds(&self, query: &str) -> bool {
-        self.finding.contains(query)
     }
 
     fn set(&mut self, name: &'static str, value: Option<impl Into<String>>) {

@@ -1,7 +1,7 @@
 //! The page of the query language: what it shows is what the parser does.
 
 use super::*;
-use crate::pages::help::{local, queries, sections};
+use crate::pages::help::{local, sections};
 use crate::pages::words::Lang;
 use crate::search::examples::Examples;
 use taojin_search::query::dates::Calendar;
@@ -36,7 +36,7 @@ fn help_examples_parse() {
     // The last day of a month, and the year's end by the calendar of the index only.
     for now_ms in [NOW_MS, 1_774_972_800_000 - 1, 1_798_740_000_000] {
         let now = local(now_ms, 480);
-        let of_index = Examples::read(&Fake::default(), now, queries).unwrap();
+        let of_index = Examples::read(&Fake::default(), now).unwrap();
         for examples in [&Examples::anywhere(now), &of_index] {
             for lang in [Lang::Zh, Lang::En] {
                 let shown = sections(lang, examples);

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::super::IndexError;
 use super::super::schema::PROGRAM;
-use super::{EngineVersion, Found, Layout, Progress, RemoteIndex, RemoteState, Role};
+use super::{Body, EngineVersion, Found, Layout, Progress, RemoteIndex, RemoteState, Role};
 
 /// A store, as the indexes that are made from it know it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -178,12 +178,40 @@ impl RemoteLease {
         held.write()
     }
 
+    /// Whether all parts of the index that is searched are there, and their copies; none where this user may not ask.
+    pub fn colour(&self) -> Result<Option<Colour>, IndexError> {
+        let index = self.served();
+        let path = format!("/_cluster/health/{}", index.alias());
+        let (status, answer) = index.ask("GET", &path, Body::Empty)?;
+        if status == 403 {
+            return Ok(None);
+        }
+        index.accepted(status, &answer)?;
+        Ok(match answer["status"].as_str() {
+            Some("green") => Some(Colour::Green),
+            Some("yellow") => Some(Colour::Yellow),
+            Some("red") => Some(Colour::Red),
+            _ => None,
+        })
+    }
+
     /// Lets another one take its place at once.
     pub fn release(self) -> Result<(), IndexError> {
         let mut held = self.held();
         held.state.holder.clear();
         held.write()
     }
+}
+
+/// How much of an index an engine has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Colour {
+    /// All of it.
+    Green,
+    /// All parts, but not as many copies as it should.
+    Yellow,
+    /// Parts are missing.
+    Red,
 }
 
 /// The index is of another store.

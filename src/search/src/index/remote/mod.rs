@@ -25,11 +25,12 @@ use super::stop::CancellationToken;
 use state::StateDocuments;
 
 pub use inspect::{Expected, Finding, Severity, inspect};
-pub use lease::{Origin, RemoteLease};
+pub use lease::{Colour, Origin, RemoteLease};
 pub use state::{Progress, RemoteState};
 use trouble::message;
 pub use trouble::{EngineTrouble, TroubleKind};
 pub(super) use view::RemoteView;
+pub use view::size_bytes;
 pub use writer::{Layout, RemoteWriter};
 
 /// A search is asked so often where a part of the index does not answer: that of a machine which just went away is answered

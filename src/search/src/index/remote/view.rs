@@ -17,9 +17,11 @@ use super::super::reader::Watermark;
 use super::super::schema::Column;
 use super::super::stop::CancellationToken;
 use super::super::storage::embedded::UNDATED_HALF_LIVES;
-use super::super::view::{Counts, Precedence, Ranked, Ranking, Statistics, View, Wanted};
+use super::super::view::{Counts, Order, Precedence, Ranked, Ranking, Statistics, View, Wanted};
 use super::json::{ordered, query, term};
-use super::{Body, EngineTrouble, Patience, RemoteIndex, Request, hex, is_partial, total, unhex};
+use super::{
+    Body, EngineTrouble, Patience, RemoteIndex, Request, TroubleKind, hex, is_partial, total, unhex,
+};
 
 /// Sites that are counted: more than an operator of one field has.
 const SITES: u32 = 10_000;
@@ -137,6 +139,29 @@ impl<'a> RemoteView<'a> {
     }
 }
 
+/// Bytes that an index takes in its engine, without its copies.
+pub fn size_bytes(index: &RemoteIndex) -> Result<u64, IndexError> {
+    RemoteView::new(index).size_bytes()
+}
+
+/// Says what an order that a script makes needs, where the engine does not take such a search.
+fn name_scripts(order: Order, error: IndexError) -> IndexError {
+    match (order, error) {
+        (Order::Aged { .. }, IndexError::Remote { place, trouble })
+            if trouble.kind() == TroubleKind::Other =>
+        {
+            let cause = trouble.detail();
+            let detail = format!(
+                "sort=both needs scripts in Painless, which do not work there: allow them (script.allowed_types, \
+                 script.allowed_contexts), or take sort=date; {cause}"
+            );
+            let trouble = EngineTrouble::new(TroubleKind::Misconfigured, detail);
+            IndexError::Remote { place, trouble }
+        }
+        (_, error) => error,
+    }
+}
+
 /// The place of a document: its fingerprint.
 fn address_of(fingerprint: u64) -> DocAddress {
     DocAddress::new((fingerprint >> 32) as u32, fingerprint as u32)
@@ -214,7 +239,8 @@ impl View for RemoteView<'_> {
                 }},
             });
         }
-        let answer = self.search(&body, wanted.stop)?;
+        let answer = self.search(&body, wanted.stop);
+        let answer = answer.map_err(|error| name_scripts(wanted.order, error))?;
         let ranked = hits(&answer).iter().filter_map(|hit| {
             Some(Ranked {
                 score: hit["_score"].as_f64().unwrap_or_default() as f32,

@@ -132,8 +132,7 @@ fn remote_indexer(
         at.context("the index is in a folder")?,
         analyzer,
         reader.identity()?,
-        shared.lifecycle().engine_stop().clone(),
-        shared.heartbeat(Worker::Indexer),
+        shared,
     );
     Ok(Indexer::new(engine, reader, shared, forever))
 }

@@ -12,6 +12,7 @@ use super::trouble::IndexTrouble;
 use crate::daemon::shared::lock;
 use crate::serve::Readiness;
 use taojin_search::index::RecutProgress;
+use taojin_search::index::remote::Colour;
 
 /// How far a new index is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -32,6 +33,7 @@ pub(in crate::daemon) struct IndexProgress {
     is_rebuild_requested: AtomicBool,
     is_take_over_requested: AtomicBool,
     trouble: Mutex<Option<IndexTrouble>>,
+    colour: Mutex<Option<Colour>>,
     rebuild: Mutex<Option<RebuildProgress>>,
     rebuilds: AtomicU64,
     recut: Mutex<Option<RecutProgress>>,
@@ -74,6 +76,16 @@ impl IndexProgress {
             ..trouble
         });
         is_new
+    }
+
+    /// Notes how much of the index its engine has; none where that is not known.
+    pub(in crate::daemon) fn set_colour(&self, colour: Option<Colour>) {
+        *lock(&self.colour) = colour;
+    }
+
+    /// Returns how much of the index its engine has.
+    pub(in crate::daemon) fn colour(&self) -> Option<Colour> {
+        *lock(&self.colour)
     }
 
     /// Returns why documents wait, if they do.

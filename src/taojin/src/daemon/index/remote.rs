@@ -6,16 +6,18 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::IndexProgress;
 use super::engine::{Claim, Engine, Opened, Pace};
 use super::feeding::LogFeed;
 use crate::config::LoadedConfig;
-use crate::daemon::watchdog::Heartbeat;
+use crate::daemon::Shared;
+use crate::daemon::watchdog::{Heartbeat, Worker};
 use crate::documents::{RemoteAt, StoreDocuments};
 use crate::serve::metrics;
 use taojin_crawl::store::StoreIdentity;
 use taojin_search::analyze::Analyzer;
 use taojin_search::index::remote::{Origin, RemoteLease, RemoteState, RemoteWriter};
-use taojin_search::index::{self, CancellationToken, IndexWriter as _};
+use taojin_search::index::{self, IndexWriter as _};
 
 /// A document is searchable this long after it came in, plus the time of a commit: three requests.
 const COMMIT_AFTER: Duration = Duration::from_secs(1);
@@ -45,6 +47,7 @@ pub(super) struct RemoteEngine {
     last_beat: Instant,
     next_audit: Instant,
     is_flushed: bool,
+    progress: Arc<IndexProgress>,
     heartbeat: Heartbeat,
 }
 
@@ -87,15 +90,15 @@ impl Candidate {
 }
 
 impl RemoteEngine {
-    /// What is asked of the engine ends once `stop` is stopped.
+    /// What is asked of the engine ends once a stop has no more time for it.
     pub(super) fn new(
         loaded: &LoadedConfig,
         at: RemoteAt,
         analyzer: &Analyzer,
         store: StoreIdentity,
-        stop: CancellationToken,
-        heartbeat: Heartbeat,
+        shared: &Shared,
     ) -> Self {
+        let stop = shared.lifecycle().engine_stop().clone();
         let place = loaded.store_place();
         let now = Instant::now();
         Self {
@@ -112,7 +115,8 @@ impl RemoteEngine {
             last_beat: now,
             next_audit: now,
             is_flushed: false,
-            heartbeat,
+            progress: Arc::clone(shared.index()),
+            heartbeat: shared.heartbeat(Worker::Indexer),
         }
     }
 
@@ -138,7 +142,7 @@ impl RemoteEngine {
             store,
             "index and store have different numbers of documents; they are compared"
         );
-        let mut repaired = 0;
+        let mut repaired: HashSet<u64> = HashSet::new();
         let mut after = 0;
         while after < seq {
             self.heartbeat.record();
@@ -153,11 +157,13 @@ impl RemoteEngine {
                     Some(row) => log.add(&row, writer)?,
                     None => writer.delete(*fingerprint, *version)?,
                 }
-                repaired += 1;
+                // An altered one is here and there, and counts once.
+                repaired.insert(*fingerprint);
             }
             after = until;
         }
         writer.commit(seq)?;
+        let repaired = repaired.len() as u64;
         ::metrics::counter!(metrics::INDEX_REPAIRED_TOTAL).increment(repaired);
         tracing::warn!(
             documents = repaired,
@@ -252,7 +258,9 @@ impl Engine for RemoteEngine {
 
     fn keep_claim(&mut self) -> anyhow::Result<()> {
         if self.last_beat.elapsed() >= BEAT_EVERY {
-            self.lease()?.record_heartbeat()?;
+            let lease = self.lease()?;
+            lease.record_heartbeat()?;
+            self.progress.set_colour(lease.colour()?);
             self.last_beat = Instant::now();
         }
         Ok(())

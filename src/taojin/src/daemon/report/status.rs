@@ -29,7 +29,7 @@ use taojin_crawl::frontier::{self, Cause, Explanation};
 use taojin_crawl::store::{
     self, Counts, FollowRecord, HostRecord, Partitions, Reader, SiteCounts, StoreError, StorePlace,
 };
-use taojin_search::index::remote::HostState;
+use taojin_search::index::remote::{self, Colour, HostState};
 use taojin_search::index::{IndexError, SiteTitles, SkippedDocuments};
 
 /// Hosts in trouble that are shown.
@@ -136,6 +136,9 @@ impl StatusBoard {
             status.documents = counts.total("documents").unsigned_abs();
         }
         status.index = self.index_status(&reader, now)?;
+        if let Some(remote) = self.index.remote() {
+            status.disk.index_bytes = remote::size_bytes(&remote.index).unwrap_or_default();
+        }
         status.urls = urls(&totals(&counts));
         status.urls.in_flight = self.shared.as_ref().map_or(0, |s| s.crawl().in_flight());
         status.sites = self.sites(&reader, &counts, now)?;
@@ -169,12 +172,15 @@ impl StatusBoard {
             None => self.look_at_index(reader)?,
         };
         let (outbox_lag, index_lag_ms) = self.lag(reader, committed, now)?;
-        let is_filling = |shared: &Arc<Shared>| !shared.index().is_caught_up();
-        let state = match &trouble {
-            Some(trouble) => trouble.state,
-            None if self.shared.as_ref().is_some_and(is_filling) => IndexState::Filling,
-            None if index_lag_ms > INDEX_LAG_MS => IndexState::Behind,
-            None => IndexState::Ready,
+        let known = self.shared.as_ref().map(|shared| shared.index());
+        let is_filling = known.is_some_and(|index| !index.is_caught_up());
+        let state = match (&trouble, known.and_then(|index| index.colour())) {
+            (Some(trouble), _) => trouble.state,
+            (None, Some(Colour::Red)) => IndexState::Red,
+            (None, _) if is_filling => IndexState::Filling,
+            (None, _) if index_lag_ms > INDEX_LAG_MS => IndexState::Behind,
+            (None, Some(Colour::Yellow)) => IndexState::Yellow,
+            (None, _) => IndexState::Ready,
         };
         let hosts = self.index.remote().map(|remote| remote.index.hosts());
         Ok(IndexStatus {
