@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::IndexError;
-use super::duplicates::reprints::Placed;
+use super::duplicates::reprints::{Placed, Placement, Reprints};
 use super::rank::plan::Plan;
 use super::schema::{BODY, COMMENTS, Column, TITLE};
 use super::storage::writer::IndexWriter;
@@ -92,6 +92,9 @@ pub(crate) trait RecutEngine: IndexWriter {
     /// The store.
     fn documents(&self) -> &dyn DocumentSource;
 
+    /// The latest texts.
+    fn reprints(&mut self) -> &mut Reprints;
+
     /// The error for a document that cannot be read from the store.
     fn unread(&self, cause: String) -> IndexError;
 
@@ -119,6 +122,24 @@ pub(crate) fn take_dictionary(engine: &mut impl RecutEngine) -> Result<(), Index
     engine.parts().1.change_dictionary(&dictionary);
     engine.save_cut_state()?;
     engine.parts().0.set(dictionary);
+    Ok(())
+}
+
+/// Places documents again that had begun a group of reprints before the text came that begins it. One that cannot be read keeps its
+/// place.
+pub(crate) fn place_again(
+    engine: &mut impl RecutEngine,
+    again: Vec<u64>,
+) -> Result<(), IndexError> {
+    let mut waiting: VecDeque<u64> = again.into();
+    while let Some(fingerprint) = waiting.pop_front() {
+        if let Ok(Some(stored)) = engine.documents().get(fingerprint, u64::MAX) {
+            let Placement { placed, again } = engine.reprints().place(&stored, &stored.body());
+            // Each is later than the one it follows from, so this ends.
+            waiting.extend(again);
+            engine.replace_in_place(&stored, placed)?;
+        }
+    }
     Ok(())
 }
 

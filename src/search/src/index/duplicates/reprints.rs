@@ -3,8 +3,11 @@
 //! changes leads from one report to another. Remembers the latest texts only, a bounded number of them, by their
 //! sketches; what seems alike is compared as text ([`super::alike`]). Never changes a text, and never reads the index
 //! by itself.
+//!
+//! Groups are those of the order of changes, in whatever order the texts come: a text that begins a group which later ones have
+//! begun before it has them placed again.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::Arc;
 
 use super::alike::{Model, Text};
@@ -30,7 +33,9 @@ const NOTHING: u32 = u32::MAX;
 struct Slot {
     fingerprint: u64,
     group: u64,
-    /// Counts up: an older text has a smaller one.
+    /// Number of the last change of its document.
+    seq: u64,
+    /// Counts up: what was remembered earlier has a smaller one.
     age: u64,
     alive: bool,
     sketch: Sketch,
@@ -41,6 +46,15 @@ struct Slot {
 pub(crate) struct Placed {
     pub(crate) group: u64,
     pub(crate) sketch: Sketch,
+}
+
+/// Where a text belongs, and what follows for others.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Placement {
+    /// None for a list of headlines and for a text too short to tell.
+    pub(crate) placed: Option<Placed>,
+    /// Documents of later changes, by their changes, which have to be placed again: they began a group that this text begins.
+    pub(crate) again: Vec<u64>,
 }
 
 /// The latest texts.
@@ -73,58 +87,97 @@ impl Reprints {
         }
     }
 
-    /// Finds the group of a document, whose text in normal form is `body`, and remembers it. None for a list of headlines
-    /// and for a text too short to tell.
-    pub(crate) fn place(&mut self, stored: &StoredDocument, body: &str) -> Option<Placed> {
+    /// Finds the group of a document, whose text in normal form is `body`, and remembers it.
+    pub(crate) fn place(&mut self, stored: &StoredDocument, body: &str) -> Placement {
         if !stored.may_be_reprint() {
-            return None;
+            return Placement::default();
         }
-        let fingerprint = stored.fingerprint;
+        let (fingerprint, seq) = (stored.fingerprint, stored.seq);
         self.forget(fingerprint);
         let own = Text::new(&stored.document, body);
-        let sketch = Sketch::new(&own.letters)?;
-        let group = self.group_of(&own, &sketch);
+        let Some(sketch) = Sketch::new(&own.letters) else {
+            return Placement::default();
+        };
+        let (group, late) = self.groups_of(&own, &sketch, seq);
+        let again = self.take_out(&late, seq);
         // Changed text makes another group: its old reprints keep theirs.
         let group = group.unwrap_or_else(|| own_group(fingerprint, &sketch));
-        self.remember(fingerprint, group, sketch);
+        self.remember(fingerprint, seq, group, sketch);
         self.kept.keep(fingerprint, own);
-        Some(Placed { group, sketch })
+        Placement {
+            placed: Some(Placed { group, sketch }),
+            again,
+        }
     }
 
-    /// The group whose first text this one agrees with most; of equal ones the oldest.
-    fn group_of(&self, own: &Text, sketch: &Sketch) -> Option<u64> {
-        let mut model = None;
-        // How much the text agrees with each group that was looked at.
-        let mut groups: Vec<(u64, Option<f64>)> = Vec::new();
-        for (shared, slot) in self.candidates(sketch) {
-            let model = model.get_or_insert_with(|| Model::new(own));
-            if groups.iter().any(|(group, _)| *group == slot.group) {
-                continue;
-            }
-            let first = self.first.get(&slot.group).copied();
-            let first = first.unwrap_or(slot.fingerprint);
-            let agreement = match self.kept.get(first) {
-                Some(other) => model.agreement(other),
-                None => match self.read(first) {
-                    Some(other) => model.agreement(&other),
-                    None => (shared >= SURELY_SHARED).then_some(shared as f64 / BINS as f64),
-                },
-            };
-            groups.push((slot.group, agreement));
+    /// The group of earlier changes whose first text this one agrees with most, of equal ones the oldest; and those of later changes
+    /// that it agrees with.
+    fn groups_of(&self, own: &Text, sketch: &Sketch, seq: u64) -> (Option<u64>, Vec<u64>) {
+        let (earlier, later) = self.candidates(sketch, seq);
+        if earlier.is_empty() && later.is_empty() {
+            return (None, Vec::new());
         }
-        let found = groups
-            .into_iter()
-            .filter_map(|(group, agreement)| Some((agreement?, group)));
+        let model = Model::new(own);
+        let mut looked_at: HashSet<u64> = HashSet::new();
+        let mut agreeing = |candidates: Vec<(usize, Slot)>| -> Vec<(f64, u64)> {
+            let new = candidates
+                .into_iter()
+                .filter(|(_, slot)| looked_at.insert(slot.group));
+            new.filter_map(|(shared, slot)| {
+                Some((self.agreement(&model, shared, slot)?, slot.group))
+            })
+            .collect()
+        };
+        let (found, late) = (agreeing(earlier), agreeing(later));
         let age = |group: u64| {
             let first = self
                 .first
                 .get(&group)
                 .and_then(|first| self.by_fingerprint.get(first));
             let slot = first.and_then(|at| self.slots.get(*at as usize));
-            slot.map_or(u64::MAX, |slot| slot.age)
+            slot.map_or(u64::MAX, |slot| slot.seq)
         };
-        let best = found.max_by(|a, b| a.0.total_cmp(&b.0).then(age(b.1).cmp(&age(a.1))));
-        best.map(|(_, group)| group)
+        let best = found
+            .into_iter()
+            .max_by(|a, b| a.0.total_cmp(&b.0).then(age(b.1).cmp(&age(a.1))));
+        let late = late.into_iter().map(|(_, group)| group).collect();
+        (best.map(|(_, group)| group), late)
+    }
+
+    /// How much a text agrees with the first of the group of another one, which has so many bins in common; none where it does not.
+    fn agreement(&self, model: &Model<'_>, shared: usize, slot: Slot) -> Option<f64> {
+        let first = self.first.get(&slot.group).copied();
+        let first = first.unwrap_or(slot.fingerprint);
+        match self.kept.get(first) {
+            Some(other) => model.agreement(other),
+            None => match self.read(first) {
+                Some(other) => model.agreement(&other),
+                None => (shared >= SURELY_SHARED).then_some(shared as f64 / BINS as f64),
+            },
+        }
+    }
+
+    /// Forgets the texts of groups all of which are of changes after `seq`. Returns them by their changes.
+    fn take_out(&mut self, groups: &[u64], seq: u64) -> Vec<u64> {
+        if groups.is_empty() {
+            return Vec::new();
+        }
+        let alive = self.slots.iter().filter(|slot| slot.alive);
+        let mut members: Vec<Slot> = alive
+            .filter(|slot| groups.contains(&slot.group))
+            .copied()
+            .collect();
+        let early: HashSet<u64> = members
+            .iter()
+            .filter(|slot| slot.seq < seq)
+            .map(|slot| slot.group)
+            .collect();
+        members.retain(|slot| !early.contains(&slot.group));
+        members.sort_unstable_by_key(|slot| slot.seq);
+        for slot in &members {
+            self.forget(slot.fingerprint);
+        }
+        members.into_iter().map(|slot| slot.fingerprint).collect()
     }
 
     /// Reads the text of a document as it is now: which of its changes the index has would be a question for each. What
@@ -134,8 +187,8 @@ impl Reprints {
         Some(Text::new(&stored.document, &stored.body()))
     }
 
-    /// Remembers a text whose group is known.
-    pub(crate) fn remember(&mut self, fingerprint: u64, group: u64, sketch: Sketch) {
+    /// Remembers a text whose group is known, of a document whose last change is `seq`.
+    pub(crate) fn remember(&mut self, fingerprint: u64, seq: u64, group: u64, sketch: Sketch) {
         self.forget(fingerprint);
         if self.latest.is_empty() {
             self.latest = vec![NOTHING; BINS << 16];
@@ -144,6 +197,7 @@ impl Reprints {
         let slot = Slot {
             fingerprint,
             group,
+            seq,
             age: self.ages,
             alive: true,
             sketch,
@@ -183,8 +237,8 @@ impl Reprints {
         }
     }
 
-    /// Remembered texts that share the most bins.
-    fn candidates(&self, sketch: &Sketch) -> Vec<(usize, Slot)> {
+    /// Remembered texts that share the most bins, of changes before `seq` and after it.
+    fn candidates(&self, sketch: &Sketch, seq: u64) -> (Vec<(usize, Slot)>, Vec<(usize, Slot)>) {
         let mut places: Vec<u32> = Vec::new();
         for (bin, value) in sketch.bins() {
             let mut at = self.latest.get((bin << 16) | usize::from(value)).copied();
@@ -215,9 +269,12 @@ impl Reprints {
             .map(|slot| (slot.sketch.shared(sketch), *slot))
             .filter(|(shared, _)| *shared >= LEAST_SHARED)
             .collect();
-        best.sort_unstable_by_key(|(shared, slot)| (BINS - shared, slot.age));
-        best.truncate(COMPARED);
-        best
+        best.sort_unstable_by_key(|(shared, slot)| (BINS - shared, slot.seq));
+        let (mut earlier, mut later): (Vec<_>, Vec<_>) =
+            best.into_iter().partition(|(_, slot)| slot.seq < seq);
+        earlier.truncate(COMPARED);
+        later.truncate(COMPARED);
+        (earlier, later)
     }
 }
 

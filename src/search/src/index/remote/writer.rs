@@ -7,9 +7,11 @@ use std::thread::{self, JoinHandle};
 
 use serde_json::{Value, json};
 
-use super::super::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
+use super::super::duplicates::reprints::{Placed, Placement, REMEMBERED, Reprints, Sketch};
 use super::super::rank::plan::Plan;
-use super::super::recut::{Recut, RecutEngine, RecutProgress, cut_again, take_dictionary};
+use super::super::recut::{
+    Recut, RecutEngine, RecutProgress, cut_again, place_again, take_dictionary,
+};
 use super::super::stop::CancellationToken;
 use super::super::storage::left_out::{SkippedDocument, SkippedDocuments};
 use super::super::storage::writer::IndexWriter;
@@ -337,9 +339,10 @@ impl IndexWriter for RemoteWriter {
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
         take_dictionary(self)?;
         let body = stored.body();
-        let placed = self.reprints.place(stored, &body);
+        let Placement { placed, again } = self.reprints.place(stored, &body);
         self.progress.left_out.forget(stored.fingerprint);
-        self.put(stored, &body, placed)
+        self.put(stored, &body, placed)?;
+        place_again(self, again)
     }
 
     fn try_alone(&mut self, stored: &StoredDocument) -> Result<(), String> {
@@ -399,6 +402,10 @@ impl RecutEngine for RemoteWriter {
 
     fn documents(&self) -> &dyn DocumentSource {
         self.documents.as_ref()
+    }
+
+    fn reprints(&mut self) -> &mut Reprints {
+        &mut self.reprints
     }
 
     fn unread(&self, cause: String) -> IndexError {
@@ -467,8 +474,8 @@ fn recall(index: &RemoteIndex, reprints: &mut Reprints) -> Result<(), IndexError
             }
         }
     }
-    for (_, fingerprint, group, sketch) in latest.into_iter().rev() {
-        reprints.remember(fingerprint, group, sketch);
+    for (seq, fingerprint, group, sketch) in latest.into_iter().rev() {
+        reprints.remember(fingerprint, seq, group, sketch);
     }
     Ok(())
 }

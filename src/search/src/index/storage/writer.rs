@@ -18,9 +18,9 @@ use super::folder::{Folder, remove_leftovers};
 use super::left_out::{SkippedDocument, SkippedDocuments};
 use super::merging::Merging;
 use crate::analyze::{Analyzer, tokenizers};
-use crate::index::duplicates::reprints::{Placed, REMEMBERED, Reprints, Sketch};
+use crate::index::duplicates::reprints::{Placed, Placement, REMEMBERED, Reprints, Sketch};
 use crate::index::recut::{
-    CutState, Recut, RecutEngine, RecutProgress, cut_again, take_dictionary,
+    CutState, Recut, RecutEngine, RecutProgress, cut_again, place_again, take_dictionary,
 };
 use crate::index::schema::{
     Cause, Column, CommitPayload, FORMAT, PROGRAM, check_format, refuse_newer, schema, unreadable,
@@ -220,10 +220,10 @@ impl IndexWriter for Writer {
     fn upsert(&mut self, stored: &StoredDocument) -> Result<(), IndexError> {
         take_dictionary(self)?;
         let body = stored.body();
-        let placed = self.reprints.place(stored, &body);
+        let Placement { placed, again } = self.reprints.place(stored, &body);
         self.replace(stored, &body, placed)?;
         self.aside.forget(stored.fingerprint);
-        Ok(())
+        place_again(self, again)
     }
 
     fn try_alone(&mut self, stored: &StoredDocument) -> Result<(), String> {
@@ -289,6 +289,10 @@ impl RecutEngine for Writer {
 
     fn documents(&self) -> &dyn DocumentSource {
         self.documents.as_ref()
+    }
+
+    fn reprints(&mut self) -> &mut Reprints {
+        &mut self.reprints
     }
 
     fn unread(&self, cause: String) -> IndexError {
@@ -364,7 +368,7 @@ fn recall(index: &Index, reprints: &mut Reprints) -> tantivy::Result<()> {
             fields.column_opt::<u64>(Column::Sketch.name())?,
         ));
     }
-    for (_, at) in latest.into_iter().skip(skipped) {
+    for (seq, at) in latest.into_iter().skip(skipped) {
         let Some((Some(fingerprint), Some(group), Some(sketch))) =
             columns.get(at.segment_ord as usize)
         else {
@@ -375,7 +379,7 @@ fn recall(index: &Index, reprints: &mut Reprints) -> tantivy::Result<()> {
         if let (Some(fingerprint), Some(group), Some(sketch)) =
             (fingerprint, group, Sketch::unpacked(packed))
         {
-            reprints.remember(fingerprint, group, sketch);
+            reprints.remember(fingerprint, seq, group, sketch);
         }
     }
     Ok(())

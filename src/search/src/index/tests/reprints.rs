@@ -11,7 +11,53 @@ on_each_engine!(
     reprints_survive_restart,
     reprints_form_no_chain,
     reprints_show_best_hit,
+    groups_ignore_order_of_indexing,
 );
+
+/// In whatever order changes are indexed, the groups are those of the log.
+fn groups_ignore_order_of_indexing(engine: Engine) {
+    let (one, other) = (article(0..7), article(7..12));
+    let texts: Vec<String> = [
+        one.clone(),
+        article([10, 11, 5, 2]),
+        format!("本报讯 {one}"),
+        other.clone(),
+        one.replace('国', "國"),
+        format!("{other} 责任编辑：王某"),
+        format!("{one} 责任编辑：李某"),
+    ]
+    .into();
+    let documents: Vec<StoredDocument> = (1..)
+        .zip(&texts)
+        .map(|(n, text)| StoredDocument {
+            fingerprint: n,
+            seq: n,
+            fetched_ms: 1,
+            changed_ms: 1,
+            document: document(&format!("https://s{n}.example/{n}"), "页岩气", text),
+        })
+        .collect();
+    let groups_by = |order: &[usize]| {
+        let (_index, mut writer, reader) = engine.new_index();
+        for at in order {
+            writer.upsert(documents[*at].clone()).unwrap();
+        }
+        writer.commit(7).unwrap();
+        let groups = (1..=7).map(|n| reader.group(n).unwrap());
+        groups.collect::<Vec<Option<u64>>>()
+    };
+    let expected = groups_by(&[0, 1, 2, 3, 4, 5, 6]);
+    assert!(expected[0] == expected[2] && expected[0] == expected[4]);
+    assert!(expected[3] == expected[5] && expected[0] != expected[3]);
+    for order in [
+        [6, 5, 4, 3, 2, 1, 0],
+        [4, 2, 6, 0, 1, 5, 3],
+        [5, 0, 3, 6, 1, 2, 4],
+        [2, 3, 4, 5, 6, 0, 1],
+    ] {
+        assert_eq!(groups_by(&order), expected, "{order:?}");
+    }
+}
 
 /// Sentences that share no run of five letters with each other.
 const SENTENCES: [&str; 12] = [

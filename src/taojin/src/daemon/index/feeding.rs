@@ -70,19 +70,15 @@ impl AddedRows {
 /// The log as an indexer feeds it into its index, and into the one that is to replace that.
 pub(super) struct LogFeed {
     reader: store::Reader,
-    /// Whether sites take turns: documents come while others wait to be found.
-    takes_turns: bool,
     turns: LogTurns,
     suspects: SuspectRows,
     rebuild_suspects: SuspectRows,
 }
 
 impl LogFeed {
-    /// Over the log that `reader` reads; sites take turns in it, or come as they stand there.
-    pub(super) fn new(reader: store::Reader, takes_turns: bool) -> Self {
+    pub(super) fn new(reader: store::Reader) -> Self {
         Self {
             reader,
-            takes_turns,
             turns: LogTurns::default(),
             suspects: SuspectRows::default(),
             rebuild_suspects: SuspectRows::default(),
@@ -120,7 +116,7 @@ impl LogFeed {
         seq: &mut u64,
     ) -> anyhow::Result<AddedRows> {
         // A row at which the index goes down is found in the order of the log.
-        if !self.takes_turns || *seq < self.suspects.until {
+        if *seq < self.suspects.until {
             return add_rows(&self.reader, writer, seq, &mut self.suspects);
         }
         let added = self.add_in_turns(writer, seq);

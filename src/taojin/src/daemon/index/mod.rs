@@ -378,7 +378,7 @@ impl<E: Engine> Indexer<E> {
     fn new(engine: E, reader: store::Reader, shared: &Shared, forever: bool) -> Self {
         Self {
             engine,
-            log: LogFeed::new(reader, forever),
+            log: LogFeed::new(reader),
             writer: None,
             rebuild: None,
             forever,

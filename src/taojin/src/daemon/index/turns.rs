@@ -11,9 +11,6 @@ use taojin_crawl::store::{self, StoreError};
 
 /// Changes looked ahead at: the more, the more of one site another one can overtake; about 200 bytes each.
 const AHEAD: usize = 4_096;
-/// So few that they take hardly any time stay in the order of the log: which reprint began a group is then the same in the indexes of
-/// all nodes.
-const FEW: usize = 8;
 
 /// A change that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,15 +57,12 @@ impl LogTurns {
         let after = i64::try_from(self.listed).unwrap_or(i64::MAX);
         let rows = reader.documents_after_without_bodies(after, room)?;
         self.is_cut = rows.len() == room;
-        let are_few = self.waiting.is_empty() && rows.len() <= FEW;
         for row in rows {
             let seq = u64::try_from(row.seq).unwrap_or_default();
             let fingerprint = row.fingerprint;
             self.listed = seq;
             self.open.insert(seq, false);
-            let site = if are_few {
-                String::new()
-            } else if row.site.is_empty() {
+            let site = if row.site.is_empty() {
                 row.url
             } else {
                 row.site
