@@ -48,6 +48,13 @@ pub(crate) struct Placed {
     pub(crate) sketch: Sketch,
 }
 
+/// A remembered text that has so many bins in common with another.
+#[derive(Debug, Clone, Copy)]
+struct Candidate {
+    shared: usize,
+    slot: Slot,
+}
+
 /// Where a text belongs, and what follows for others.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Placement {
@@ -113,18 +120,18 @@ impl Reprints {
     /// The group of earlier changes whose first text this one agrees with most, of equal ones the oldest; and those of later changes
     /// that it agrees with.
     fn groups_of(&self, own: &Text, sketch: &Sketch, seq: u64) -> (Option<u64>, Vec<u64>) {
-        let (earlier, later) = self.candidates(sketch, seq);
+        let [earlier, later] = self.candidates(sketch, seq);
         if earlier.is_empty() && later.is_empty() {
             return (None, Vec::new());
         }
         let model = Model::new(own);
         let mut looked_at: HashSet<u64> = HashSet::new();
-        let mut agreeing = |candidates: Vec<(usize, Slot)>| -> Vec<(f64, u64)> {
+        let mut agreeing = |candidates: Vec<Candidate>| -> Vec<(f64, u64)> {
             let new = candidates
                 .into_iter()
-                .filter(|(_, slot)| looked_at.insert(slot.group));
-            new.filter_map(|(shared, slot)| {
-                Some((self.agreement(&model, shared, slot)?, slot.group))
+                .filter(|candidate| looked_at.insert(candidate.slot.group));
+            new.filter_map(|candidate| {
+                Some((self.agreement(&model, candidate)?, candidate.slot.group))
             })
             .collect()
         };
@@ -144,8 +151,9 @@ impl Reprints {
         (best.map(|(_, group)| group), late)
     }
 
-    /// How much a text agrees with the first of the group of another one, which has so many bins in common; none where it does not.
-    fn agreement(&self, model: &Model<'_>, shared: usize, slot: Slot) -> Option<f64> {
+    /// How much a text agrees with the first of the group of a candidate; none where it does not.
+    fn agreement(&self, model: &Model<'_>, candidate: Candidate) -> Option<f64> {
+        let Candidate { shared, slot } = candidate;
         let first = self.first.get(&slot.group).copied();
         let first = first.unwrap_or(slot.fingerprint);
         match self.kept.get(first) {
@@ -238,7 +246,7 @@ impl Reprints {
     }
 
     /// Remembered texts that share the most bins, of changes before `seq` and after it.
-    fn candidates(&self, sketch: &Sketch, seq: u64) -> (Vec<(usize, Slot)>, Vec<(usize, Slot)>) {
+    fn candidates(&self, sketch: &Sketch, seq: u64) -> [Vec<Candidate>; 2] {
         let mut places: Vec<u32> = Vec::new();
         for (bin, value) in sketch.bins() {
             let mut at = self.latest.get((bin << 16) | usize::from(value)).copied();
@@ -263,18 +271,22 @@ impl Reprints {
         }
         places.sort_unstable();
         places.dedup();
-        let mut best: Vec<(usize, Slot)> = places
+        let mut best: Vec<Candidate> = places
             .into_iter()
             .filter_map(|place| self.slots.get(place as usize))
-            .map(|slot| (slot.sketch.shared(sketch), *slot))
-            .filter(|(shared, _)| *shared >= LEAST_SHARED)
+            .map(|slot| Candidate {
+                shared: slot.sketch.shared(sketch),
+                slot: *slot,
+            })
+            .filter(|candidate| candidate.shared >= LEAST_SHARED)
             .collect();
-        best.sort_unstable_by_key(|(shared, slot)| (BINS - shared, slot.seq));
-        let (mut earlier, mut later): (Vec<_>, Vec<_>) =
-            best.into_iter().partition(|(_, slot)| slot.seq < seq);
+        best.sort_unstable_by_key(|candidate| (BINS - candidate.shared, candidate.slot.seq));
+        let (mut earlier, mut later): (Vec<_>, Vec<_>) = best
+            .into_iter()
+            .partition(|candidate| candidate.slot.seq < seq);
         earlier.truncate(COMPARED);
         later.truncate(COMPARED);
-        (earlier, later)
+        [earlier, later]
     }
 }
 

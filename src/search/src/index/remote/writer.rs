@@ -103,7 +103,10 @@ impl Bulk {
 }
 
 /// A bulk request that is not answered yet, and how it is to be sent again.
-struct UnderWay(JoinHandle<(Bulk, Result<(u16, Value), IndexError>)>);
+struct UnderWay(JoinHandle<(Bulk, Answer)>);
+
+/// Status and body, or why there is none.
+type Answer = Result<(u16, Value), IndexError>;
 
 impl RemoteWriter {
     /// Opens the index that is searched. None where it is to be made again and not to be written into. `documents` are those of the
@@ -436,7 +439,7 @@ impl RecutEngine for RemoteWriter {
 }
 
 /// Sends the lines of a bulk request.
-fn send_bulk(index: &RemoteIndex, lines: &[u8]) -> Result<(u16, Value), IndexError> {
+fn send_bulk(index: &RemoteIndex, lines: &[u8]) -> Answer {
     // Without it the engine would make an index of its own where this one was deleted.
     let path = format!("/{}/_bulk?require_alias=true", index.alias());
     index.ask("POST", &path, Body::Lines(lines))
