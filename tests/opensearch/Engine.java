@@ -1,4 +1,5 @@
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -17,12 +18,17 @@ import org.opensearch.node.NodeValidationException;
 import org.opensearch.plugins.PluginInfo;
 
 /**
- * Runs the nodes of one OpenSearch cluster on loopback, in this process.
+ * Runs the nodes of one OpenSearch cluster on loopback, in this process, with the security plugin where it is on the class path.
+ *
+ * <p>What {@code config/opensearch.yml} sets, if there is one, goes for all nodes, but for what keeps them apart and on loopback.
  *
  * <p>Arguments: a folder for its data, the name of the cluster, and HTTP:TRANSPORT ports of each node. Standard input takes
  * commands, {@code stop N} and {@code start N} with the number of a node. Its end is the end of the cluster and of its data.
  */
 public final class Engine {
+    private static final String SECURITY = "org.opensearch.security.OpenSearchSecurityPlugin";
+    private static final boolean IS_SECURED = isPresent(SECURITY);
+
     private final Path home;
     private final String cluster;
     private final List<String[]> ports = new ArrayList<>();
@@ -68,7 +74,12 @@ public final class Engine {
     }
 
     private Node make(int number) {
-        Node node = new LoopbackNode(settings(number), home.resolve("config"));
+        Node node;
+        try {
+            node = new LoopbackNode(settings(number), home.resolve("config"));
+        } catch (IOException failure) {
+            throw new UncheckedIOException(failure);
+        }
         running.put(number, node);
         return node;
     }
@@ -81,8 +92,16 @@ public final class Engine {
         }
     }
 
-    private Settings settings(int number) {
-        return Settings.builder()
+    private Settings settings(int number) throws IOException {
+        Settings.Builder settings = Settings.builder();
+        Path written = home.resolve("config/opensearch.yml");
+        if (Files.exists(written)) {
+            settings.loadFromPath(written);
+        }
+        if (!IS_SECURED) {
+            settings.put("http.type", "netty4").put("transport.type", "netty4");
+        }
+        return settings
             .put("cluster.name", cluster)
             .put("node.name", name(number))
             .put("path.home", home)
@@ -91,8 +110,6 @@ public final class Engine {
             .put("network.host", "127.0.0.1")
             .put("http.port", ports.get(number)[0])
             .put("transport.port", ports.get(number)[1])
-            .put("http.type", "netty4")
-            .put("transport.type", "netty4")
             .put("node.processors", 2)
             .putList("discovery.seed_hosts", ports.stream().map(pair -> "127.0.0.1:" + pair[1]).toList())
             .putList("cluster.initial_cluster_manager_nodes", IntStream.range(0, ports.size()).mapToObj(Engine::name).toList())
@@ -103,6 +120,15 @@ public final class Engine {
 
     private static String name(int number) {
         return "node" + number;
+    }
+
+    private static boolean isPresent(String type) {
+        try {
+            Class.forName(type, false, Engine.class.getClassLoader());
+            return true;
+        } catch (ClassNotFoundException none) {
+            return false;
+        }
     }
 
     private void remove() throws IOException {
@@ -121,10 +147,15 @@ public final class Engine {
     /** Only a subclass may give a node plugins that stand on the class path. */
     private static final class LoopbackNode extends Node {
         LoopbackNode(Settings settings, Path config) {
-            super(new Environment(settings, config), List.of(
-                plugin("org.opensearch.transport.Netty4ModulePlugin"),
-                plugin("org.opensearch.analysis.common.CommonAnalysisModulePlugin"),
-                plugin("org.opensearch.painless.PainlessModulePlugin")), false);
+            super(new Environment(settings, config), plugins(), false);
+        }
+
+        private static List<PluginInfo> plugins() {
+            Stream<String> types = Stream.of(
+                "org.opensearch.transport.Netty4ModulePlugin",
+                "org.opensearch.analysis.common.CommonAnalysisModulePlugin",
+                "org.opensearch.painless.PainlessModulePlugin");
+            return Stream.concat(types, IS_SECURED ? Stream.of(SECURITY) : Stream.empty()).map(LoopbackNode::plugin).toList();
         }
 
         private static PluginInfo plugin(String type) {

@@ -13,54 +13,59 @@ const PROJECT: &str = include_str!("../pom.xml");
 /// OpenSearch 3 runs on no older one.
 const MIN_JAVA: u32 = 21;
 
+/// Which OpenSearch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Edition {
+    /// Open for all, without encryption.
+    Plain,
+    /// With the security plugin: the newest version for which Maven has it.
+    Secured,
+}
+
 /// What it takes to start OpenSearch.
 #[derive(Debug)]
 pub(crate) struct Installation {
     pub(crate) java: PathBuf,
     pub(crate) class_path: String,
+    /// The files that the security plugin makes its index from, where there is one.
+    pub(crate) security_files: PathBuf,
 }
 
 impl Installation {
     /// Finds it, or fetches it.
-    pub(crate) fn find() -> Result<Self, Unavailable> {
+    pub(crate) fn find(edition: Edition) -> Result<Self, Unavailable> {
         let jdk = find_jdk().ok_or(Unavailable::NoJava)?;
-        let folder = cache_folder()?;
+        let folder = cache_folder(edition)?;
         if !folder.exists() {
-            install(&jdk, &folder)?;
+            install(edition, &jdk, &folder)?;
         }
         Ok(Self {
             java: jdk.join("bin/java"),
             class_path: format!("{0}/jars/*:{0}", folder.display()),
+            security_files: folder.join("jars/config"),
         })
     }
 }
 
 /// Where it is kept: a folder beside `deps`, where the program of a test lies, for each version of the starter and of the list
 /// of jars.
-fn cache_folder() -> Result<PathBuf, Unavailable> {
+fn cache_folder(edition: Edition) -> Result<PathBuf, Unavailable> {
     let program = env::current_exe()?;
     let build = program.ancestors().nth(2).unwrap_or(&program);
     let mut hasher = DefaultHasher::new();
-    (STARTER, PROJECT).hash(&mut hasher);
+    (STARTER, PROJECT, edition).hash(&mut hasher);
     Ok(build.join(format!("opensearch-{:016x}", hasher.finish())))
 }
 
 /// Fetches and compiles in a folder beside it: other processes may be doing the same.
-fn install(jdk: &Path, folder: &Path) -> Result<(), Unavailable> {
+fn install(edition: Edition, jdk: &Path, folder: &Path) -> Result<(), Unavailable> {
     let draft = tempfile::tempdir_in(folder.parent().unwrap_or(folder))?;
     fs::write(draft.path().join("pom.xml"), PROJECT)?;
     fs::write(draft.path().join("Engine.java"), STARTER)?;
-    let fetched = Command::new("mvn")
-        .args([
-            "-B",
-            "-q",
-            "dependency:copy-dependencies",
-            "-DoutputDirectory=jars",
-        ])
-        .env("JAVA_HOME", jdk)
-        .current_dir(draft.path())
-        .output();
-    ensure_success("Maven", &fetched.map_err(|_| Unavailable::NoMaven)?)?;
+    fetch(jdk, draft.path(), "copy-dependencies", "jar", edition)?;
+    if edition == Edition::Secured {
+        fetch(jdk, draft.path(), "unpack-dependencies", "zip", edition)?;
+    }
     let compiled = Command::new(jdk.join("bin/javac"))
         .args(["--release", "21", "-cp", "jars/*", "Engine.java"])
         .current_dir(draft.path())
@@ -70,6 +75,25 @@ fn install(jdk: &Path, folder: &Path) -> Result<(), Unavailable> {
         Err(error) if !folder.exists() => Err(error.into()),
         _ => Ok(()),
     }
+}
+
+/// Has Maven put what is of this type into the folder `jars`: it copies a jar, and unpacks a plugin.
+fn fetch(
+    jdk: &Path,
+    dir: &Path,
+    goal: &str,
+    kind: &str,
+    edition: Edition,
+) -> Result<(), Unavailable> {
+    let mut maven = Command::new("mvn");
+    maven.args(["-B", "-q", "-DoutputDirectory=jars"]);
+    maven.arg(format!("-DincludeTypes={kind}"));
+    maven.arg(format!("dependency:{goal}"));
+    if edition == Edition::Secured {
+        maven.args(["-P", "secured"]);
+    }
+    let fetched = maven.env("JAVA_HOME", jdk).current_dir(dir).output();
+    ensure_success("Maven", &fetched.map_err(|_| Unavailable::NoMaven)?)
 }
 
 fn ensure_success(program: &'static str, output: &Output) -> Result<(), Unavailable> {

@@ -1,7 +1,8 @@
 //! OpenSearch on this machine, for tests.
 //!
 //! [`OpenSearch::start`] runs one node or several in a process of their own, over data in a temporary folder, and waits until they
-//! answer. Maven fetches OpenSearch once; where Maven or Java is missing, a test prints [`Unavailable`] and is skipped.
+//! answer; [`OpenSearch::start_secured`] does so with the security plugin. Maven fetches OpenSearch once; where Maven or Java is
+//! missing, a test prints [`Unavailable`] and is skipped.
 
 mod http;
 mod installation;
@@ -9,6 +10,7 @@ mod installation;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::net::TcpListener;
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU16, Ordering};
@@ -18,7 +20,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 pub use http::send;
-use installation::Installation;
+use installation::{Edition, Installation};
 
 /// Ports of nodes: below those that the system gives to connections, so that none is taken while a node is down.
 const FIRST_PORT: u16 = 20_000;
@@ -73,6 +75,7 @@ pub struct OpenSearch {
     dir: tempfile::TempDir,
     nodes: Vec<Ports>,
     process: Option<Process>,
+    edition: Edition,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -100,15 +103,57 @@ impl OpenSearch {
     /// Starts so many nodes and waits until they answer. Panics where one that can be had does not start.
     pub fn start(nodes: usize) -> Result<Self, &'static Unavailable> {
         static INSTALLATION: LazyLock<Result<Installation, Unavailable>> =
-            LazyLock::new(Installation::find);
-        let mut cluster = Self {
-            installation: INSTALLATION.as_ref()?,
+            LazyLock::new(|| Installation::find(Edition::Plain));
+        let mut cluster = Self::new(nodes, INSTALLATION.as_ref()?, Edition::Plain);
+        cluster.run();
+        Ok(cluster)
+    }
+
+    /// The same with the security plugin, of an older version. `config` is copied into the folder of the configuration:
+    /// `opensearch.yml`, the certificates that it names, `ca.pem`, `admin.pem` and `admin.key` of a user who may do all, and
+    /// what shall differ from the plugin's own files in `opensearch-security`. The certificate of the nodes is of `localhost`,
+    /// and `curl` is installed.
+    pub fn start_secured(nodes: usize, config: &Path) -> Result<Self, &'static Unavailable> {
+        static INSTALLATION: LazyLock<Result<Installation, Unavailable>> =
+            LazyLock::new(|| Installation::find(Edition::Secured));
+        let installation = INSTALLATION.as_ref()?;
+        let mut cluster = Self::new(nodes, installation, Edition::Secured);
+        let own = cluster.config();
+        copy_files(
+            &installation.security_files,
+            &own.join("opensearch-security"),
+        );
+        copy_files(config, &own);
+        cluster.run();
+        Ok(cluster)
+    }
+
+    fn new(nodes: usize, installation: &'static Installation, edition: Edition) -> Self {
+        Self {
+            installation,
             dir: tempfile::tempdir().expect("a temporary folder"),
             nodes: (0..nodes).map(|_| Ports::free()).collect(),
             process: None,
-        };
-        cluster.run();
-        Ok(cluster)
+            edition,
+        }
+    }
+
+    fn config(&self) -> PathBuf {
+        self.dir.path().join("config")
+    }
+
+    /// Sends a node JSON, or nothing; to a secured one as the user who may do all.
+    fn send(
+        &self,
+        node: Ports,
+        method: &str,
+        target: &str,
+        body: &str,
+    ) -> io::Result<(u16, Value)> {
+        match self.edition {
+            Edition::Plain => send(node.http, method, target, body.as_bytes()),
+            Edition::Secured => http::send_secured(&self.config(), node.http, method, target, body),
+        }
     }
 
     /// Starts all nodes, again after [`OpenSearch::kill`], over the same data.
@@ -145,8 +190,8 @@ impl OpenSearch {
             let target = format!(
                 "/_cluster/health?wait_for_nodes={nodes}&wait_for_status=yellow&timeout=1s"
             );
-            let mut ports = cluster.nodes.iter();
-            ports.all(|ports| is_good(send(ports.http, "GET", &target, b"")))
+            let mut nodes = cluster.nodes.iter();
+            nodes.all(|node| is_good(cluster.send(*node, "GET", &target, "")))
         });
     }
 
@@ -159,7 +204,8 @@ impl OpenSearch {
     pub fn stop_node(&mut self, number: usize) {
         self.command("stop", number);
         self.wait_for("the node is down", |cluster| {
-            send(cluster.nodes[number].http, "GET", "/", b"").is_err()
+            let answer = cluster.send(cluster.nodes[number], "GET", "/", "");
+            answer.is_err()
         });
     }
 
@@ -168,7 +214,7 @@ impl OpenSearch {
         self.command("start", number);
         self.wait_for("the node is back", |cluster| {
             let target = "/_cluster/health?timeout=1s";
-            is_good(send(cluster.nodes[number].http, "GET", target, b""))
+            is_good(cluster.send(cluster.nodes[number], "GET", target, ""))
         });
     }
 
@@ -210,7 +256,7 @@ impl OpenSearch {
 
     /// What the first node that is up says to a question, if it answers well.
     pub fn get(&self, target: &str) -> Option<Value> {
-        let ask = |ports: &Ports| send(ports.http, "GET", target, b"").ok();
+        let ask = |node: &Ports| self.send(*node, "GET", target, "").ok();
         let (status, answer) = self.nodes.iter().find_map(ask)?;
         (status == 200).then_some(answer)
     }
@@ -221,10 +267,23 @@ impl OpenSearch {
             Value::Null => String::new(),
             body => body.to_string(),
         };
-        let sent = send(self.port(0), method, target, body.as_bytes());
+        let sent = self.send(self.nodes[0], method, target, &body);
         let (status, answer) = sent.expect("an answer");
         assert!((200..300).contains(&status), "{target}: {answer}");
         answer
+    }
+}
+
+/// Copies a folder into another one, over what is there.
+fn copy_files(from: &Path, to: &Path) {
+    fs::create_dir_all(to).expect("a folder");
+    for entry in fs::read_dir(from).expect("a folder").flatten() {
+        let (path, to) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_files(&path, &to);
+        } else {
+            fs::copy(path, to).expect("copied");
+        }
     }
 }
 

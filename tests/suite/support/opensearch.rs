@@ -1,9 +1,10 @@
 //! OpenSearch for the tests of the program.
 
 use std::ops::{Deref, DerefMut};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use taojin_test_opensearch::OpenSearch;
+use taojin_test_opensearch::{OpenSearch, Unavailable};
 
 use super::say;
 
@@ -19,8 +20,20 @@ pub(crate) struct Engine {
 impl Engine {
     /// Starts so many nodes. None, and a word that the test is skipped, where it cannot be had.
     pub(crate) fn start(test: &str, nodes: usize) -> Option<Self> {
+        Self::alone(test, || OpenSearch::start(nodes))
+    }
+
+    /// The same with the security plugin and these files in its configuration.
+    pub(crate) fn start_secured(test: &str, nodes: usize, config: &Path) -> Option<Self> {
+        Self::alone(test, || OpenSearch::start_secured(nodes, config))
+    }
+
+    fn alone(
+        test: &str,
+        start: impl FnOnce() -> Result<OpenSearch, &'static Unavailable>,
+    ) -> Option<Self> {
         let one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        match OpenSearch::start(nodes) {
+        match start() {
             Ok(opensearch) => Some(Self {
                 opensearch,
                 _one: one,
