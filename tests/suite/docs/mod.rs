@@ -50,12 +50,12 @@ fn events(markdown: &str) -> Parser<'_> {
 
 /// A fenced block of code: its language and its text.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct CodeBlock {
-    language: String,
-    text: String,
+pub(crate) struct CodeBlock {
+    pub(crate) language: String,
+    pub(crate) text: String,
 }
 
-fn code_blocks(markdown: &str) -> Vec<CodeBlock> {
+pub(crate) fn code_blocks(markdown: &str) -> Vec<CodeBlock> {
     let mut blocks = Vec::new();
     let mut open: Option<CodeBlock> = None;
     for event in events(markdown) {

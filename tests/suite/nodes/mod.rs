@@ -14,6 +14,8 @@ mod gate;
 mod moving;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod opensearch;
+#[cfg(all(target_os = "linux", target_arch = "x86_64"))]
+mod opensearch_guide;
 mod outage;
 #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
 mod patroni;
