@@ -11,7 +11,7 @@ use crate::support::opensearch::Engine;
 use crate::support::say;
 
 /// A fault is told by then, whatever the engine does.
-const SOON: Duration = Duration::from_secs(10);
+const SOON: Duration = Duration::from_secs(30);
 /// `taojin:right`, as a client sends it.
 const ACCOUNT: &str = "Basic dGFvamluOnJpZ2h0";
 

@@ -43,11 +43,14 @@ fn hanging_host_holds_up_no_search() {
     gates[0].set(|_| Act::Hang);
     let (status, body, took) = search();
     assert_eq!(status, 200, "{body}");
-    assert!(took < Duration::from_secs(4), "the first time: {took:?}");
+    assert!(
+        took < Duration::from_millis(4_900),
+        "the first time: {took:?}"
+    );
     for _ in 0..3 {
         let (status, body, took) = search();
         assert_eq!(status, 200, "{body}");
-        assert!(took < Duration::from_secs(1), "after that: {took:?}");
+        assert!(took < Duration::from_millis(2_500), "after that: {took:?}");
     }
 
     // None answers: that is told at once, too.
@@ -55,14 +58,17 @@ fn hanging_host_holds_up_no_search() {
     search();
     let (status, body, took) = search();
     assert_eq!(status, 503, "{body}");
-    assert!(took < Duration::from_secs(1), "none answers: {took:?}");
+    assert!(
+        took < Duration::from_millis(2_500),
+        "none answers: {took:?}"
+    );
 
     // The process of a command knows nothing of that.
     gates[2].set(|_| Act::Pass);
     let began = Instant::now();
     assert_eq!(folder.total("储气库"), 1);
     let took = began.elapsed();
-    assert!(took < Duration::from_secs(6), "two hosts hang: {took:?}");
+    assert!(took < Duration::from_secs(20), "two hosts hang: {took:?}");
     wait_until("it is looked for the hosts", || search().0 == 200);
 }
 
@@ -77,7 +83,7 @@ fn check_of_hanging_host_ends() {
     let took = began.elapsed();
     assert_eq!(ran.code, Some(1), "{ran:?}");
     assert_has(&ran.err, &["no answer from http://127.0.0.1:"]);
-    assert!(took < Duration::from_secs(10), "{took:?}");
+    assert!(took < Duration::from_secs(20), "{took:?}");
 }
 
 #[test]

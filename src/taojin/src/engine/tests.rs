@@ -138,14 +138,14 @@ fn next_host_is_asked() {
         ("web server", || address(WEB)),
         ("loses answers", || address(LOSES)),
     ] {
-        for (request, limit) in [(look_up(), 1_600), (work(), 2_600)] {
+        for (request, limit) in [(look_up(), 4_500), (work(), 4_900)] {
             let transport = transport(&[first(), address(UP)]);
             let (answer, took) = send(&transport, &request);
             assert_eq!(answer, up(), "{name}: {request:?}");
             assert!(took < Duration::from_millis(limit), "{name}: {took:?}");
             let (answer, took) = send(&transport, &request);
             assert_eq!(answer, up(), "{name}: {request:?}");
-            assert!(took < Duration::from_millis(500), "{name}: {took:?}");
+            assert!(took < Duration::from_millis(900), "{name}: {took:?}");
         }
     }
 }
@@ -182,7 +182,7 @@ fn open_circuit_fails_at_once_and_closes() {
     let (refused, took) = send(&second, &look_up());
     let refused = refused.unwrap_err();
     assert!(refused.detail().contains("(since 20"), "{refused}");
-    assert!(took < Duration::from_millis(200), "{took:?}");
+    assert!(took < Duration::from_millis(900), "{took:?}");
 
     let port = place.rsplit(':').next().expect("a port");
     let listener = TcpListener::bind(format!("127.0.0.2:{port}")).expect("the same port");
@@ -202,22 +202,22 @@ fn host_that_hangs_fails_in_time() {
         (
             HANGS,
             look_up(),
-            2_500,
+            4_900,
             Unreachable,
             "no answer from http://",
         ),
         (
             DRIPS,
             look_up(),
-            2_500,
+            4_900,
             Unreachable,
             "no answer from http://",
         ),
-        (HANGS, work(), 3_500, Unreachable, "no answer from http://"),
+        (HANGS, work(), 4_900, Unreachable, "no answer from http://"),
         (
             STUCK,
             look_up(),
-            2_500,
+            4_900,
             Busy,
             "answers, but not this request",
         ),
@@ -265,7 +265,7 @@ fn stopped_request_ends_at_once() {
         assert!(answer.is_err());
     });
     let took = began.elapsed();
-    assert!(took < Duration::from_millis(600), "{took:?}");
+    assert!(took < Duration::from_millis(900), "{took:?}");
 }
 
 #[test]

@@ -14,9 +14,7 @@ use super::super::view::Order;
 use super::document::of_documents;
 use super::json::ordered;
 use super::trouble::{block_detail, message};
-use super::{
-    Body, EngineTrouble, EngineVersion, Found, Layout, Origin, RemoteIndex, RemoteState, Request,
-};
+use super::{Body, EngineTrouble, EngineVersion, Found, Layout, Origin, RemoteIndex, Request};
 
 /// The document by which the right to write is tried.
 const PROBE_ID: &str = "probe";
@@ -85,15 +83,38 @@ impl Inspection<'_> {
         let Some(version) = self.try_hosts()? else {
             return Ok(());
         };
-        let state = self.try_state()?;
-        let found = self.index.found()?;
-        if let (Some(found), Some(_)) = (&found, &state) {
-            self.try_mapping(found, &version)?;
+        let health = self.try_health();
+        self.noted(health)?;
+        let blocks = self.try_blocks();
+        self.noted(blocks)?;
+        let state = self.try_state();
+        let is_own = self.noted(state)?;
+        let found = self.index.found();
+        let found = self.noted(found)?.flatten();
+        if let Some(found) = &found
+            && is_own == Some(true)
+        {
+            let mapping = self.try_mapping(found, &version);
+            self.noted(mapping)?;
         }
-        self.try_blocks()?;
-        self.try_health(found.as_ref())?;
-        self.try_scripts(found.is_some())?;
-        self.try_to_write(state.is_some())
+        let scripts = self.try_scripts(found.is_some());
+        self.noted(scripts)?;
+        match is_own {
+            Some(is_own) => self.try_to_write(is_own),
+            None => Ok(()),
+        }
+    }
+
+    /// What came of one thing: its trouble is noted, and the next one is tried.
+    fn noted<T>(&mut self, tried: Result<T, IndexError>) -> Result<Option<T>, IndexError> {
+        match tried {
+            Ok(found) => Ok(Some(found)),
+            Err(IndexError::Stopped) => Err(IndexError::Stopped),
+            Err(error) => {
+                self.note_error(&error);
+                Ok(None)
+            }
+        }
     }
 
     fn note(&mut self, severity: Severity, text: impl Into<String>) {
@@ -168,15 +189,15 @@ impl Inspection<'_> {
         Ok(version)
     }
 
-    /// Whose the index is, and how far. Returns the state if it is this store's, or may be.
-    fn try_state(&mut self) -> Result<Option<RemoteState>, IndexError> {
+    /// Whose the index is, and how far. Returns whether it is this store's, or may be.
+    fn try_state(&mut self) -> Result<bool, IndexError> {
         let (state, turn) = self.index.states().read()?;
         if turn.is_none() {
             self.note(
                 Severity::Good,
                 "there is no index yet; `taojin run`, `crawl` or `import` makes it",
             );
-            return Ok(None);
+            return Ok(false);
         }
         match &self.expected.origin {
             Some(origin) if origin.store == state.store => {}
@@ -190,7 +211,7 @@ impl Inspection<'_> {
                     "the index was made from another store: give search.index another name; or, where that store is no more, \
                      have `taojin reindex --take-over` make it again from this one",
                 );
-                return Ok(None);
+                return Ok(false);
             }
             None => self.note(
                 Severity::Warning,
@@ -204,13 +225,13 @@ impl Inspection<'_> {
             format!("the index has all changes up to {seq}")
         };
         self.note(Severity::Good, text);
-        Ok(Some(state))
+        Ok(true)
     }
 
     /// Whether the fields of the index are those that this version makes.
     fn try_mapping(&mut self, found: &Found, version: &EngineVersion) -> Result<(), IndexError> {
         let name = self.index.names.numbered(found.number);
-        let path = format!("/{name}/_mapping");
+        let path = format!("/{name}");
         let (status, answer) = self.ask(&Request::new("GET", &path, Body::Empty))?;
         self.index.accepted(status, &answer)?;
         let wanted = of_documents(version.similarity(), self.expected.layout);
@@ -259,7 +280,7 @@ impl Inspection<'_> {
     }
 
     /// Whether all parts of the index are there, and enough nodes for their copies.
-    fn try_health(&mut self, found: Option<&Found>) -> Result<(), IndexError> {
+    fn try_health(&mut self) -> Result<(), IndexError> {
         let (path, right) = ("/_cluster/health?level=indices", "cluster:monitor/health");
         let Some(health) = self.ask_if_allowed(path, right)? else {
             return Ok(());
@@ -294,10 +315,8 @@ impl Inspection<'_> {
         } else {
             self.note(Severity::Good, of_nodes);
         }
-        let made = found.and_then(|_| {
-            let replicas = own.iter().map(|index| &index["number_of_replicas"]);
-            replicas.filter_map(Value::as_u64).max()
-        });
+        let made = own.iter().map(|index| &index["number_of_replicas"]);
+        let made = made.filter_map(Value::as_u64).max();
         let replicas = made.unwrap_or(u64::from(self.expected.layout.replicas));
         if nodes > 0 && replicas >= nodes {
             let most = nodes - 1;

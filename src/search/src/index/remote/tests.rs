@@ -524,11 +524,11 @@ fn inspected() -> Vec<(u16, Value)> {
     let name = format!("oil-v{FORMAT}-1");
     vec![
         (200, engine()),
+        (200, health("green", &name, "green", 0)),
+        (200, json!({"blocks": {}})),
         (200, state(5, STORE)),
         (200, description(1, "u1")),
         (200, json!({ &name: {"mappings": index["mappings"]} })),
-        (200, json!({"blocks": {}})),
-        (200, health("green", &name, "green", 0)),
         (200, hits(&[])),
         (200, json!({})),
         (200, json!({})),
@@ -575,6 +575,8 @@ fn inspection_of_sound_index_is_good() {
 fn inspection_names_each_fault() {
     use Severity::{Trouble, Warning};
     let name = format!("oil-v{FORMAT}-1");
+    let unavailable =
+        || json!({"error": {"type": "no_shard_available_action_exception", "reason": "none"}});
     let refused = || json!({"error": {"type": "security_exception", "reason": "no permissions"}});
     let blocks = |of: Value| json!({"blocks": of});
     let red = |own: &str| health("red", &name, own, 0);
@@ -589,34 +591,35 @@ fn inspection_names_each_fault() {
             Trouble,
             "neither OpenSearch",
         ),
-        (1, 200, state(5, STORE + 1), Trouble, "search.index"),
-        (2, 200, foreign(), Trouble, "delete it there"),
-        (3, 200, dynamic, Trouble, "taojin reindex"),
-        (4, 403, refused(), Warning, "cluster:monitor/state"),
+        (3, 200, state(5, STORE + 1), Trouble, "search.index"),
+        (4, 200, foreign(), Trouble, "delete it there"),
+        (5, 200, dynamic, Trouble, "taojin reindex"),
+        (2, 403, refused(), Warning, "cluster:monitor/state"),
         (
-            4,
+            2,
             200,
             blocks(json!({"indices": {&name: {"12": {"description": "flood"}}}})),
             Trouble,
             "disks are nearly full",
         ),
         (
-            4,
+            2,
             200,
             blocks(json!({"global": {"6": {"description": "cluster read-only (api)"}}})),
             Trouble,
             "somebody set a block",
         ),
-        (5, 403, refused(), Warning, "cluster:monitor/health"),
-        (5, 200, red("red"), Trouble, "shards are not available"),
-        (5, 200, red("green"), Warning, "other indexes"),
+        (1, 403, refused(), Warning, "cluster:monitor/health"),
+        (1, 200, red("red"), Trouble, "shards are not available"),
+        (1, 200, red("green"), Warning, "other indexes"),
         (
-            5,
+            1,
             200,
             health("yellow", &name, "yellow", 1),
             Warning,
             "set search.replicas = 0",
         ),
+        (3, 503, unavailable(), Trouble, "shards are not available"),
         (6, 400, refused(), Warning, "sort=both"),
         (7, 403, refused(), Trouble, "search.user"),
     ] {
@@ -626,7 +629,7 @@ fn inspection_names_each_fault() {
     }
     // A block on an index of somebody else is no trouble.
     let other = blocks(json!({"indices": {"other": {"8": {"description": "write"}}}}));
-    let found = findings_with(4, 200, other);
+    let found = findings_with(2, 200, other);
     assert!(found.iter().all(|(of, _)| *of == Severity::Good));
 }
 
@@ -638,9 +641,9 @@ fn foreign() -> Value {
 #[test]
 fn inspection_before_first_index_writes_nothing() {
     let mut answers = inspected();
-    answers[1] = missing();
-    answers[2] = missing();
-    answers.remove(3);
+    answers[3] = missing();
+    answers[4] = missing();
+    answers.remove(5);
     let script = Script::new(answers);
     let found = findings(script.clone());
     assert!(

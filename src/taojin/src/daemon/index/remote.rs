@@ -202,8 +202,12 @@ impl Engine for RemoteEngine {
         let index = self.at.index.clone();
         let lease = RemoteLease::take(index, self.at.layout, &origin, &self.candidate.name)?;
         self.last_beat = Instant::now();
-        for name in lease.remove_orphans()? {
-            tracing::warn!(index = %name, "an index that nobody uses was deleted there");
+        match lease.remove_orphans() {
+            Ok(names) => names.iter().for_each(|name| {
+                tracing::warn!(index = %name, "an index that nobody uses was deleted there");
+            }),
+            // Room is lost, and nothing else.
+            Err(error) => tracing::debug!("indexes that nobody uses are not deleted: {error}"),
         }
         self.lease = Some(lease);
         tracing::info!(index = %self.at.index.place(), from = seq, "this node writes the search index");
@@ -252,7 +256,7 @@ impl Engine for RemoteEngine {
     ) -> anyhow::Result<RemoteWriter> {
         let writer = fresh.put_in_place()?;
         // Nothing of a large fill is to be replayed there.
-        writer.flush()?;
+        flush(&writer);
         Ok(writer)
     }
 
@@ -276,7 +280,7 @@ impl Engine for RemoteEngine {
             self.is_flushed = false;
         } else if !self.is_flushed {
             self.is_flushed = true;
-            writer.flush()?;
+            flush(writer);
         }
         if Instant::now() >= self.next_audit {
             let differed = self.audit(writer, log)?;
@@ -288,12 +292,20 @@ impl Engine for RemoteEngine {
     /// Another one takes the place of this one at once.
     fn close(&mut self, writer: Option<RemoteWriter>, is_command: bool) -> anyhow::Result<()> {
         if let Some(writer) = writer.filter(|_| is_command) {
-            writer.flush()?;
+            flush(&writer);
         }
         match self.lease.take() {
             Some(lease) => Ok(lease.release()?),
             None => Ok(()),
         }
+    }
+}
+
+/// Has an engine write what it has taken in into its files. All that a failure costs is time after a crash there, and roles of before do
+/// not have the right.
+fn flush(writer: &RemoteWriter) {
+    if let Err(error) = writer.flush() {
+        tracing::debug!("the search index is not flushed: {error}");
     }
 }
 

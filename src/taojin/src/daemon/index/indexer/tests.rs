@@ -5,15 +5,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
+use super::super::embedded::EmbeddedEngine;
+use super::super::{catch_up, embedded_indexer, rebuild_index};
 use super::*;
-use crate::config::Config;
+use crate::config::{Config, LoadedConfig};
 use crate::daemon::now_ms;
 use crate::documents::{StoreDocuments, encode, open_index};
 use crate::serve::Words;
-use taojin_crawl::store::{Batch, DocOp, NewDocument};
+use taojin_crawl::store::{Batch, DocOp, NewDocument, Store};
 use taojin_extract::{Document, Kind};
 use taojin_search::analyze::Analyzer;
-use taojin_search::index::{DocumentSource, SourceError, StoredDocument};
+use taojin_search::index::{self, DocumentSource, SourceError, StoredDocument};
 
 /// The documents of a store, which bring down whoever asks for one of them.
 struct Trap {
@@ -161,14 +163,14 @@ fn indexer_takes_sites_in_turns() {
     }
     let shared = Shared::default();
     let mut indexer = place.indexer(&shared);
-    let mut turn = Turn::new(indexer.last_seq());
+    let mut state = FeedState::new(indexer.last_seq());
     // How many are taken at once depends on the time that they take.
-    while turn.waiting < 10 {
-        let before = turn.waiting;
-        indexer.add_rows(&mut turn).unwrap();
-        assert!(turn.has_more && turn.waiting > before);
+    while state.waiting < 10 {
+        let before = state.waiting;
+        indexer.add_rows(&mut state).unwrap();
+        assert!(state.has_more && state.waiting > before);
     }
-    let (seq, count) = (turn.seq, turn.waiting as u64);
+    let (seq, count) = (state.seq, state.waiting as u64);
     indexer.commit(seq).unwrap();
     let reader = open_index(&place.loaded, &Analyzer::new(&[])).unwrap();
     let mut good = reader.fingerprints_of_site("good").unwrap();
