@@ -127,6 +127,9 @@ struct Fault {
     said: &'static [&'static str],
 }
 
+/// So many of the faults are tried with an index as well.
+const TWICE: usize = 8;
+
 const FAULTS: [Fault; 21] = [
     Fault {
         name: "nothing-listens",
@@ -288,16 +291,17 @@ fn engine_fault_is_one_line_and_loses_nothing() {
     let Some(engine) = Engine::start("engine_fault_is_one_line_and_loses_nothing", 1) else {
         return;
     };
-    for fault in FAULTS {
+    for (at, fault) in FAULTS.iter().enumerate() {
         let it = Installation::new(&engine, fault.name);
-        // Before there is an index, and after that.
-        for number in [1, 3] {
+        // Before there is an index and, where that may differ, after that.
+        let rounds: &[usize] = if at < TWICE { &[1, 3] } else { &[1] };
+        for number in rounds {
             (fault.comes)(&it);
-            it.assert_refused(number, fault.said);
+            it.assert_refused(*number, fault.said);
             (fault.goes)(&it);
             it.import(number + 1).good();
             let found = it.folder.total("储气库");
-            assert_eq!(found, number as u64 + 1, "{}", fault.name);
+            assert_eq!(found, *number as u64 + 1, "{}", fault.name);
         }
     }
 }

@@ -104,7 +104,7 @@ fn lost_answers_lose_and_double_nothing() {
             ("POST", "/_search"),
             ("GET", "-state/_doc/state"),
         ] {
-            for lost in 0..3 {
+            for lost in 0..hosts {
                 let asked = AtomicUsize::new(0);
                 gates[0].set(move |request| {
                     let path = request.path.split('?').next().unwrap_or_default();
