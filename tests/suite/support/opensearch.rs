@@ -2,22 +2,36 @@
 
 use std::ops::{Deref, DerefMut};
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use taojin_test_opensearch::{OpenSearch, Unavailable, send};
 
 use super::say;
 
-/// One at a time: each takes half a gigabyte. A single node that a test has left in order is there for the next one.
-static ONE: Mutex<Option<OpenSearch>> = Mutex::new(None);
+/// Two at a time: each takes half a gigabyte and a processor.
+static PLACES: Mutex<Places> = Mutex::new(Places {
+    free: 2,
+    kept: Vec::new(),
+});
+/// Told when one is free.
+static FREED: Condvar = Condvar::new();
+
+struct Places {
+    free: usize,
+    /// Single nodes that tests have left in order, for the next ones.
+    kept: Vec<OpenSearch>,
+}
+
+fn places() -> MutexGuard<'static, Places> {
+    PLACES.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// OpenSearch on this machine, without an index.
 pub(crate) struct Engine {
     opensearch: Option<OpenSearch>,
     /// Whether other tests may have it after this one.
     is_shared: bool,
-    one: MutexGuard<'static, Option<OpenSearch>>,
 }
 
 impl Engine {
@@ -36,14 +50,22 @@ impl Engine {
         is_shared: bool,
         start: impl FnOnce() -> Result<OpenSearch, &'static Unavailable>,
     ) -> Option<Self> {
-        let mut one = ONE.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = one.take().filter(|_| is_shared);
+        let mut places = places();
+        while places.free == 0 {
+            places = FREED.wait(places).unwrap_or_else(PoisonError::into_inner);
+        }
+        places.free -= 1;
+        let kept = places.kept.pop().filter(|_| is_shared);
+        drop(places);
+        let mut engine = Self {
+            opensearch: None,
+            is_shared,
+        };
         match kept.map_or_else(start, Ok) {
-            Ok(opensearch) => Some(Self {
-                opensearch: Some(opensearch),
-                is_shared,
-                one,
-            }),
+            Ok(opensearch) => {
+                engine.opensearch = Some(opensearch);
+                Some(engine)
+            }
             Err(unavailable) => {
                 say(&format!("{test}: skipped, {unavailable}"));
                 None
@@ -84,13 +106,14 @@ impl DerefMut for Engine {
 
 impl Drop for Engine {
     fn drop(&mut self) {
-        let is_in_order = self.is_shared && !thread::panicking() && self.get("/").is_some();
-        let opensearch = self.opensearch.take().filter(|_| is_in_order);
-        if let Some(opensearch) = opensearch {
-            let deleted = send(opensearch.port(0), "DELETE", "/*", b"");
-            *self.one = deleted
-                .is_ok_and(|(status, _)| status == 200)
-                .then_some(opensearch);
-        }
+        let is_shared = self.is_shared && !thread::panicking();
+        let kept = self.opensearch.take().filter(|opensearch| {
+            let deleted = is_shared.then(|| send(opensearch.port(0), "DELETE", "/*", b""));
+            deleted.is_some_and(|deleted| deleted.is_ok_and(|(status, _)| status == 200))
+        });
+        let mut places = places();
+        places.free += 1;
+        places.kept.extend(kept);
+        FREED.notify_one();
     }
 }
