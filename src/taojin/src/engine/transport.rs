@@ -144,7 +144,8 @@ impl Delivery {
                 _ => up.push(at),
             }
         }
-        let is_only = up.len() == 1 && !self.keeps_to;
+        // A first request may take long: the engine checks a password slowly, and remembers that it did.
+        let is_only = up.len() == 1;
         let mut unavailable = None;
         for at in up {
             let host = &self.hosts[at];
