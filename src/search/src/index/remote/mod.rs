@@ -113,19 +113,27 @@ pub trait Transport: Send + Sync {
         stop: &CancellationToken,
     ) -> Result<(u16, Value), EngineTrouble>;
 
-    /// The same to the host at this address only, whether it is up or not.
+    /// The same to the host at this address only, whether it is up or not. As if there were no other one, where nothing else is said.
     fn send_to(
         &self,
-        address: &str,
+        _address: &str,
         request: &Request<'_>,
         stop: &CancellationToken,
-    ) -> Result<(u16, Value), EngineTrouble>;
+    ) -> Result<(u16, Value), EngineTrouble> {
+        self.send(request, stop)
+    }
 
     /// Where requests go, for messages.
     fn address(&self) -> &str;
 
-    /// The hosts that requests go to.
-    fn hosts(&self) -> Vec<HostState>;
+    /// The hosts that requests go to: one that is always up, where nothing else is said.
+    fn hosts(&self) -> Vec<HostState> {
+        vec![HostState {
+            address: self.address().to_owned(),
+            is_up: true,
+            since: SystemTime::UNIX_EPOCH,
+        }]
+    }
 }
 
 /// Which of the two indexes that a name may have.

@@ -3,15 +3,14 @@
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
-use std::time::SystemTime;
 
 use serde_json::{Value, json};
 
 use super::document::{placed, written};
 use super::json::query;
 use super::{
-    CancellationToken, EngineTrouble, EngineVersion, Expected, HostState, Layout, Origin,
-    RemoteIndex, RemoteLease, RemoteWriter, Request, Severity, Transport, TroubleKind, inspect,
+    CancellationToken, EngineTrouble, EngineVersion, Expected, Layout, Origin, RemoteIndex,
+    RemoteLease, RemoteWriter, Request, Severity, Transport, TroubleKind, inspect,
 };
 use crate::analyze::Analyzer;
 use crate::index::rank::plan::Plan;
@@ -60,23 +59,6 @@ impl Transport for Script {
         self.asked.lock().unwrap().push(asked);
         let answer = self.answers.lock().unwrap().pop_front();
         answer.ok_or_else(|| EngineTrouble::new(TroubleKind::Unreachable, "no connection"))
-    }
-
-    fn send_to(
-        &self,
-        _: &str,
-        request: &Request<'_>,
-        stop: &CancellationToken,
-    ) -> Result<(u16, Value), EngineTrouble> {
-        self.send(request, stop)
-    }
-
-    fn hosts(&self) -> Vec<HostState> {
-        vec![HostState {
-            address: self.address().to_owned(),
-            is_up: true,
-            since: SystemTime::UNIX_EPOCH,
-        }]
     }
 
     fn address(&self) -> &str {

@@ -169,9 +169,8 @@ impl RemoteWriter {
         Ok(writer)
     }
 
-    /// Lets this index, which has everything, take the place of the one that is searched, which is deleted.
+    /// Lets this index, in which everything is committed, take the place of the one that is searched, which is deleted.
     pub fn put_in_place(mut self) -> Result<Self, IndexError> {
-        self.commit(self.last_seq())?;
         self.index = self.lease.put_in_place(&self.progress)?;
         Ok(self)
     }

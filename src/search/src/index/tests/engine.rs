@@ -6,7 +6,6 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::SystemTime;
 
 use serde_json::Value;
 use taojin_test_opensearch::{OpenSearch, Unavailable, send};
@@ -15,8 +14,8 @@ use super::memory::MemoryDocuments;
 use super::{ANALYZER, STORE, documents_of};
 use crate::analyze::Analyzer;
 use crate::index::remote::{
-    Body, EngineTrouble, HostState, Layout, Origin, RemoteIndex, RemoteLease, RemoteWriter,
-    Request, Transport, TroubleKind,
+    Body, EngineTrouble, Layout, Origin, RemoteIndex, RemoteLease, RemoteWriter, Request,
+    Transport, TroubleKind,
 };
 use crate::index::{
     CancellationToken, Config, DocumentSource, IndexError, IndexWriter, Reader, StoredDocument,
@@ -115,23 +114,6 @@ impl Transport for &'static Server {
         };
         let port = self.opensearch.port(0);
         send(port, request.method, request.path, &body).map_err(|e| failed(e.to_string()))
-    }
-
-    fn send_to(
-        &self,
-        _: &str,
-        request: &Request<'_>,
-        stop: &CancellationToken,
-    ) -> Result<(u16, Value), EngineTrouble> {
-        self.send(request, stop)
-    }
-
-    fn hosts(&self) -> Vec<HostState> {
-        vec![HostState {
-            address: self.address.clone(),
-            is_up: true,
-            since: SystemTime::UNIX_EPOCH,
-        }]
     }
 
     fn address(&self) -> &str {

@@ -69,7 +69,7 @@ pub(super) trait Engine {
     /// Forgets an index that was to take the place of the other.
     fn discard_fresh(&mut self) -> anyhow::Result<()>;
 
-    /// Lets an index that has everything take the place of the other, and opens it.
+    /// Lets an index in which everything is committed take the place of the other, and opens it.
     fn put_in_place(
         &mut self,
         old: Option<Self::Writer>,
