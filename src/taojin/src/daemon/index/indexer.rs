@@ -274,6 +274,8 @@ impl<E: Engine> Indexer<E> {
             if state.is_stopping && state.deadline.is_none() && self.is_hurried() {
                 state.deadline = Some(Instant::now() + DRAIN);
             }
+            // Of an index that is held already there is nothing to take over.
+            self.progress.take_take_over_request();
             if self.progress.take_rebuild_request() && self.rebuild.is_none() {
                 self.engine.discard_fresh()?;
                 self.start_rebuild()?;

@@ -28,7 +28,7 @@ use anyhow::Context as _;
 
 use super::Shared;
 use crate::config::LoadedConfig;
-use crate::documents::IndexAt;
+use crate::documents::{IndexAt, RemoteAt};
 use embedded::EmbeddedEngine;
 use engine::Engine;
 use indexer::Indexer;
@@ -64,8 +64,8 @@ pub(super) fn start(
         let progress = Arc::clone(shared.index());
         return Ok(Box::new(move |woken| without_index(woken, &progress)));
     }
-    if IndexAt::new(loaded).remote().is_some() {
-        let indexer = remote_indexer(loaded, analyzer, reader, shared, forever)?;
+    if let Some(at) = IndexAt::new(loaded).remote() {
+        let indexer = remote_indexer(loaded, at, analyzer, reader, shared, forever)?;
         return Ok(Box::new(move |woken| indexer.run(woken)));
     }
     let mut indexer = embedded_indexer(loaded, analyzer, reader, shared, forever)?;
@@ -86,19 +86,14 @@ fn embedded_indexer(
 
 fn remote_indexer(
     loaded: &LoadedConfig,
+    at: &RemoteAt,
     analyzer: &Analyzer,
     reader: store::Reader,
     shared: &Shared,
     forever: bool,
 ) -> anyhow::Result<Indexer<RemoteEngine>> {
-    let at = IndexAt::new(loaded).remote().cloned();
-    let engine = RemoteEngine::new(
-        loaded,
-        at.context("the index is in a folder")?,
-        analyzer,
-        reader.identity()?,
-        shared,
-    );
+    let store = reader.identity()?;
+    let engine = RemoteEngine::new(loaded, at.clone(), analyzer, store, shared);
     Ok(Indexer::new(engine, reader, shared, forever))
 }
 
@@ -115,8 +110,8 @@ pub(crate) fn catch_up(loaded: &LoadedConfig) -> anyhow::Result<()> {
     }
     let (analyzer, reader) = (loaded.analyzer()?, copying::whole_log(loaded)?);
     let shared = Shared::default();
-    if IndexAt::new(loaded).remote().is_some() {
-        let indexer = remote_indexer(loaded, &analyzer, reader, &shared, false)?;
+    if let Some(at) = IndexAt::new(loaded).remote() {
+        let indexer = remote_indexer(loaded, at, &analyzer, reader, &shared, false)?;
         return take_all(indexer).context(DocumentsWait);
     }
     let indexer = embedded_indexer(loaded, &analyzer, reader, &shared, false)?;
@@ -141,8 +136,8 @@ pub(crate) fn rebuild_index(
     loaded.refuse_without_index()?;
     let (analyzer, reader) = (loaded.analyzer()?, copying::whole_log(loaded)?);
     let shared = Shared::default();
-    if IndexAt::new(loaded).remote().is_some() {
-        let indexer = remote_indexer(loaded, &analyzer, reader, &shared, false)?;
+    if let Some(at) = IndexAt::new(loaded).remote() {
+        let indexer = remote_indexer(loaded, at, &analyzer, reader, &shared, false)?;
         rebuild(indexer, takes_over, &mut each)?;
     } else {
         let indexer = embedded_indexer(loaded, &analyzer, reader, &shared, false)?;

@@ -26,29 +26,36 @@ pub(in crate::daemon) fn watch(loaded: &LoadedConfig) -> std::io::Result<Arc<Ind
 fn watch_until_unused(loaded: &LoadedConfig, watched: &Weak<IndexProgress>) {
     let index = IndexAt::new(loaded);
     let mut catch_up = CatchUp::default();
+    let mut reader = None;
     while let Some(progress) = watched.upgrade() {
         // What cannot be told now changes nothing: a search says what is wrong.
-        if let Err(error) = look(loaded, &index, &mut catch_up, &progress) {
+        if let Err(error) = look(loaded, &mut reader, &index, &mut catch_up, &progress) {
             tracing::debug!("{error:#}");
+            reader = None;
         }
         drop(progress);
         thread::sleep(LOOK_EVERY);
     }
 }
 
+/// Looks once; opens the store where that is not done.
 fn look(
     loaded: &LoadedConfig,
+    reader: &mut Option<Reader>,
     index: &IndexAt,
     catch_up: &mut CatchUp,
     progress: &IndexProgress,
 ) -> anyhow::Result<()> {
-    let reader = match Reader::open(loaded.documents_place()) {
-        // An index that was brought here without its store.
-        Err(StoreError::Missing { .. }) => {
-            progress.set_caught_up(true);
-            return Ok(());
-        }
-        reader => reader?,
+    let reader = match reader {
+        Some(reader) => reader,
+        None => match Reader::open(loaded.documents_place()) {
+            // An index that was brought here without its store.
+            Err(StoreError::Missing { .. }) => {
+                progress.set_caught_up(true);
+                return Ok(());
+            }
+            opened => reader.insert(opened?),
+        },
     };
     let noted = index.noted()?;
     let seq = if noted.store == reader.identity()?.id {
